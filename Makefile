@@ -66,7 +66,7 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix --short --kernel --only 'both ways'
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix
 
-testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, lived (20 minutes).
+testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, lived (13 minutes).
 	@$(SUDO) $(BIN)/python -B -m skywave.testbed --out out/testbed
 
 clocks: $(EXTENSION) ## Run examples and Linux's TCP in real time beside simulations, and store the tables anew.

@@ -3,6 +3,7 @@
 use std::io;
 
 use nix::sys::prctl::set_timerslack;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -63,6 +64,7 @@ pub fn run(
         spins,
     } = options;
     let prepared = PreparedRun::new(scenario, registry, run, encapsulation)?;
+    raise_descriptor_limit();
     let name = |flow: FlowId| scenario.flows[flow.index()].name.clone();
     let mut testbed = Testbed::new(prepared.ends(), encapsulation, &name)?;
     let watch = Watch::new(&testbed, spins)?;
@@ -77,6 +79,15 @@ pub fn run(
         overflows: 0,
     };
     driver.drive(scenario, &mut progress, &name)
+}
+
+/// Lets the process have as many descriptors as it may: a node takes up to ten, and the usual limit is
+/// 1,024.
+fn raise_descriptor_limit() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // Without it, a run of many nodes says that there are too many open files.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
+    }
 }
 
 /// What may become ready.

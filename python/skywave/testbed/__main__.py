@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skywave.testbed.experiment import Done
 
 SEEDS = range(1, 4)
-DOWNLOADS = range(1, 9)
+DOWNLOADS = range(1, 17)
 
 
 def main(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skywave.results import Results
     from skywave.testbed.experiment import Found
 
-WORKERS = 10
+WORKERS = 20
 """How many runs at a time: a network of a few megabits takes a small part of a processor."""
 
 
@@ -65,8 +65,10 @@ def run_all(
                         pairs = [pair for _, pair in sorted(found[index].items())]
                         yield Done(experiment, pairs)
         except BaseException:
+            # It forgets its processes when it shuts down, and would wait for their runs.
+            processes = list((pool._processes or {}).values())  # noqa: SLF001
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in (pool._processes or {}).values():  # noqa: SLF001  (it has no other way)
+            for process in processes:
                 process.terminate()
             raise
 

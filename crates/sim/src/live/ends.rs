@@ -1,5 +1,6 @@
 //! The ends of flows, as seen from outside.
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use skywave_scenario::{FlowSpec, KernelTcpSpec, Scenario, ScenarioError};
@@ -68,6 +69,7 @@ impl EndKind {
 /// Returns both ends of every flow, in the order of their hosts.
 pub(super) fn ends(scenario: &Scenario, build: &Build) -> Result<Vec<LiveEnd>, ScenarioError> {
     let mut ends = Vec::with_capacity(build.hosts.len());
+    let mut taken = BTreeSet::new();
     let flows = (0..).zip(scenario.flows.iter().zip(&build.transports));
     for (index, (flow, transport)) in flows {
         let kind = match transport {
@@ -83,7 +85,16 @@ pub(super) fn ends(scenario: &Scenario, build: &Build) -> Result<Vec<LiveEnd>, S
                            use `tcp`";
             return Err(ScenarioError::new(field, message.to_owned()));
         }
-        ends.extend(pair(FlowId::new(index), flow, kind, scenario, build));
+        let pair = pair(FlowId::new(index), flow, kind, scenario, build);
+        let [sender, _] = &pair;
+        if !taken.insert((sender.kind.protocol(), sender.local, sender.peer)) {
+            let message = format!(
+                "too many flows of a protocol between two nodes: port {} is taken; use more nodes",
+                sender.local.port()
+            );
+            return Err(ScenarioError::new(format!("flows[{index}]"), message));
+        }
+        ends.extend(pair);
     }
     Ok(ends)
 }

@@ -1,0 +1,94 @@
+"""The papers on both clocks: a short form of ``make testbed``."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import evolve
+
+from conftest import ROOT
+from skywave.testbed import calls, load_factor, satellite, schemes, thresholds
+from skywave.testbed.experiment import Experiment
+from skywave.testbed.report import write
+from skywave.testbed.running import run_all
+from test_emulate import needs_namespaces
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="in one process: needs root")
+SEEDS = range(1, 2)
+
+
+def everything() -> list[Experiment]:
+    return [
+        *load_factor.experiments(SEEDS),
+        *satellite.experiments(SEEDS),
+        *calls.experiments(SEEDS),
+        *thresholds.experiments(),
+        *schemes.experiments(SEEDS),
+    ]
+
+
+def shortened(experiment: Experiment, seconds: int) -> Experiment:
+    scenarios = [evolve(scenario, duration=f"{seconds} s") for scenario in experiment.scenarios]
+    return Experiment(
+        experiment.paper,
+        experiment.section,
+        experiment.label,
+        scenarios[:1],
+        experiment.find,
+        experiment.measures,
+    )
+
+
+def test_every_experiment_can_be_checked() -> None:
+    for experiment in everything():
+        for scenario in experiment.scenarios:
+            scenario.inspect()
+    papers = {experiment.paper for experiment in everything()}
+    assert papers == {"li2009", "sarwar2008", "lien2009", "nor2011", "chen2010"}
+
+
+@needs_root
+def test_both_clocks_agree_on_a_paper_and_the_page_says_so(tmp_path: Path) -> None:
+    chosen = [one for one in everything() if one.paper == "chen2010"]
+    done = list(run_all([shortened(one, 8) for one in chosen], workers=4))
+    assert len(done) == len(chosen)
+    for one in done:
+        simulated, lived = one.simulated("utilisation").mean, one.lived("utilisation").mean
+        assert abs(simulated - lived) < 10, one.experiment.label
+    write(done, 8.0, tmp_path / "out")
+    page = (tmp_path / "out" / "testbed.html").read_text(encoding="utf-8")
+    assert all(one.label in page for one in chosen)
+    found = json.loads((tmp_path / "out" / "testbed.json").read_text(encoding="utf-8"))
+    assert len(found["experiments"]) == len(chosen)
+
+
+@needs_namespaces
+def test_ctrl_c_ends_all_processes(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "skywave.testbed", "--out", str(tmp_path / "out")]
+    options = ["--paper", "nor2011", "--workers", "3"]
+    with subprocess.Popen([*command, *options], cwd=ROOT, start_new_session=True) as process:
+        time.sleep(8)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+        assert is_empty(process.pid)
+
+
+def is_empty(group: int) -> bool:
+    """Return whether nothing is left of a process group, or soon will be."""
+    for _ in range(50):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
