@@ -77,15 +77,17 @@ static __always_inline int skip_extensions(struct __sk_buff *skb, struct packet 
 /* The place in its chain of a DCCP packet, by its sequence number. */
 static __always_inline int read_dccp(struct __sk_buff *skb, struct packet *packet, __u32 at)
 {
-    __u8 head[16];
+    __u8 head[16] = {};
     __u64 number;
     __u32 ports;
 
-    if (at + 12 > packet->end || bpf_skb_load_bytes(skb, at, head, 12))
-        return 0;
-    if (head[8] & 1) {
-        if (at + 16 > packet->end || bpf_skb_load_bytes(skb, at + 12, head + 12, 4))
+    if (at + 16 <= packet->end) {
+        if (bpf_skb_load_bytes(skb, at, head, 16))
             return 0;
+    } else if (at + 12 > packet->end || bpf_skb_load_bytes(skb, at, head, 12) || head[8] & 1) {
+        return 0;
+    }
+    if (head[8] & 1) {
         number = (__u64)head[10] << 40 | (__u64)head[11] << 32 | (__u64)head[12] << 24 |
                  head[13] << 16 | head[14] << 8 | head[15];
     } else {
