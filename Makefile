@@ -16,7 +16,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -68,6 +68,13 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 
 testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, lived (13 minutes).
 	@$(SUDO) $(BIN)/python -B -m skywave.testbed --out out/testbed
+
+kernel-router: | cargo ## Test the router in the Linux kernel and measure what it costs (root; installs clang by apt).
+	@command -v clang >/dev/null && [ -e /usr/include/bpf/bpf_helpers.h ] || \
+	  { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends clang libbpf-dev; } >/dev/null
+	cargo test --package skywave-kernel-router --locked --quiet --no-run
+	@$(SUDO) env PATH="$(PATH)" cargo test --package skywave-kernel-router --locked --quiet
+	@$(SUDO) env PATH="$(PATH)" cargo run --release --package skywave-kernel-router --locked --quiet --example cost
 
 clocks: $(EXTENSION) ## Run examples and Linux's TCP in real time beside simulations, and store the tables anew.
 	@$(SUDO) $(BIN)/python -B -m validation.clocks

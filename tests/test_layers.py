@@ -23,7 +23,7 @@ LAYERS = [
     {"transport", "path"},
     {"mpcp", "traffic", "qlog"},
     {"scenario"},
-    {"sim", "net", "emulate"},
+    {"sim", "net", "emulate", "kernel-router"},
     {"perf", "live"},
     {"skywave"},
     {"python"},

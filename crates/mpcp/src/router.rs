@@ -154,7 +154,12 @@ impl Default for RouterParameters {
 }
 
 impl RouterParameters {
-    fn kind<P: Packet + Send + 'static>(self) -> Checked<P> {
+    /// Returns the configuration of the router's meter.
+    ///
+    /// # Errors
+    /// [`ParameterError`] if a parameter is out of range, other than the capacity, of which a meter
+    /// knows nothing.
+    pub fn meter(&self) -> Result<MeterConfig, ParameterError> {
         let Self {
             interval,
             sampling,
@@ -163,8 +168,7 @@ impl RouterParameters {
             chain,
             flows,
             ..
-        } = self;
-        let limit = Limit::from_parameters(self.packets, self.bytes)?;
+        } = *self;
         ParameterError::unless((1..=MAX_PACKETS).contains(&chain), "chain", || {
             chain_range(chain)
         })?;
@@ -184,7 +188,7 @@ impl RouterParameters {
         ParameterError::unless((0.0..=1.0).contains(&queue_share), "queue_share", || {
             format!("{queue_share} is out of range: give a value between 0 and 1")
         })?;
-        let config = MeterConfig {
+        Ok(MeterConfig {
             interval,
             sampling,
             queue_share,
@@ -193,12 +197,15 @@ impl RouterParameters {
                 QueueAverageParameter::Samples => QueueAverage::Samples,
                 QueueAverageParameter::Means => QueueAverage::Means,
             },
-        };
+        })
+    }
+
+    fn kind<P: Packet + Send + 'static>(self) -> Checked<P> {
         Ok(Arc::new(Kind {
-            limit,
-            config,
-            chain,
-            flows,
+            limit: Limit::from_parameters(self.packets, self.bytes)?,
+            config: self.meter()?,
+            chain: self.chain,
+            flows: self.flows,
         }))
     }
 }

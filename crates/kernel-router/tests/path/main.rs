@@ -1,0 +1,29 @@
+//! A sender, a router whose bottleneck is the kernel's `tbf`, and a receiver, each in its network
+//! namespace. It takes root, `ip`, `tc` and clang; without them, nothing is tested.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod attached;
+mod shared;
+mod testbed;
+
+use std::fmt::Display;
+
+use skywave_kernel_router::{Object, RouterError};
+
+fn skipped<T>(why: impl Display) -> Option<T> {
+    eprintln!("skipped: {why}");
+    None
+}
+
+/// Returns the compiled program; `None`, with a message, where there is no compiler.
+fn object() -> Option<Object> {
+    match Object::compile() {
+        Ok(object) => Some(object),
+        Err(error @ RouterError::NoClang { .. }) => skipped(error),
+        Err(error @ RouterError::Compile { .. }) if error.to_string().contains("not found") => {
+            skipped(error)
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
