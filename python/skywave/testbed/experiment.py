@@ -28,6 +28,8 @@ class Measure:
     unit: str
     published: str = ""
     """As the paper has it; empty if it has none."""
+    missing: str = "never"
+    """What it means if a run has no value."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ SWEPT = (
 """The ends of the paper's target range, 2 to 10 Mbps and 200 to 1000 ms."""
 LOSS_PERCENT = (0, 10, 20, 30, 40)
 LIMIT_S = 100
-"""A transfer that takes longer counts as that long."""
+"""Transfers that take longer are not waited for."""
 
 TRANSITIONS = {"VCP": "20", "DPCP": "< 4"}
 
@@ -122,7 +122,7 @@ def _transfer(carrier: Carrier, percent: int, seeds: range) -> Experiment:
         scenarios=scenarios,
         find=_find_transfer,
         measures={
-            "seconds": Measure(f"time for {FILE_B // 1000} kB (at most {LIMIT_S} s)", "s"),
+            "seconds": Measure(f"time for {FILE_B // 1000} kB", "s", missing=f"> {LIMIT_S}"),
         },
     )
 
@@ -132,5 +132,5 @@ def _find_transfer(results: Results) -> Found:
     arrived = np.cumsum(flows["delivered_bytes"].to_numpy().astype(np.int64))
     done = int(np.searchsorted(arrived, FILE_B))
     times_s = flows["time_s"].to_numpy()
-    seconds = float(LIMIT_S) if done == arrived.size else float(times_s[done])
+    seconds = np.nan if done == arrived.size else float(times_s[done])
     return Found(values={"seconds": seconds}, series={})

@@ -54,14 +54,14 @@ def _line(done: Done, key: str, measure: Measure) -> Line:
         label=done.experiment.label,
         measure=f"{measure.title} ({measure.unit})",
         published=measure.published,
-        simulated=_text(done.simulated(key)),
-        lived=_text(done.lived(key)),
+        simulated=_text(done.simulated(key), measure.missing),
+        lived=_text(done.lived(key), measure.missing),
     )
 
 
-def _text(average: Average) -> str:
+def _text(average: Average, missing: str) -> str:
     if math.isnan(average.mean):
-        return "never"
+        return missing
     if math.isnan(average.margin):
         return number(average.mean, 3)
     return average.text

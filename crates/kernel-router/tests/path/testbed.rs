@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::process::Command;
 
-use skywave_emulate::{Emulation, Namespace, Network, Registry};
+use skywave_emulate::{Emulation, Namespace, Network, Options, Registry};
 use skywave_scenario::LinkSpec;
 
 use crate::skipped;
@@ -36,7 +36,7 @@ impl Testbed {
         let link = LinkSpec::from_toml_beside(link, &registry, ".".as_ref(), ends).unwrap();
         let nodes = ends.map(str::to_owned);
         let network = Network::new(&nodes, &[link], &nodes, &registry, 1).unwrap();
-        let emulation = match Emulation::start(network, hosts, &[], false) {
+        let emulation = match Emulation::start(network, hosts, &[], Options::default()) {
             Ok(emulation) => emulation,
             Err(error) => return skipped(error),
         };
