@@ -84,12 +84,12 @@ fn kernel(qdisc: Option<&'static str>) -> Outcome<f64> {
     let mut holder = far.run(|| Command::new("sleep").arg("60").spawn())?;
     let there = holder.id();
     let set_up = format!(
-        "ip link add a type veth peer name b netns {there} && ip address add {from}/24 dev a && \
-         ip link set a up && ethtool -K a tx off >/dev/null && \
-         nsenter -t {there} -n sh -c 'ip address add {to}/24 dev b && ip link set b up'"
+        "ip link add near0 type veth peer name far0 netns {there} && ip address add {from}/24 dev near0 && \
+         ip link set near0 up && ethtool -K near0 tx off >/dev/null && \
+         nsenter -t {there} -n sh -c 'ip address add {to}/24 dev far0 && ip link set far0 up'"
     );
     let shape = qdisc.map_or(String::new(), |qdisc| {
-        format!(" && tc qdisc add dev a root {qdisc}")
+        format!(" && tc qdisc add dev near0 root {qdisc}")
     });
     let done = near.run(move || {
         Command::new("sh")
