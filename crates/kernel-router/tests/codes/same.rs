@@ -14,7 +14,7 @@ use crate::twin::Twin;
 use crate::{RATE, config, program, runner};
 
 /// Cases, each with frames for a few seconds.
-const CASES: u32 = 12;
+const CASES: u32 = 60;
 
 /// The loop around the program, on virtual time.
 struct Kernel {
@@ -79,12 +79,13 @@ fn ecn(frame: &[u8]) -> Ecn {
 
 fn check(chain: u8, order: OrderParameter) {
     let config = config(chain, order);
+    if program(&config).is_none() {
+        return;
+    }
     let written = RefCell::new([0_u32; 4]);
     let mut cases = runner(CASES);
     let result = cases.run(&sequence(), |frames| {
-        let Some(program) = program(&config) else {
-            return Ok(());
-        };
+        let program = program(&config).expect("it could be loaded before");
         let meter = config.load.meter().unwrap();
         let mut kernel = Kernel {
             program,
@@ -108,10 +109,8 @@ fn check(chain: u8, order: OrderParameter) {
         Ok(())
     });
     result.unwrap();
-    if program(&config).is_some() {
-        let written = written.borrow();
-        assert!(written[2] > 0 && written[3] > 0, "{written:?}");
-    }
+    let written = written.borrow();
+    assert!(written[2] > 0 && written[3] > 0, "{written:?}");
 }
 
 #[test]
