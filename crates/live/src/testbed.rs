@@ -96,10 +96,10 @@ impl Testbed {
                 self.flows.insert(end.local, flow);
             }
             (EndKind::KernelTcp(_), _) => {
-                if !self.listeners.contains_key(&end.node) {
+                if let Entry::Vacant(missing) = self.listeners.entry(end.node) {
                     let listening = listener(&node.namespace, end.local);
                     let failed = |error| EmulateError::system("cannot listen", error);
-                    self.listeners.insert(end.node, listening.map_err(failed)?);
+                    missing.insert(listening.map_err(failed)?);
                 }
             }
         }
