@@ -16,7 +16,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock docs clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -154,6 +154,10 @@ matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew;
 
 schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python classes, docs/scenario.md.
 	$(BIN)/python -m tools
+
+docs: $(EXTENSION) ## Build the book into out/book, and run its notebooks.
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/book
+	@echo 'The book is $(CURDIR)/out/book/index.html'
 
 lock: $(REQUIREMENTS) ## Lock the Python dependencies anew (needs uv).
 	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \

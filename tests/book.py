@@ -1,0 +1,265 @@
+"""Runs the code blocks of a page of the book, in their order, in a directory of the page's own.
+
+A comment of HTML before a block says what is special about it:
+
+=========================  ======================================================================
+``<!-- file: NAME -->``    The block is the contents of this file, which the reader saves.
+``<!-- background -->``    The command runs, as in a second shell, until the page ends.
+``<!-- needs: NAME -->``   The block takes a privilege; it is left out where that is missing.
+``<!-- varies -->``        The output below differs from run to run: only its words are compared.
+``<!-- set up -->``        The tests run in what these commands have made: they are looked up only.
+``<!-- drawing -->``       The text is no output.
+``<!-- from: FILE -->``    Rust: the lines are in this file, which cargo compiles and tests.
+=========================  ======================================================================
+
+A ``text`` block is the output of the block before it. A line of dots stands for what is left out.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from unittest import mock
+
+from conftest import ROOT, run_cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+FENCE = re.compile(
+    r"(?:^<!-- (?P<mark>[^>]+?) -->\n+)?^```(?P<language>[^\n]*)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+FRAMES = str.maketrans(dict.fromkeys("┃│║|┏┓┗┛└┘┡┩╇┳┴┬├┤┼╞╡━─═ ", " "))
+"""What rich draws tables with. The widths of columns are the terminal's."""
+IN_PROCESS = r"skywave (?!emulate)(?!.*--(?:live|both))(?:'[^']*'|\"[^\"]*\"|[^'\"|<>&;$`])*$"
+"""Commands that are one program and need no namespaces."""
+DOTS = {"...", "…"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced code block: where it begins, and what stands before it."""
+
+    line: int
+    mark: str
+    language: str
+    text: str
+
+    def argument(self, mark: str) -> str | None:
+        """Return what follows a mark of this name, or nothing if it has another."""
+        name, _, argument = self.mark.partition(":")
+        return argument.strip() if name == mark else None
+
+
+def blocks(page: str) -> list[Block]:
+    """Return the code blocks of a page. Those of Sphinx are none."""
+    return [
+        Block(
+            page.count("\n", 0, found.start("text")),
+            found["mark"] or "",
+            found["language"],
+            found["text"],
+        )
+        for found in FENCE.finditer(page)
+        if not found["language"].startswith("{")
+    ]
+
+
+def words(line: str) -> str:
+    """Return a line of output without frames and with single spaces."""
+    return " ".join(line.translate(FRAMES).split())
+
+
+def assert_shown(shown: str, printed: str, *, varies: bool) -> None:
+    """Assert that the lines of a page are among those that were printed, in this order."""
+    left = [plain for line in printed.splitlines() if (plain := words(line))]
+    for line in shown.splitlines():
+        wanted = words(line)
+        if not wanted or wanted in DOTS:
+            continue
+        places = [at for at, one in enumerate(left) if same(wanted, one, varies=varies)]
+        assert places, f"{wanted!r} is not among what is printed:\n" + "\n".join(left)
+        del left[: places[0] + 1]
+
+
+def same(shown: str, printed: str, *, varies: bool) -> bool:
+    """Return whether two lines are the same, or would be if their numbers were."""
+    if varies:
+        shown, printed = (
+            re.sub(r"\d[\d.,]*(?: [mu]?s\b)?", "0", line) for line in (shown, printed)
+        )
+    if shown.endswith(" ..."):
+        return printed.startswith(shown.removesuffix("..."))
+    return shown == printed
+
+
+class Reader:
+    """Someone who reads a page and does what it says, in a directory beside the examples."""
+
+    def __init__(self, directory: Path, *, missing: Mapping[str, str]) -> None:
+        for name in ("examples", "validation"):
+            (directory / name).symlink_to(ROOT / name)
+        self._directory = directory
+        self._missing = missing
+        self._names: dict[str, object] = {"__name__": "__main__"}
+        self._background: list[subprocess.Popen[bytes]] = []
+        self.left_out: list[str] = []
+        """Why blocks were left out."""
+
+    def read(self, page: str) -> None:
+        """Run all blocks of a page."""
+        printed: str | None = None
+        with ExitStack() as end, _modules_of(self._directory):
+            end.callback(self._stop)
+            for block in blocks(page):
+                try:
+                    printed = self._do(block, printed)
+                except BaseException as error:
+                    error.add_note(f"in the block from line {block.line} on:\n{block.text}")
+                    raise
+
+    def _do(self, block: Block, printed: str | None) -> str | None:  # noqa: PLR0911
+        """Do what a block says, and return what that prints; nothing if it was left out."""
+        if (privilege := block.argument("needs")) and (reason := self._missing[privilege]):
+            self.left_out.append(f"needs {privilege}: {reason}")
+            return None
+        if name := block.argument("file"):
+            path = self._directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text)
+            return ""
+        match block.language:
+            case "text":
+                if printed is not None and block.argument("drawing") is None:
+                    varies = block.argument("varies") is not None
+                    assert_shown(block.text, printed, varies=varies)
+                return printed
+            case "sh" if block.argument("set up") is not None:
+                assert_set_up(block.text)
+                return None
+            case "sh" if block.argument("background") is not None:
+                self._start(block.text)
+                return ""
+            case "sh":
+                return self._shell(block.text)
+            case "python":
+                return self._python(block.text)
+            case "rust":
+                assert_copied(block)
+                return None
+        raise AssertionError(f"nobody runs a block of {block.language!r}")
+
+    def _environment(self) -> dict[str, str]:
+        programs = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))  # noqa: PTH120
+        return {**os.environ, "PATH": programs, "COLUMNS": "100"}
+
+    def _shell(self, text: str) -> str:
+        commands = text.replace("\\\n", " ").splitlines()
+        if all(re.match(IN_PROCESS, command) for command in commands):
+            return "".join(self._skywave(command) for command in commands)
+        done = subprocess.run(
+            ["bash", "-eu", "-c", text],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self._directory,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def _skywave(self, command: str) -> str:
+        """Run one command of Skywave here, which spares the start of an interpreter."""
+        with mock.patch.dict(os.environ, COLUMNS="100"):
+            done = run_cli(*shlex.split(command)[1:], cwd=self._directory)
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    def _start(self, text: str) -> None:
+        """Run commands beside the others. What they serve is there when they have printed."""
+        log = self._directory / f"background-{len(self._background)}.log"
+        with log.open("wb") as file:
+            process = subprocess.Popen(
+                ["bash", "-c", f"exec {text}"],
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                cwd=self._directory,
+                env=self._environment(),
+            )
+        self._background.append(process)
+        while not log.stat().st_size:
+            assert process.poll() is None, f"it ended with status {process.returncode}"
+            time.sleep(0.02)
+
+    def _stop(self) -> None:
+        for process in reversed(self._background):
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _python(self, text: str) -> str:
+        out = io.StringIO()
+        with redirect_stdout(out), chdir(self._directory):
+            exec(compile(text, "<book>", "exec"), self._names)  # noqa: S102
+        return out.getvalue()
+
+
+@contextmanager
+def _modules_of(directory: Path) -> Iterator[None]:
+    """Have Python find the modules that a page has the reader save, until its end."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(directory))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(directory))
+        for name in set(sys.modules) - before:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file and file.startswith(str(directory)):
+                del sys.modules[name]
+
+
+def assert_set_up(text: str) -> None:
+    """Assert that commands which set up a checkout are there. Other tests run what they do."""
+    makefile = (ROOT / "Makefile").read_text()
+    manifest = (ROOT / "crates" / "skywave" / "Cargo.toml").read_text()
+    for line in text.splitlines():
+        match line.split("#")[0].split():
+            case ["make", target]:
+                assert f"\n{target}: " in makefile, line
+            case ["cargo", "run", "-p", "skywave", "--example", name]:
+                assert f'name = "{name}"' in manifest, line
+            case ["cargo", "doc", *arguments]:
+                assert " ".join(arguments[:2]) in makefile, line
+            case ["source", ".venv/bin/activate"] | []:
+                pass
+            case _:
+                raise AssertionError(f"{line!r} sets up nothing that is known")
+
+
+def assert_copied(block: Block) -> None:
+    """Assert that the lines are those of a file which cargo compiles and tests."""
+    name = block.argument("from")
+    assert name, "a block of Rust says which example it is from"
+    assert re.fullmatch(r"(crates/\w+/)?examples/\w+\.rs|crates/\w+/src/lib\.rs", name), name
+    source = (ROOT / name).read_text()
+    if name.endswith("lib.rs"):  # the example of its documentation, without the lines it hides
+        comments = re.findall(r"^//! ?(.*\n)", source, re.MULTILINE)
+        source = "".join(line for line in comments if not line.startswith("# "))
+    for part in re.split(r"^// \.\.\.\n", block.text, flags=re.MULTILINE):
+        assert part.strip("\n") in source, f"{name} does not have:\n{part}"

@@ -1,0 +1,210 @@
+"""What the book shows works as it stands there, its links lead somewhere, and it loads nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import pytest
+
+from book import Reader, assert_shown, blocks
+from conftest import ROOT
+from test_emulate import REFUSAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    page.relative_to(DOCS).as_posix()
+    for page in (
+        *DOCS.glob("tutorials/*.md"),
+        *DOCS.glob("explanation/*.md"),
+        *DOCS.glob("reference/*.md"),
+        DOCS / "index.md",
+        DOCS / "start.md",
+        DOCS / "how-to.md",
+    )
+)
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
+MISSING = {"namespaces": REFUSAL}
+"""Why a privilege is missing, by its name; nothing where it is there."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_works(page: str, tmp_path: Path) -> None:
+    reader = Reader(tmp_path, missing=MISSING)
+    reader.read((DOCS / page).read_text())
+    if reader.left_out:
+        pytest.skip("; ".join(reader.left_out))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_only_named_privileges_are_needed(page: str) -> None:
+    for block in blocks((DOCS / page).read_text()):
+        assert block.argument("needs") in {None, *MISSING}
+
+
+def test_other_output_is_found() -> None:
+    printed = "┃ flow  ┃ goodput ┃\n│ video │   1.894 │\nand the rest\n"
+    assert_shown("│ video │ 1.894 │\n...\nand the ...\n", printed, varies=False)
+    for wrong in ("│ video │ 1.895 │", "and the rest\nvideo 1.894"):
+        with pytest.raises(AssertionError):
+            assert_shown(wrong, printed, varies=False)
+    assert_shown("video 7.5", printed, varies=True)
+
+
+def test_a_broken_block_fails(tmp_path: Path) -> None:
+    for index, page in enumerate(
+        (
+            "```sh\nskywave run missing.toml\n```\n",
+            "```python\nraise ValueError\n```\n",
+            "```rust\nfn main() {}\n```\n",
+            "<!-- from: examples/own_control.rs -->\n```rust\nfn other() {}\n```\n",
+            "<!-- set up -->\n```sh\nmake coffee\n```\n",
+            "```toml\nname = 'nobody reads it'\n```\n",
+        )
+    ):
+        directory = tmp_path / str(index)
+        directory.mkdir()
+        with pytest.raises((AssertionError, ValueError)):
+            Reader(directory, missing={}).read(page)
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built book: every warning, as of a link that leads nowhere, is an error."""
+    out = tmp_path_factory.mktemp("book")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", DOCS, out],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+ATTRIBUTES = {"src", "srcset", "poster", "data"}
+LOADED = {"stylesheet", "icon", "preload", "modulepreload", "prefetch", "preconnect", "manifest"}
+ELSEWHERE = re.compile(r"^(?:[a-z]+:)?//", re.IGNORECASE)
+
+
+class Assets(HTMLParser):
+    """What a page loads by itself, and the ids and links that it has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.assets: list[str] = []
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.assets += [values[name] for name in ATTRIBUTES & set(values)]
+        if tag == "link" and LOADED & set(values.get("rel", "").split()):
+            self.assets.append(values["href"])
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        if "id" in values:
+            self.ids.add(values["id"])
+
+
+def parsed(page: Path) -> Assets:
+    assets = Assets()
+    assets.feed(page.read_text())
+    return assets
+
+
+def from_elsewhere(directory: Path) -> Iterator[str]:
+    """What pages, style sheets and scripts would load from another host."""
+    for page in directory.rglob("*.html"):
+        yield from (asset for asset in parsed(page).assets if ELSEWHERE.match(asset))
+    for sheet in directory.rglob("*.css"):
+        loaded = re.findall(r"(?:url\(|@import\s+)\s*['\"]?([^'\")\s;]+)", sheet.read_text())
+        yield from (asset for asset in loaded if ELSEWHERE.match(asset))
+    for script in directory.rglob("*.js"):
+        yield from re.findall(
+            r"(?:import|fetch|importScripts|src\s*=)\s*\(?\s*['\"`](https?://[^'\"`]+)",
+            script.read_text(),
+        )
+
+
+def test_nothing_comes_from_elsewhere(book: Path) -> None:
+    assert len(list(book.rglob("*.html"))) > 30
+    assert list(from_elsewhere(book)) == []
+
+
+def test_an_asset_from_elsewhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<script src="//host/a.js"></script><a href="//host/">b</a>')
+    (tmp_path / "a.css").write_text("@import 'https://host/b.css'; p { background: url(c.png) }")
+    (tmp_path / "a.js").write_text("import('https://host/c.js'); const see = 'https://host'")
+    assert sorted(from_elsewhere(tmp_path)) == [
+        "//host/a.js",
+        "https://host/b.css",
+        "https://host/c.js",
+    ]
+
+
+def test_links_lead_somewhere(book: Path) -> None:
+    pages = {page.resolve(): parsed(page) for page in book.rglob("*.html")}
+    for page, found in pages.items():
+        for link in found.links:
+            if re.match(r"[a-z]+:", link):
+                continue
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.is_file(), f"{page.relative_to(book)}: {link}"
+            if anchor and target in pages:
+                assert anchor in pages[target].ids, f"{page.relative_to(book)}: {link}"
+
+
+def test_every_page_is_in_the_contents(book: Path) -> None:
+    linked = {link.partition("#")[0] for link in parsed(book / "index.html").links}
+    for page in (*DOCS.rglob("*.md"), *NOTEBOOKS):
+        assert page.relative_to(DOCS).with_suffix(".html").as_posix() in linked | {"index.html"}
+
+
+def test_notebooks_are_stored_without_outputs() -> None:
+    assert len(NOTEBOOKS) == 4
+    for notebook in NOTEBOOKS:
+        for cell in json.loads(notebook.read_text())["cells"]:
+            if cell["cell_type"] == "code":
+                assert cell["outputs"] == [], notebook.name
+                assert cell["execution_count"] is None, notebook.name
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: str(notebook.stem))
+def test_notebooks_run(notebook: Path, book: Path) -> None:
+    """Building the book runs them (by nbclient), and fails if a cell does."""
+    page = (book / "notebooks" / notebook.with_suffix(".html").name).read_text()
+    cells = [
+        cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"
+    ]
+    assert page.count('class="cell_input ') == len(cells)
+    assert page.count('class="cell_output ') >= len(cells) // 2
+    assert "<img" in page, "a figure"
+
+
+def test_the_reference_is_whole(book: Path) -> None:
+    """Each name that a package exports is in the reference, and each command."""
+    import skywave  # noqa: PLC0415
+    from skywave import cli, net, stats  # noqa: PLC0415
+
+    ids = parsed(book / "reference" / "python.html").ids
+    names = {
+        name
+        for module in (skywave, net, stats)
+        for name in module.__all__
+        if callable(getattr(module, name))
+    }
+    documented = {found.rpartition(".")[2] for found in ids}
+    assert names <= documented
+    commands = parsed(book / "reference" / "commands.html").ids
+    assert {f"skywave-{command.name}" for command in cli.app.registered_commands} <= commands
