@@ -162,7 +162,7 @@ class Reader:
 
     def _environment(self) -> dict[str, str]:
         programs = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))  # noqa: PTH120
-        return {**os.environ, "PATH": programs, "COLUMNS": "100"}
+        return {**os.environ, "PATH": programs, "COLUMNS": "120"}
 
     def _shell(self, text: str) -> str:
         commands = text.replace("\\\n", " ").splitlines()
@@ -182,7 +182,7 @@ class Reader:
 
     def _skywave(self, command: str) -> str:
         """Run one command of Skywave here, which spares the start of an interpreter."""
-        with mock.patch.dict(os.environ, COLUMNS="100"):
+        with mock.patch.dict(os.environ, COLUMNS="120"):
             done = run_cli(*shlex.split(command)[1:], cwd=self._directory)
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
