@@ -16,7 +16,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock docs clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock docs clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -158,6 +158,9 @@ schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python 
 docs: $(EXTENSION) ## Build the book into out/book, and run its notebooks.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/book
 	@echo 'The book is $(CURDIR)/out/book/index.html'
+
+lab: ## Build the page of skywave lab into the package (needs Node 20).
+	cd lab && npm ci --no-fund --no-audit --loglevel=error && npm run --silent build
 
 lock: $(REQUIREMENTS) ## Lock the Python dependencies anew (needs uv).
 	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \

@@ -49,6 +49,52 @@ class Run:
     def violations(self) -> list[str]:
         """What the physics verifier found; empty if it did not run."""
 
+class SteppedRun:
+    """A run in steps. Controls in Python are not known to it."""
+
+    def __new__(
+        cls,
+        text: str,
+        format: str = "toml",  # noqa: A002
+        *,
+        captures: dict[str, str] | None = None,
+    ) -> Self:
+        """Prepare a run, at time zero.
+
+        Raises:
+            ScenarioError: If the scenario is wrong, or has no link that is to be captured.
+            OSError: If a capture cannot be written.
+
+        """
+    @property
+    def now_s(self) -> float:
+        """The simulated time up to which it has run, in seconds."""
+    @property
+    def end_s(self) -> float:
+        """When the scenario ends, in seconds."""
+    def advance(self, to_s: float, stop: Stop | None = None) -> float:
+        """Run up to a time, or until ``stop`` is set; return the time reached.
+
+        Raises:
+            RuntimeError: If the control of a flow failed.
+
+        """
+    def samples(self) -> dict[str, pa.RecordBatch]:
+        """Return what has been sampled since the last call.
+
+        The tables are ``flows``, ``links``, ``controls``, ``queues`` and, if the scenario requests
+        it, ``rates``; they may have no rows.
+        """
+    def finish(self) -> Run:
+        """End the run; return the results of its time so far."""
+
+def place_of_field(text: str, field: str) -> tuple[int, int, int, bool] | None:
+    """Return where a field stands in a scenario in TOML; None if nothing of it does.
+
+    These are the characters at which its key and its value begin, that at which its value ends, and
+    whether the field itself is there. Otherwise it is the table around it.
+    """
+
 class Duration:
     """A length of time in whole nanoseconds, e.g. ``Duration("300 ms")``."""
 
@@ -146,10 +192,12 @@ def inspect_scenario(
     directory: str | None = None,
     *,
     controls: dict[str, type[Control]] | None = None,
+    imports: bool = True,
 ) -> str:
     """Check a scenario without running it and return what follows from it, as JSON.
 
-    The keys are ``scenario`` (with all defaults), ``routes`` and ``warnings``.
+    The keys are ``scenario`` (with all defaults), ``routes`` and ``warnings``. Without ``imports``,
+    no control in Python is known.
     """
 
 def scenario_schema() -> str:

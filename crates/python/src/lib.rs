@@ -13,6 +13,7 @@ mod live;
 mod net;
 mod quantity;
 mod run;
+mod stepped;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -48,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)?;
     control::register(module)?;
+    stepped::register(module)?;
     module.add_class::<quantity::Duration>()?;
     module.add_class::<quantity::Rate>()?;
     module.add_class::<quantity::Bytes>()?;

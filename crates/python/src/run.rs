@@ -60,6 +60,12 @@ pub(crate) const ENGINE: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("SO
 #[derive(Default)]
 pub(crate) struct Stop(AtomicBool);
 
+impl Stop {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 #[pymethods]
 impl Stop {
     #[new]
@@ -81,7 +87,7 @@ pub(crate) fn registry(controls: Live<'_>) -> Registry {
 }
 
 /// Reads a scenario ("toml" or "json"), and files that it names from `directory`.
-fn read(
+pub(crate) fn read(
     text: &str,
     format: &str,
     directory: Option<PathBuf>,
@@ -116,16 +122,22 @@ pub(crate) fn check_scenario(
 }
 
 /// Reads and checks a scenario, and returns what is known of it before it runs, as a JSON object: the
-/// scenario with every default, the routes of its flows, and warnings.
+/// scenario with every default, the routes of its flows, and warnings. Without `imports`, no control
+/// in Python is known.
 #[pyfunction]
-#[pyo3(signature = (text, format, directory=None, *, controls=None))]
+#[pyo3(signature = (text, format, directory=None, *, controls=None, imports=true))]
 pub(crate) fn inspect_scenario(
     text: &str,
     format: &str,
     directory: Option<PathBuf>,
     controls: Live<'_>,
+    imports: bool,
 ) -> PyResult<String> {
-    let registry = registry(controls);
+    let registry = if imports {
+        registry(controls)
+    } else {
+        Registry::default()
+    };
     let scenario = read(text, format, directory, &registry)?;
     let checked = skywave_sim::check(&scenario, &registry).map_err(scenario_error)?;
     serde_json::to_string(&checked).map_err(|error| PyRuntimeError::new_err(error.to_string()))
@@ -175,7 +187,7 @@ pub(crate) fn run(
     let watch = Watch::new(progress);
     let outcome = py.detach(|| {
         skywave_sim::run(&scenario, &registry, options, |fraction| match &stop {
-            Some(stop) => !stop.get().0.load(Ordering::Relaxed),
+            Some(stop) => !stop.get().is_set(),
             None => watch.report((fraction,)),
         })
     });

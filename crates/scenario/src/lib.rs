@@ -8,6 +8,7 @@
 //!   models, kinds of traces, sources, congestion controls, CCIDs and probes.
 //! - A [`SocketSpec`] describes the configuration of a connection on a socket, with members of the
 //!   same sets.
+//! - [`place_of`] finds a field in a text, for editors.
 //! - A [`Backend`] runs scenarios and defines the packet and probe types. This crate uses neither
 //!   clocks nor sockets.
 
@@ -20,6 +21,7 @@ mod flow;
 mod link;
 mod named;
 mod nat;
+mod place;
 mod profile;
 mod random;
 mod read;
@@ -43,6 +45,7 @@ pub use flow::{FlowSpec, KernelTcpSpec, TransportSpec, UdpSpec};
 pub use link::{BackSpec, LinkSpec};
 pub use named::Named;
 pub use nat::{NatChecksum, NatSpec};
+pub use place::{Place, place_of};
 pub use profile::Profile;
 pub use random::stream;
 pub use registry::{Backend, Registry};

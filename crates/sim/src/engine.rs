@@ -248,6 +248,11 @@ impl<O: Observer, W: World> Simulator<O, W> {
         &self.applications
     }
 
+    /// Returns the observer.
+    pub(crate) const fn observer(&mut self) -> &mut O {
+        &mut self.plane.observer
+    }
+
     /// Ends the simulation and returns its observer.
     pub(crate) fn into_observer(self) -> O {
         self.plane.observer

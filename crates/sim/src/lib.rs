@@ -9,6 +9,7 @@
 //! - An [`Observer`] watches a run through the types of `view`: `totals` counts for the summary,
 //!   each of the `probes` makes a table, `record` keeps the record that [`physics`] verifies,
 //!   `capture` writes pcapng, and `qlog` writes files for qvis.
+//! - A [`SteppedRun`] goes on by a time at a time, and its samples can be read on the way.
 //! - [`live`] is a run on the real clock: the same network and ends, with sockets between them.
 //! - [`Bench`] is the benchmark dumbbell.
 //!
@@ -57,6 +58,7 @@ mod report;
 mod run;
 mod schedule;
 mod simulate;
+mod stepped;
 mod table;
 mod totals;
 mod transport;
@@ -90,6 +92,7 @@ pub use skywave_scenario::{
 pub use skywave_traffic::{
     Carrier, Journal, Made, Playout, SendingEnd, Setup, Source, SourceKind, Sources, Transfer,
 };
+pub use stepped::SteppedRun;
 pub use table::{Table, Value};
 pub use view::{Event, HostView, LinkView, PacketCount, PacketView, Sample};
 pub use wire_check::WireMismatch;

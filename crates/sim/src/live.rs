@@ -25,16 +25,14 @@ pub use ends::{Encapsulation, EndKind, LiveEnd};
 
 use crate::backend::Registry;
 use crate::build::Build;
-use crate::capture::Captures;
 use crate::engine::{Parts, Simulator};
 use crate::error::RunError;
 use crate::host::{HostStats, Supply};
 use crate::ids::HostId;
 use crate::probes::ProbeSet;
-use crate::qlog::Qlogs;
 use crate::record::Fingerprint;
 use crate::report::{Reporter, Results};
-use crate::run::{RunOptions, probes};
+use crate::run::{Files, Prepared, RunOptions, finish_files};
 use crate::simulate::Ended;
 use crate::totals::Totals;
 use crate::transport::ClockKind;
@@ -70,10 +68,7 @@ pub struct Strays {
     pub malformed: u64,
 }
 
-type Watching = (
-    Totals<(ProbeSet, (Option<Captures>, Option<Qlogs>))>,
-    Fingerprint,
-);
+type Watching = (Totals<(ProbeSet, Files)>, Fingerprint);
 
 /// A run on the real clock whose sockets and devices are not there yet.
 pub struct PreparedRun {
@@ -106,14 +101,15 @@ impl PreparedRun {
     ) -> Result<Self, RunError> {
         scenario.validate(registry)?;
         check(scenario)?;
-        let build = Build::new(scenario, registry, ClockKind::Real)?;
-        build.check_counters()?;
+        let Prepared {
+            build,
+            reporter,
+            probes,
+            files,
+            ..
+        } = Prepared::new(scenario, registry, options, ClockKind::Real)?;
         let (links, flows) = (build.network.links.len(), scenario.flows.len());
-        let reporter = Reporter::new(scenario, &build);
-        let probes = probes(scenario, registry, &build, &reporter)?;
-        let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
-        let qlogs = Qlogs::new(options.qlogs, &scenario.flows)?;
-        let totals = Totals::new(links, flows, (probes, (captures, qlogs)));
+        let totals = Totals::new(links, flows, (probes, files));
         let ends = ends(scenario, &build)?;
         Ok(Self {
             scenario: scenario.clone(),
@@ -213,13 +209,7 @@ impl<X: Outside> LiveRun<X> {
             .map_err(|stop| stop.of_run(&scenario))?;
         let (outside, strays) = self.simulator.world().end()?;
         let mut ended = Ended::of(self.simulator);
-        let (captures, qlogs) = std::mem::take(&mut ended.observer.observer.1);
-        if let Some(captures) = captures {
-            captures.finish()?;
-        }
-        if let Some(qlogs) = qlogs {
-            qlogs.finish()?;
-        }
+        finish_files(std::mem::take(&mut ended.observer.observer.1))?;
         let results = self.reporter.report(&scenario, ended)?;
         Ok((results, outside, strays))
     }

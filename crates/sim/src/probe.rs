@@ -80,6 +80,12 @@ pub trait Probe: Observer + Any + Send {
     fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError>;
 }
 
+/// A probe whose table can be taken in pieces during a run.
+pub(crate) trait Piecewise: Probe {
+    /// Returns the rows since the last call as a table, and forgets them.
+    fn take(&mut self, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError>;
+}
+
 /// Which methods of [`Observer`] are called on a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {

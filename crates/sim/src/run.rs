@@ -64,46 +64,87 @@ pub fn run_observed<O: Observer + ?Sized>(
     progress: impl FnMut(f64) -> bool,
 ) -> Result<Results, RunError> {
     scenario.validate(registry)?;
-    let build = Build::new(scenario, registry, ClockKind::Virtual)?;
-    build.check_counters()?;
-    let (links, flows) = (build.network.links.len(), scenario.flows.len());
-    let reporter = Reporter::new(scenario, &build);
-    let probes = probes(scenario, registry, &build, &reporter)?;
-    let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
-    let qlogs = Qlogs::new(options.qlogs, &scenario.flows)?;
     let recorder = options.verify_physics.then(Recorder::default);
+    let Prepared {
+        build,
+        reporter,
+        probes,
+        files,
+        ..
+    } = Prepared::new(scenario, registry, options, ClockKind::Virtual)?;
+    let (links, flows) = (build.network.links.len(), scenario.flows.len());
     // A run that writes nothing has its own compiled code.
-    if recorder.is_none() && captures.is_none() && qlogs.is_none() {
+    if recorder.is_none() && files.0.is_none() && files.1.is_none() {
         let observer = Totals::new(links, flows, (probes, observer));
         let ended = simulate(scenario, build, observer, progress)?;
         return reporter.report(scenario, ended);
     }
-    let mut writers = (recorder, (captures, qlogs));
+    let mut writers = (recorder, files);
     let observer = Totals::new(links, flows, (probes, (observer, &mut writers)));
     let ended = simulate(scenario, build, observer, progress)?;
     let mut results = reporter.report(scenario, ended)?;
-    let (recorder, (captures, qlogs)) = writers;
-    if let Some(captures) = captures {
-        captures.finish()?;
-    }
-    if let Some(qlogs) = qlogs {
-        qlogs.finish()?;
-    }
+    let (recorder, files) = writers;
+    finish_files(files)?;
     if let Some(recorder) = recorder {
         results.violations = physics::verify(scenario, registry, &recorder.records);
     }
     Ok(results)
 }
 
-/// Creates the probes of every run and those the scenario requests.
-pub(crate) fn probes(
-    scenario: &Scenario,
-    registry: &Registry,
-    build: &Build,
-    names: &Reporter,
-) -> Result<ProbeSet, ScenarioError> {
+/// The files that a run writes.
+pub(crate) type Files = (Option<Captures>, Option<Qlogs>);
+
+/// A valid scenario, built, and what watches and reports its run.
+pub(crate) struct Prepared {
+    pub(crate) build: Build,
+    pub(crate) reporter: Reporter,
+    pub(crate) setup: Arc<ProbeSetup>,
+    /// The probes of every run and those the scenario requests.
+    pub(crate) probes: ProbeSet,
+    pub(crate) files: Files,
+}
+
+impl Prepared {
+    /// Builds a valid scenario, and creates what the options ask for but
+    /// [`RunOptions::verify_physics`].
+    pub(crate) fn new(
+        scenario: &Scenario,
+        registry: &Registry,
+        options: RunOptions,
+        clock: ClockKind,
+    ) -> Result<Self, RunError> {
+        let build = Build::new(scenario, registry, clock)?;
+        build.check_counters()?;
+        let reporter = Reporter::new(scenario, &build);
+        let setup = Arc::new(setup(scenario, &build, &reporter));
+        let probes = probes(scenario, registry, &setup)?;
+        let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
+        let qlogs = Qlogs::new(options.qlogs, &scenario.flows)?;
+        Ok(Self {
+            build,
+            reporter,
+            setup,
+            probes,
+            files: (captures, qlogs),
+        })
+    }
+}
+
+/// Writes what is left to write.
+pub(crate) fn finish_files((captures, qlogs): Files) -> Result<(), RunError> {
+    if let Some(captures) = captures {
+        captures.finish()?;
+    }
+    if let Some(qlogs) = qlogs {
+        qlogs.finish()?;
+    }
+    Ok(())
+}
+
+/// Returns what probes can know before the run.
+fn setup(scenario: &Scenario, build: &Build, names: &Reporter) -> ProbeSetup {
     let spec = &scenario.probes;
-    let setup = Arc::new(ProbeSetup {
+    ProbeSetup {
         interval: spec.interval,
         sampled_links: sampled(&spec.links, &names.links),
         sampled_flows: sampled(&spec.flows, &names.flows),
@@ -113,20 +154,27 @@ pub(crate) fn probes(
             .iter()
             .map(|source| source.playout())
             .collect(),
-    });
+    }
+}
+
+fn probes(
+    scenario: &Scenario,
+    registry: &Registry,
+    setup: &Arc<ProbeSetup>,
+) -> Result<ProbeSet, ScenarioError> {
     let mut probes: Vec<(String, Box<dyn Probe>)> = Vec::new();
     let standard = STANDARD
         .into_iter()
         .filter(|name| registry.probes.contains(name));
-    for name in standard.chain(spec.asked_for()) {
+    for name in standard.chain(scenario.probes.asked_for()) {
         if probes.iter().all(|(known, _)| known != name) {
             let make = registry
                 .probe(name)
                 .map_err(|message| ScenarioError::new("probes.tables", message))?;
-            probes.push((name.to_owned(), make(&setup)));
+            probes.push((name.to_owned(), make(setup)));
         }
     }
-    Ok(ProbeSet::new(probes, &setup))
+    Ok(ProbeSet::new(probes, setup))
 }
 
 /// Returns which names are in `named`; all if it is empty.

@@ -32,7 +32,21 @@ pub(crate) fn simulate<O: Observer>(
     observer: O,
     mut progress: impl FnMut(f64) -> bool,
 ) -> Result<Ended<O>, RunError> {
-    let mut simulator = Simulator::new(Parts {
+    let mut simulator = simulator(scenario, build, observer);
+    let end = Instant::ZERO + scenario.duration;
+    simulator
+        .run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()))
+        .map_err(|stop| stop.of_run(scenario))?;
+    Ok(Ended::of(simulator))
+}
+
+/// Returns a simulation of a built scenario at time zero.
+pub(crate) fn simulator<O: Observer>(
+    scenario: &Scenario,
+    build: Build,
+    observer: O,
+) -> Simulator<(O, Fingerprint)> {
+    Simulator::new(Parts {
         network: build.network,
         hosts: build.hosts,
         applications: build.applications,
@@ -42,12 +56,7 @@ pub(crate) fn simulate<O: Observer>(
         sample_interval: Some(scenario.probes.interval),
         verify_wire: scenario.verify_wire,
         world: Attached,
-    });
-    let end = Instant::ZERO + scenario.duration;
-    simulator
-        .run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()))
-        .map_err(|stop| stop.of_run(scenario))?;
-    Ok(Ended::of(simulator))
+    })
 }
 
 impl<O: Observer> Ended<O> {

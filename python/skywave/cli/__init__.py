@@ -19,6 +19,7 @@ from skywave.cli import (
     compare,
     decode,
     emulate,
+    lab,
     matrix,
     net,
     plot,
@@ -82,6 +83,7 @@ app.command(name="plot")(plot.plot)
 app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="emulate")(emulate.emulate)
 app.command(name="matrix")(matrix.matrix)
+app.command(name="lab")(lab.lab)
 app.command(name="bench")(bench.bench)
 net.add_to(app)
 app.command(name="decode")(decode.decode)

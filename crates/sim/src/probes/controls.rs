@@ -9,7 +9,7 @@ use skywave_units::Instant;
 use super::inner_values::InnerValues;
 use crate::ids::FlowId;
 use crate::observe::Observer;
-use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::probe::{Piecewise, Probe, ProbeSetup, RunEnd, Wants};
 use crate::table::finite;
 use crate::view::Sample;
 
@@ -45,8 +45,15 @@ impl Probe for Controls {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
-        end.table(&self.values.rows)
+    fn finish(mut self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+        self.take(end)
+    }
+}
+
+impl Piecewise for Controls {
+    fn take(&mut self, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+        let table = end
+            .table(&self.values.rows)
             .column("time_s", "When the sample was taken.", |row| row.at)
             .flow("flow", "The flow.", |row| row.source)
             .label(
@@ -58,6 +65,8 @@ impl Probe for Controls {
             .column("value", "What it was; null if infinite.", |row| {
                 finite(row.value)
             })
-            .finish()
+            .finish()?;
+        self.values.rows.clear();
+        Ok(table)
     }
 }

@@ -8,7 +8,7 @@ use skywave_units::{Duration, Instant};
 
 use crate::ids::FlowId;
 use crate::observe::Observer;
-use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::probe::{Piecewise, Probe, ProbeSetup, RunEnd, Wants};
 use crate::table::finite;
 use crate::view::{Event, PacketView, Sample};
 
@@ -126,9 +126,15 @@ impl Probe for Flows {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+    fn finish(mut self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+        self.take(end)
+    }
+}
+
+impl Piecewise for Flows {
+    fn take(&mut self, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         let seconds = self.setup.interval().as_secs_f64();
-        end.table(&self.rows)
+        let table = end.table(&self.rows)
             .column("time_s", "When the sample was taken: the end of its interval.", |row| row.at)
             .flow("flow", "The flow.", |row| row.flow)
             .column("goodput_bps", "Application data delivered in the interval, as a rate.", |row| {
@@ -143,6 +149,8 @@ impl Probe for Flows {
             .column("cwnd_packets", "Congestion window at the sample; 0 for a sender without one.", |row| row.cwnd)
             .column("ssthresh_packets", "Slow-start threshold at the sample; null if unbounded, 0 for a sender without one.", |row| finite(row.ssthresh))
             .column("pipe_packets", "Data packets in flight at the sample, as the sender estimates them; 0 for a sender that does not.", |row| row.pipe)
-            .finish()
+            .finish()?;
+        self.rows.clear();
+        Ok(table)
     }
 }

@@ -7,7 +7,7 @@ use arrow_schema::ArrowError;
 use skywave_units::Instant;
 
 use crate::observe::Observer;
-use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::probe::{Piecewise, Probe, ProbeSetup, RunEnd, Wants};
 use crate::view::{PacketCount, Sample};
 
 pub(crate) struct Links {
@@ -61,9 +61,15 @@ impl Probe for Links {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+    fn finish(mut self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+        self.take(end)
+    }
+}
+
+impl Piecewise for Links {
+    fn take(&mut self, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
         let seconds = self.setup.interval().as_secs_f64();
-        end.table(&self.rows)
+        let table = end.table(&self.rows)
             .column("time_s", "When the sample was taken: the end of its interval.", |row| row.at)
             .link("link", "The directed link.", |row| row.link)
             .column("arrivals", "Packets handed to the link in the interval.", |row| row.count.arrivals)
@@ -74,6 +80,8 @@ impl Probe for Links {
             .column("throughput_bps", "`delivered_bytes` as a rate.", |row| row.count.throughput_bps(seconds))
             .column("queue_packets", "Packets in the queue at the instant of the sample, without the one in transmission.", |row| row.queue_packets)
             .column("queue_bytes", "Their size.", |row| row.queue_bytes)
-            .finish()
+            .finish()?;
+        self.rows.clear();
+        Ok(table)
     }
 }

@@ -8,7 +8,7 @@ use skywave_units::Instant;
 
 use super::inner_values::InnerValues;
 use crate::observe::Observer;
-use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::probe::{Piecewise, Probe, ProbeSetup, RunEnd, Wants};
 use crate::table::finite;
 use crate::view::Sample;
 
@@ -45,8 +45,15 @@ impl Probe for Queues {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
-        end.table(&self.values.rows)
+    fn finish(mut self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+        self.take(end)
+    }
+}
+
+impl Piecewise for Queues {
+    fn take(&mut self, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+        let table = end
+            .table(&self.values.rows)
             .column("time_s", "When the sample was taken.", |row| row.at)
             .link("link", "The directed link.", |row| row.source)
             .label(
@@ -58,6 +65,8 @@ impl Probe for Queues {
             .column("value", "What it was; null if infinite.", |row| {
                 finite(row.value)
             })
-            .finish()
+            .finish()?;
+        self.values.rows.clear();
+        Ok(table)
     }
 }

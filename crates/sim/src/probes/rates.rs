@@ -9,7 +9,7 @@ use skywave_units::{Duration, Instant};
 
 use crate::ids::FlowId;
 use crate::observe::Observer;
-use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
+use crate::probe::{Piecewise, Probe, ProbeSetup, RunEnd, Wants};
 use crate::view::HostView;
 
 pub(crate) struct Rates {
@@ -65,8 +65,14 @@ impl Probe for Rates {
         }
     }
 
-    fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
-        end.table(&self.rows)
+    fn finish(mut self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+        self.take(end)
+    }
+}
+
+impl Piecewise for Rates {
+    fn take(&mut self, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+        let table = end.table(&self.rows)
             .column("time_s", "When one of the values changed, or a report arrived.", |row| row.at)
             .flow("flow", "The flow.", |row| row.flow)
             .column("rate_bps", "Rate at which packets leave (X_inst where oscillation prevention is on, otherwise X; RFC 5348 section 4).", |row| row.rate.rate.as_bps())
@@ -76,6 +82,8 @@ impl Probe for Rates {
             .column("rtt_s", "The sender's mean round-trip time R; null before the first measurement.", |row| row.rtt)
             .column("reports", "Reports that the sender has processed since the start.", |row| row.rate.reports)
             .column("loss_events", "Reports of a new loss event since the start.", |row| row.rate.loss_events)
-            .finish()
+            .finish()?;
+        self.rows.clear();
+        Ok(table)
     }
 }

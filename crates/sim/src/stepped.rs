@@ -1,0 +1,216 @@
+//! A simulation in steps, whose samples can be read on the way.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use skywave_scenario::Scenario;
+use skywave_units::{Duration, Instant};
+
+use crate::backend::Registry;
+use crate::engine::{Simulator, Stop};
+use crate::error::RunError;
+use crate::observe::Observer;
+use crate::probe::{Piecewise, ProbeSetup, RunEnd};
+use crate::probes::ProbeSet;
+use crate::probes::controls::Controls;
+use crate::probes::flows::Flows;
+use crate::probes::links::Links;
+use crate::probes::queues::Queues;
+use crate::probes::rates::Rates;
+use crate::record::Fingerprint;
+use crate::report::{Reporter, Results};
+use crate::run::{Files, Prepared, RunOptions, finish_files};
+use crate::simulate::{Ended, simulator};
+use crate::totals::Totals;
+use crate::transport::ClockKind;
+use crate::view::{Event, HostView, PacketView, Sample};
+
+/// A simulation that is run in steps.
+///
+/// [`advance`](Self::advance) runs it up to a time, [`samples`](Self::samples) returns what has been
+/// sampled since, and [`finish`](Self::finish) ends it. The steps change nothing: the results of a
+/// run to its end are those of [`run`](crate::run).
+///
+/// ```
+/// use skywave_sim::{Registry, RunOptions, Scenario, SteppedRun};
+/// use skywave_units::{Duration, Instant};
+///
+/// let registry = Registry::default();
+/// let scenario = Scenario::from_toml(
+///     r#"
+///     name = "one file"
+///     duration = "5 s"
+///     dumbbell = { pairs = 1, rate = "2 Mbps", delay = "50 ms", access_rate = "10 Mbps", access_delays = ["1 ms"] }
+///     flows = [{ name = "file", from = "s1", to = "d1", transport = { tcp = {} }, source = { ftp = {} } }]
+///     "#,
+///     &registry,
+/// )?;
+/// let mut run = SteppedRun::new(&scenario, &registry, RunOptions::default())?;
+/// run.advance(Instant::ZERO + Duration::from_secs(2), |_| true)?;
+/// let (name, flows) = &run.samples()?[0];
+/// assert_eq!((name.as_str(), flows.num_rows()), ("flows", 2));
+/// assert_eq!(run.finish()?.summary.duration_s, 2.0);
+/// # Ok::<(), skywave_sim::RunError>(())
+/// ```
+pub struct SteppedRun {
+    scenario: Scenario,
+    reporter: Reporter,
+    simulator: Simulator<Watching>,
+    now: Instant,
+}
+
+type Watching = (Totals<(ProbeSet, (Pieces, Files))>, Fingerprint);
+
+/// What is sampled, until it is read.
+struct Pieces {
+    flows: Flows,
+    links: Links,
+    controls: Controls,
+    queues: Queues,
+    /// If the scenario asks for them: they look at every packet of a sender.
+    rates: Option<Rates>,
+}
+
+impl Pieces {
+    fn new(setup: &Arc<ProbeSetup>, scenario: &Scenario) -> Self {
+        let mut tables = scenario.probes.asked_for();
+        Self {
+            flows: Flows::new(setup),
+            links: Links::new(setup),
+            controls: Controls::new(setup),
+            queues: Queues::new(setup),
+            rates: tables
+                .any(|name| name == "rates")
+                .then(|| Rates::new(setup)),
+        }
+    }
+}
+
+impl Observer for Pieces {
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        self.flows.packet(now, event, packet);
+    }
+
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        self.rates.settled(now, host);
+    }
+
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        self.flows.sample(now, sample);
+        self.links.sample(now, sample);
+        self.controls.sample(now, sample);
+        self.queues.sample(now, sample);
+    }
+}
+
+impl SteppedRun {
+    /// Prepares a run, at time zero. [`RunOptions::verify_physics`] is ignored: a record of all
+    /// packets would grow as long as somebody watches.
+    ///
+    /// # Errors
+    /// [`RunError`], as from [`run`](crate::run) before it begins.
+    pub fn new(
+        scenario: &Scenario,
+        registry: &Registry,
+        options: RunOptions,
+    ) -> Result<Self, RunError> {
+        scenario.validate(registry)?;
+        let Prepared {
+            build,
+            reporter,
+            setup,
+            probes,
+            files,
+        } = Prepared::new(scenario, registry, options, ClockKind::Virtual)?;
+        let watching = (probes, (Pieces::new(&setup, scenario), files));
+        let totals = Totals::new(build.network.links.len(), scenario.flows.len(), watching);
+        Ok(Self {
+            scenario: scenario.clone(),
+            reporter,
+            simulator: simulator(scenario, build, totals),
+            now: Instant::ZERO,
+        })
+    }
+
+    /// Returns the time up to which the run has advanced.
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Returns when the scenario ends.
+    pub fn end(&self) -> Instant {
+        Instant::ZERO + self.scenario.duration
+    }
+
+    /// Runs up to `to`, including what happens then, or to the end of the scenario if that is before.
+    /// Calls `go_on` regularly with the time reached; if it returns false, the run stays there and
+    /// may go on later. A time in the past does nothing.
+    ///
+    /// # Errors
+    /// [`RunError`] if the control of a flow fails, or a packet differs (`verify_wire`).
+    pub fn advance(
+        &mut self,
+        to: Instant,
+        mut go_on: impl FnMut(Instant) -> bool,
+    ) -> Result<(), RunError> {
+        let to = to.min(self.end());
+        if to <= self.now {
+            return Ok(());
+        }
+        let mut reached = self.now;
+        let outcome = self.simulator.run(to, |now| {
+            reached = now;
+            go_on(now)
+        });
+        match outcome {
+            Ok(()) => self.now = to,
+            Err(Stop::Interrupted) => self.now = reached,
+            Err(stop) => return Err(stop.of_run(&self.scenario)),
+        }
+        Ok(())
+    }
+
+    /// Returns what has been sampled since the last call, as tables by name: `flows` and `links`,
+    /// and the inner values of controls and queue disciplines, `controls` and `queues`; also `rates` if
+    /// the scenario requests it. A table may have no rows.
+    ///
+    /// # Errors
+    /// [`RunError::Table`] if the columns do not form a table.
+    pub fn samples(&mut self) -> Result<Vec<(String, RecordBatch)>, RunError> {
+        let end = RunEnd {
+            links: &self.reporter.links,
+            flows: &self.reporter.flows,
+            journals: &[],
+        };
+        let (totals, _) = self.simulator.observer();
+        let (_, (pieces, _)) = &mut totals.observer;
+        let mut tables = vec![
+            ("flows".to_owned(), pieces.flows.take(&end)?),
+            ("links".to_owned(), pieces.links.take(&end)?),
+            ("controls".to_owned(), pieces.controls.take(&end)?),
+            ("queues".to_owned(), pieces.queues.take(&end)?),
+        ];
+        if let Some(rates) = &mut pieces.rates {
+            tables.push(("rates".to_owned(), rates.take(&end)?));
+        }
+        Ok(tables)
+    }
+
+    /// Ends the run and returns the results of the time up to which it has advanced.
+    ///
+    /// # Errors
+    /// [`RunError`] if something could not be written, or a table not be created.
+    pub fn finish(self) -> Result<Results, RunError> {
+        let scenario = Scenario {
+            duration: self
+                .now
+                .saturating_since(Instant::ZERO)
+                .max(Duration::from_nanos(1)),
+            ..self.scenario
+        };
+        let mut ended = Ended::of(self.simulator);
+        let (_, (_, files)) = &mut ended.observer.observer;
+        finish_files(std::mem::take(files))?;
+        self.reporter.report(&scenario, ended)
+    }
+}

@@ -1,0 +1,84 @@
+// The messages between page and server; python/skywave/lab/session.py describes them.
+
+import { tableFromIPC, type Table } from "@uwdata/flechette";
+
+export interface Knob {
+  field: string;
+  label: string;
+  kind: "rate" | "duration" | "packets" | "share" | "choice";
+  value: number | string;
+  choices: string[];
+}
+
+export type State = "running" | "paused" | "again" | "ended" | "stopped";
+
+export type Message =
+  | { type: "hello"; session: string }
+  | { type: "checked"; run: string; knobs: Knob[]; warnings: string[] }
+  | { type: "text"; run: string; text: string }
+  | { type: "error"; run: string; field: string; message: string; line: number | null; column: number | null }
+  | { type: "state"; run: string; state: State; epoch: number; time_s: number; end_s: number; until_s: number };
+
+export interface Frame {
+  run: string;
+  epoch: number;
+  time_s: number;
+  tables: Map<string, Table>;
+}
+
+/** Reads a frame: a header, and an Arrow IPC stream for each of its tables. */
+export function readFrame(buffer: ArrayBuffer): Frame {
+  const length = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length))) as {
+    run: string;
+    epoch: number;
+    time_s: number;
+    tables: [string, number][];
+  };
+  let at = 4 + length;
+  const tables = new Map<string, Table>();
+  for (const [name, size] of header.tables) {
+    // A copy, because Arrow wants its buffers aligned.
+    tables.set(name, tableFromIPC(new Uint8Array(buffer.slice(at, at + size))));
+    at += size;
+  }
+  return { ...header, tables };
+}
+
+/** The connection to the server. It is opened again when it breaks. */
+export class Connection {
+  session = "";
+  private socket: WebSocket | undefined;
+
+  constructor(
+    private readonly onMessage: (message: Message) => void,
+    private readonly onFrame: (frame: Frame) => void,
+    private readonly onOpen: (isOpen: boolean) => void,
+  ) {
+    this.open();
+  }
+
+  send(message: Record<string, unknown>): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  private open(): void {
+    const socket = new WebSocket(`ws://${location.host}/session`);
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+      if (typeof data !== "string") return this.onFrame(readFrame(data));
+      const message = JSON.parse(data) as Message;
+      if (message.type === "hello") {
+        this.session = message.session;
+        this.onOpen(true);
+      } else {
+        this.onMessage(message);
+      }
+    };
+    socket.onclose = () => {
+      this.onOpen(false);
+      setTimeout(() => this.open(), 1000);
+    };
+    this.socket = socket;
+  }
+}

@@ -1,0 +1,120 @@
+"""The scenarios that the page offers: the examples, and the papers' networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skywave import ScenarioError
+from skywave.lab import reading
+from skywave.lab.toml import written
+from skywave.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FIRST = """\
+# Two flows share a bottleneck. Run it, then turn a knob or change the text.
+name = "duel"
+duration = "60 s"
+
+[dumbbell]
+pairs = 2
+rate = "4 Mbps"
+delay = "30 ms"
+queue = { drop-tail = { packets = 40 } }
+access_rate = "100 Mbps"
+access_delays = ["1 ms"]
+
+[[flows]]
+name = "tcp"
+from = "s1"
+to = "d1"
+transport = { tcp = { control = "cubic" } }
+source = { ftp = {} }
+
+[[flows]]
+name = "dccp"
+from = "s2"
+to = "d2"
+transport = { dccp = { ccid = 3 } }
+source = { ftp = {} }
+
+[probes]
+interval = "100 ms"
+rates = true
+"""
+"""With what the page opens if the command names no scenario."""
+EXAMPLES = Path(__file__).parents[3] / "examples"
+"""They are beside the package in a source checkout only."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A scenario to begin with."""
+
+    key: str
+    group: str
+    title: str
+    text: str
+
+
+def example() -> Choice:
+    """Return the scenario with which the page opens if the command names none."""
+    return Choice("duel", "Examples", "duel", FIRST)
+
+
+def of_file(path: Path) -> Choice:
+    """Return the scenario of a file. What it names in other files becomes part of its text.
+
+    Raises:
+        ScenarioError: If it is wrong; the message names the field.
+        OSError: If the file cannot be read.
+
+    """
+    experiment = Scenario.from_file(path)
+    text = path.read_text(encoding="utf-8")
+    try:
+        reading.inspect(text)
+    except reading.Wrong:
+        text = written(experiment.to_dict())
+        try:
+            reading.inspect(text)
+        except reading.Wrong as wrong:
+            raise ScenarioError(str(wrong)) from None
+    return Choice(str(path), "File", experiment.name, text)
+
+
+@cache
+def every() -> dict[str, Choice]:
+    """Return all scenarios by key."""
+    return {choice.key: choice for choice in (example(), *_examples(), *_papers())}
+
+
+def _examples() -> Iterator[Choice]:
+    for path in sorted(EXAMPLES.glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        try:
+            reading.inspect(text)
+        except reading.Wrong:  # it needs files, or a control in Python
+            continue
+        yield Choice(f"example/{path.stem}", "Examples", path.stem, text)
+
+
+def _papers() -> Iterator[Choice]:
+    from skywave.matrix.networks import NETWORKS, PAPERS  # noqa: PLC0415  (loads the papers)
+    from skywave.matrix.runs import Run, scenario  # noqa: PLC0415
+
+    proposed = {paper.key: paper.controls for paper in PAPERS}
+    for key, network in NETWORKS.items():
+        control = proposed[key][0].key if proposed[key] else "ccid3"
+        try:
+            described = scenario(Run("beside", control, key, 1, network.duration_s))
+            text = written(described.to_dict())
+            reading.inspect(text)
+        except (KeyError, reading.Wrong):  # the network cannot run this control
+            continue
+        title = f"{network.label}: {control} beside TCP"
+        yield Choice(f"paper/{key}", "Networks of papers", title, text)

@@ -1,0 +1,94 @@
+"""Reads scenarios that come from the page: built-in controls only, errors with their line."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from skywave import _core
+from skywave.scenario.experiment import Inspection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SYNTAX = re.compile(r"not TOML: .*? at line (\d+), column (\d+) .*\^ (.*)", re.DOTALL)
+
+
+class Wrong(Exception):  # noqa: N818  (of a text, not of the program)
+    """A text is not a scenario that the page may run. Lines and columns count from 1."""
+
+    def __init__(
+        self, field: str, message: str, line: int | None = None, column: int | None = None
+    ) -> None:
+        """Create it. ``field`` is empty if it is the whole text that is wrong."""
+        super().__init__(f"{field}: {message}" if field else message)
+        self.field = field
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+def inspect(text: str) -> Inspection:
+    """Check a scenario in TOML. It may name no files and no controls in Python.
+
+    Raises:
+        Wrong: If it cannot be run.
+
+    """
+    for field, name in _python_controls(text):
+        raise _at(text, field, f'"{name}" is a control in Python, which a page may not load')
+    try:
+        return Inspection.of(_core.inspect_scenario(text, "toml", imports=False))
+    except _core.ScenarioError as error:
+        raise _wrong(text, str(error)) from None
+
+
+def _python_controls(text: str) -> Iterator[tuple[str, str]]:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    yield from _named(document, "")
+
+
+def _named(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Find every ``control`` that is ``module:Class``."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            here = f"{path}.{key}" if path else key
+            if key == "control" and isinstance(inner, str) and ":" in inner:
+                yield here, inner
+            yield from _named(inner, here)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _named(inner, f"{path}[{index}]")
+
+
+def _wrong(text: str, message: str) -> Wrong:
+    syntax = SYNTAX.match(message)
+    if syntax is not None:
+        line, column, reason = syntax.groups()
+        return Wrong("", f"not TOML: {reason}", int(line), int(column))
+    field, colon, reason = message.partition(": ")
+    if not colon or " " in field:
+        return Wrong("", message)
+    return _at(text, field, reason)
+
+
+def _at(text: str, field: str, message: str) -> Wrong:
+    place = _core.place_of_field(text, field)
+    if place is None:
+        return Wrong(field, message)
+    key, value, _, is_exact = place
+    # The header of a table is where something is missing; a value is what is wrong.
+    at = value if is_exact else key
+    line = text.count("\n", 0, at) + 1
+    return Wrong(field, message, line, at - text.rfind("\n", 0, at))
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of scenarios, for completion."""
+    document: dict[str, Any] = json.loads(_core.scenario_schema())
+    return document

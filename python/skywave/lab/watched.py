@@ -1,0 +1,246 @@
+"""A run that is watched: at a pace or as fast as it can, paused, stepped, changed, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from skywave import _core
+from skywave.lab.frames import frame
+from skywave.lab.reading import inspect
+from skywave.quantities import Duration
+from skywave.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+FRAME_S = 0.02
+"""The time between two frames: 50 a second."""
+PIECE_S = 0.015
+"""How long a piece of a run may take to compute, about: the rest of a frame is for the page."""
+
+State = Literal["running", "paused", "again", "ended", "stopped"]
+"""``again``: it runs up to the present once more, because its scenario has changed."""
+
+
+class WatchedRun:
+    """A run on the page.
+
+    ``send`` takes a frame as bytes, or a state as a dictionary. ``pace`` is in simulated seconds
+    per second; None is as fast as it can.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        pace: float | None,
+        send: Callable[[bytes | dict[str, object]], Awaitable[None]],
+        *,
+        paused: bool = False,
+    ) -> None:
+        """Prepare the run, at time zero.
+
+        Raises:
+            Wrong: If the scenario cannot be run.
+
+        """
+        self.name = name
+        self.text = text
+        self.pace = pace
+        self.state: State = "paused" if paused else "running"
+        self.epoch = 0
+        self._send = send
+        self._then: State = self.state
+        self._until_s = 0.0
+        self._steps = 0
+        self._is_driven = False
+        self._wake = asyncio.Event()
+        self._begin(text)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it goes on no more."""
+        return self.state in ("ended", "stopped")
+
+    def _begin(self, text: str) -> None:
+        interval = inspect(text).scenario["probes"]["interval"]
+        self.text = text
+        self._core = _core.SteppedRun(text)
+        self._stop = _core.Stop()
+        self._results: Results | None = None
+        self._interval_s = Duration(interval).seconds
+        self._pieces: dict[str, list[pa.RecordBatch]] = {}
+        self._now_s = 0.0
+        self._end_s = self._core.end_s
+        self._piece_s = self._interval_s
+        self._since: tuple[float, float] | None = None
+
+    def play(self) -> None:
+        """Go on, if it is paused."""
+        if self.state == "paused":
+            self._set("running")
+
+    def pause(self) -> None:
+        """Stay where it is, until played or stepped."""
+        if self.state == "again":
+            self._then = "paused"
+        elif self.state == "running":
+            self._set("paused")
+
+    def step(self) -> None:
+        """Pause, and go on by one sampling interval."""
+        self.pause()
+        self._steps += 1
+        self._wake.set()
+
+    def set_pace(self, pace: float | None) -> None:
+        """Go on at another pace."""
+        self.pace = pace
+        self._since = None
+
+    def stop(self) -> None:
+        """End the run here. It keeps what it has measured."""
+        if not self.is_over:
+            self._set("stopped")
+        self._stop.set()
+
+    async def change(self, text: str) -> None:
+        """Run another scenario up to the present, as fast as it can, and go on from there.
+
+        Raises:
+            Wrong: If the scenario cannot be run; the run goes on as it was.
+
+        """
+        inspect(text)
+        until_s = max(self._now_s, self._until_s if self.state == "again" else 0.0)
+        then: State = self._then if self.state == "again" else self.state
+        was_over = self.is_over
+        self._stop.set()
+        self._begin(text)
+        self.epoch += 1
+        self._until_s = min(until_s, self._end_s)
+        self._then = "paused" if was_over else then
+        self._set("again")
+        await self.tell()
+
+    async def drive(self) -> None:
+        """Run it, until it is over."""
+        self._is_driven = True
+        try:
+            await self._drive()
+        finally:
+            self._is_driven = False
+        await self.tell()
+
+    async def _drive(self) -> None:
+        await self.tell()
+        due = time.monotonic()
+        while not self.is_over:
+            began = time.monotonic()
+            to_s = self._next_s(began)
+            if to_s is None:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            state, epoch = self.state, self.epoch
+            await self._advance(to_s)
+            if epoch != self.epoch:
+                continue
+            if self._now_s >= self._end_s:
+                self._set("ended")
+            elif self.state == "again" and self._now_s >= self._until_s:
+                self._set(self._then)
+            if self.state != state:
+                await self.tell()
+            # On a grid, so that lateness does not add up; but frames that are missed stay missed.
+            due = max(due + FRAME_S, began)
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+
+    def results(self) -> Mapping[str, pa.Table]:
+        """Return all tables if it is over, otherwise what has been sampled so far."""
+        if self.is_over and not self._is_driven and self._results is None:
+            self._results = Results(self._core.finish())
+        if self._results is not None:
+            return self._results.tables
+        return {
+            name: pa.Table.from_batches(pieces).unify_dictionaries()
+            for name, pieces in self._pieces.items()
+        }
+
+    def capture(self, link: str, file: str) -> None:
+        """Run it once more up to the present, and write the packets of a link as pcapng.
+
+        Raises:
+            ScenarioError: If there is no such link.
+
+        """
+        again = _core.SteppedRun(self.text, captures={link: file})
+        again.advance(self._now_s)
+        again.finish()
+
+    def _set(self, state: State) -> None:
+        self.state = state
+        self._since = None
+        self._steps = 0
+        self._wake.set()
+
+    def _next_s(self, now: float) -> float | None:
+        """Return up to when to run next; None to wait."""
+        fast_s = self._now_s + self._piece_s
+        if self.state == "again":
+            return min(fast_s, self._until_s)
+        if self.state == "paused":
+            if not self._steps:
+                return None
+            self._steps -= 1
+            whole = int(self._now_s / self._interval_s + 1e-6)
+            return (whole + 1) * self._interval_s
+        if self.pace is None:
+            return fast_s
+        if self._since is None:
+            self._since = (now, self._now_s)
+        began, from_s = self._since
+        to_s = from_s + (now - began + FRAME_S) * self.pace
+        if to_s > fast_s:
+            # The machine cannot keep this pace: what it owes is not made up for later.
+            self._since = (now, fast_s - FRAME_S * self.pace)
+            return fast_s
+        return to_s
+
+    async def _advance(self, to_s: float) -> None:
+        core, epoch = self._core, self.epoch
+        asked_s = to_s - self._now_s
+        began = time.monotonic()
+        now_s = await asyncio.to_thread(core.advance, to_s, self._stop)
+        took_s = time.monotonic() - began
+        if epoch != self.epoch:
+            return
+        self._now_s = now_s
+        # Pieces of a run are about equally expensive, but events come in bursts.
+        if took_s > 2 * PIECE_S:
+            self._piece_s = max(asked_s / 2, self._interval_s / 1000)
+        elif took_s < PIECE_S and asked_s >= self._piece_s * 0.99:
+            self._piece_s *= 2
+        tables = core.samples()
+        if any(batch.num_rows for batch in tables.values()):
+            for name, batch in tables.items():
+                self._pieces.setdefault(name, []).append(batch)
+            await self._send(frame(self.name, self.epoch, self._now_s, tables))
+
+    async def tell(self) -> None:
+        """Send the state."""
+        await self._send(
+            {
+                "type": "state",
+                "run": self.name,
+                "state": self.state,
+                "epoch": self.epoch,
+                "time_s": self._now_s,
+                "end_s": self._end_s,
+                "until_s": self._until_s,
+            }
+        )
