@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import json
+import os
 import re
 import shutil
 import signal
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # A shell that starts tests in the background has them ignore interrupts, and what they start too:
 # tests that interrupt something need that undone.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# pytest-xdist sets it for its workers, and output that goes nowhere would be that narrow.
+os.environ.pop("COLUMNS", None)
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))

@@ -259,8 +259,9 @@ def test_our_papers_are_those_of_the_project() -> None:
         assert paper.protocol == PROTOCOL
 
 
-# The schema names the core's rules by whose they are; the advice judges what was measured where.
-NAMED = {"scenario", "matrix/templates/advice.html.j2"}
+# The schema names the core's rules by whose they are; the advice judges what was measured where;
+# the testbed runs experiments of certain papers.
+NAMED = {"scenario", "matrix/templates/advice.html.j2", "testbed"}
 
 
 def test_nothing_but_their_packages_names_papers() -> None:
