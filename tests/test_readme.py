@@ -42,8 +42,9 @@ def test_python_examples_run(block: str) -> None:
 SHOWN = [
     line for block in blocks("sh") for line in block.splitlines() if line.startswith("skywave ")
 ]
-# What takes long has tests of its own, with less to do.
-COMMANDS = [line for line in SHOWN if "reproduce" not in line and "--loopback" not in line]
+# What takes long, or serves until it is interrupted, has tests of its own.
+ELSEWHERE = ("reproduce", "--loopback", "skywave lab")
+COMMANDS = [line for line in SHOWN if not any(words in line for words in ELSEWHERE)]
 LISTENER = "skywave listen "
 PEER = "127.0.0.1:5001"
 
