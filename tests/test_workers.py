@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 import pickle
 import select
@@ -72,6 +73,8 @@ def test_what_cannot_be_sent_comes_as_text(
     def fail(*_: object, **__: object) -> None:
         raise error
 
+    # Dask, where another test has loaded it, lets every exception be pickled.
+    monkeypatch.delitem(copyreg.dispatch_table, type(error), raising=False)
     monkeypatch.setattr(papers, "reproduce", fail)
     ours, theirs = Pipe()
     serving = threading.Thread(target=workers._serve, args=(theirs,))  # noqa: SLF001
