@@ -21,7 +21,7 @@ from unittest import mock
 import matplotlib.image
 import pytest
 
-from skywave import cli, papers
+from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, papers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -159,3 +159,29 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Reprod
         )
 
     return reproduce
+
+
+def small_scenario() -> Scenario:
+    """A run of milliseconds in which seeds matter."""
+    scenario = Scenario.dumbbell(
+        "small",
+        duration="2 s",
+        rate="2 Mbps",
+        delay="10 ms",
+        queue=10,
+        loss=Bernoulli(probability=0.01),
+    )
+    scenario.add_flow("file", "s1", "d1", Tcp())
+    return scenario.add_flow("stream", "s1", "d1", Dccp(), start="500 ms")
+
+
+@pytest.fixture
+def base() -> Scenario:
+    return small_scenario()
+
+
+@pytest.fixture
+def base_file(base: Scenario, tmp_path: Path) -> Path:
+    file = tmp_path / "base.json"
+    file.write_text(base.to_json())
+    return file

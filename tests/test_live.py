@@ -80,7 +80,7 @@ def test_the_kernels_tcp_is_sampled_and_simulated_by_ours() -> None:
 
 @needs_root
 def test_a_control_that_the_kernel_lacks_is_named() -> None:
-    with pytest.raises(RuntimeError, match=r'flow "f": .* no congestion control "vegas"; it has '):
+    with pytest.raises(ScenarioError, match=r'flow "f": .* no congestion control "vegas"; it has '):
         run_live(described(KernelTcp(control="vegas"), Ftp()))
 
 

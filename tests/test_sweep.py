@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -13,17 +12,15 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 
 import skywave
-from conftest import ROOT, assert_bad_input, run_cli
+from conftest import ROOT, assert_bad_input, run_cli, small_scenario
 from skywave import (
     Ack,
-    Bernoulli,
     Cbr,
     Control,
     Dccp,
@@ -42,7 +39,6 @@ from skywave import (
 )
 from skywave.fairness import jain
 from skywave.quantities import Duration
-from skywave.sweeps.measures import MEASURES
 from skywave.sweeps.paths import FieldPath, parse_values
 from skywave.sweeps.points import dimensions, with_field
 from skywave.sweeps.quantities import Quantities
@@ -61,32 +57,6 @@ INTERRUPTIONS = (
     (0.6, signal.SIGTERM, 143),
 )
 """Its interruptions: the share of runs that are done by then, the signal, and the status."""
-
-
-def small() -> Scenario:
-    """A run of milliseconds in which seeds matter."""
-    scenario = Scenario.dumbbell(
-        "small",
-        duration="2 s",
-        rate="2 Mbps",
-        delay="10 ms",
-        queue=10,
-        loss=Bernoulli(probability=0.01),
-    )
-    scenario.add_flow("file", "s1", "d1", Tcp())
-    return scenario.add_flow("stream", "s1", "d1", Dccp(), start="500 ms")
-
-
-@pytest.fixture
-def base() -> Scenario:
-    return small()
-
-
-@pytest.fixture
-def base_file(base: Scenario, tmp_path: Path) -> Path:
-    file = tmp_path / "base.json"
-    file.write_text(base.to_json())
-    return file
 
 
 def kept(found: Sweep) -> list[dict[str, object]]:
@@ -111,7 +81,7 @@ def test_a_path_sets_the_fields_that_it_names(base: Scenario) -> None:
     assert [str(flow.stop) for flow in stopped.flows] == ["1 s", "1 s"]
     whole = with_field(base, "dumbbell.queue", {"red": {"packets": 30}})
     assert "red" in whole.to_dict()["dumbbell"]["queue"]
-    assert base == small(), "the scenario itself does not change"
+    assert base == small_scenario(), "the scenario itself does not change"
 
 
 def test_a_link_is_named_by_its_ends() -> None:
@@ -654,298 +624,3 @@ def test_a_full_disk_loses_nothing(base_file: Path, tmp_path: Path) -> None:
     assert 0 < int(before) < 100
     assert told["resumed"] == int(before)
     assert told["done"] == 100
-
-
-# What to know about the values.
-
-
-def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Path) -> None:
-    over = {"flows[*].transport.tcp.control": ["reno", "cubic"]}
-    found = sweep(base, over, out=tmp_path, until="ci(goodput[file]) < 8 %", max_seeds=500)
-    rows = found.summary().to_pylist()
-    assert {row["measure"] for row in rows} == set(found.measures)
-    values = found.table.group_by("control", use_threads=False).aggregate([("seed", "count")])
-    counts = dict(zip(*(column.to_pylist() for column in values.columns), strict=True))
-    assert all(10 <= count < 500 for count in counts.values())
-    assert max(counts.values()) > 10
-    again = skywave.load(tmp_path, ["goodput[file]"])
-    for row in again.summary().to_pylist():
-        assert row["seeds"] == counts[row["control"]]
-        assert row["margin"] < 0.08 * row["mean"]
-    assert not any("not met" in warning for warning in again.warnings())
-    # The same again runs nothing; a stricter target adds seeds to what there is.
-    steps: list[int] = []
-    strict = sweep(
-        base,
-        over,
-        out=tmp_path,
-        until="ci(goodput[file]) < 1 %",
-        max_seeds=30,
-        progress=lambda step: steps.append(step.resumed),
-    )
-    assert steps[0] == 20
-    assert strict.table.num_rows == 60
-    said = [warning for warning in strict.warnings() if "is not met by 30 seeds" in warning]
-    assert [sentence.split(",")[0] for sentence in said] == [
-        "at control=reno",
-        "at control=cubic",
-    ]
-    for sentence in said:
-        assert re.search(r"seeds: goodput of file \([kM]bps\) is [\d.]+±[\d.]+$", sentence), (
-            sentence
-        )
-
-
-@pytest.mark.parametrize(
-    ("until", "complaint"),
-    [
-        ("goodput < 2 %", "write it as"),
-        ("ci(godput) < 2 %", "not a known measure"),
-        ("ci(goodput[*]) < 2 %", "name one"),
-        ("ci(goodput) < 2 ms", "cannot be in s"),
-    ],
-)
-def test_wrong_targets(base: Scenario, until: str, complaint: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=re.escape(complaint)):
-        sweep(base, out=tmp_path / "out", until=until)
-    with pytest.raises(ValueError, match="give their number"):
-        sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=[1, 2])
-    with pytest.raises(ValueError, match="5 are too few to begin with: a target needs 10"):
-        sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=5)
-    with pytest.raises(ValueError, match="40 are more than the 30 at which a target ends"):
-        sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=40, max_seeds=30)
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_warm_up_longer_than_the_run_is_refused(base: Scenario, tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="a warm-up of 2 s: the run ends at 2 s"):
-        sweep(base, out=tmp_path / "out", warm_up="2 s")
-    over = {"duration": ["5 s", "1 s"]}
-    with pytest.raises(ScenarioError, match="with duration=1 s: a warm-up of 2 s"):
-        sweep(base, over, out=tmp_path / "out", warm_up="2 s")
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_measure_of_a_flow_that_is_not_there_is_refused(base: Scenario, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no flow fil: use file, stream"):
-        sweep(base, out=tmp_path / "out", measures=["goodput[fil]"])
-    assert not (tmp_path / "out").exists()
-    sweep(base, out=tmp_path / "out")
-    with pytest.raises(ValueError, match="there is no link x: use d1->r2"):
-        skywave.load(tmp_path / "out", ["utilisation[x]"])
-
-
-def test_points_are_compared(base: Scenario, tmp_path: Path) -> None:
-    over = {"flows[file].transport": [Tcp(), Tcp(control="cubic"), Dccp(ccid=3)]}
-    found = sweep(base, over, seeds=6, out=tmp_path / "out", measures=["goodput[file]"])
-    labels = ["tcp", "tcp control=cubic", "dccp ccid=3"]
-    assert list(dict.fromkeys(found.table["transport"].to_pylist())) == labels
-    rows = found.compare("goodput[file]", "transport", baseline="tcp").to_pylist()
-    assert [row["other"] for row in rows] == ["tcp"] * 2
-    values = found.to_pandas().pivot_table("goodput_bps[file]", "seed", "transport")
-    for row in rows:
-        assert row["difference"] == pytest.approx((values[row["one"]] - values["tcp"]).mean())
-        assert row["significant"] == (row["adjusted_p"] < 0.05)
-    wide = found.compare("goodput[file]", "transport", baseline="tcp", confidence=1 - 1e-15)
-    assert not any(wide["significant"].to_pylist())
-    arguments = ("compare", tmp_path / "out", "--by", "transport", "--baseline", "tcp")
-    ran = run_cli(*arguments, "--json")
-    told = json.loads(ran.stdout)
-    assert [row["p"] for row in told["comparisons"]] == [row["p"] for row in rows]
-    ran = run_cli(*arguments)
-    assert "goodput of file (kbps)" in ran.stdout
-    assert "tcp control=cubic - tcp" in ran.stdout
-    assert_bad_input(
-        run_cli("compare", tmp_path / "out", "--by", "size"), "size is not a dimension"
-    )
-    assert_bad_input(run_cli("compare", tmp_path, "--by", "size"), "not the folder of a sweep")
-
-
-def test_seeds_that_change_nothing_are_said(base: Scenario, tmp_path: Path) -> None:
-    still = Scenario.from_text((ROOT / "examples" / "tcp.toml").read_text(), "toml")
-    found = sweep(still, out=tmp_path / "still", seeds=3)
-    [said] = [warning for warning in found.warnings() if "3 seeds gave the same values" in warning]
-    assert "add jitter" in said
-    found = sweep(base, out=tmp_path / "random", seeds=3)
-    assert not any("same values" in warning for warning in found.warnings())
-
-
-def test_a_warm_up_inside_the_mean_is_said(tmp_path: Path) -> None:
-    slow = Scenario.dumbbell("slow", duration="120 s", rate="5 Mbps", delay="100 ms", queue=500)
-    slow.add_flow("file", "s1", "d1", Tcp(initial_ssthresh=2))
-    found = sweep(slow, out=tmp_path)
-    [said] = [warning for warning in found.warnings() if "warm-up" in warning]
-    assert said.startswith("the warm-up is inside the mean goodput of file: leave it out by a")
-    end = re.search(r'\(--warm-up "(.+)"\)$', said)
-    assert end, "as the command takes it"
-    found = sweep(slow, out=tmp_path, warm_up=end[1])
-    assert not any("warm-up" in warning for warning in found.warnings())
-
-
-def test_a_sweep_is_drawn(base: Scenario, tmp_path: Path) -> None:
-    over = {"dumbbell.queue.drop-tail.packets": [5, 10, 20]}
-    found = sweep(base, over, seeds=2, out=tmp_path / "out")
-    figure = found.plot(measure="delay_mean", out=[tmp_path / "delay.svg"])
-    assert "delay" in figure.axes[0].get_ylabel()
-    assert (tmp_path / "delay.svg").stat().st_size > 1000
-    ran = run_cli("plot", tmp_path / "out", "--out", tmp_path / "goodput.pdf", "--json")
-    assert ran.returncode == 0, ran.stderr
-    assert (tmp_path / "goodput.pdf").stat().st_size > 1000
-
-
-# The command.
-
-
-def test_the_table_of_three_dimensions_fits_into_100_columns(
-    base_file: Path, tmp_path: Path
-) -> None:
-    settings = (
-        "dumbbell.queue.drop-tail.packets=5,100",
-        "dumbbell.delay=20 ms,100 ms",
-        "flows[file].transport.tcp.control=cubic,reno",
-    )
-    sets = [text for each in settings for text in ("--set", each)]
-    ran = run_cli("sweep", str(base_file), "--out", str(tmp_path / "out"), "--seeds", "3", *sets)
-    assert ran.returncode == 0, ran.stderr
-    table = ran.stdout.partition("Results:")[0]
-    assert max(map(len, table.splitlines())) <= 100, table
-    assert "100 ms" in table
-    assert "…" not in table
-
-
-def test_no_number_of_a_table_is_cut(
-    base_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A narrow terminal has it in parts, and a pipe is as wide as it takes."""
-    arguments = (
-        *("sweep", base_file, "--out", tmp_path / "out", "--seeds", 3),
-        *("--set", "dumbbell.queue.drop-tail.packets=5,10", "--set", "dumbbell.rate=1 Mbps"),
-        *("--measure", "goodput[*],delay_mean[*],delay_max[*],utilisation[*],queue_mean[*]"),
-    )
-    whole = run_cli(*arguments).stdout.partition("6 of 6 runs")[0]
-    assert max(map(len, whole.splitlines())) > 200
-    assert "parts" not in whole
-    monkeypatch.setenv("COLUMNS", "80")
-    split = run_cli(*arguments).stdout.partition("6 of 6 runs")[0]
-    assert max(map(len, split.splitlines())) <= 80, split
-    assert "wider than 80 columns: --measure" in " ".join(split.split())
-    for shown in (whole, split):
-        assert "…" not in shown
-        assert "All with rate 1 Mbps" in shown
-    [row] = [line.split() for line in whole.splitlines() if line.lstrip().startswith("10 ")]
-    assert any("±" in cell for cell in row)
-    parts = [line.split() for line in split.splitlines() if line.lstrip().startswith("10 ")]
-    assert len(parts) > 1
-    assert [cell for part in parts for cell in part[1:]] == row[1:]
-    assert {part[0] for part in parts} == {"10"}, "each part says what its rows are"
-
-
-def test_a_narrow_terminal_shows_all_of_a_comparison(
-    base_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out"
-    setting = "dumbbell.queue.drop-tail.packets=5,10"
-    run_cli("sweep", base_file, "--out", out, "--seeds", 3, "--set", setting)
-    monkeypatch.setenv("COLUMNS", "50")
-    shown = run_cli("compare", out, "--by", "packets").stdout
-    assert "…" not in shown
-    assert max(map(len, shown.splitlines())) <= 50, shown
-    assert shown.count("5 - 10") > 1
-    assert "The p-values are corrected for the number of comparisons (1), the intervals are" in (
-        " ".join(shown.split())
-    )
-
-
-def test_one_seed_is_no_mean(base_file: Path, tmp_path: Path) -> None:
-    shown = run_cli("sweep", base_file, "--out", tmp_path / "out").stdout
-    assert shown.startswith("Values of one seed\n")
-    assert "±" not in shown
-
-
-def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    arguments = (
-        "sweep",
-        str(base_file),
-        "--out",
-        str(out),
-        "--seeds",
-        "3",
-        "--measure",
-        "goodput,loss",
-    )
-    ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10")
-    assert ran.returncode == 0, ran.stderr
-    for word in ("packets", "goodput", "(Mbps)", "loss", "±", "6 of 6 runs are done"):
-        assert word in ran.stdout
-    values = skywave.load(out).table["goodput_bps"].to_numpy()
-    ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10", "--json")
-    answer = json.loads(ran.stdout)
-    assert answer["resumed"] == 6
-    [five, ten] = answer["points"]
-    assert five["measures"]["goodput_bps"]["mean"] == pytest.approx(np.mean(values[:3]))
-    assert (five["packets"], ten["packets"], ten["seeds"]) == (5, 10, 3)
-
-
-def test_the_command_says_what_it_leaves_out(base_file: Path, tmp_path: Path) -> None:
-    arguments = ("sweep", base_file, "--out", tmp_path / "out", "--seeds")
-    assert "no longer part" not in run_cli(*arguments, 3).stderr
-    assert "no longer part" not in run_cli(*arguments, 4).stderr
-    assert "2 runs of" in run_cli(*arguments, 2).stderr
-
-
-def test_what_the_command_refuses(base_file: Path, tmp_path: Path) -> None:
-    out = ("--out", str(tmp_path / "out"))
-    for arguments, complaint in (
-        (("--set", "duration"), "PATH=VALUE"),
-        (("--set", "duration=1 s", "--set", "duration=2 s"), "twice"),
-        (("--set", "duraton=1 s"), "duraton"),
-        (("--set", "a.b=1"), "no such field"),
-        (("--measure", "godput"), "not a known measure"),
-        (("--warm-up", "soon"), "soon"),
-        (("--seeds", "0"), "seeds"),
-    ):
-        assert_bad_input(run_cli("sweep", str(base_file), *out, *arguments), complaint)
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_run_with_other_values(base: Scenario, base_file: Path) -> None:
-    ran = run_cli("run", str(base_file), "--set", "dumbbell.rate=1 Mbps", "--seed", "7", "--json")
-    told = json.loads(ran.stdout)
-    same = run(evolve(with_field(base, "dumbbell.rate", "1 Mbps"), seed=7))
-    assert told["fingerprint"] == same.fingerprint
-    for setting in ("dumbbell.rate=5 Mbps,6 Mbps", "flows[file].transport.tcp.control=cubic,reno"):
-        path, _, values = setting.partition("=")
-        ran = run_cli("run", base_file, "--set", setting)
-        assert_bad_input(ran, f"run takes one value of {path}: skywave sweep runs all of {values}")
-    named = run_cli("run", base_file, "--set", "name=one, two", "--json")
-    assert json.loads(named.stdout)["name"] == "one, two"
-
-
-# The page.
-
-PAGE = (ROOT / "docs" / "sweeps.md").read_text()
-
-
-@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL))
-def test_the_pages_examples_run(block: str, tmp_path: Path) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    short = block.replace('duration="60 s"', 'duration="5 s"')
-    subprocess.run([sys.executable, "-c", short], cwd=tmp_path, env=ENVIRONMENT, check=True)
-
-
-def test_the_pages_first_command_runs(tmp_path: Path) -> None:
-    [shown] = re.findall(r"```console\n\$ (skywave sweep examples.*?)```", PAGE, flags=re.DOTALL)
-    command, printed = re.split(r"(?<!\\)\n", shown, maxsplit=1)
-    words = shlex.split(command.replace("\\\n", " "))[1:]
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    ran = run_cli(*words, cwd=tmp_path)
-    lines = [line.rstrip() for line in ran.stdout.splitlines()]
-    assert lines == printed.splitlines(), ran.stderr
-    assert "nothing in this scenario is random" not in ran.stderr, "seeds are of use"
-
-
-def test_the_page_has_every_measure() -> None:
-    rows = {row for row in PAGE.splitlines() if row.startswith("| `")}
-    for measure in MEASURES.values():
-        assert f"| `{measure.name}` | {measure.meaning} | {measure.whole} |" in rows

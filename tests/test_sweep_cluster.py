@@ -17,10 +17,10 @@ from unittest import mock
 import pytest
 
 import skywave
-from conftest import run_cli
+from conftest import run_cli, small_scenario
 from skywave import Ack, ClusterError, Control, Loss, Timeout, sweep
 from skywave.sweeps.points import with_field
-from test_sweep import ENVIRONMENT, PATIENCE_S, RUNS, finished, kept, longest_queue, small
+from test_sweep import ENVIRONMENT, PATIENCE_S, RUNS, finished, kept, longest_queue
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
@@ -131,9 +131,11 @@ class Gentle(Control):
 def test_a_cluster_does_what_this_machine_does(cluster: Cluster, tmp_path: Path) -> None:
     over = {**OVER, "flows[file].transport.tcp.control": ["reno", Gentle()]}
     measures: list[str | Callable[[Results], float]] = ["goodput", longest_queue]
-    here = sweep(small(), over, seeds=5, out=tmp_path / "here", measures=measures)
+    here = sweep(small_scenario(), over, seeds=5, out=tmp_path / "here", measures=measures)
     with distributed.Client(cluster.address, set_as_default=False) as client:
-        there = sweep(small(), over, seeds=5, out=tmp_path / "there", measures=measures, on=client)
+        there = sweep(
+            small_scenario(), over, seeds=5, out=tmp_path / "there", measures=measures, on=client
+        )
     assert kept(there) == kept(here)
     assert there.table.num_rows == 20
 
@@ -141,9 +143,9 @@ def test_a_cluster_does_what_this_machine_does(cluster: Cluster, tmp_path: Path)
 def test_killed_workers_and_interrupted_clients_lose_nothing(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    whole = sweep(small(), OVER, seeds=RUNS // 2, out=tmp_path / "whole")
+    whole = sweep(small_scenario(), OVER, seeds=RUNS // 2, out=tmp_path / "whole")
     base, out = tmp_path / "base.json", tmp_path / "out"
-    base.write_text(small().to_json())
+    base.write_text(small_scenario().to_json())
     arguments = [
         *("sweep", str(base), "--set", "dumbbell.queue.drop-tail.packets=5,10"),
         *("--seeds", str(RUNS // 2), "--out", str(out), "--on", cluster.address),
@@ -208,7 +210,7 @@ def test_a_run_that_kills_its_workers_fails_alone(cluster: Cluster, tmp_path: Pa
     try:
         over: dict[str, list[object]] = {"flows[file].transport.tcp.control": ["reno", Deadly()]}
         with pytest.warns(UserWarning, match="1 of 2 runs failed"):
-            found = sweep(small(), over, seeds=[1], out=tmp_path, on=cluster.address)
+            found = sweep(small_scenario(), over, seeds=[1], out=tmp_path, on=cluster.address)
     finally:
         done.set()
         thread.join()
@@ -226,12 +228,12 @@ def test_a_cluster_that_cannot_be_used(
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in ran.stderr
     monkeypatch.setattr("skywave._core.ENGINE", "0.0.0+other")
     with pytest.raises(ClusterError, match="install the same"):
-        sweep(small(), out=tmp_path / "out", on=cluster.address)
+        sweep(small_scenario(), out=tmp_path / "out", on=cluster.address)
 
 
 def test_a_scheduler_that_dies_is_told(tmp_path: Path) -> None:
     with running(tmp_path) as mortal:
-        long = with_field(small(), "duration", "100 h")
+        long = with_field(small_scenario(), "duration", "100 h")
         long = with_field(with_field(long, "dumbbell.rate", "500 Mbps"), "dumbbell.loss", None)
 
         def kill(progress: Progress) -> None:
@@ -254,6 +256,6 @@ def test_a_cluster_without_workers_is_told_and_waited_for(tmp_path: Path) -> Non
 
         with warnings.catch_warnings(), mock.patch("warnings.showwarning", tell):
             warnings.simplefilter("always")
-            found = sweep(small(), OVER, seeds=2, out=tmp_path / "out", on=cluster.address)
+            found = sweep(small_scenario(), OVER, seeds=2, out=tmp_path / "out", on=cluster.address)
         assert told.is_set()
         assert found.table.num_rows == 4

@@ -888,9 +888,9 @@ def run_live(
     """Run a scenario (JSON) on the real clock; return the results, and a report as JSON.
 
     Raises:
-        ScenarioError: If it is wrong, or can only be simulated.
-        OSError: If the system refuses it.
-        RuntimeError: If a flow cannot run.
+        ScenarioError: If it is wrong, can only be simulated, or names a control that the kernel
+            does not have.
+        OSError: If the system refuses it, or a connection of the kernel failed.
 
     """
 

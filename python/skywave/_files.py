@@ -6,12 +6,12 @@ import errno
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 @contextmanager
@@ -36,6 +36,16 @@ def replacing_file(file: str | Path) -> Iterator[Path]:
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_files(named: Mapping[str, str] | None) -> Iterator[dict[str, str]]:
+    """Yield paths to write to instead, by the same names: none that is not whole stays behind."""
+    with ExitStack() as files:
+        yield {
+            name: str(files.enter_context(replacing_file(file)))
+            for name, file in (named or {}).items()
+        }
 
 
 @contextmanager

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from skywave import _core
-from skywave._files import replacing_file
+from skywave._files import replacing_files
 from skywave.control import live
 from skywave.parallel import in_order
 from skywave.results import Results
@@ -48,21 +47,13 @@ def run(
             f"expected a Scenario, not {type(scenario).__name__}: "
             "Scenario.from_file(path) reads one from a file"
         )
-    with ExitStack() as files:
-
-        def partial(named: Mapping[str, str] | None) -> dict[str, str]:
-            """Return files to write instead: none that is not whole stays behind."""
-            return {
-                name: str(files.enter_context(replacing_file(file)))
-                for name, file in (named or {}).items()
-            }
-
+    with replacing_files(captures) as capture_files, replacing_files(qlogs) as qlog_files:
         return Results(
             _core.run(
                 scenario.to_json(),
                 progress=progress,
-                captures=partial(captures),
-                qlogs=partial(qlogs),
+                captures=capture_files,
+                qlogs=qlog_files,
                 verify_physics=verify_physics,
                 controls=live(scenario.controls()),
             )

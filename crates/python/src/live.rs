@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use skywave_live::{Encapsulation, LiveError, Options};
 use skywave_sim::{RunOptions, Scenario};
 
+use crate::ScenarioError;
 use crate::control::Live;
 use crate::run::{Run, Watch, all_created, registry, scenario_error};
 
@@ -49,10 +50,10 @@ fn run_live(
     });
     let lived = match lived {
         Err(LiveError::Run(error)) => watch.finish(Err(error))?,
-        Err(error @ (LiveError::Emulate(_) | LiveError::Device(_))) => {
-            return Err(PyOSError::new_err(error.to_string()));
+        Err(error @ LiveError::Control { .. }) => {
+            return Err(ScenarioError::new_err(error.to_string()));
         }
-        Err(error) => return Err(PyRuntimeError::new_err(error.to_string())),
+        Err(error) => return Err(PyOSError::new_err(error.to_string())),
         Ok(lived) => watch.finish_early(lived)?,
     };
     let report = serde_json::to_string(&lived.report)

@@ -426,12 +426,18 @@ impl<O: Observer, W: World> Plane<O, W> {
         if self.verify_wire {
             body = self.verified(body, ecn);
         }
-        let route = self.routes[host.index()];
         let body = self.bodies.insert(body);
         if let Some(option) = option {
             size += quick_start::OPTION_LEN;
             self.options.insert(body as usize, option);
         }
+        self.begin(now, host, ecn, body, size);
+    }
+
+    /// A packet of this host enters the first link of its route. `body` is the key of its body.
+    #[inline(always)]
+    fn begin(&mut self, now: Instant, host: HostId, ecn: Ecn, body: u32, size: u32) {
+        let route = self.routes[host.index()];
         let tag = if route.has_tags {
             self.transports[host.flow().index()].tag(&self.bodies[body as usize])
         } else {
@@ -439,12 +445,6 @@ impl<O: Observer, W: World> Plane<O, W> {
         };
         let frame = Frame::new(body, route, host.peer(), size, ecn).tagged(tag);
         self.tell(now, Event::Send, &frame);
-        self.begin(now, frame);
-    }
-
-    /// A frame enters the first link of its route.
-    #[inline(always)]
-    fn begin(&mut self, now: Instant, frame: Frame) {
         match self.network.hop(frame.hop()) {
             Hop::Link(link) => self.enqueue(now, link, frame),
             Hop::Nat(link) => self.translate(now, link, frame),

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption
 from skywave.emulate.launch import LaunchError, launch
 from skywave.emulate.request import Request
 
@@ -34,20 +35,9 @@ def emulate(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of random losses, jitter and queues.")] = 0,
-    spin: Annotated[
-        bool,
-        typer.Option("--spin", help="Take a processor, so that packets leave within microseconds."),
-    ] = False,
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Exit with status 3 if the link cannot be believed."),
-    ] = False,
-    strict_ms: Annotated[
-        float,
-        typer.Option(
-            metavar="MS", min=0.0, help="With --strict, the lateness of 99 % of packets, in ms."
-        ),
-    ] = 1.0,
+    spin: SpinOption = False,
+    strict: StrictOption = False,
+    strict_ms: StrictMsOption = 1.0,
     live: Annotated[bool, typer.Option("--live", help="Print a line each second.")] = False,
     capture: Annotated[
         Path | None,

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from skywave.cli.console import out, print_json, progress_bar
+from skywave.emulate.report import FAILED
 from skywave.live import run_both, run_live
 from skywave.live.privileges import acquire
 from skywave.live.report import cells, document, write
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
     from skywave.live import Both, Lived
     from skywave.scenario import Scenario
-
-TOO_LATE = 3
-"""The exit status of ``--strict`` if a run cannot be believed."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class RealClock:
         for run in lived:
             if broken := run.verdict.broken(self.strict_ms):
                 typer.echo(f"error: {broken}", err=True)
-                raise typer.Exit(TOO_LATE)
+                raise typer.Exit(FAILED)
 
     def compare(
         self, experiment: Scenario, runs: int, out_dir: Path | None, *, as_json: bool

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from skywave import ScenarioError, _core, simulate
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
+from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption
 from skywave.scenario import Scenario
 from skywave.scenario.experiment import inspect_file
 from skywave.sweeps.paths import parse_value, parse_values
@@ -98,22 +99,9 @@ def run(
     dccp_over_udp: Annotated[
         bool, typer.Option("--dccp-over-udp", help="In real time, DCCP travels in UDP (RFC 6773).")
     ] = False,
-    spin: Annotated[
-        bool,
-        typer.Option(
-            "--spin", help="In real time, take a processor: packets leave within microseconds."
-        ),
-    ] = False,
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Exit with status 3 if a real-time run cannot be believed."),
-    ] = False,
-    strict_ms: Annotated[
-        float,
-        typer.Option(
-            metavar="MS", min=0.0, help="With --strict, the lateness of 99 % of packets, in ms."
-        ),
-    ] = 1.0,
+    spin: SpinOption = False,
+    strict: StrictOption = False,
+    strict_ms: StrictMsOption = 1.0,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario and print totals of its flows and links.

@@ -6,7 +6,7 @@ the simulator's, on the real clock. :func:`run_live` returns the simulator's tab
 """
 
 from skywave.live.both import Both, run_both
-from skywave.live.running import Lived, NotLiveError, run_live
+from skywave.live.running import Lived, run_live
 from skywave.live.verdict import Verdict
 
-__all__ = ["Both", "Lived", "NotLiveError", "Verdict", "run_both", "run_live"]
+__all__ = ["Both", "Lived", "Verdict", "run_both", "run_live"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 
-from skywave.live.running import NotLiveError
+from skywave.emulate.launch import LaunchError, check
 
 _INSIDE = "SKYWAVE_IN_USER_NAMESPACE"
 _UNSHARE = ("--user", "--map-root-user", "--net", "--kill-child", "--fork")
@@ -19,22 +18,15 @@ def acquire(module: str = "skywave") -> None:
     There ``module`` runs again with the same arguments, and this process ends with its status.
 
     Raises:
-        NotLiveError: If the system does not let users create namespaces.
+        LaunchError: If the system does not let users create namespaces.
 
     """
     if os.geteuid() == 0 or os.environ.get(_INSIDE):
         return
     unshare = shutil.which("unshare")
     if unshare is None:
-        raise NotLiveError("unshare is not installed: it is part of util-linux; or run it as root")
+        raise LaunchError("unshare is not installed: it is part of util-linux; or run it as root")
     namespaces = [unshare, *_UNSHARE]
-    tried = subprocess.run([*namespaces, "true"], capture_output=True, text=True, check=False)
-    if tried.returncode:
-        reason = " ".join(tried.stderr.split()).removeprefix("unshare: ")
-        raise NotLiveError(
-            f"the system does not let users create namespaces: {reason}; run it as root, or allow "
-            "it: sysctl kernel.unprivileged_userns_clone=1, or on Ubuntu "
-            "kernel.apparmor_restrict_unprivileged_userns=0"
-        )
+    check(namespaces, is_root=False)
     program = [sys.executable, "-m", module, *sys.argv[1:]]
     os.execve(unshare, [*namespaces, "--", *program], {**os.environ, _INSIDE: "1"})  # noqa: S606

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skywave import _core
-from skywave._files import replacing_file
+from skywave._files import replacing_files
 from skywave.control import live
+from skywave.emulate.launch import LaunchError
 from skywave.live.verdict import Verdict
 from skywave.machine import Watch
 from skywave.results import Results
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from skywave.scenario import Scenario
-
-
-class NotLiveError(RuntimeError):
-    """Runs on the real clock are not possible here."""
 
 
 @dataclass(frozen=True)
@@ -57,32 +53,25 @@ def run_live(
         spin: Whether to take a processor, so that packets leave within microseconds.
 
     Raises:
-        ScenarioError: If the scenario is wrong, or can only be simulated.
-        NotLiveError: If this system is not Linux, or the extension was built without it.
-        OSError: If the system refuses namespaces or sockets, or a file cannot be written.
-        RuntimeError: If the kernel does not have the control of a flow, or a connection of it
-            failed; the message names the flow.
+        ScenarioError: If the scenario is wrong, can only be simulated, or names a control that the
+            kernel does not have.
+        LaunchError: If this system is not Linux, or the extension was built without it.
+        OSError: If the system refuses namespaces or sockets, a connection of the kernel failed, or
+            a file cannot be written.
         Exception: Whatever a control in Python raised, with a note that names the flow.
 
     """
     if not hasattr(_core, "run_live"):
-        raise NotLiveError(
+        raise LaunchError(
             "runs on the real clock need Linux, and the extension built with its default features"
         )
-    with ExitStack() as files:
-
-        def partial(named: Mapping[str, str] | None) -> dict[str, str]:
-            return {
-                name: str(files.enter_context(replacing_file(file)))
-                for name, file in (named or {}).items()
-            }
-
+    with replacing_files(captures) as capture_files, replacing_files(qlogs) as qlog_files:
         watch = Watch()
         run, report = _core.run_live(
             scenario.to_json(),
             progress=progress,
-            captures=partial(captures),
-            qlogs=partial(qlogs),
+            captures=capture_files,
+            qlogs=qlog_files,
             controls=live(scenario.controls()),
             dccp_over_udp=dccp_over_udp,
             spin=spin,

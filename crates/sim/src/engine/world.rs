@@ -83,19 +83,10 @@ impl<O: Observer, W: World> Simulator<O, W> {
     /// A packet for this host enters the network.
     pub(crate) fn enter(&mut self, now: Instant, to: HostId, ecn: Ecn, body: Body, bytes: Vec<u8>) {
         let plane = &mut self.plane;
-        let from = to.peer();
         let size = bytes.len() as u32;
         let key = plane.bodies.insert(body);
         plane.world.keep(key as usize, bytes);
-        let route = plane.routes[from.index()];
-        let tag = if route.has_tags {
-            plane.transports[from.flow().index()].tag(&plane.bodies[key as usize])
-        } else {
-            0
-        };
-        let frame = Frame::new(key, route, to, size, ecn).tagged(tag);
-        plane.tell(now, Event::Send, &frame);
-        plane.begin(now, frame);
+        plane.begin(now, to.peer(), ecn, key, size);
     }
 
     /// A packet arrives at this host's socket.
