@@ -46,6 +46,11 @@ impl Capture {
         }
     }
 
+    /// Returns the first error so far.
+    pub(crate) fn error(&self) -> Option<String> {
+        self.error.as_ref().map(io::Error::to_string)
+    }
+
     /// Writes what is left, and returns the first error.
     pub(crate) fn finish(self) -> Option<io::Error> {
         let flushed = self.writer.into_inner().flush();

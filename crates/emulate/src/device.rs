@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use nix::net::if_::if_nametoindex;
 use rtnetlink::{Handle, LinkUnspec, LinkVeth, RouteMessageBuilder};
 
-pub use port::Port;
+pub use port::{LONGEST_PACKET, Port, enlarge};
 
 use crate::namespace::set;
 use crate::{EmulateError, Namespace};
@@ -26,7 +26,12 @@ pub struct Edge {
     pub addresses: [IpAddr; 2],
     /// What it reaches over the network; nothing if that is everything.
     pub reaches: Vec<IpAddr>,
+    /// The longest packet that its interface takes, in bytes.
+    pub mtu: u32,
 }
+
+/// The longest packet on Ethernet, in bytes (RFC 894).
+pub const ETHERNET_MTU: u32 = 1500;
 
 /// Both ends of the pair of interfaces that connects a host to the network.
 #[derive(Debug)]
@@ -45,7 +50,7 @@ impl Edge {
     pub fn connect(&self, hub: &Namespace, host: &Namespace) -> Result<Attachment, EmulateError> {
         let name = host.run(free_name)?;
         let ours = format!("port{}", self.index);
-        let (fd, peer, port) = (host.fd(), name.clone(), ours.clone());
+        let (fd, peer, port, mtu) = (host.fd(), name.clone(), ours.clone(), self.mtu);
         hub.run(move || {
             // This end has no addresses, and shall not talk by itself.
             let _ = set("ipv6/conf/default/disable_ipv6", "1");
@@ -55,8 +60,8 @@ impl Edge {
                 links.add(pair).execute().await?;
                 let moved = LinkUnspec::new_with_name(&peer).setns_by_fd(fd).build();
                 links.set(moved).execute().await?;
-                let up = LinkUnspec::new_with_name(&port).arp(false).up().build();
-                links.set(up).execute().await
+                let up = LinkUnspec::new_with_name(&port).mtu(mtu).arp(false).up();
+                links.set(up.build()).execute().await
             })
         })
         .map_err(cannot("create a pair of interfaces"))?;
@@ -90,7 +95,7 @@ impl Edge {
             let interface = LinkUnspec::new_with_index(index);
             let interface = interface.address(self.ethernet_address().to_vec());
             links
-                .set(interface.arp(false).up().build())
+                .set(interface.mtu(self.mtu).arp(false).up().build())
                 .execute()
                 .await?;
             for address in self.addresses {

@@ -6,8 +6,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use nix::sys::prctl::set_timerslack;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use skywave_units::{Duration, Instant};
 use skywave_wire::ip::Forwarded;
 
@@ -17,14 +16,11 @@ use crate::device::Port;
 use crate::lateness::Lateness;
 use crate::packet::IpBuffer;
 use crate::report::{Report, Strays};
+use crate::wait::{wait, wake_exactly};
 use crate::{Arrival, Network};
 
 /// The most packets that are taken from a device before others have their turn.
 const BATCH: usize = 64;
-
-/// How long before a deadline a driver that spins stops sleeping: longer than the system needs to
-/// wake it, as a rule.
-const SPIN: Duration = Duration::from_micros(200);
 
 /// How often a driver that has nothing to do looks whether it shall stop.
 const IDLE: Duration = Duration::from_millis(50);
@@ -96,16 +92,20 @@ impl Driver {
     /// # Errors
     /// The error of a device.
     pub(crate) fn run(mut self, state: &Mutex<State>, stop: &AtomicBool) -> io::Result<()> {
-        // By default, the system wakes a thread up to 50 us later than asked.
-        let _ = set_timerslack(1);
+        wake_exactly();
+        let ended = self.drive(state, stop);
+        if let Some(error) = self.capture.and_then(Capture::finish) {
+            lock(state).capture_error = Some(error.to_string());
+        }
+        ended
+    }
+
+    fn drive(&mut self, state: &Mutex<State>, stop: &AtomicBool) -> io::Result<()> {
         while !stop.load(Ordering::Relaxed) {
             let (deadline, is_idle) = self.turn(&mut lock(state))?;
             if is_idle {
                 self.wait(deadline)?;
             }
-        }
-        if let Some(error) = self.capture.and_then(Capture::finish) {
-            lock(state).capture_error = Some(error.to_string());
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl Driver {
             network,
             lateness,
             strays,
-            ..
+            capture_error,
         } = state;
         let (ports, clock, capture) = (&self.ports, self.clock, &mut self.capture);
         network.advance(clock.now(), |Arrival { at, host, packet }| {
@@ -155,34 +155,24 @@ impl Driver {
             for port in &self.ports {
                 strays.overflows += port.overflows()?;
             }
+            *capture_error = self.capture.as_ref().and_then(Capture::error);
         }
         Ok((network.deadline(), is_idle))
     }
 
     /// Waits for a packet, or until the deadline.
     fn wait(&self, deadline: Option<Instant>) -> io::Result<()> {
-        let left = |now| deadline.map_or(IDLE, |at| at.saturating_since(now).min(IDLE));
-        let mut sleep = left(self.clock.now());
-        if self.spins {
-            sleep = sleep.saturating_sub(SPIN);
-        }
+        let idle = self.clock.now() + IDLE;
         let sockets = self.ports.iter().flat_map(Port::sockets);
         let mut waiting: Vec<_> = sockets
             .map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::IN))
             .collect();
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: sleep.as_nanos() as i64,
-        };
-        let woken = match poll(&mut waiting, Some(&timeout)) {
-            Ok(ready) => ready > 0,
-            Err(rustix::io::Errno::INTR) => true,
-            Err(error) => return Err(error.into()),
-        };
-        if self.spins && !woken {
-            while deadline.is_some_and(|at| self.clock.now() < at) && left(self.clock.now()) < SPIN
-            {
-                std::hint::spin_loop();
+        match deadline {
+            Some(deadline) if deadline < idle => {
+                wait(&mut waiting, self.clock, deadline, self.spins)?;
+            }
+            _ => {
+                wait(&mut waiting, self.clock, idle, false)?;
             }
         }
         Ok(())

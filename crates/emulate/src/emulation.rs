@@ -11,7 +11,7 @@ use nix::ifaddrs::getifaddrs;
 
 use crate::capture::Capture;
 use crate::clock::Clock;
-use crate::device::Edge;
+use crate::device::{ETHERNET_MTU, Edge};
 use crate::driver::{Driver, State, lock};
 use crate::{EmulateError, Namespace, Network, Report};
 
@@ -101,6 +101,7 @@ impl Emulation {
             let edge = Edge {
                 index: index as u32,
                 addresses: all[index],
+                mtu: ETHERNET_MTU,
                 reaches: if sharing.contains(&index) {
                     others.collect()
                 } else {

@@ -11,7 +11,7 @@
 //! - [`Report`] says what the links did, and how late packets left beside the time at which the
 //!   links would have delivered them.
 //!
-//! Who drives a network of its own takes [`Edge`], [`Port`], [`Clock`] and [`Lateness`].
+//! Who drives a network of its own takes [`Edge`], [`Port`], [`Clock`], [`wait()`] and [`Lateness`].
 //!
 //! An emulation takes the privileges of a network namespace: those of root, or of a user namespace.
 
@@ -26,9 +26,10 @@ mod namespace;
 mod network;
 mod packet;
 mod report;
+mod wait;
 
 pub use clock::Clock;
-pub use device::{Attachment, Edge, Port};
+pub use device::{Attachment, ETHERNET_MTU, Edge, LONGEST_PACKET, Port, enlarge};
 pub use emulation::{Emulation, MOST_HOSTS, Options};
 pub use error::EmulateError;
 pub use lateness::{LATE, Lateness, LatenessSummary};
@@ -36,3 +37,4 @@ pub use namespace::{Namespace, set};
 pub use network::{Arrival, Emulator, LinkTotals, MOST_BYTES, Network, Registry};
 pub use packet::IpBuffer;
 pub use report::Report;
+pub use wait::{wait, wake_exactly};

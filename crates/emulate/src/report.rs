@@ -39,7 +39,7 @@ pub struct Report {
     pub unreachable: u64,
     /// Packets that were not whole.
     pub malformed: u64,
-    /// Why the capture is not whole. Absent: it is, or there is none.
+    /// Why the capture is not whole. Absent: nothing has gone wrong so far, or there is none.
     pub capture_error: Option<String>,
 }
 

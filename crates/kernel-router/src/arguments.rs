@@ -61,6 +61,9 @@ impl Command {
         // All others are fields of the parameters of the simulator's router.
         let mut fields = Map::new();
         while let Some(argument) = arguments.next() {
+            if argument == "-h" {
+                return Ok(Self::Help);
+            }
             let Some(name) = argument.strip_prefix("--") else {
                 if device.replace(argument.clone()).is_some() {
                     return Err(format!("{argument}: give one device").into());

@@ -2,15 +2,14 @@
 
 use std::io;
 
-use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use skywave_emulate::Clock;
+use skywave_emulate::{Clock, wait, wake_exactly};
 use skywave_sim::live::{Encapsulation, LiveRun, PreparedRun};
-use skywave_sim::{FlowId, Registry, Results, RunError, RunOptions, Scenario};
+use skywave_sim::{FlowId, Registry, Results, RunOptions, Scenario};
 use skywave_units::{Duration, Instant};
 
 use crate::error::LiveError;
@@ -20,9 +19,6 @@ use crate::testbed::Testbed;
 
 /// The most packets that are taken from a socket before others have their turn.
 const BATCH: usize = 64;
-
-/// How long before a deadline a driver that spins stops sleeping.
-const SPIN: Duration = Duration::from_micros(200);
 
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(100);
@@ -68,8 +64,7 @@ pub fn run(
     let name = |flow: FlowId| scenario.flows[flow.index()].name.clone();
     let mut testbed = Testbed::new(prepared.ends(), encapsulation, &name)?;
     let watch = Watch::new(&testbed, spins)?;
-    // By default, the system wakes a thread up to 50 us later than asked.
-    let _ = set_timerslack(1);
+    wake_exactly();
     testbed.clock = Clock::start();
     let clock = testbed.clock;
     let driver = Driver {
@@ -107,8 +102,6 @@ enum Target {
 struct Watch {
     epoll: rustix::fd::OwnedFd,
     targets: Vec<Target>,
-    /// Senders that are being waited for.
-    senders: Vec<FlowId>,
     spins: bool,
     ready: Vec<epoll::Event>,
 }
@@ -136,6 +129,7 @@ impl Driver {
             if now >= told + TELL {
                 told = now;
                 self.count_overflows()?;
+                self.run.check()?;
                 if !progress(now.as_secs_f64() / end.as_secs_f64()) {
                     break;
                 }
@@ -155,9 +149,6 @@ impl Driver {
             }
         }
         self.count_overflows()?;
-        if now == Instant::ZERO {
-            return Err(RunError::Interrupted.into());
-        }
         let elapsed = now - Instant::ZERO;
         let (results, testbed, strays) = self.run.finish(elapsed)?;
         let report = Report {
@@ -196,7 +187,7 @@ impl Driver {
                     }
                 }
                 Target::Listener(node) => {
-                    while let Some(flow) = self.run.outside().accept(node) {
+                    while let Some(flow) = self.run.outside().accept(node)? {
                         self.watch.receiver(self.run.outside(), flow)?;
                     }
                 }
@@ -219,7 +210,7 @@ impl Driver {
     }
 
     fn count_overflows(&mut self) -> io::Result<()> {
-        for node in self.run.outside().nodes.values() {
+        for node in self.run.outside().nodes.values_mut() {
             self.overflows += node.overflows()?;
         }
         Ok(())
@@ -231,7 +222,6 @@ impl Watch {
         let mut watch = Self {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
             targets: Vec::new(),
-            senders: Vec::new(),
             spins,
             ready: Vec::with_capacity(256),
         };
@@ -259,15 +249,9 @@ impl Watch {
     }
 
     /// Waits for room at the kernel's senders that have been opened since the last call.
-    fn senders(&mut self, testbed: &Testbed) -> io::Result<()> {
-        if self.senders.len() == testbed.connections.len() {
-            return Ok(());
-        }
-        for (&flow, connection) in &testbed.connections {
-            if let Some(socket) = connection.sender()
-                && !self.senders.contains(&flow)
-            {
-                self.senders.push(flow);
+    fn senders(&mut self, testbed: &mut Testbed) -> io::Result<()> {
+        for flow in std::mem::take(&mut testbed.opened) {
+            if let Some(socket) = testbed.connections[&flow].sender() {
                 // Once whenever there is room again.
                 let flags = EventFlags::OUT | EventFlags::ET;
                 self.add(socket, Target::Sender(flow), flags)?;
@@ -286,28 +270,14 @@ impl Watch {
 
     /// Waits until something is ready, or until the deadline. Returns whether something is.
     fn wait(&mut self, clock: Clock, deadline: Instant) -> io::Result<bool> {
-        let mut sleep = deadline.saturating_since(clock.now());
-        if self.spins {
-            sleep = sleep.saturating_sub(SPIN);
-        }
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: sleep.as_nanos() as i64,
-        };
         self.ready.clear();
-        // poll counts nanoseconds; epoll rounds to milliseconds where Linux is older than 5.11.
+        // It counts nanoseconds; epoll rounds to milliseconds where Linux is older than 5.11.
         let mut any = [PollFd::new(&self.epoll, PollFlags::IN)];
-        match poll(&mut any, Some(&timeout)) {
-            Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => {
-                let at_once = Some(&Timespec::default());
-                epoll::wait(&self.epoll, spare_capacity(&mut self.ready), at_once)?;
-            }
-            Err(error) => return Err(error.into()),
-        }
-        if self.spins && self.ready.is_empty() {
-            while clock.now() < deadline {
-                std::hint::spin_loop();
+        if wait(&mut any, clock, deadline, self.spins)? {
+            let at_once = Some(&Timespec::default());
+            match epoll::wait(&self.epoll, spare_capacity(&mut self.ready), at_once) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(!self.ready.is_empty())

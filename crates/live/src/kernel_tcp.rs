@@ -9,13 +9,10 @@ use skywave_scenario::KernelTcpSpec;
 use skywave_sim::{HostStats, Supply};
 use socket2::{Domain, Socket, Type};
 
-use crate::tcp_info::{of_sender, tcp_info};
+use crate::socket_options::{of_sender, tcp_info};
 
 /// The bytes handed to the kernel, or taken from it, at once.
 const CHUNK: usize = 64 << 10;
-
-/// What TCP's timestamps take of each segment, which the kernel does not count as data.
-const TIMESTAMPS: u32 = 12;
 
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
@@ -104,15 +101,14 @@ impl KernelTcp {
     /// Takes what is to be sent, and opens the connection if it is not open.
     pub(crate) fn supply(&mut self, supply: Supply) -> io::Result<()> {
         self.supply = supply;
-        if self.stage == Stage::Idle {
-            self.stage = Stage::Open;
-            match self.sender.connect(&SocketAddr::from(self.to).into()) {
-                Ok(()) => {}
-                Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
-                Err(error) => return Err(error),
-            }
+        if self.stage != Stage::Idle {
+            return self.write();
         }
-        Ok(())
+        self.stage = Stage::Open;
+        match self.sender.connect(&SocketAddr::from(self.to).into()) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Returns whether the kernel could take more.
@@ -215,7 +211,7 @@ fn socket(spec: &KernelTcpSpec) -> Result<Socket, SocketError> {
             ErrorKind::NotFound => SocketError::Control,
             _ => SocketError::System(error),
         })?;
-    socket.set_tcp_mss(spec.segment.get() as u32 + TIMESTAMPS)?;
+    socket.set_tcp_mss((spec.segment.get() + KernelTcpSpec::TIMESTAMPS) as u32)?;
     socket.set_tcp_nodelay(true)?;
     Ok(socket)
 }

@@ -18,7 +18,7 @@ mod error;
 mod kernel_tcp;
 mod node;
 mod report;
-mod tcp_info;
+mod socket_options;
 mod testbed;
 
 pub use driver::{Lived, Options, run};

@@ -8,16 +8,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use bytes::Bytes;
 use nix::sys::socket::{setsockopt, sockopt};
 use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
-use skywave_emulate::{Attachment, Edge, EmulateError, Namespace, Port, set};
+use skywave_emulate::{
+    Attachment, Edge, EmulateError, LONGEST_PACKET, Namespace, Port, enlarge, set,
+};
 use skywave_wire::ip::{DEFAULT_HOP_LIMIT, IpPacket};
 use skywave_wire::{AddressPair, Checksum, Ecn, Payload, dccp, tcp, udp};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-/// The longest packet: that of IP's length field.
-const LONGEST: usize = 65_535;
-
-/// What a socket holds until we read it, in bytes.
-const RECEIVE_BUFFER: usize = 8 << 20;
+use crate::socket_options::dropped_packets;
 
 /// A node at which flows begin or end.
 pub(crate) struct Node {
@@ -30,6 +28,8 @@ pub(crate) struct Node {
     /// The kernel's UDP sockets by port.
     udp: BTreeMap<u16, Udp>,
     scratch: Box<[u8]>,
+    /// The packets that UDP and raw sockets have lost, as far as they have been counted.
+    dropped: u64,
 }
 
 /// A UDP socket.
@@ -70,6 +70,8 @@ impl Node {
             index,
             addresses: [address.into(), v6.into()],
             reaches: Vec::new(),
+            // A scenario decides how long packets are.
+            mtu: LONGEST_PACKET as u32,
         };
         let attachment = edge.connect(hub, &namespace)?;
         Ok(Self {
@@ -78,7 +80,8 @@ impl Node {
             user_space: None,
             raw: None,
             udp: BTreeMap::new(),
-            scratch: vec![0; LONGEST].into(),
+            scratch: vec![0; LONGEST_PACKET].into(),
+            dropped: 0,
         })
     }
 
@@ -214,9 +217,16 @@ impl Node {
     }
 
     /// Packets that came too fast for us, since the last call.
-    pub(crate) fn overflows(&self) -> io::Result<u64> {
+    pub(crate) fn overflows(&mut self) -> io::Result<u64> {
         let user_space = self.user_space.as_ref().map_or(Ok(0), Port::overflows)?;
-        Ok(self.attachment.port.overflows()? + user_space)
+        let raw = self.raw.iter().map(AsFd::as_fd);
+        let udp = self.udp.values().map(|udp| udp.socket.as_fd());
+        let dropped = raw
+            .chain(udp)
+            .map(dropped_packets)
+            .sum::<io::Result<u64>>()?;
+        let new = dropped - std::mem::replace(&mut self.dropped, dropped);
+        Ok(self.attachment.port.overflows()? + user_space + new)
     }
 }
 
@@ -279,12 +289,4 @@ fn receive_raw(socket: &mut Socket, scratch: &mut [u8]) -> io::Result<Option<Vec
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// Makes a socket hold more than users may take, where that is permitted.
-fn enlarge(socket: &impl AsFd) -> io::Result<()> {
-    if setsockopt(socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
-        setsockopt(socket, sockopt::RcvBuf, &RECEIVE_BUFFER)?;
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io;
-use std::net::{SocketAddr, SocketAddrV4};
+use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use skywave_emulate::{Clock, EmulateError, Lateness, Namespace};
@@ -26,6 +26,8 @@ pub(crate) struct Testbed {
     listeners: BTreeMap<u32, Socket>,
     /// The flow of each connection of the kernel, by its sender.
     flows: BTreeMap<SocketAddrV4, FlowId>,
+    /// The connections that have been opened and are not watched yet.
+    pub(crate) opened: Vec<FlowId>,
     pub(crate) lateness: Lateness,
     pub(crate) undelivered: u64,
     pub(crate) unsent: u64,
@@ -48,6 +50,7 @@ impl Testbed {
             connections: BTreeMap::new(),
             listeners: BTreeMap::new(),
             flows: BTreeMap::new(),
+            opened: Vec::new(),
             lateness: Lateness::new(),
             undelivered: 0,
             unsent: 0,
@@ -113,15 +116,21 @@ impl Testbed {
     }
 
     /// Accepts a connection of the kernel at this node, if there is one. Returns its flow.
-    pub(crate) fn accept(&mut self, node: u32) -> Option<FlowId> {
-        let (socket, from) = self.listeners.get(&node)?.accept().ok()?;
-        let SocketAddr::V4(from) = from.as_socket()? else {
-            return None;
+    pub(crate) fn accept(&mut self, node: u32) -> io::Result<Option<FlowId>> {
+        let (socket, from) = match self.listeners[&node].accept() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            accepted => accepted?,
         };
-        let flow = *self.flows.get(&from)?;
-        socket.set_nonblocking(true).ok()?;
-        self.connections.get_mut(&flow)?.accept(socket);
-        Some(flow)
+        socket.set_nonblocking(true)?;
+        let from = from.as_socket_ipv4();
+        let flow = from.and_then(|from| self.flows.get(&from).copied());
+        // Nobody else reaches it.
+        let flow = flow.ok_or_else(|| io::Error::other("a connection of no flow"))?;
+        self.with_connection(flow, |connection| {
+            connection.accept(socket);
+            Ok(())
+        });
+        Ok(Some(flow))
     }
 
     /// Does something with a connection of the kernel, and remembers the first that fails.
@@ -157,10 +166,15 @@ impl Outside for Testbed {
     }
 
     fn supply(&mut self, host: HostId, supply: Supply) {
-        self.with_connection(host.flow(), |connection| {
-            connection.supply(supply)?;
-            connection.write()
-        });
+        let flow = host.flow();
+        if self
+            .connections
+            .get(&flow)
+            .is_some_and(|connection| connection.sender().is_none())
+        {
+            self.opened.push(flow);
+        }
+        self.with_connection(flow, |connection| connection.supply(supply));
     }
 
     fn stats(&mut self, host: HostId) -> HostStats {

@@ -67,7 +67,10 @@ impl Emulation {
         environment: Vec<(String, String)>,
     ) -> PyResult<u32> {
         let spawned = self.running(|emulation| {
-            emulation.hosts()[host].run(move || {
+            let namespace = emulation.hosts().get(host).ok_or_else(|| {
+                std::io::Error::new(std::io::ErrorKind::InvalidInput, "there is no such host")
+            })?;
+            namespace.run(move || {
                 let (name, arguments) = program.split_first().ok_or_else(|| {
                     std::io::Error::new(std::io::ErrorKind::InvalidInput, "there is no command")
                 })?;

@@ -76,6 +76,8 @@ pub struct UdpSpec {}
 
 /// The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its place, with
 /// the same control and segment, and SACK.
+///
+/// The kernel counts duplicates among the packets that it delivers, and does not tell timeouts.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "KernelTcp")]
 #[serde(default, deny_unknown_fields)]
@@ -96,7 +98,32 @@ impl Default for KernelTcpSpec {
     }
 }
 
+/// What Linux takes for `TCP_MAXSEG`: from `TCP_MIN_MSS` to `MAX_TCP_WINDOW` of its `net/tcp.h`.
+const KERNEL_SEGMENTS: core::ops::RangeInclusive<u64> = 88..=32_767;
+
 impl KernelTcpSpec {
+    /// What TCP's timestamps take of a segment: 10 B, and two to align them (RFC 7323 appendix A). The
+    /// kernel counts them as part of it.
+    pub const TIMESTAMPS: u64 = 12;
+
+    fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        self.simulated().validate(field)?;
+        let (least, most) = (*KERNEL_SEGMENTS.start(), *KERNEL_SEGMENTS.end());
+        let with_options = self.segment.get() + Self::TIMESTAMPS;
+        check(
+            KERNEL_SEGMENTS.contains(&with_options),
+            &format!("{field}.segment"),
+            || {
+                format!(
+                    "the kernel has no segments of {}: give {} to {} B",
+                    self.segment,
+                    least - Self::TIMESTAMPS,
+                    most - Self::TIMESTAMPS
+                )
+            },
+        )
+    }
+
     /// Returns what a simulation runs in its place.
     pub fn simulated(&self) -> TcpSpec {
         TcpSpec {
@@ -202,7 +229,7 @@ impl TransportSpec {
             Self::Tcp(tcp) => tcp.validate(&format!("{field}.tcp")),
             Self::Dccp(dccp) => dccp.validate(&format!("{field}.dccp")),
             Self::Udp(UdpSpec {}) => Ok(()),
-            Self::KernelTcp(tcp) => tcp.simulated().validate(&format!("{field}.kernel-tcp")),
+            Self::KernelTcp(tcp) => tcp.validate(&format!("{field}.kernel-tcp")),
         }
     }
 }

@@ -48,7 +48,7 @@ pub struct Warning {
 /// [`ScenarioError`] with the field that is wrong.
 pub fn check(scenario: &Scenario, registry: &Registry) -> Result<Checked, ScenarioError> {
     scenario.validate(registry)?;
-    let build = Build::new(scenario, registry, ClockKind::Virtual)?;
+    let build = Build::new(scenario, registry, ClockKind::Real)?;
     build.check_counters()?;
     let mut complete = scenario.clone();
     for (flow, transport) in complete.flows.iter_mut().zip(&build.transports) {
@@ -57,7 +57,7 @@ pub fn check(scenario: &Scenario, registry: &Registry) -> Result<Checked, Scenar
     Ok(Checked {
         scenario: complete,
         routes: routes(scenario, &build),
-        warnings: warnings(scenario, &build),
+        warnings: warnings(scenario, registry, &build),
     })
 }
 
@@ -76,7 +76,7 @@ fn routes(scenario: &Scenario, build: &Build) -> Vec<FlowRoutes> {
         .collect()
 }
 
-fn warnings(scenario: &Scenario, build: &Build) -> Vec<Warning> {
+fn warnings(scenario: &Scenario, registry: &Registry, build: &Build) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |field: String, message: String| warnings.push(Warning { field, message });
     let (nodes, links) = scenario.topology();
@@ -96,14 +96,19 @@ fn warnings(scenario: &Scenario, build: &Build) -> Vec<Warning> {
             );
         }
         if let TransportSpec::KernelTcp(spec) = &flow.transport {
-            warn(
-                format!("flows[{index}].transport.kernel-tcp"),
+            let message = if registry.controls.contains(&spec.control) {
                 format!(
                     "a simulation runs our tcp with control \"{}\" in its place; run it with \
                      --live for the kernel's",
                     spec.control
-                ),
-            );
+                )
+            } else {
+                format!(
+                    "only the kernel may have the control \"{}\": run it with --live",
+                    spec.control
+                )
+            };
+            warn(format!("flows[{index}].transport.kernel-tcp"), message);
         }
         if flow.class > 0 && !ways.iter().any(|way| build.network.has_classes(way.hop)) {
             warn(

@@ -21,7 +21,7 @@ use crate::host::Host;
 use crate::ids::{FlowId, HostId};
 use crate::network::{Hop, Network};
 use crate::observe::Observer;
-use crate::packet::{Body, Frame, IP_HEADER, Route};
+use crate::packet::{Body, Frame, IP_HEADER, Route, SimLink};
 use crate::schedule::{Actor, Schedule};
 use crate::transport::Transport;
 use crate::view::{Event, HostView, PacketView, Sample};
@@ -220,7 +220,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
     }
 
     /// Looks whether a packet has differed, or the control of any flow has failed.
-    fn check(&self) -> Result<(), Stop> {
+    pub(crate) fn check(&self) -> Result<(), Stop> {
         if let Some(mismatch) = &self.plane.mismatch {
             return Err(Stop::Wire(mismatch.clone()));
         }
@@ -241,6 +241,11 @@ impl<O: Observer, W: World> Simulator<O, W> {
     /// Returns the hosts.
     pub(crate) fn hosts(&self) -> &[Host] {
         &self.hosts
+    }
+
+    /// Returns the links.
+    pub(crate) fn links(&self) -> &[SimLink] {
+        &self.plane.network.links
     }
 
     /// Returns the applications.

@@ -188,6 +188,19 @@ impl<X: Outside> LiveRun<X> {
         }
     }
 
+    /// Looks whether the run can go on.
+    ///
+    /// # Errors
+    /// [`RunError`] if the control of a flow failed, an end had something to send that no packet can
+    /// hold, or two flows came to have the same port.
+    pub fn check(&mut self) -> Result<(), RunError> {
+        if let Some(failure) = self.simulator.world().failure() {
+            return Err(failure);
+        }
+        let stopped = self.simulator.check();
+        stopped.map_err(|stop| stop.of_run(&self.scenario))
+    }
+
     /// Returns the outside.
     pub const fn outside(&mut self) -> &mut X {
         self.simulator.world().outside()
@@ -197,18 +210,17 @@ impl<X: Outside> LiveRun<X> {
     /// belong to it. A run that ends before its time has the results of what it was.
     ///
     /// # Errors
-    /// [`RunError`] if the control of a flow failed, or something could not be written.
+    /// [`RunError`] as from [`LiveRun::check`], or if something could not be written.
     pub fn finish(mut self, elapsed: Duration) -> Result<(Results, X, Strays), RunError> {
         let end = Instant::ZERO + elapsed;
+        self.simulator.ask_outside(end);
+        self.check()?;
         let scenario = Scenario {
             duration: elapsed,
             ..self.scenario
         };
-        self.simulator
-            .conclude(end)
-            .map_err(|stop| stop.of_run(&scenario))?;
-        let (outside, strays) = self.simulator.world().end()?;
-        let mut ended = Ended::of(self.simulator);
+        let (outside, strays) = self.simulator.world().end();
+        let mut ended = Ended::of(self.simulator, end);
         finish_files(std::mem::take(&mut ended.observer.observer.1))?;
         let results = self.reporter.report(&scenario, ended)?;
         Ok((results, outside, strays))

@@ -9,7 +9,6 @@ use crate::connect::start_of;
 use crate::error::RunError;
 use crate::host::HostStats;
 use crate::ids::FlowId;
-use crate::packet::SimLink;
 use crate::probe::RunEnd;
 use crate::probes::ProbeSet;
 use crate::simulate::Ended;
@@ -111,23 +110,18 @@ pub struct LinkSummary {
 pub(crate) struct Reporter {
     pub(crate) links: Vec<String>,
     pub(crate) flows: Vec<String>,
-    /// Each link's mean rate over the run.
-    rates: Vec<u64>,
 }
 
 impl Reporter {
     pub(crate) fn new(scenario: &Scenario, build: &Build) -> Self {
-        let end = Instant::ZERO + scenario.duration;
-        let network = &build.network;
-        let rate = |link: &SimLink| link.mean_rate(end).as_bps();
+        let names = build.network.names.iter();
         Self {
-            links: network.names.iter().map(|link| link.name.clone()).collect(),
+            links: names.map(|link| link.name.clone()).collect(),
             flows: scenario
                 .flows
                 .iter()
                 .map(|flow| flow.name.clone())
                 .collect(),
-            rates: network.links.iter().map(rate).collect(),
         }
     }
 
@@ -156,7 +150,7 @@ impl Reporter {
         let seconds = scenario.duration.as_secs_f64();
         let (stats, totals) = (&ended.stats, &ended.observer);
         let end = Instant::ZERO + scenario.duration;
-        let links = self.links.iter().zip(&self.rates);
+        let links = self.links.iter().zip(&ended.rates);
         let totals_of_links = totals.links.iter().zip(&totals.queue_max);
         Summary {
             name: scenario.name.clone(),

@@ -8,6 +8,7 @@ use crate::engine::{Attached, Parts, Simulator, World};
 use crate::error::RunError;
 use crate::host::{Host, HostStats};
 use crate::observe::Observer;
+use crate::packet::SimLink;
 use crate::record::Fingerprint;
 use skywave_scenario::Scenario;
 use skywave_traffic::Journal;
@@ -22,6 +23,8 @@ pub(crate) struct Ended<O> {
     /// The journal of every flow.
     pub(crate) journals: Vec<Journal>,
     pub(crate) fingerprint: u64,
+    /// Each link's mean rate over the time of the run, in bits per second.
+    pub(crate) rates: Vec<u64>,
     pub(crate) observer: O,
 }
 
@@ -37,7 +40,7 @@ pub(crate) fn simulate<O: Observer>(
     simulator
         .run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()))
         .map_err(|stop| stop.of_run(scenario))?;
-    Ok(Ended::of(simulator))
+    Ok(Ended::of(simulator, end))
 }
 
 /// Returns a simulation of a built scenario at time zero.
@@ -60,8 +63,10 @@ pub(crate) fn simulator<O: Observer>(
 }
 
 impl<O: Observer> Ended<O> {
-    /// Returns the state in which a simulation is.
-    pub(crate) fn of<W: World>(simulator: Simulator<(O, Fingerprint), W>) -> Self {
+    /// Returns the state in which a simulation is that has run until `end`.
+    pub(crate) fn of<W: World>(simulator: Simulator<(O, Fingerprint), W>, end: Instant) -> Self {
+        let rate = |link: &SimLink| link.mean_rate(end).as_bps();
+        let rates = simulator.links().iter().map(rate).collect();
         let applications = || simulator.applications().iter();
         let (events, stats, application_ends, journals) = (
             simulator.events(),
@@ -76,6 +81,7 @@ impl<O: Observer> Ended<O> {
             application_ends,
             journals,
             fingerprint: fingerprint.value(),
+            rates,
             observer,
         }
     }

@@ -208,7 +208,7 @@ impl SteppedRun {
                 .max(Duration::from_nanos(1)),
             ..self.scenario
         };
-        let mut ended = Ended::of(self.simulator);
+        let mut ended = Ended::of(self.simulator, Instant::ZERO + scenario.duration);
         let (_, (_, files)) = &mut ended.observer.observer;
         finish_files(std::mem::take(files))?;
         self.reporter.report(&scenario, ended)

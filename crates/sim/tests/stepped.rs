@@ -114,3 +114,18 @@ fn who_interrupts_it_may_go_on() {
     assert!(stops > 2, "{stops}");
     assert_eq!(stepped.finish().unwrap().fingerprint, whole.fingerprint);
 }
+
+#[test]
+fn what_a_run_used_of_a_link_is_of_the_time_that_it_ran() {
+    let registry = Registry::default();
+    let text = TEXT.replace(
+        "access_rate",
+        r#"trace = { steps = [{ at = "5 s", rate = "100 kbps" }] }, access_rate"#,
+    );
+    let scenario = Scenario::from_toml(&text, &registry).expect(&text);
+    let mut stepped = SteppedRun::new(&scenario, &registry, RunOptions::default()).unwrap();
+    stepped.advance(at(5.0), |_| true).unwrap();
+    let link = &stepped.finish().unwrap().summary.links[0];
+    assert_eq!(link.rate_bps, 2_000_000);
+    assert!(link.utilisation <= 1.0, "{link:?}");
+}

@@ -691,6 +691,9 @@ class Udp(Part):
 class KernelTcp(Part):
     """The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its
     place, with the same control and segment, and SACK.
+
+    The kernel counts duplicates among the packets that it delivers, and does not tell
+    timeouts.
     """
 
     TAG: ClassVar[str] = "kernel-tcp"

@@ -11,8 +11,8 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::EmulateError;
 
-/// The longest packet: that of IP's length field.
-const LONGEST: usize = 65_535;
+/// The longest packet in bytes: that of IP's length field.
+pub const LONGEST_PACKET: usize = 65_535;
 
 /// What the sockets of a port hold until the driver reads them, in bytes.
 const RECEIVE_BUFFER: usize = 8 << 20;
@@ -43,10 +43,7 @@ impl Port {
         let open = |frames| {
             // Without a protocol it receives nothing before it is bound to the interface.
             let socket = Socket::new(Domain::PACKET, Type::DGRAM.nonblocking(), None)?;
-            // More than users may take; without it a busy machine loses packets sooner.
-            if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
-                socket.set_recv_buffer_size(RECEIVE_BUFFER)?;
-            }
+            enlarge(&socket)?;
             socket.bind(&address(index, frames, other)?)?;
             Ok(socket)
         };
@@ -58,7 +55,7 @@ impl Port {
                 address(index, v4, other).map_err(failed)?,
                 address(index, v6, other).map_err(failed)?,
             ],
-            scratch: vec![0; LONGEST].into(),
+            scratch: vec![0; LONGEST_PACKET].into(),
         })
     }
 
@@ -103,6 +100,18 @@ impl Port {
         }
         Ok(sum)
     }
+}
+
+/// Makes a socket hold more than users may take, where that is permitted: without it a busy machine
+/// loses packets sooner.
+///
+/// # Errors
+/// The system's.
+pub fn enlarge(socket: &impl AsFd) -> io::Result<()> {
+    if setsockopt(socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+        setsockopt(socket, sockopt::RcvBuf, &RECEIVE_BUFFER)?;
+    }
+    Ok(())
 }
 
 /// The address of an interface for frames of one type.

@@ -4,7 +4,7 @@ use skywave_path::Packet;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
-use super::{Plane, Simulator, Stop};
+use super::{Plane, Simulator};
 use crate::host::{Host, HostStats, Supply};
 use crate::ids::{FlowId, HostId};
 use crate::observe::Observer;
@@ -74,12 +74,6 @@ impl<O: Observer, W: World> Simulator<O, W> {
         self.plane.schedule.peek().map(|(at, _)| at)
     }
 
-    /// Ends the run: asks outside for the last time, and looks whether anything has failed.
-    pub(crate) fn conclude(&mut self, now: Instant) -> Result<(), Stop> {
-        self.ask_outside(now);
-        self.check()
-    }
-
     /// A packet for this host enters the network.
     pub(crate) fn enter(&mut self, now: Instant, to: HostId, ecn: Ecn, body: Body, bytes: Vec<u8>) {
         let plane = &mut self.plane;
@@ -104,7 +98,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
     }
 
     /// Asks what the kernel says of its ends.
-    pub(super) fn ask_outside(&mut self, now: Instant) {
+    pub(crate) fn ask_outside(&mut self, now: Instant) {
         for (id, host) in (0..).map(HostId::new).zip(&mut self.hosts) {
             if let Host::Kernel(end) = host {
                 end.stats = self.plane.world.stats(id);

@@ -137,14 +137,20 @@ fn pair(
 /// # Errors
 /// [`ScenarioError`] at what can.
 pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let (_, links) = scenario.topology();
-    for link in links {
-        let field = |name| format!("links[{} -> {}].{name}", link.from, link.to);
-        if link.nat.is_some() {
-            return Err(cannot(field("nat"), "a NAT"));
+    let dumbbell = scenario.dumbbell.iter();
+    let bottleneck =
+        dumbbell.map(|link| ("dumbbell".to_owned(), link.nat.is_some(), link.quick_start));
+    let links = scenario.links.iter().enumerate();
+    let links = links.map(|(index, link)| {
+        let field = format!("links[{index}]");
+        (field, link.nat.is_some(), link.quick_start)
+    });
+    for (field, has_nat, quick_start) in bottleneck.chain(links) {
+        if has_nat {
+            return Err(cannot(format!("{field}.nat"), "a NAT"));
         }
-        if link.quick_start.is_some() {
-            return Err(cannot(field("quick_start"), "Quick-Start"));
+        if quick_start.is_some() {
+            return Err(cannot(format!("{field}.quick_start"), "Quick-Start"));
         }
     }
     Ok(())

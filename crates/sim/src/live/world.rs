@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddrV4};
 
 use bytes::Bytes;
+use skywave_scenario::ScenarioError;
 use skywave_units::Instant;
 use skywave_wire::ip::{Forwarded, IpPacket};
 use skywave_wire::{AddressPair, Checksum, Ecn, Payload, dccp, udp};
@@ -31,7 +32,7 @@ pub(super) struct Sockets<X> {
     /// The packets in the network, by the keys of their bodies.
     packets: Vec<Vec<u8>>,
     strays: Strays,
-    failure: Option<WireMismatch>,
+    failure: Option<RunError>,
 }
 
 impl<X: Outside> Sockets<X> {
@@ -82,18 +83,15 @@ impl<X: Outside> Sockets<X> {
         }
     }
 
+    /// Returns why the run cannot go on, once.
+    pub(super) const fn failure(&mut self) -> Option<RunError> {
+        self.failure.take()
+    }
+
     /// Ends it.
-    ///
-    /// # Errors
-    /// That an end had something to send that no packet can hold.
-    pub(super) fn end(&mut self) -> Result<(X, Strays), RunError> {
-        match self.failure.take() {
-            Some(failure) => Err(failure.into()),
-            None => {
-                let outside = self.outside.take().expect("the run has not ended");
-                Ok((outside, self.strays))
-            }
-        }
+    pub(super) fn end(&mut self) -> (X, Strays) {
+        let outside = self.outside.take().expect("the run has not ended");
+        (outside, self.strays)
     }
 }
 
@@ -116,7 +114,7 @@ impl<X: Outside> World for Sockets<X> {
                 outside.send(end, &packet);
             }
             Err(mismatch) => {
-                self.failure.get_or_insert(mismatch);
+                self.failure.get_or_insert(mismatch.into());
             }
         }
     }
@@ -150,8 +148,17 @@ impl<X: Outside> World for Sockets<X> {
         self.hosts.remove(&(protocol, sender.peer, sender.local));
         sender.local.set_port(port);
         receiver.peer.set_port(port);
-        let keys = [&*sender, &*receiver].map(|end| ((protocol, end.peer, end.local), end.host));
-        self.hosts.extend(keys);
+        for end in [&*sender, &*receiver] {
+            let taken = self.hosts.insert((protocol, end.peer, end.local), end.host);
+            if taken.is_some() {
+                let message = format!(
+                    "its next connection would have port {port}, which another flow between the same \
+                     nodes has: use more nodes"
+                );
+                let error = ScenarioError::new(format!("flows[{}]", flow.index()), message);
+                self.failure.get_or_insert(error.into());
+            }
+        }
     }
 
     fn supply(&mut self, host: HostId, supply: Supply) {

@@ -1,4 +1,4 @@
-//! What the kernel says of a connection.
+//! What the kernel says of sockets.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -30,6 +30,29 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
         return Err(io::Error::last_os_error());
     }
     Ok(info)
+}
+
+/// The place of `SK_MEMINFO_DROPS` in the answer to `SO_MEMINFO` (`linux/sock_diag.h`).
+const DROPS: usize = 8;
+
+/// Returns how many packets a socket has lost since it was opened because it was full.
+pub(crate) fn dropped_packets(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut values = [0_u32; DROPS + 1];
+    let mut length = size_of_val(&values) as libc::socklen_t;
+    // SAFETY: the option's values are 32 bits wide, and as many are written as the length allows.
+    let answer = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            values.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if answer < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(u64::from(values[DROPS]))
 }
 
 /// Returns the state of a sender.
