@@ -73,6 +73,17 @@ def test_python_raises_what_the_command_prints() -> None:
         ["run", "."],
         ["run"],
         ["run", EXAMPLES[0], "--nonsense"],
+        ["run", EXAMPLES[0], "--runs", "2"],
+        ["run", EXAMPLES[0], "--live", "--runs", "2"],
+        ["run", EXAMPLES[0], "--live", "--both"],
+        ["run", EXAMPLES[0], "--strict"],
+        ["run", EXAMPLES[0], "--strict-ms", "2"],
+        ["run", EXAMPLES[0], "--live", "--strict-ms", "2"],
+        ["run", EXAMPLES[0], "--spin"],
+        ["run", EXAMPLES[0], "--dccp-over-udp"],
+        ["run", EXAMPLES[0], "--both", "--qlog", "nowhere"],
+        ["run", "/dev/zero"],
+        ["run", "/proc/kmsg"],
         ["run", CAPTURES / "ccid2.pcapng"],
         ["reproduce", "nobody1999"],
         ["bench"],
@@ -94,6 +105,24 @@ def test_an_out_that_is_a_file_is_refused_and_kept(tmp_path: Path) -> None:
     taken.write_text("mine")
     assert_bad_input(run_cli("run", EXAMPLES[0], "--out", taken), "taken")
     assert taken.read_text() == "mine"
+
+
+def test_an_out_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    # A scenario that would take hours.
+    path = tmp_path / "long.toml"
+    path.write_text(GOOD.replace('duration = "60 s"', 'duration = "1000000 s"'))
+    done = run_cli("run", path, "--out", tmp_path / "taken" / "below")
+    assert_bad_input(done, f"{tmp_path / 'taken'} is a file: give a directory")
+
+
+def test_marks_of_byte_order_are_skipped(tmp_path: Path) -> None:
+    for name, text in (
+        ("dccp.toml", GOOD),
+        ("dccp.json", Scenario.from_text(GOOD, "toml").to_json()),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8-sig")
+        assert Scenario.from_file(tmp_path / name).name == "dccp"
 
 
 @pytest.fixture(scope="module")

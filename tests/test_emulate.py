@@ -345,6 +345,33 @@ REPORT: dict[str, Any] = {
 }
 
 
+@needs_namespaces
+@pytest.mark.parametrize(
+    ("capture", "message"),
+    [("nowhere/x.pcapng", "No such file or directory"), ("", "Is a directory")],
+    ids=["missing", "directory"],
+)
+def test_a_capture_that_cannot_be_written_is_one_line(
+    tmp_path: Path, capture: str, message: str
+) -> None:
+    done = emulate(tmp_path, "--capture", str(tmp_path / capture), "--peer", "true", "--", "true")
+    assert done.returncode == 2
+    assert done.stderr.startswith("skywave: error: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+@needs_namespaces
+def test_a_capture_replaces_another_when_it_is_whole(tmp_path: Path) -> None:
+    file = tmp_path / "x.pcapng"
+    file.write_text("mine\n")
+    done = emulate(tmp_path, "--capture", str(file), "--peer", "true", "--", "cat", str(file))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "mine\n"
+    assert json.loads(run_cli("decode", file, "--json").stdout)["frames"] == []
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link.toml", "x.pcapng"]
+
+
 def test_the_report_says_what_the_link_did_and_how_late_it_was() -> None:
     link, lateness, others = Verdict(REPORT, Shares(stolen=0.01, others=0.2)).lines()
     assert link == "command->peer: 100 packets, 0.5 Mbps; 9.09% lost, 5.00% marked"
@@ -359,8 +386,8 @@ def test_the_report_says_what_the_link_did_and_how_late_it_was() -> None:
 def test_what_no_link_does_is_a_doubt(name: str) -> None:
     verdict = Verdict({**REPORT, name: 1234})
     [doubt] = verdict.doubts()
-    assert doubt.startswith("warning: 1,234 packets")
-    assert verdict.broken(1e6) == doubt.removeprefix("warning: ")
+    assert doubt.startswith("1,234 packets")
+    assert verdict.broken(1e6) == doubt
     assert Verdict(REPORT).broken(2.5) is None
     broken = Verdict(REPORT).broken(1.9)
     assert broken == "packets left late by 2 ms (99th percentile), and 1.9 ms is allowed"

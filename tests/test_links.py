@@ -146,6 +146,7 @@ def test_a_trace_of_mahimahi_delivers_a_packet_at_each_of_its_times(tmp_path: Pa
     [
         ("1\n2.5\n", r'mahimahi: lte\.up, line 2: "2\.5" is not a number of milliseconds'),
         ("4\n3\n", r"opportunities\[1\]: 3 ms is before 4 ms: put the times in order"),
+        ("\ufeff1\n-2\n", r'mahimahi: lte\.up, line 2: "-2" is not a number of milliseconds'),
         ("", "opportunities: the last time is the length of the trace"),
         ("0\n0\n", "opportunities: the last time is the length of the trace"),
     ],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import ROOT, run_process
+from conftest import ROOT, Done, run_process, words
 from skywave import Cbr, Dccp, Ftp, KernelTcp, Link, Nat, Scenario, ScenarioError, Tcp, Udp
 from skywave.live import Verdict, run_both, run_live
 from test_emulate import needs_namespaces
@@ -79,6 +79,19 @@ def test_the_kernels_tcp_is_sampled_and_simulated_by_ours() -> None:
 
 
 @needs_root
+def test_it_is_told_what_a_run_does() -> None:
+    told: list[tuple[str, float]] = []
+    run_live(
+        described(Udp(), Cbr(rate="1 Mbps", datagram="500 B"), "1 s"),
+        progress=lambda what, fraction: told.append((what, fraction)),
+    )
+    stages = [what for what, _ in told]
+    assert list(dict.fromkeys(stages)) == ["set-up", "in real time"]
+    assert stages.count("set-up") == 2, "a step for each end of the flow"
+    assert all(0 <= fraction <= 1 for _, fraction in told)
+
+
+@needs_root
 def test_a_control_that_the_kernel_lacks_is_named() -> None:
     with pytest.raises(ScenarioError, match=r'flow "f": .* no congestion control "vegas"; it has '):
         run_live(described(KernelTcp(control="vegas"), Ftp()))
@@ -97,10 +110,40 @@ def test_a_simulation_says_that_it_runs_our_tcp_for_the_kernels() -> None:
     assert str(warning).startswith("flows[0].transport.kernel-tcp: ")
 
 
+def test_a_control_that_only_the_kernel_has_is_refused_before_time_has_passed() -> None:
+    scenario = described(KernelTcp(control="bbr"), Ftp())
+    scenario.inspect()
+    field = r"^flows\[0\]\.transport\.kernel-tcp\.control"
+    with pytest.raises(ScenarioError, match=field + ': "bbr" is not a known control'):
+        run_both(scenario)
+
+
 def in_file(directory: Path, duration: str) -> str:
     file = directory / "scenario.json"
     file.write_text(described(Tcp(), Ftp(), duration).to_json(), encoding="utf-8")
     return str(file)
+
+
+def interrupted(seconds: float, number: signal.Signals, *arguments: str) -> Done:
+    """Run the command, and send it a signal after some time."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "skywave", "run", *arguments],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        time.sleep(seconds)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+    return Done(process.returncode, out, err)
+
+
+SIGNALS = pytest.mark.parametrize(
+    ("number", "status", "line"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+    ids=["SIGINT", "SIGTERM"],
+)
 
 
 @needs_namespaces
@@ -113,14 +156,16 @@ def test_the_command_has_tables_and_says_how_late_packets_were(tmp_path: Path) -
 
 
 @needs_namespaces
-def test_no_privileges_are_needed(tmp_path: Path) -> None:
+def test_no_privileges_are_needed() -> None:
     # A user who is not root there, and so has no privileges here.
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
     if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("the system has no user namespaces")
-    command = (sys.executable, "-m", "skywave", "run", "--live", in_file(tmp_path, "1 s"))
+    command = (sys.executable, "-m", "skywave", "run", "--live", "-", "--json")
+    # What a run without privileges does first, it does before it reads the scenario.
+    scenario = described(Tcp(), Ftp(), "1 s").to_json()
     done = subprocess.run(
-        [*user, *command, "--json"], cwd=ROOT, capture_output=True, text=True, check=False
+        [*user, *command], cwd=ROOT, input=scenario, capture_output=True, text=True, check=False
     )
     if "does not let users create namespaces" in done.stderr:
         pytest.skip(done.stderr)
@@ -129,17 +174,55 @@ def test_no_privileges_are_needed(tmp_path: Path) -> None:
 
 
 @needs_namespaces
-def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
-    command = (sys.executable, "-m", "skywave", "run", "--live", in_file(tmp_path, "60 s"))
-    with subprocess.Popen(
-        [*command, "--json"], cwd=ROOT, text=True, stdout=subprocess.PIPE
-    ) as process:
-        time.sleep(8)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=20)
-    summary = json.loads(out)
+@SIGNALS
+def test_a_signal_keeps_what_was_measured(
+    tmp_path: Path, number: signal.Signals, status: int, line: str
+) -> None:
+    file, out = in_file(tmp_path, "60 s"), tmp_path / "out"
+    done = interrupted(8, number, "--live", file, "--json", "--out", str(out))
+    assert done.returncode == status
+    assert done.stderr == f"{line}\n"
+    summary = json.loads(done.stdout)
     assert 0 < summary["duration_s"] < 30
     assert summary["flows"][0]["delivered_bytes"] > 0
+    assert summary["emulator"]["interrupted"]
+    written = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    assert written["duration_s"] == summary["duration_s"]
+
+
+@needs_namespaces
+@SIGNALS
+def test_a_signal_keeps_the_runs_that_are_whole(
+    tmp_path: Path, number: signal.Signals, status: int, line: str
+) -> None:
+    file, out = in_file(tmp_path, "1 s"), tmp_path / "out"
+    done = interrupted(8, number, "--both", "--runs", "500", file, "--json", "--out", str(out))
+    assert done.returncode == status
+    assert done.stderr == f"{line}\n"
+    found = json.loads(done.stdout)
+    assert found["planned"] == 500
+    assert 0 < found["runs"] < 20
+    assert {run["elapsed_s"] for run in found["emulator"]} == {1.0}
+    assert not any(run["interrupted"] for run in found["emulator"])
+    assert f"{found['planned']} were planned" in words((out / "both.html").read_text())
+
+
+@needs_root
+@pytest.mark.parametrize("whole", [0, 1])
+def test_runs_of_unequal_time_are_not_compared(whole: int) -> None:
+    def interrupt(what: str, fraction: float) -> None:
+        if what == f"run {whole + 1} of 3, in real time" and fraction > 0.3:
+            raise KeyboardInterrupt
+
+    scenario = described(Tcp(), Ftp(), "1 s")
+    if not whole:
+        with pytest.raises(KeyboardInterrupt):
+            run_both(scenario, runs=3, progress=interrupt)
+        return
+    both = run_both(scenario, runs=3, progress=interrupt)
+    assert both.is_interrupted
+    assert [len(both.simulated), len(both.lived), both.planned] == [1, 1, 3]
+    assert both.lived[0].results.summary["duration_s"] == 1
 
 
 @needs_namespaces
@@ -151,6 +234,30 @@ def test_the_page_has_both_clocks(tmp_path: Path) -> None:
     assert "simulated and lived" in page
     found = json.loads((tmp_path / "both" / "both.json").read_text(encoding="utf-8"))
     assert {row["measure"] for row in found["rows"]} >= {"goodput_bps", "cwnd_packets"}
+
+
+@needs_namespaces
+def test_a_run_without_a_sample_has_a_page_without_a_figure(tmp_path: Path) -> None:
+    done = run_process("run", "--both", in_file(tmp_path, "1 ms"), "--out", tmp_path / "both")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "both" / "both.html").read_text(encoding="utf-8")
+    assert "Over time" not in page
+    assert not (tmp_path / "both" / "figures").exists()
+
+
+@needs_namespaces
+def test_nothing_of_an_earlier_run_stays_but_what_is_not_ours(tmp_path: Path) -> None:
+    file, out = in_file(tmp_path, "1 s"), tmp_path / "out"
+    assert run_process("run", file, "--out", out).returncode == 0
+    assert (out / "flows.csv").exists()
+    assert run_process("run", "--both", "--runs", "2", file, "--out", out).returncode == 0
+    assert not (out / "flows.csv").exists()
+    (out / "simulated-2" / "notes.txt").write_text("mine")
+    (out / "lived-2" / "flows.csv").write_text("mine now")
+    assert run_process("run", "--both", file, "--out", out).returncode == 0
+    left = {each.relative_to(out).as_posix() for each in out.rglob("*-2/*")}
+    assert left == {"simulated-2/notes.txt", "lived-2/flows.csv"}
+    assert (out / "simulated-1" / "flows.csv").exists()
 
 
 def test_a_verdict_is_broken_by_lateness_and_by_lost_packets() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from dataclasses import replace
@@ -15,10 +16,13 @@ import pytest
 
 from conftest import assert_bad_input, assert_figures_are_whole, run_cli
 from skywave import Scenario, Tcp, VcpRouter, Weighted, run
+from skywave.cli.console import out
+from skywave.cli.matrix import print_panel
 from skywave.matrix import SEEDS, plan
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, VOICE, convergence_s, values
 from skywave.matrix.networks import NETWORKS
+from skywave.matrix.panels import panels
 from skywave.matrix.runs import LATE, Run, scenario
 from skywave.matrix.table import STORED, Row, rows, stored
 from skywave.quantities import Duration, Rate
@@ -202,6 +206,19 @@ def test_the_command(tmp_path: Path) -> None:
 )
 def test_bad_input(arguments: list[str], names: list[str]) -> None:
     assert_bad_input(run_cli("matrix", *arguments), *names)
+
+
+def test_a_narrow_terminal_cuts_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    found = panels(stored())
+    console, shown = out(), io.StringIO()
+    console.file = shown
+    for panel in found:
+        print_panel(console, panel)
+    words = shown.getvalue().split()
+    texts = [cell.text for panel in found for cell in panel.cells.values()]
+    assert not [text for text in texts if text.split()[-1] not in words]
+    assert "…" not in shown.getvalue()
 
 
 def test_what_is_stored_is_a_whole_default_run() -> None:

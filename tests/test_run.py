@@ -209,7 +209,7 @@ def test_writing_again_replaces_and_keeps_what_is_not_ours(
 def test_tables_for_people_have_units(tmp_path: Path) -> None:
     done = run_cli("run", MIX, "--out", tmp_path / "mix")
     assert done.returncode == 0, done.stderr
-    for label in ("goodput (Mbps)", "used (%)", "counts are packets", "tcp-near", "r1->r2"):
+    for label in ("(Mbps)", "(%)", "(s)", "counts are packets", "tcp-near", "r1->r2"):
         assert label in done.stdout
 
 
@@ -228,6 +228,54 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert stderr == "interrupted\n"
     assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk with room for little more than a page."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8k", "none", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("only root may mount a small disk")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_full_disk_loses_no_results(full_disk: Path) -> None:
+    done = run_cli("run", MIX, "--out", full_disk / "mix")
+    assert done.returncode == 2
+    assert "tcp-near" in done.stdout
+    assert done.stderr == f"error: {full_disk / 'mix'}: No space left on device\n"
+    assert list(full_disk.iterdir()) == []
+    (full_disk / "filling").write_bytes(bytes(8192))
+    assert_bad_input(run_cli("run", MIX, "--out", full_disk / "mix"), "No space left on device")
+
+
+def test_a_log_on_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "video.sqlog").symlink_to("/dev/full")
+    done = run_cli("run", DCCP, "--qlog", tmp_path)
+    assert_bad_input(done, 'the qlog file of flow "video"', "No space left on device")
+
+
+def test_a_run_that_is_refused_leaves_no_directory_of_logs(tmp_path: Path) -> None:
+    logs = tmp_path / "of" / "flows"
+    done = run_cli("run", DCCP, "--qlog", logs, "--capture", f"r1->r9={tmp_path / 'x.pcapng'}")
+    assert_bad_input(done, "r1->r9")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_narrow_terminal_cuts_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = run_cli("run", MIX).stdout
+    rows = [line.split() for line in wide.splitlines() if line.startswith(("tcp-near", "r1->r2"))]
+    assert [len(row) for row in rows] == [9, 7]
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = run_cli("run", MIX).stdout.splitlines()
+    for name, *cells in rows:
+        parts = [line.split() for line in narrow if line.split()[:1] == [name]]
+        assert len(parts) > 1
+        assert [cell for part in parts for cell in part[1:]] == cells
+    assert all(len(line) <= 40 for line in narrow if line.startswith(("tcp-near", "r1->r2")))
 
 
 def test_flows_are_logged_for_qvis(tmp_path: Path) -> None:

@@ -75,14 +75,31 @@ def test_both_clocks_agree_on_a_paper_and_the_page_says_so(tmp_path: Path) -> No
 
 
 @needs_namespaces
-def test_ctrl_c_ends_all_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals, status: int) -> None:
     command = [sys.executable, "-m", "skywave.testbed", "--out", str(tmp_path / "out")]
     options = ["--paper", "nor2011", "--workers", "3"]
     with subprocess.Popen([*command, *options], cwd=ROOT, start_new_session=True) as process:
         time.sleep(8)
-        process.send_signal(signal.SIGINT)
-        process.wait(timeout=20)
+        process.send_signal(number)
+        assert process.wait(timeout=20) == status
         assert is_empty(process.pid)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["skywave.testbed", "--out", "out", "--paper", "xia2005"], "xia2005 is not a known paper"),
+        (["validation.clocks", "tcp"], "tcp is not a known table: use examples, kernel_tcp"),
+    ],
+)
+def test_a_wrong_name_is_one_line(command: list[str], message: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in {1, 2}
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def is_empty(group: int) -> bool:

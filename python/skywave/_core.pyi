@@ -878,7 +878,7 @@ class Emulation:
 def run_live(
     scenario: str,
     *,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[str, float], None] | None = None,
     captures: dict[str, str] | None = None,
     qlogs: dict[str, str] | None = None,
     controls: dict[str, type[Control]] | None = None,

@@ -276,11 +276,13 @@ class Results:
     def write(self, directory: str | Path) -> Path:
         """Write each table as Parquet and CSV, and ``summary.json``; return the directory.
 
+        What an earlier run has left there and this one does not write is removed.
+
         Raises:
             OSError: If the directory cannot be written. Its previous contents stay.
 
         """
-        with replacing(directory) as partial:
+        with replacing(directory, whole=True) as partial:
             self.write_tables(partial)
             document = {**self.summary, "fingerprint": self.fingerprint}
             text = _json.text(document) + "\n"

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skywave.testbed.running import run_all
+from skywave._files import replacing_file
+from skywave.testbed.running import in_order, run_all
 from validation.clocks import examples, kernel_tcp
 
 if TYPE_CHECKING:
@@ -28,16 +29,18 @@ def main() -> None:
         "examples": (list(examples.experiments()), "lived"),
         "kernel_tcp": (list(kernel_tcp.experiments()), lived),
     }
-    for name in sys.argv[1:] or parts:
+    chosen = sys.argv[1:] or list(parts)
+    if unknown := [name for name in chosen if name not in parts]:
+        sys.exit(f"error: {unknown[0]} is not a known table: use {', '.join(parts)}")
+    for name in chosen:
         experiments, label = parts[name]
         store(experiments, label, HERE / f"{name}.csv")
 
 
 def store(experiments: Sequence[Experiment], lived: str, path: Path) -> None:
     """Run experiments on both clocks, and store means over runs with their margins."""
-    order = {id(experiment): index for index, experiment in enumerate(experiments)}
-    done = sorted(run_all(experiments, workers=WORKERS), key=lambda one: order[id(one.experiment)])
-    with path.open("w", encoding="utf-8", newline="") as file:
+    done = in_order(run_all(experiments, workers=WORKERS), experiments)
+    with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         measures = experiments[0].measures
         names = [f"{measure.title} ({measure.unit or '1'})" for measure in measures.values()]

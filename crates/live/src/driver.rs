@@ -34,6 +34,15 @@ pub struct Options {
     pub spins: bool,
 }
 
+/// What a run does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It creates the nodes and opens their sockets.
+    SetUp,
+    /// Its time passes.
+    Run,
+}
+
 /// A run on the real clock that has ended.
 #[derive(Debug)]
 pub struct Lived {
@@ -43,16 +52,17 @@ pub struct Lived {
     pub report: Report,
 }
 
-/// Runs a scenario on the real clock. Calls `progress` regularly with the fraction done; if it
-/// returns false, the run ends early, with the results of the time that it took.
+/// Runs a scenario on the real clock. Calls `progress` regularly with what it does and the fraction
+/// of that which is done. If it returns false, the run ends early, with the results of the time that
+/// it took.
 ///
 /// # Errors
-/// [`LiveError`].
+/// [`LiveError`]; [`RunError::Interrupted`] if `progress` returns false before the run has begun.
 pub fn run(
     scenario: &Scenario,
     registry: &Registry,
     options: Options,
-    mut progress: impl FnMut(f64) -> bool,
+    mut progress: impl FnMut(Stage, f64) -> bool,
 ) -> Result<Lived, LiveError> {
     let Options {
         run,
@@ -62,7 +72,9 @@ pub fn run(
     let prepared = PreparedRun::new(scenario, registry, run, encapsulation)?;
     raise_descriptor_limit();
     let name = |flow: FlowId| scenario.flows[flow.index()].name.clone();
-    let mut testbed = Testbed::new(prepared.ends(), encapsulation, &name)?;
+    let mut testbed = Testbed::new(prepared.ends(), encapsulation, &name, &mut |fraction| {
+        progress(Stage::SetUp, fraction)
+    })?;
     let watch = Watch::new(&testbed, spins)?;
     wake_exactly();
     testbed.clock = Clock::start();
@@ -73,7 +85,11 @@ pub fn run(
         watch,
         overflows: 0,
     };
-    driver.drive(scenario, &mut progress, &name)
+    driver.drive(
+        scenario,
+        &mut |fraction| progress(Stage::Run, fraction),
+        &name,
+    )
 }
 
 /// Lets the process have as many descriptors as it may: a node takes up to ten, and the usual limit is
@@ -122,6 +138,7 @@ impl Driver {
     ) -> Result<Lived, LiveError> {
         let end = Instant::ZERO + scenario.duration;
         let mut told = Instant::ZERO;
+        let mut interrupted = false;
         let mut now;
         loop {
             now = self.clock.now().min(end);
@@ -130,7 +147,8 @@ impl Driver {
                 told = now;
                 self.count_overflows()?;
                 self.run.check()?;
-                if !progress(now.as_secs_f64() / end.as_secs_f64()) {
+                interrupted = !progress(now.as_secs_f64() / end.as_secs_f64()) && now < end;
+                if interrupted {
                     break;
                 }
             }
@@ -153,6 +171,7 @@ impl Driver {
         let (results, testbed, strays) = self.run.finish(elapsed)?;
         let report = Report {
             elapsed_s: elapsed.as_secs_f64(),
+            interrupted,
             lateness: testbed.lateness.summary(),
             overflows: self.overflows,
             undelivered: testbed.undelivered,

@@ -6,8 +6,10 @@ use skywave_emulate::LatenessSummary;
 /// How far a run on the real clock can be believed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// How long it ran, in seconds. Less than the scenario's duration if it was interrupted.
+    /// How long it ran, in seconds.
     pub elapsed_s: f64,
+    /// Whether it was told to end before the scenario's duration was over.
+    pub interrupted: bool,
     /// How late packets left the network, beside the time at which its links delivered them. Absent:
     /// none has left.
     pub lateness: Option<LatenessSummary>,

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use skywave_emulate::{Clock, EmulateError, Lateness, Namespace};
 use skywave_sim::live::{Encapsulation, EndKind, LiveEnd, Outside};
-use skywave_sim::{FlowId, HostId, HostStats, Supply};
+use skywave_sim::{FlowId, HostId, HostStats, RunError, Supply};
 use skywave_units::Instant;
 use skywave_wire::ip::IpPacket;
 use skywave_wire::udp;
@@ -37,11 +37,13 @@ pub(crate) struct Testbed {
 }
 
 impl Testbed {
-    /// Creates the nodes of these ends, and opens their sockets. `name` gives the name of a flow.
+    /// Creates the nodes of these ends, and opens their sockets. `name` gives the name of a flow;
+    /// `progress` is called with the fraction done, and answers whether to go on.
     pub(crate) fn new(
         ends: &[LiveEnd],
         encapsulation: Encapsulation,
         name: &dyn Fn(FlowId) -> String,
+        progress: &mut impl FnMut(f64) -> bool,
     ) -> Result<Self, LiveError> {
         let hub = Namespace::new()?;
         let mut testbed = Self {
@@ -57,7 +59,10 @@ impl Testbed {
             failure: None,
             _hub: hub,
         };
-        for end in ends {
+        for (index, end) in ends.iter().enumerate() {
+            if !progress(index as f64 / ends.len() as f64) {
+                return Err(RunError::Interrupted.into());
+            }
             testbed.add(end, encapsulation, name)?;
         }
         Ok(testbed)

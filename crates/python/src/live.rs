@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use skywave_live::{Encapsulation, LiveError, Options};
+use skywave_live::{Encapsulation, LiveError, Options, Stage};
 use skywave_sim::{RunOptions, Scenario};
 
 use crate::ScenarioError;
 use crate::control::Live;
 use crate::run::{Run, Watch, all_created, registry, scenario_error};
 
-/// Runs a scenario (JSON) on the real clock. If `progress` raises `KeyboardInterrupt`, the run ends
+/// Runs a scenario (JSON) on the real clock. `progress` is called with what the run does and the
+/// fraction of that which is done. If it raises `KeyboardInterrupt` once time passes, the run ends
 /// there and what it has measured is returned. Gives the results, and a report as JSON.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, controls=None, dccp_over_udp=false, spin=false))]
@@ -44,8 +45,12 @@ fn run_live(
     };
     let watch = Watch::new(progress);
     let lived = py.detach(|| {
-        skywave_live::run(&scenario, &registry, options, |fraction| {
-            watch.report((fraction,))
+        skywave_live::run(&scenario, &registry, options, |stage, fraction| {
+            let stage = match stage {
+                Stage::SetUp => "set-up",
+                Stage::Run => "in real time",
+            };
+            watch.report((stage, fraction))
         })
     });
     let lived = match lived {

@@ -274,8 +274,12 @@ impl Watch {
                 raised_by(&failure, Some(place))
             }
             RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
-            RunError::UnknownLink { .. } => ScenarioError::new_err(error.to_string()),
-            RunError::Capture { .. } => PyOSError::new_err(error.to_string()),
+            RunError::UnknownLink { .. } | RunError::UnknownFlow { .. } => {
+                ScenarioError::new_err(error.to_string())
+            }
+            RunError::Capture { .. } | RunError::Qlog { .. } => {
+                PyOSError::new_err(error.to_string())
+            }
             _ => PyRuntimeError::new_err(error.to_string()),
         })
     }

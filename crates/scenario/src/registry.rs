@@ -118,7 +118,7 @@ impl<B: Backend> Registry<B> {
     }
 
     /// Returns whether TCP has a control `name`.
-    pub(crate) fn has_tcp_control(&self, name: &str) -> bool {
+    pub fn has_tcp_control(&self, name: &str) -> bool {
         self.tcp_controls.contains(name) || self.controls.contains(name)
     }
 }

@@ -72,7 +72,7 @@ impl Build {
                 });
             }
             let routers = network.dialects(ways[0].hop, flow.class);
-            transport.check_routers(routers, &field)?;
+            transport.check_routers(routers, flow, &field)?;
             hosts.extend(pair(flow, &**source, &transport, index, scenario.seed));
             flow_ways.push(ways);
             transports.push(transport);

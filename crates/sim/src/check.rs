@@ -96,7 +96,7 @@ fn warnings(scenario: &Scenario, registry: &Registry, build: &Build) -> Vec<Warn
             );
         }
         if let TransportSpec::KernelTcp(spec) = &flow.transport {
-            let message = if registry.controls.contains(&spec.control) {
+            let message = if registry.has_tcp_control(&spec.control) {
                 format!(
                     "a simulation runs our tcp with control \"{}\" in its place; run it with \
                      --live for the kernel's",

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use skywave_congestion::{Clocking, RtoConfig};
 use skywave_path::Dialect;
+use skywave_registry::ParameterError;
 use skywave_transport::dccp::Config;
 use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_transport::tcp::Header;
@@ -60,7 +61,13 @@ impl Transport {
             TransportSpec::KernelTcp(spec) if clock == ClockKind::Real => {
                 return Ok(Self::Kernel(spec.clone()));
             }
-            TransportSpec::KernelTcp(spec) => ("kernel-tcp", tcp(&spec.simulated())),
+            TransportSpec::KernelTcp(spec) => {
+                let made = tcp(&spec.simulated()).map_err(|error| {
+                    let message = format!("{}; the kernel may have it: see --live", error.message);
+                    ParameterError::new("control", message)
+                });
+                ("kernel-tcp", made)
+            }
             TransportSpec::Dccp(spec) => {
                 let made = spec.mechanism(registry).map(|found| Self::Dccp {
                     config: Arc::new(dccp::config(spec, &found.member, datagram)),
@@ -88,13 +95,20 @@ impl Transport {
     pub(crate) fn check_routers(
         &self,
         routers: impl Iterator<Item = Dialect>,
+        flow: &FlowSpec,
         field: &str,
     ) -> Result<(), ScenarioError> {
         let codes: Vec<_> = routers
             .map(|dialect| (dialect.name, dialect.variant))
             .collect();
         let (key, verdict) = match self {
-            Self::Tcp(plan) => ("tcp.control", plan.control.check_routers(&codes)),
+            Self::Tcp(plan) => {
+                let key = match flow.transport {
+                    TransportSpec::KernelTcp(_) => "kernel-tcp.control",
+                    _ => "tcp.control",
+                };
+                (key, plan.control.check_routers(&codes))
+            }
             Self::Dccp { mechanism, .. } => ("dccp.ccid", mechanism.check_routers(&codes)),
             Self::Udp | Self::Kernel(_) => return Ok(()),
         };

@@ -2,7 +2,7 @@
 
 Results go to stdout, as tables or, with ``--json``, as one JSON document. Progress, warnings and
 errors go to stderr. An error is one line, ``error: ...``. The exit status is 2 if the input is
-wrong, 1 if the network fails, 130 after Ctrl-C and 143 after SIGTERM.
+wrong, 1 if the network fails, 3 if ``--strict`` is not met, 130 after Ctrl-C and 143 after SIGTERM.
 """
 
 from __future__ import annotations
@@ -92,13 +92,18 @@ app.command(name="version")(version.version)
 
 def main() -> NoReturn:
     """Run the command line and end the process with its status."""
+    run(app)
+
+
+def run(command: typer.Typer) -> NoReturn:
+    """Run a command line as ours, and end the process with its status."""
     # As `python -m` does: import controls that a scenario names from the current directory.
     if "" not in sys.path and not sys.flags.safe_path:
         sys.path.insert(0, "")
     termination = Termination()
     try:
         with printed_warnings(), termination_interrupts() as termination:
-            status = app(standalone_mode=False)
+            status = command(standalone_mode=False)
     except TyperException as error:
         _fail(error.format_message())
     except (ScenarioError, CaptureError, BenchError, PaperError) as error:

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption
+from skywave._files import read_text
+from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
 from skywave.emulate.launch import LaunchError, launch
 from skywave.emulate.request import Request
 
@@ -37,7 +38,7 @@ def emulate(
     seed: Annotated[int, typer.Option(min=0, help="Of random losses, jitter and queues.")] = 0,
     spin: SpinOption = False,
     strict: StrictOption = False,
-    strict_ms: StrictMsOption = 1.0,
+    strict_ms: StrictMsOption = None,
     live: Annotated[bool, typer.Option("--live", help="Print a line each second.")] = False,
     capture: Annotated[
         Path | None,
@@ -65,7 +66,8 @@ def emulate(
         raise LaunchError(
             "emulation needs Linux, and the extension built with its default features"
         )
-    text = link.read_text(encoding="utf-8")
+    late_ms = allowed_ms(strict, strict_ms)
+    text = read_text(link)
     _core.check_emulated_link(text, str(link.parent))
     request = Request(
         link=text,
@@ -74,7 +76,7 @@ def emulate(
         peer=None if peer is None else tuple(shlex.split(peer)),
         seed=seed,
         spin=spin,
-        strict_ms=strict_ms if strict else None,
+        strict_ms=late_ms,
         live=live,
         capture=None if capture is None else str(capture.absolute()),
         as_json=as_json,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
+from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import out, print_json, progress_bar
-from skywave.emulate.report import FAILED
 from skywave.live import run_both, run_live
 from skywave.live.privileges import acquire
 from skywave.live.report import cells, document, write
+from skywave.verdict import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from skywave.live import Both, Lived
     from skywave.scenario import Scenario
+
+
+__all__ = ["RealClock", "acquire"]
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,10 @@ class RealClock:
         self, experiment: Scenario, captures: Mapping[str, str], qlogs: Mapping[str, str]
     ) -> Lived:
         """Run a scenario."""
-        acquire()
         with progress_bar() as show:
             return run_live(
                 experiment,
-                progress=lambda fraction: show(f"{experiment.name}, in real time", fraction),
+                progress=lambda what, fraction: show(f"{experiment.name}, {what}", fraction),
                 captures=captures,
                 qlogs=qlogs,
                 dccp_over_udp=self.dccp_over_udp,
@@ -48,7 +50,7 @@ class RealClock:
             )
 
     def judge(self, *lived: Lived) -> None:
-        """End with status 3 if a run cannot be believed."""
+        """End with status :data:`FAILED` if a run cannot be believed."""
         if self.strict_ms is None:
             return
         for run in lived:
@@ -60,7 +62,6 @@ class RealClock:
         self, experiment: Scenario, runs: int, out_dir: Path | None, *, as_json: bool
     ) -> None:
         """Run a scenario on both clocks, and print what they have in common."""
-        acquire()
         with progress_bar() as show:
             both = run_both(
                 experiment,
@@ -69,30 +70,44 @@ class RealClock:
                 dccp_over_udp=self.dccp_over_udp,
                 spin=self.spin,
             )
-        if out_dir is not None:
-            write(both, out_dir)
-        if as_json:
-            print_json(document(both))
-        else:
-            _print(both, out_dir)
+        # A disk may be full after all that time.
+        try:
+            if as_json:
+                print_json(document(both))
+            else:
+                _print(both)
+        finally:
+            if out_dir is not None:
+                write(both, out_dir)
+        if out_dir is not None and not as_json:
+            typer.echo(f"Page: {out_dir / 'both.html'}")
+        if both.is_interrupted:
+            raise KeyboardInterrupt
         self.judge(*both.lived)
 
 
-def _print(both: Both, out_dir: Path | None) -> None:
+def _print(both: Both) -> None:
     console = out()
     count = len(both.lived)
-    title = f"{both.scenario.name}: {count} run{'s' if count != 1 else ''} on each clock"
-    table = Table(title=escape(title), title_justify="left")
-    for name in ("of", "measure"):
-        table.add_column(name)
-    for name in ("simulated", "lived", "lived / simulated"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in both.rows():
-        table.add_row(*(escape(text) for text in cells(row).values()))
-    console.print(table)
+    of = f"{count} of {both.planned}" if both.is_interrupted else f"{count}"
+    title = f"{both.scenario.name}: {of} run{'s' if both.planned != 1 else ''} on each clock"
+    console.print(f"[italic]{escape(title)}[/]", highlight=False, soft_wrap=True)
+    rows = [cells(row) for row in both.rows()]
+
+    def column(header: str, key: str, justify: Literal["left", "right"] = "right") -> Column:
+        return Column(header, [row[key] for row in rows], justify)
+
+    print_in_blocks(
+        console,
+        [column("of", "what", "left"), column("measure", "measure", "left")],
+        [
+            column("simulated", "simulated"),
+            column("lived", "lived"),
+            column("lived\N{NO-BREAK SPACE}/ simulated", "ratio"),
+        ],
+    )
     for run in both.lived:
         for line in run.verdict.lines():
             console.print(line, markup=False, highlight=False, soft_wrap=True)
-    if out_dir is not None:
-        page = out_dir / "both.html"
-        console.print(f"Page: {page}", markup=False, highlight=False, soft_wrap=True)
+    if both.is_interrupted:
+        console.print(f"Run {count + 1} was interrupted, and does not count.", soft_wrap=True)

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
+from rich.markup import escape
 
+from skywave._files import check_writable
+from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import JsonOption, choose, finish, progress_bar, warn
 from skywave.quantities import Duration
 
@@ -73,6 +75,7 @@ def matrix(
     duration_s = None if duration is None else Duration(duration).seconds
     if duration_s is not None and duration_s < LEAST_S:
         raise typer.BadParameter(f"{duration} is too short: give at least {LEAST_S:g} s")
+    check_writable(out_dir)
     with progress_bar() as show:
         ran = of_papers.run(
             controls=_chosen(controls, CONTROLS, "control"),
@@ -93,7 +96,7 @@ def matrix(
 
 def _show(console: Console, ran: Matrix) -> None:
     for panel in ran.panels:
-        console.print(_table(panel))
+        print_panel(console, panel)
     of = "Values of one seed" if ran.seeds == 1 else f"Means over {ran.seeds} seeds"
     console.print(f"{of}; the page has confidence intervals and definitions.")
 
@@ -104,12 +107,19 @@ def _chosen(given: Sequence[str] | None, known: Mapping[str, object], what: str)
     return [key for key in known if not given or key in given]
 
 
-def _table(panel: Panel) -> Table:
-    table = Table(title=panel.title, title_justify="left")
-    table.add_column("control", no_wrap=True)
-    for label in panel.columns.values():
-        table.add_column(label, justify="right")
-    for control, label in panel.rows.items():
-        cells = (panel.cells.get((control, column)) for column in panel.columns)
-        table.add_row(label, *("" if cell is None else cell.text for cell in cells))
-    return table
+def print_panel(console: Console, panel: Panel) -> None:
+    """Print a panel, in several blocks where the terminal is too narrow."""
+    console.print(f"[italic]{escape(panel.title)}[/]", highlight=False)
+    print_in_blocks(
+        console,
+        [Column("control", list(panel.rows.values()), "left")],
+        [
+            Column(label, [_text(panel, control, column) for control in panel.rows])
+            for column, label in panel.columns.items()
+        ],
+    )
+
+
+def _text(panel: Panel, control: str, column: str) -> str:
+    cell = panel.cells.get((control, column))
+    return "" if cell is None else cell.text

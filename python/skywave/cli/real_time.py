@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+STRICT_MS = 1.0
+
 SpinOption = Annotated[
     bool,
     typer.Option(
@@ -19,8 +21,25 @@ StrictOption = Annotated[
     ),
 ]
 StrictMsOption = Annotated[
-    float,
+    float | None,
     typer.Option(
-        metavar="MS", min=0.0, help="With --strict, the lateness of 99 % of packets, in ms."
+        metavar="MS",
+        min=0.0,
+        help=f"With --strict, the lateness of 99 % of packets, in ms. Default: {STRICT_MS:g}.",
+        show_default=False,
     ),
 ]
+
+
+def allowed_ms(strict: bool, strict_ms: float | None) -> float | None:
+    """Return the lateness that 99 % of packets may have, in ms; None without ``--strict``.
+
+    Raises:
+        typer.BadParameter: If a lateness is given without ``--strict``.
+
+    """
+    if strict:
+        return STRICT_MS if strict_ms is None else strict_ms
+    if strict_ms is not None:
+        raise typer.BadParameter("--strict-ms needs --strict: give it too")
+    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import quote
@@ -11,17 +12,20 @@ from urllib.parse import quote
 import typer
 from attrs import evolve
 from rich.markup import escape
-from rich.table import Table
 
 from skywave import ScenarioError, _core, simulate
+from skywave._files import check_writable, made_directory
+from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
-from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption
+from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
 from skywave.scenario import Scenario
 from skywave.scenario.experiment import inspect_file
 from skywave.sweeps.paths import parse_value, parse_values
 from skywave.sweeps.points import with_field
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from skywave.live import Verdict
     from skywave.results import Results, Summary
 
@@ -94,68 +98,110 @@ def run(
         bool, typer.Option("--both", help="Run it on both clocks, and compare them.")
     ] = False,
     runs: Annotated[
-        int, typer.Option(min=1, help="With --both, the runs on each clock, with as many seeds.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1,
+            help="With --both, the runs on each clock, with as many seeds. Default: 1.",
+            show_default=False,
+        ),
+    ] = None,
     dccp_over_udp: Annotated[
         bool, typer.Option("--dccp-over-udp", help="In real time, DCCP travels in UDP (RFC 6773).")
     ] = False,
     spin: SpinOption = False,
     strict: StrictOption = False,
-    strict_ms: StrictMsOption = 1.0,
+    strict_ms: StrictMsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario and print totals of its flows and links.
 
     In simulated time, unless --live or --both says otherwise.
     """
-    experiment = _changed(read(scenario), settings, seed)
+    on_one_clock = {"--capture": bool(capture), "--qlog": qlog is not None}
+    in_real_time = {"--dccp-over-udp": dccp_over_udp, "--spin": spin, "--strict": strict}
+    _refuse(live and both, "--live and --both are two things: give one of them")
+    _refuse(runs is not None and not both, "--runs needs --both: --seed chooses a single run")
+    for option, is_given in in_real_time.items():
+        _refuse(is_given and not (live or both), f"{option} needs --live or --both")
+    for option, is_given in on_one_clock.items():
+        _refuse(
+            is_given and both, f"{option} is for runs on one clock: leave it out, or use --live"
+        )
+    _refuse(
+        verify_physics and (live or both),
+        "--verify-physics is for simulations: a real clock is late",
+    )
+    late_ms = allowed_ms(strict, strict_ms)
     captures = _captures(capture or [])
-    qlogs = {} if qlog is None else _qlogs(qlog, experiment)
     if live or both:
-        if verify_physics:
-            raise typer.BadParameter("--verify-physics is for simulations: a real clock is late")
-        if both and (captures or qlogs):
-            raise typer.BadParameter("--both writes no captures and no logs: use --live")
-        from skywave.cli.live import RealClock  # noqa: PLC0415  (not needed by simulations)
+        from skywave.cli.live import RealClock, acquire  # noqa: PLC0415  (not for simulations)
 
-        clock = RealClock(dccp_over_udp, spin, strict_ms if strict else None)
-        if both:
-            clock.compare(experiment, runs, out_dir, as_json=as_json)
-            return
-        lived = clock.run(experiment, captures, qlogs)
+        # Standard input is still to be read if the command begins anew.
+        acquire()
+        clock = RealClock(dccp_over_udp, spin, late_ms)
+    if out_dir is not None:
+        check_writable(out_dir)
+    experiment = _changed(read(scenario), settings, seed)
+    if both:
+        clock.compare(experiment, runs or 1, out_dir, as_json=as_json)
+        return
+    with nullcontext() if qlog is None else made_directory(qlog):
+        qlogs = {} if qlog is None else _qlogs(qlog, experiment)
+        if live:
+            lived = clock.run(experiment, captures, qlogs)
+        else:
+            results = _simulated(experiment, captures, qlogs, verify_physics=verify_physics)
+    if live:
         _present(lived.results, out_dir, lived.verdict, as_json=as_json)
+        if lived.is_interrupted:
+            raise KeyboardInterrupt
         clock.judge(lived)
         return
+    _present(results, out_dir, as_json=as_json)
+    if results.violations:
+        raise typer.Exit(PHYSICS_VIOLATED)
+
+
+def _refuse(wrong: bool, message: str) -> None:
+    if wrong:
+        raise typer.BadParameter(message)
+
+
+def _simulated(
+    experiment: Scenario, captures: dict[str, str], qlogs: dict[str, str], *, verify_physics: bool
+) -> Results:
     warn(experiment.inspect().warnings)
     with progress_bar() as show:
-        results = simulate.run(
+        return simulate.run(
             experiment,
             progress=lambda fraction: show(experiment.name, fraction),
             captures=captures,
             qlogs=qlogs,
             verify_physics=verify_physics,
         )
-    _present(results, out_dir, as_json=as_json)
-    if results.violations:
-        raise typer.Exit(PHYSICS_VIOLATED)
 
 
 def _present(
     results: Results, out_dir: Path | None, verdict: Verdict | None = None, *, as_json: bool
 ) -> None:
-    """Write and print results. A verdict says how far those of the real clock can be believed."""
-    if out_dir is not None:
-        results.write(out_dir)
-    if as_json:
-        told = (
-            {"fingerprint": results.fingerprint, "violations": results.violations}
-            if verdict is None
-            else {"emulator": verdict.document()}
-        )
-        directory = None if out_dir is None else str(out_dir)
-        print_json({**results.summary, **told, "out": directory})
-    else:
-        _print_summary(results, out_dir, verdict)
+    """Print and write results. A verdict says how far those of the real clock can be believed."""
+    # Either may fail after a long run: a pipe that nobody reads, a full disk.
+    try:
+        if as_json:
+            told = (
+                {"fingerprint": results.fingerprint, "violations": results.violations}
+                if verdict is None
+                else {"emulator": verdict.document()}
+            )
+            directory = None if out_dir is None else str(out_dir)
+            print_json({**results.summary, **told, "out": directory})
+        else:
+            _print_summary(results, verdict)
+    finally:
+        if out_dir is not None:
+            results.write(out_dir)
+    if out_dir is not None and not as_json:
+        out().print(f"Tables: {escape(str(out_dir))}", soft_wrap=True)
     warn(results.warnings())
 
 
@@ -196,7 +242,7 @@ def read(file: Path) -> Scenario:
     if file != STANDARD_INPUT:
         return Scenario.from_file(file)
     try:
-        text = sys.stdin.buffer.read().decode()
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ScenarioError(f"standard input is not text: {error.reason}") from error
     try:
@@ -223,7 +269,6 @@ def _captures(given: list[str]) -> dict[str, str]:
 
 def _qlogs(directory: Path, experiment: Scenario) -> dict[str, str]:
     """Return the file of each flow. A name may have characters that a file's may not have."""
-    directory.mkdir(parents=True, exist_ok=True)
     return {
         flow.name: str(directory / f"{quote(flow.name, safe=' ')}.sqlog")
         for flow in experiment.flows
@@ -264,7 +309,7 @@ def schema() -> None:
     print_json(json.loads(_core.scenario_schema()))
 
 
-def _print_summary(results: Results, out_dir: Path | None, verdict: Verdict | None = None) -> None:
+def _print_summary(results: Results, verdict: Verdict | None) -> None:
     console = out()
     summary = results.summary
     how = (
@@ -274,58 +319,45 @@ def _print_summary(results: Results, out_dir: Path | None, verdict: Verdict | No
         else f"{summary['duration_s']:g} s in real time, seed {summary['seed']}"
     )
     console.print(f"[bold]{escape(summary['name'])}[/]: {how}")
-    console.print(_flow_table(summary))
-    console.print(_link_table(summary))
+    _print_flows(console, summary)
+    _print_links(console, summary)
     for violation in results.violations:
         console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
     for line in () if verdict is None else verdict.lines():
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    if out_dir is not None:
-        console.print(f"Tables: {escape(str(out_dir))}", soft_wrap=True)
 
 
-def _flow_table(summary: Summary) -> Table:
-    table = Table(title="Flows (counts are packets)", title_justify="left")
-    table.add_column("flow")
-    table.add_column("transport")
-    for column in (
-        "active (s)",
-        "goodput (Mbps)",
-        "sent",
-        "delivered",
-        "dropped",
-        "resent",
-        "timeouts (events)",
-    ):
-        table.add_column(column, justify="right")
-    for flow in summary["flows"]:
-        table.add_row(
-            escape(flow["name"]),
-            flow["transport"],
-            f"{flow['active_s']:.2f}",
-            f"{flow['goodput_bps'] / 1e6:.3f}",
-            f"{flow['packets_sent']:,}",
-            f"{flow['delivered_packets']:,}",
-            f"{flow['drops']:,}",
-            f"{flow['retransmissions']:,}",
-            f"{flow['timeouts']:,}",
-        )
-    return table
+def _print_flows(console: Console, summary: Summary) -> None:
+    flows = summary["flows"]
+    console.print("[italic]Flows (counts are packets)[/]", highlight=False)
+    print_in_blocks(
+        console,
+        [Column("flow", [flow["name"] for flow in flows], "left")],
+        [
+            Column("transport", [flow["transport"] for flow in flows], "left"),
+            Column("active (s)", [f"{flow['active_s']:.2f}" for flow in flows]),
+            Column("goodput (Mbps)", [f"{flow['goodput_bps'] / 1e6:.3f}" for flow in flows]),
+            Column("sent", [f"{flow['packets_sent']:,}" for flow in flows]),
+            Column("delivered", [f"{flow['delivered_packets']:,}" for flow in flows]),
+            Column("dropped", [f"{flow['drops']:,}" for flow in flows]),
+            Column("resent", [f"{flow['retransmissions']:,}" for flow in flows]),
+            Column("timeouts (events)", [f"{flow['timeouts']:,}" for flow in flows]),
+        ],
+    )
 
 
-def _link_table(summary: Summary) -> Table:
-    table = Table(title="Links (counts are packets)", title_justify="left")
-    table.add_column("link")
-    for column in ("rate (Mbps)", "used (%)", "arrived", "dropped", "marked", "longest queue seen"):
-        table.add_column(column, justify="right")
-    for link in summary["links"]:
-        table.add_row(
-            escape(link["name"]),
-            f"{link['rate_bps'] / 1e6:g}",
-            f"{100 * link['utilisation']:.1f}",
-            f"{link['arrivals']:,}",
-            f"{link['drops']:,}",
-            f"{link['marks']:,}",
-            f"{link['queue_max_packets']:,}",
-        )
-    return table
+def _print_links(console: Console, summary: Summary) -> None:
+    links = summary["links"]
+    console.print("[italic]Links (counts are packets)[/]", highlight=False)
+    print_in_blocks(
+        console,
+        [Column("link", [link["name"] for link in links], "left")],
+        [
+            Column("rate (Mbps)", [f"{link['rate_bps'] / 1e6:g}" for link in links]),
+            Column("used (%)", [f"{100 * link['utilisation']:.1f}" for link in links]),
+            Column("arrived", [f"{link['arrivals']:,}" for link in links]),
+            Column("dropped", [f"{link['drops']:,}" for link in links]),
+            Column("marked", [f"{link['marks']:,}" for link in links]),
+            Column("longest queue seen", [f"{link['queue_max_packets']:,}" for link in links]),
+        ],
+    )

@@ -15,17 +15,22 @@ import time
 from typing import TYPE_CHECKING
 
 from skywave import _core
-from skywave.emulate.report import FAILED, Verdict
+from skywave._files import replacing_file
+from skywave.emulate.report import Verdict
 from skywave.emulate.request import Request
 from skywave.machine import Watch
+from skywave.verdict import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 TELL_S = 1.0
 """The time between two lines of ``--live``."""
 TERMINATION_S = 2.0
 """How long a program that was told to end may take."""
+BAD_INPUT = 2
+"""The status if there can be no link or no capture."""
 NOT_FOUND = 127
 """The status of a shell that cannot find a program."""
 
@@ -58,9 +63,26 @@ class Program:
 
 
 def main(pipe: int, request: Request) -> int:
-    """Run the emulation; return the status of its command, or :data:`FAILED`."""
+    """Run the emulation; return the status of its command, or why there is none."""
     # The command gets Ctrl-C too, and decides. A handler is not inherited, as ignoring would be.
     signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        if request.capture is None:
+            return _run(pipe, request, None)
+        with replacing_file(request.capture) as capture:
+            return _run(pipe, request, capture)
+    except OSError as error:
+        _tell(f"error: {f'{error.filename}: {error.strerror}' if error.filename else error}")
+        return BAD_INPUT
+
+
+def _run(pipe: int, request: Request, capture: Path | None) -> int:
+    """Run the emulation; return the status of its command, or :data:`FAILED`.
+
+    Raises:
+        OSError: If the system refuses it, or the capture cannot be written.
+
+    """
     watch = Watch()
     emulation = _core.Emulation(
         request.link,
@@ -68,7 +90,7 @@ def main(pipe: int, request: Request) -> int:
         new_peer=request.peer is not None,
         seed=request.seed,
         spin=request.spin,
-        capture=request.capture,
+        capture=None if capture is None else str(capture),
     )
     (near, near6), (far, far6) = emulation.addresses
     where = "the peer" if request.peer else "this machine"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -45,8 +46,15 @@ class Both:
     """A scenario on both clocks: as many runs on one as on the other, with the same seeds."""
 
     scenario: Scenario
+    planned: int
+    """How many runs on each clock there should be. There are fewer after Ctrl-C."""
     simulated: Sequence[Results]
     lived: Sequence[Lived]
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether there are fewer runs than planned. All of them took the whole time."""
+        return len(self.lived) < self.planned
 
     @property
     def worst_p99_s(self) -> float:
@@ -78,10 +86,13 @@ def run_both(
 ) -> Both:
     """Run a scenario on both clocks, with as many seeds as ``runs``: its own and the next ones.
 
+    Ctrl-C ends it early, with the runs that took the whole time on both clocks; it raises
+    ``KeyboardInterrupt`` if there is none.
+
     Args:
         scenario: The scenario.
         runs: How many runs on each clock.
-        progress: Called with what is being done and the fraction done, 0 to 1.
+        progress: Called with what is being done and the fraction of it that is done, 0 to 1.
         dccp_over_udp: As for :func:`~skywave.live.run_live`.
         spin: As for :func:`~skywave.live.run_live`.
 
@@ -93,17 +104,30 @@ def run_both(
     if runs < 1:
         raise ValueError(f"{runs} runs: give at least 1")
     seeds = range(scenario.seed, scenario.seed + runs)
-    simulated, lived = [], []
-    for done, seed in enumerate(seeds):
+    simulated: list[Results] = []
+    lived: list[Lived] = []
+    for number, seed in enumerate(seeds, start=1):
         seeded = evolve(scenario, seed=seed)
 
-        def show(fraction: float, done: int = done) -> None:
+        def show(what: str, fraction: float, number: int = number) -> None:
             if progress is not None:
-                progress(f"run {done + 1} of {runs}, in real time", (done + fraction) / runs)
+                progress(f"run {number} of {runs}, {what}", fraction)
 
-        lived.append(run_live(seeded, progress=show, dccp_over_udp=dccp_over_udp, spin=spin))
-        simulated.append(simulate.run(seeded))
-    return Both(scenario, simulated, lived)
+        try:
+            # What can only run in real time is found before that has passed.
+            results = simulate.run(seeded, progress=partial(show, "simulated"))
+            run = run_live(seeded, progress=show, dccp_over_udp=dccp_over_udp, spin=spin)
+        except KeyboardInterrupt:
+            if not lived:
+                raise
+            break
+        if run.is_interrupted:
+            if not lived:
+                raise KeyboardInterrupt
+            break
+        simulated.append(results)
+        lived.append(run)
+    return Both(scenario, runs, simulated, lived)
 
 
 def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:

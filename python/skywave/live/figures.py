@@ -34,23 +34,25 @@ MOST_SHOWN = len(COLOURS)
 CLOCKS = (("simulated", "--", 0.9), ("lived", "-", 0.8))
 
 
-def over_time(both: Both, name: str) -> Drawn:
-    """Draw the first run of each clock over time."""
+def over_time(both: Both, name: str) -> Drawn | None:
+    """Draw the first run of each clock over time; None if nothing was sampled."""
+    runs = (both.simulated[0], both.lived[0].results)
+    panels = [
+        (table, measure)
+        for table, measure in PANELS
+        if any(_largest(run, table, measure) > 0 for run in runs)
+    ]
+    if not panels:
+        return None
     caption = (
         f"{both.scenario.name}: the first run, simulated (dashed) and in real time (solid). "
         "Each point is of an interval that ends then."
     )
-    return Drawn.at_widths(name, caption, lambda: _draw(both))
+    return Drawn.at_widths(name, caption, lambda: _draw(runs, panels))
 
 
-def _draw(both: Both) -> Figure:
-    runs = (both.simulated[0], both.lived[0].results)
+def _draw(runs: Sequence[Results], panels: Sequence[tuple[str, str]]) -> Figure:
     with style():
-        panels = [
-            (table, measure)
-            for table, measure in PANELS
-            if any(np.nan_to_num(_largest(run, table, measure)) > 0 for run in runs)
-        ]
         figure = begin((WIDTH_IN, REST_IN + PANEL_IN * len(panels)))
         figure.set_layout_engine("constrained")
         all_axes = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]

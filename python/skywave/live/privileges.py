@@ -9,13 +9,14 @@ import sys
 from skywave.emulate.launch import LaunchError, check
 
 _INSIDE = "SKYWAVE_IN_USER_NAMESPACE"
-_UNSHARE = ("--user", "--map-root-user", "--net", "--kill-child", "--fork")
+_UNSHARE = ("--user", "--map-root-user", "--net")
 
 
 def acquire(module: str = "skywave") -> None:
     """Return if network namespaces can be created; otherwise run the command in a user namespace.
 
-    There ``module`` runs again with the same arguments, and this process ends with its status.
+    There ``module`` runs again with the same arguments, in the place of this process: read nothing
+    from standard input before.
 
     Raises:
         LaunchError: If the system does not let users create namespaces.

@@ -41,6 +41,7 @@ def document(both: Both) -> dict[str, Any]:
     return {
         "name": both.scenario.name,
         "runs": len(both.lived),
+        "planned": both.planned,
         "rows": [
             {
                 "what": row.what,
@@ -59,14 +60,17 @@ def document(both: Both) -> dict[str, Any]:
 def write(both: Both, directory: Path) -> None:
     """Write the page ``both.html``, ``both.json``, the figure, and every table of every run.
 
+    What an earlier run has left there and this one does not write is removed.
+
     Raises:
         OSError: If the directory cannot be written. Its previous contents stay.
 
     """
-    with replacing(directory) as partial:
-        (partial / "figures").mkdir()
+    with replacing(directory, whole=True) as partial:
         figure = over_time(both, "over-time")
-        figure.write(partial / "figures")
+        if figure is not None:
+            (partial / "figures").mkdir()
+            figure.write(partial / "figures")
         page = render(
             "both.html.j2",
             package="skywave.live",

@@ -29,11 +29,16 @@ class Lived:
     verdict: Verdict
     """How far they can be believed."""
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether it ended before the scenario's duration was over."""
+        return bool(self.verdict.report["interrupted"])
+
 
 def run_live(
     scenario: Scenario,
     *,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[str, float], None] | None = None,
     captures: Mapping[str, str] | None = None,
     qlogs: Mapping[str, str] | None = None,
     dccp_over_udp: bool = False,
@@ -41,12 +46,13 @@ def run_live(
 ) -> Lived:
     """Run a scenario on the real clock, for its whole duration.
 
-    Ctrl-C ends it early, with the results of the time that it took.
+    Ctrl-C ends it early, with the results of the time that it took; while the nodes are set up, it
+    raises ``KeyboardInterrupt``.
 
     Args:
         scenario: The scenario. It has no NAT and no Quick-Start.
-        progress: Called with the fraction done, 0 to 1, ten times a second. An exception that it
-            raises stops the run.
+        progress: Called with what is being done ("set-up", "in real time") and the fraction of it
+            that is done, 0 to 1, ten times a second. An exception that it raises stops the run.
         captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
         qlogs: qlog files to write for qvis, by flow: ``{"f1": "f1.sqlog"}``.
         dccp_over_udp: Whether DCCP travels in UDP (RFC 6773) instead of as IP protocol 33.

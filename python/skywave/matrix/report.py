@@ -103,7 +103,7 @@ class Matrix:
             OSError: If the directory cannot be written. Its previous contents stay.
 
         """
-        with replacing(directory) as partial:
+        with replacing(directory, whole=True) as partial:
             for name in ("figures", "scenarios"):
                 (partial / name).mkdir()
             for figure in self._figures:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from attrs import define, frozen
 
 from skywave import _core
+from skywave._files import read_text
 from skywave.control import Control, live
 from skywave.scenario import parts
 from skywave.scenario.parts import DropTail, Dumbbell, Flow, Ftp, Probes, Unlimited
@@ -226,7 +227,7 @@ def _of_file(path: str | Path, read: Callable[[str, str, str], str]) -> str:
     if path.suffix in (".yaml", ".yml"):
         raise _core.ScenarioError(f"{path} is YAML: a scenario is a .toml or a .json file")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except UnicodeDecodeError as error:
         raise _core.ScenarioError(f"{path} is not a text file: {error.reason}") from error
     try:

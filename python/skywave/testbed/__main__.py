@@ -8,19 +8,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skywave.cli.console import progress_bar
+from skywave import cli
+from skywave._files import check_writable
+from skywave.cli.blocks import Column, print_in_blocks
+from skywave.cli.console import choose, out, progress_bar
 from skywave.live.privileges import acquire
 from skywave.testbed import calls, load_factor, satellite, schemes, thresholds
-from skywave.testbed.report import write
-from skywave.testbed.running import WORKERS, run_all
+from skywave.testbed.report import lines, write
+from skywave.testbed.running import WORKERS, in_order, run_all
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from skywave.testbed.experiment import Done
 
 SEEDS = range(1, 4)
 DOWNLOADS = range(1, 17)
 
+app = typer.Typer(pretty_exceptions_enable=False)
 
+
+@app.command()
 def main(
     out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the page.")],
     paper: Annotated[
@@ -29,37 +37,54 @@ def main(
     workers: Annotated[int, typer.Option(min=1, help="How many runs at a time.")] = WORKERS,
 ) -> None:
     """Run the papers' experiments on both clocks, and write a page that compares them."""
-    acquire("skywave.testbed")
     experiments = [
-        experiment
-        for experiment in (
-            *load_factor.experiments(SEEDS),
-            *satellite.experiments(DOWNLOADS),
-            *calls.experiments(SEEDS),
-            *thresholds.experiments(),
-            *schemes.experiments(SEEDS[:2]),
-        )
-        if not paper or experiment.paper in paper
+        *load_factor.experiments(SEEDS),
+        *satellite.experiments(DOWNLOADS),
+        *calls.experiments(SEEDS),
+        *thresholds.experiments(),
+        *schemes.experiments(SEEDS[:2]),
     ]
+    papers = list(dict.fromkeys(experiment.paper for experiment in experiments))
+    chosen = [choose(key, papers, "paper") for key in paper or papers]
+    check_writable(out_dir)
+    acquire("skywave.testbed")
+    experiments = [experiment for experiment in experiments if experiment.paper in chosen]
     begun = time.monotonic()
-    done: list[Done] = []
+    found: list[Done] = []
     try:
         with progress_bar() as show:
-            done.extend(
+            found.extend(
                 run_all(
                     experiments,
                     workers=workers,
                     progress=lambda passed, total: show("real time", passed / total),
                 )
             )
-    except KeyboardInterrupt:
-        typer.echo("interrupted: the page has what is done", err=True)
-    order = {id(experiment): number for number, experiment in enumerate(experiments)}
-    done.sort(key=lambda one: order[id(one.experiment)])
-    if done:
-        write(done, time.monotonic() - begun, out_dir)
-        typer.echo(f"{time.monotonic() - begun:.0f} s; page: {out_dir / 'testbed.html'}")
+    finally:
+        # After an interrupt, the page has what is done.
+        if found:
+            wall_s = time.monotonic() - begun
+            done = in_order(found, experiments)
+            _print(done)
+            write(done, wall_s, out_dir)
+            typer.echo(f"{wall_s:.0f} s; page: {out_dir / 'testbed.html'}")
+
+
+def _print(all_done: Sequence[Done]) -> None:
+    rows = [line for done in all_done for line in lines(done)]
+    print_in_blocks(
+        out(),
+        [
+            Column("of", [f"{row.section}, {row.label}" for row in rows], "left"),
+            Column("measure", [row.measure for row in rows], "left"),
+        ],
+        [
+            Column("published", [row.published for row in rows]),
+            Column("simulated", [row.simulated for row in rows]),
+            Column("lived", [row.lived for row in rows]),
+        ],
+    )
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    cli.run(app)

@@ -155,7 +155,7 @@ def write(all_done: Sequence[Done], wall_s: float, directory: Path) -> None:
         OSError: If the directory cannot be written. Its previous contents stay.
 
     """
-    with replacing(directory) as partial:
+    with replacing(directory, whole=True) as partial:
         (partial / "figures").mkdir()
         drawn = _drawn(all_done)
         for each in drawn.values():

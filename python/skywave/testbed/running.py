@@ -13,7 +13,7 @@ from skywave.scenario import Scenario
 from skywave.testbed.experiment import Done, Experiment, Pair
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skywave.results import Results
     from skywave.testbed.experiment import Found
@@ -71,6 +71,12 @@ def run_all(
             for process in processes:
                 process.terminate()
             raise
+
+
+def in_order(done: Iterable[Done], experiments: Sequence[Experiment]) -> list[Done]:
+    """Return what is done in the order of the experiments."""
+    order = {id(experiment): number for number, experiment in enumerate(experiments)}
+    return sorted(done, key=lambda one: order[id(one.experiment)])
 
 
 def _leave_signals() -> None:

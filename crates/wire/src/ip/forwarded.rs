@@ -2,10 +2,7 @@
 
 use etherparse::{IpSlice, Ipv4HeaderSlice, Ipv6HeaderSlice};
 
-use super::{AddressPair, Ecn, ParseError};
-
-/// The offset of the Header Checksum of IPv4.
-const CHECKSUM: usize = 10;
+use super::{AddressPair, CHECKSUM, Ecn, ParseError, check_checksum};
 
 /// What a router reads from the header of an IP packet.
 ///
@@ -39,13 +36,7 @@ impl Forwarded {
         let (addresses, traffic_class) = match &ip {
             IpSlice::Ipv4(ip) => {
                 let header = ip.header();
-                let (found, computed) = (
-                    header.header_checksum(),
-                    header.to_header().calc_header_checksum(),
-                );
-                if found != computed {
-                    return Err(ParseError::Checksum { found, computed });
-                }
+                check_checksum(&header)?;
                 let addresses = AddressPair::V4 {
                     source: header.source_addr(),
                     destination: header.destination_addr(),

@@ -6,10 +6,14 @@ pub use forwarded::Forwarded;
 
 use bytes::Bytes;
 use core::net::IpAddr;
-use etherparse::{IpEcn, IpNumber, IpSlice, Ipv4Header, Ipv6Header, err};
+use etherparse::checksum::Sum16BitWords;
+use etherparse::{IpEcn, IpNumber, IpSlice, Ipv4Header, Ipv4HeaderSlice, Ipv6Header, err};
 use thiserror::Error;
 
 use crate::{AddressPair, Ecn};
+
+/// The offset of the Header Checksum of IPv4.
+const CHECKSUM: usize = 10;
 
 /// The hop limit of outgoing packets.
 pub const DEFAULT_HOP_LIMIT: u8 = 64;
@@ -75,7 +79,7 @@ impl ParseError {
         match self {
             Self::TooShort { offset, .. } => *offset,
             Self::Header { .. } => 0,
-            Self::Checksum { .. } => 10,
+            Self::Checksum { .. } => CHECKSUM,
             Self::Fragment => 6,
         }
     }
@@ -107,6 +111,24 @@ impl From<err::ip::SliceError> for ParseError {
     }
 }
 
+/// Verifies the checksum of an IPv4 header over all of its bytes, the reserved flag among them (RFC
+/// 791 section 3.1).
+fn check_checksum(header: &Ipv4HeaderSlice<'_>) -> Result<(), ParseError> {
+    let bytes = header.slice();
+    // As a receiver adds it all up: the field may have either representation of zero.
+    let whole = Sum16BitWords::new().add_slice(bytes);
+    if whole.ones_complement() == 0 {
+        return Ok(());
+    }
+    let rest = Sum16BitWords::new()
+        .add_slice(&bytes[..CHECKSUM])
+        .add_slice(&bytes[CHECKSUM + 2..]);
+    Err(ParseError::Checksum {
+        found: header.header_checksum(),
+        computed: u16::from_be(rest.ones_complement()),
+    })
+}
+
 impl IpPacket {
     /// Decodes the packet at the start of `bytes`; the payload shares them. Bytes beyond the
     /// header's length are ignored, because link layers add padding.
@@ -117,14 +139,7 @@ impl IpPacket {
     pub fn parse(bytes: &Bytes) -> Result<Self, ParseError> {
         let ip = IpSlice::from_slice(bytes)?;
         if let IpSlice::Ipv4(ip) = &ip {
-            let header = ip.header();
-            let (found, computed) = (
-                header.header_checksum(),
-                header.to_header().calc_header_checksum(),
-            );
-            if found != computed {
-                return Err(ParseError::Checksum { found, computed });
-            }
+            check_checksum(&ip.header())?;
         }
         if ip.is_fragmenting_payload() {
             return Err(ParseError::Fragment);
@@ -309,6 +324,23 @@ mod tests {
         header.header_checksum = header.calc_header_checksum();
         let fragment = [header.to_bytes().as_slice(), &payload].concat();
         assert_eq!(IpPacket::parse(&fragment.into()), Err(ParseError::Fragment));
+    }
+
+    #[test]
+    fn the_checksum_covers_the_reserved_flag() {
+        let mut bytes = emitted(&packet(4));
+        bytes[6] |= 0x80;
+        let error = IpPacket::parse(&bytes.clone().into()).unwrap_err();
+        let ParseError::Checksum { found, computed } = error else {
+            panic!("{error}");
+        };
+        // The sum grows by 8000, and its carry comes around.
+        assert_eq!((found, computed), (0x4e88, 0xce87));
+        assert_eq!(Forwarded::parse(&bytes), Err(error));
+
+        bytes[CHECKSUM..CHECKSUM + 2].copy_from_slice(&computed.to_be_bytes());
+        assert_eq!(IpPacket::parse(&bytes.clone().into()), Ok(packet(4)));
+        assert!(Forwarded::parse(&bytes).is_ok());
     }
 
     #[test]
