@@ -3,10 +3,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# rustup puts cargo here; a shell that was open before does not know it yet.
-export PATH := $(HOME)/.cargo/bin:$(PATH)
+# rustup puts cargo here; a shell that was open before does not know it yet. Where the machine has no
+# Rust, tools/toolchain.py puts one into .toolchain.
+export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.toolchain/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
+RUNTIME := $(VENV)/.runtime
 REQUIREMENTS := $(VENV)/.requirements
 EXTENSION := $(VENV)/.extension
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
@@ -16,28 +18,39 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock docs clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
-setup: $(EXTENSION) ## Create .venv, install what is locked, build the extension.
+setup: $(EXTENSION) $(REQUIREMENTS) ## Create .venv, install what is locked, build the extension.
 
-$(REQUIREMENTS): requirements/dev.txt
+# uv installs in a tenth of pip's time.
+INSTALL := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --system-certs --requirements
+
+$(RUNTIME): requirements/runtime.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'error: $(PYTHON) is not Python 3.11 or newer: name one, as in make PYTHON=python3.12' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo 'error: $(PYTHON) lacks venv: install it, on Debian and Ubuntu by apt install python3-venv' >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep ^uv== requirements/runtime.txt)"
+	$(INSTALL) requirements/runtime.txt
 	@touch $@
 
-$(EXTENSION): $(REQUIREMENTS) $(RUST_SOURCES) pyproject.toml | cargo
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
+$(REQUIREMENTS): requirements/dev.txt $(RUNTIME)
+	$(INSTALL) requirements/dev.txt
+	@touch $@
+
+DEVELOP := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --uv --locked --quiet
+
+$(EXTENSION): $(RUNTIME) $(RUST_SOURCES) pyproject.toml | cargo
+	$(DEVELOP) --profile quick
 	@touch $@
 
 cargo:
-	@command -v cargo >/dev/null || \
-	  { echo 'error: Rust is missing: install it as https://rustup.rs says, then run make again' >&2; exit 1; }
+	@$(PYTHON) tools/toolchain.py
 
 demo: $(EXTENSION) ## Reproduce all papers into out/all and say where the report is.
 	$(BIN)/skywave reproduce --all --stored-ns2 --out out/all
@@ -48,13 +61,13 @@ test: test-rust test-python ## Run every test.
 test-rust: $(REQUIREMENTS) | cargo
 	cargo test --workspace --locked --quiet
 
-test-python: $(EXTENSION)
+test-python: $(EXTENSION) $(REQUIREMENTS)
 	$(BIN)/pytest --quiet --numprocesses 2 --dist loadfile
 
 loom: | cargo ## Run what an endpoint's threads share under the orders of their steps.
 	cargo test --package skywave-net --features loom --lib --locked --quiet interleavings
 
-no-sockets: $(EXTENSION) ## Build the extension without sockets, and test what is left.
+no-sockets: $(EXTENSION) $(REQUIREMENTS) ## Build the extension without sockets, and test what is left.
 	cargo build --package skywave-python --no-default-features --locked --quiet
 	SKYWAVE_WITHOUT_SOCKETS=$(CURDIR)/target/debug/lib_core.so $(BIN)/pytest --quiet tests/test_sockets.py
 
@@ -101,6 +114,7 @@ conformance: $(REQUIREMENTS) ## Write docs/conformance.md from the ids that test
 	$(BIN)/python validation/conformance/table.py
 
 bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and htsim (HTSIM=PATH), and sockets beside UDP and quinn.
+	$(DEVELOP) --release # what is measured is what a wheel has
 	$(BIN)/skywave bench --standard $(if $(HTSIM),--htsim '$(HTSIM)')
 	cargo run --release --locked --quiet -p skywave-perf --features quinn --example loopback
 
@@ -162,10 +176,35 @@ docs: $(EXTENSION) ## Build the book into out/book, and run its notebooks.
 lab: ## Build the page of skywave lab into the package (needs Node 20).
 	cd lab && npm ci --no-fund --no-audit --loglevel=error && npm run --silent build
 
-lock: $(REQUIREMENTS) ## Lock the Python dependencies anew (needs uv).
-	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-	  --no-emit-index-url --all-extras pyproject.toml -o requirements/dev.txt
+LOCK := $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --no-header --no-annotate \
+  --no-emit-index-url --all-extras pyproject.toml
+
+lock: $(RUNTIME) ## Lock the Python dependencies anew.
+	$(LOCK) --upgrade --group contributing -o requirements/dev.txt
+	$(LOCK) --group build --constraints requirements/dev.txt -o requirements/runtime.txt
+	$(BIN)/uv pip compile --quiet --system-certs --no-header --no-annotate --no-emit-index-url \
+	  --constraints requirements/dev.txt --group dist -o requirements/dist.txt
+
+# Two wheels for each Python from 3.11 on, for every Linux with glibc 2.28 (2018) or newer.
+WHEEL := $(BIN)/maturin build --release --locked --quiet --strip --zig --compatibility manylinux_2_28 --out dist
+
+dist: $(RUNTIME) | cargo ## Build wheels (x86_64 and aarch64), the source distribution and the crates, into dist.
+	$(INSTALL) requirements/dist.txt
+	rm -rf dist
+	rustup target add --toolchain '$(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)' x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+	$(WHEEL) --target x86_64-unknown-linux-gnu
+	$(WHEEL) --target aarch64-unknown-linux-gnu
+	$(BIN)/maturin sdist --out dist
+	cargo package --workspace --exclude skywave-python --locked --quiet
+	cp target/package/*.crate dist
+	@ls -lh dist
+
+semver: | cargo ## Compare the crates' public API with the last release's (installs cargo-semver-checks).
+	@last=$$(git describe --tags --match 'v*' --abbrev=0 2>/dev/null) || \
+	  { echo 'Nothing is released yet: there is no tag v* to compare with'; exit 0; }; \
+	  command -v cargo-semver-checks >/dev/null || cargo install --locked cargo-semver-checks; \
+	  cargo semver-checks --workspace --exclude skywave-python --baseline-rev "$$last"
 
 clean: ## Remove what was built; reports in out/ stay.
-	rm -rf $(VENV) target fuzz/target dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .toolchain target fuzz/target dist .mypy_cache .ruff_cache .pytest_cache
 	find python -name '*.so' -delete

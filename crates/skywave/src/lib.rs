@@ -20,3 +20,7 @@ pub use skywave_traffic as traffic;
 pub use skywave_transport as transport;
 pub use skywave_units as units;
 pub use skywave_wire as wire;
+
+#[cfg(all(doctest, feature = "sim"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
