@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use skywave_emulate::{Clock, wait, wake_exactly};
 use skywave_sim::live::{Encapsulation, LiveRun, PreparedRun};
-use skywave_sim::{FlowId, Registry, Results, RunOptions, Scenario};
+use skywave_sim::{FlowId, Registry, Results, RunOptions, Samples, Scenario};
 use skywave_units::{Duration, Instant};
 
 use crate::error::LiveError;
@@ -20,8 +20,8 @@ use crate::testbed::Testbed;
 /// The most packets that are taken from a socket before others have their turn.
 const BATCH: usize = 64;
 
-/// How often progress is told.
-const TELL: Duration = Duration::from_millis(100);
+/// How often progress is told: smooth enough for who watches.
+const TELL: Duration = Duration::from_millis(50);
 
 /// What to do besides running.
 #[derive(Default)]
@@ -32,6 +32,16 @@ pub struct Options {
     pub encapsulation: Encapsulation,
     /// Whether to take a processor for itself, to be more exact.
     pub spins: bool,
+    /// Whether to tell samples on the way.
+    pub samples: bool,
+}
+
+/// How far a run is.
+pub struct Progress {
+    /// The time since its beginning.
+    pub elapsed: Duration,
+    /// What has been sampled since this was told before; nothing without [`Options::samples`].
+    pub samples: Samples,
 }
 
 /// A run on the real clock that has ended.
@@ -43,7 +53,7 @@ pub struct Lived {
     pub report: Report,
 }
 
-/// Runs a scenario on the real clock. Calls `progress` regularly with the fraction done; if it
+/// Runs a scenario on the real clock. Calls `progress` twenty times a second, and at the end; if it
 /// returns false, the run ends early, with the results of the time that it took.
 ///
 /// # Errors
@@ -52,14 +62,18 @@ pub fn run(
     scenario: &Scenario,
     registry: &Registry,
     options: Options,
-    mut progress: impl FnMut(f64) -> bool,
+    mut progress: impl FnMut(Progress) -> bool,
 ) -> Result<Lived, LiveError> {
     let Options {
         run,
         encapsulation,
         spins,
+        samples,
     } = options;
-    let prepared = PreparedRun::new(scenario, registry, run, encapsulation)?;
+    let mut prepared = PreparedRun::new(scenario, registry, run, encapsulation)?;
+    if samples {
+        prepared.keep_samples();
+    }
     raise_descriptor_limit();
     let name = |flow: FlowId| scenario.flows[flow.index()].name.clone();
     let mut testbed = Testbed::new(prepared.ends(), encapsulation, &name)?;
@@ -117,7 +131,7 @@ impl Driver {
     fn drive(
         mut self,
         scenario: &Scenario,
-        progress: &mut impl FnMut(f64) -> bool,
+        progress: &mut impl FnMut(Progress) -> bool,
         name: &dyn Fn(FlowId) -> String,
     ) -> Result<Lived, LiveError> {
         let end = Instant::ZERO + scenario.duration;
@@ -126,11 +140,13 @@ impl Driver {
         loop {
             now = self.clock.now().min(end);
             self.run.advance(now);
-            if now >= told + TELL {
+            if now >= told + TELL || now >= end {
                 told = now;
                 self.count_overflows()?;
                 self.run.check()?;
-                if !progress(now.as_secs_f64() / end.as_secs_f64()) {
+                let samples = self.run.samples()?;
+                let elapsed = now - Instant::ZERO;
+                if !progress(Progress { elapsed, samples }) {
                     break;
                 }
             }

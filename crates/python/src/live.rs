@@ -10,12 +10,13 @@ use skywave_sim::{RunOptions, Scenario};
 
 use crate::ScenarioError;
 use crate::control::Live;
-use crate::run::{Run, Watch, all_created, registry, scenario_error};
+use crate::run::{Run, Tables, Watch, all_created, registry, scenario_error};
 
-/// Runs a scenario (JSON) on the real clock. If `progress` raises `KeyboardInterrupt`, the run ends
+/// Runs a scenario (JSON) on the real clock. `progress` takes the time and the tables of what has been
+/// sampled since, which are none without `samples`. If it raises `KeyboardInterrupt`, the run ends
 /// there and what it has measured is returned. Gives the results, and a report as JSON.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, controls=None, dccp_over_udp=false, spin=false))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, controls=None, dccp_over_udp=false, spin=false, samples=false))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 fn run_live(
     py: Python<'_>,
@@ -26,6 +27,7 @@ fn run_live(
     controls: Live<'_>,
     dccp_over_udp: bool,
     spin: bool,
+    samples: bool,
 ) -> PyResult<(Run, String)> {
     let registry = registry(controls);
     let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
@@ -41,11 +43,12 @@ fn run_live(
             Encapsulation::Raw
         },
         spins: spin,
+        samples,
     };
     let watch = Watch::new(progress);
     let lived = py.detach(|| {
-        skywave_live::run(&scenario, &registry, options, |fraction| {
-            watch.report((fraction,))
+        skywave_live::run(&scenario, &registry, options, |told| {
+            watch.report((told.elapsed.as_secs_f64(), Tables(told.samples)))
         })
     });
     let lived = match lived {
