@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import json
@@ -9,35 +10,45 @@ import os
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import zipfile
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import uvicorn
 from playwright.sync_api import expect, sync_playwright
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from conftest import ROOT, assert_bad_input, run_cli
 from skywave import Scenario, ScenarioError, _core, run
-from skywave.lab import choices, knobs, reading, toml
-from skywave.lab.server import STATIC, application, listening
+from skywave.lab import choices, connections, knobs, reading, toml
+from skywave.lab.connections import Samples
+from skywave.lab.frames import unpacked
+from skywave.lab.server import application
+from skywave.lab.site import STATIC, listening, server
+from skywave.lab.site import address as address_of
+from skywave.lab.watched import Prepared
+from skywave.net import Endpoint
+from test_emulate import needs_namespaces
+from test_net_command import free_udp_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Page
     from starlette.testclient import WebSocketTestSession
+
+    from skywave.lab.guard import Guard
+    from skywave.net import Connection
 
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(
@@ -84,6 +95,15 @@ def client() -> Iterator[TestClient]:
     app = application(token=TOKEN, port=PORT)
     with TestClient(app, base_url=ADDRESS, follow_redirects=False) as opened:
         yield opened
+        # The client leaves its loop at once; a server waits for what its pages have begun.
+        assert opened.portal is not None
+        opened.portal.call(runs_have_ended)
+
+
+async def runs_have_ended() -> None:
+    tasks = asyncio.all_tasks()
+    driven = [one for one in tasks if getattr(one.get_coro(), "__name__", "") == "_driven"]
+    await asyncio.gather(*driven, return_exceptions=True)
 
 
 @pytest.fixture
@@ -122,15 +142,10 @@ def until(socket: WebSocketTestSession, *states: str) -> Received:
     while True:
         message = socket.receive()
         if (data := message.get("bytes")) is not None:
-            (length,) = struct.unpack("<I", data[:4])
-            header = json.loads(data[4 : 4 + length])
+            header, parts = unpacked(data)
             epochs.add(header["epoch"])
-            at = 4 + length
-            for name, size in header["tables"]:
-                with pa.ipc.open_stream(data[at : at + size]) as stream:
-                    tables.setdefault(name, []).extend(stream.read_all().to_pylist())
-                at += size
-            assert at == len(data)
+            for name, part in parts.items():
+                tables.setdefault(name, []).extend(part.to_pylist())
             continue
         answer = json.loads(message["text"])
         assert answer["type"] == "state", answer
@@ -337,10 +352,7 @@ def test_steps_are_sampling_intervals(socket: WebSocketTestSession) -> None:
     while len(rows) < 6:
         message = socket.receive()
         if (data := message.get("bytes")) is not None:
-            (length,) = struct.unpack("<I", data[:4])
-            header = json.loads(data[4 : 4 + length])
-            stream = data[4 + length : 4 + length + header["tables"][0][1]]
-            rows += pa.ipc.open_stream(stream).read_all().to_pylist()
+            rows += unpacked(data)[1]["flows"].to_pylist()
     assert [row["time_s"] for row in rows] == pytest.approx([0.1, 0.1, 0.2, 0.2, 0.3, 0.3])
 
 
@@ -383,6 +395,8 @@ def test_a_wrong_change_leaves_the_run_alone(socket: WebSocketTestSession) -> No
     [
         "no JSON",
         "[]",
+        "[" * 100_000,
+        '{"type": "start", "run": "a", "text": "", "clock": "broken"}',
         '{"type": "start", "run": "z"}',
         '{"type": "start", "run": "a"}',
         '{"type": "start", "run": "a", "text": 3}',
@@ -395,6 +409,60 @@ def test_strange_messages_are_answered(socket: WebSocketTestSession, message: st
     hello(socket)
     socket.send_text(message)
     assert socket.receive_json()["type"] == "error"
+
+
+def test_bytes_end_the_session(socket: WebSocketTestSession) -> None:
+    hello(socket)
+    socket.send_bytes(b"text")
+    with pytest.raises(WebSocketDisconnect) as raised:
+        socket.receive_json()
+    assert raised.value.code == 1003
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a." * 400_000 + "a = 1", "a = " + "[" * 400_000, "a = " + "{ a = " * 100_000],
+    ids=["keys", "arrays", "tables"],
+)
+def test_what_is_nested_too_deeply_is_refused_in_little_memory(text: str) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(reading.Wrong, match="not TOML"):
+            reading.inspect(text)
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_scenario_that_takes_long_to_build_keeps_no_other_page_waiting(
+    page_of: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other_is_answered = threading.Event()
+    build = Prepared.of
+
+    def slowly(text: str) -> Prepared:
+        assert other_is_answered.wait(60)
+        return build(text)
+
+    monkeypatch.setattr(Prepared, "of", slowly)
+    headers = {"Origin": ADDRESS}
+    with (
+        page_of.websocket_connect(SESSION, headers=headers) as socket,
+        page_of.websocket_connect(SESSION, headers=headers) as other,
+    ):
+        hello(socket)
+        hello(other)
+        socket.send_json({"type": "start", "run": "a", "text": TEXT, "pace": None})
+        other.send_json({"type": "check", "run": "a", "text": TEXT})
+        assert other.receive_json()["type"] == "checked"
+        other_is_answered.set()
+        until(socket, "ended")
+        other_is_answered.clear()
+        socket.send_json({"type": "change", "run": "a", "text": TEXT})
+        other.send_json({"type": "check", "run": "a", "text": TEXT})
+        assert other.receive_json()["type"] == "checked"
+        other_is_answered.set()
+        until(socket, "ended")
 
 
 def test_packets_and_a_figure_can_be_downloaded(
@@ -411,6 +479,173 @@ def test_packets_and_a_figure_can_be_downloaded(
     assert page_of.get("/runs/other/a/run.svg").status_code == 404
 
 
+# Runs on the real clock.
+
+
+def network_namespaces() -> set[str]:
+    """Those in which any thread of any process is."""
+    found = set()
+    for thread in Path("/proc").glob("[0-9]*/task/[0-9]*/ns/net"):
+        with suppress(OSError):  # it has ended meanwhile
+            found.add(str(thread.readlink()))
+    return found
+
+
+def assert_gone(namespaces: set[str]) -> None:
+    """The system takes namespaces away in the background, once their processes have ended."""
+    while namespaces & network_namespaces():
+        time.sleep(0.01)
+
+
+@needs_namespaces
+def test_a_lived_run_sends_frames_and_has_all_tables_in_the_end(
+    socket: WebSocketTestSession, page_of: TestClient
+) -> None:
+    session = hello(socket)
+    text = TEXT.replace("20 s", "1 s")
+    socket.send_json({"type": "start", "run": "a", "text": text, "clock": "real"})
+    received = until(socket, "ended")
+    assert received.state["clock"] == "real"
+    assert received.state["time_s"] == 1
+    assert "packets left late by" in received.state["notes"][0]
+    # A sample every 100 ms of two flows.
+    assert len(received.tables["flows"]) == 20
+    answer = page_of.get(f"/runs/{session}/a/tables.zip")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        table = pq.read_table(io.BytesIO(archive.read("flows.parquet")))
+    columns = list(received.tables["flows"][0])
+    assert table.select(columns).to_pylist() == received.tables["flows"]
+    refused = page_of.get(f"/runs/{session}/a/packets.pcapng", params={"link": "r1->r2"})
+    assert refused.status_code == 409
+    assert "--capture" in refused.text
+
+
+@needs_namespaces
+def test_a_lived_run_is_stopped_and_cannot_be_paused(
+    socket: WebSocketTestSession, page_of: TestClient
+) -> None:
+    session, before = hello(socket), network_namespaces()
+    endless = TEXT.replace("20 s", "90000 s")
+    socket.send_json({"type": "start", "run": "a", "text": endless, "clock": "real"})
+    while socket.receive().get("bytes") is None:
+        pass
+    begun = network_namespaces() - before
+    assert begun
+    for message in ({"type": "pause"}, {"type": "step"}, {"type": "change", "text": TEXT}):
+        socket.send_json({"run": "a", **message})
+        while "text" not in (answer := socket.receive()):
+            pass
+        assert "may be stopped, but not paused" in json.loads(answer["text"])["message"]
+    socket.send_json({"type": "stop", "run": "a"})
+    while not (stopped := until(socket, "stopped")).state["notes"]:
+        pass
+    assert 0 < stopped.state["time_s"] < 90_000
+    assert_gone(begun)
+    assert b"<svg" in page_of.get(f"/runs/{session}/a/run.svg").content
+
+
+@needs_namespaces
+def test_a_lived_run_ends_with_its_page(page_of: TestClient) -> None:
+    before = network_namespaces()
+    with page_of.websocket_connect(SESSION, headers={"Origin": ADDRESS}) as socket:
+        hello(socket)
+        socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+        while socket.receive().get("bytes") is None:
+            pass
+        begun = network_namespaces() - before
+    assert_gone(begun)
+
+
+def test_what_can_only_be_simulated_is_said_at_its_line(
+    socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: None)
+    monkeypatch.setattr("skywave.lab.lived.around", list)
+    hello(socket)
+    text = TEXT.replace("dccp = { ccid = 3 }", 'dccp = { ccid = 3, quick_start = "2 Mbps" }')
+    text = text.replace("access_rate =", "quick_start = 0.5\naccess_rate =")
+    socket.send_json({"type": "start", "run": "a", "text": text, "clock": "real"})
+    while (answer := socket.receive_json())["type"] == "state":
+        pass
+    assert "cannot run on the real clock" in answer["message"], answer
+    assert answer["line"] is not None
+
+
+def test_a_machine_without_namespaces_says_why(
+    socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: "no namespaces here")
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+    assert socket.receive_json()["message"] == "no namespaces here"
+
+
+# The connections of a socket.
+
+
+@contextmanager
+def connected() -> Iterator[tuple[Endpoint, Connection]]:
+    """An endpoint that has a connection, and the other end."""
+    with (
+        Endpoint.udp("127.0.0.1:0") as server,
+        Endpoint.udp("127.0.0.1:0") as client,
+    ):
+        listener = server.listen(5001)
+        udp_port = int(server.local_address.rpartition(":")[2])
+        with client.connect("127.0.0.1", 5001, udp_port=udp_port) as connection:
+            yield server, connection
+        del listener
+
+
+def test_a_socket_is_sampled() -> None:
+    now = 0.0
+    with connected() as (endpoint, connection):
+        samples = Samples(endpoint, lambda: now)
+        connection.send(bytes(1000))
+        while not endpoint.snapshot()["totals"]["bytes_received"]:
+            time.sleep(0.01)
+        now = 0.5
+        samples.take()
+        now = 1.0
+        samples.take()
+        seen, table = samples.after(0)
+        assert seen == 2
+        first, second = table.to_pylist()
+        assert (first["time_s"], second["time_s"]) == (0.5, 1.0)
+        assert first["connection"] == second["connection"]
+        assert (first["goodput_bps"], second["goodput_bps"]) == (16_000, 0)
+        assert first["cwnd_packets"] > 0
+        assert samples.after(1)[1].num_rows == 1
+        # A server that runs for days keeps two minutes.
+        for _ in range(2000):
+            now += 0.1
+            samples.take()
+        seen, table = samples.after(0)
+        assert (seen, table.num_rows) == (2002, 1200)
+
+
+def test_the_page_of_a_socket_is_guarded_and_read_only() -> None:
+    with connected() as (endpoint, _):
+        samples = Samples(endpoint)
+        samples.take()
+        app = connections.application(samples, token=TOKEN, port=PORT, title="A socket")
+        with TestClient(app, base_url=ADDRESS, follow_redirects=False) as client:
+            assert client.get("/").status_code == 403
+            assert "token" in refusal(client, {"Origin": ADDRESS})
+            client.get("/", params={"token": TOKEN})
+            assert "another page" in refusal(client, {"Origin": "http://evil.example"})
+            assert client.get("/scenarios").status_code == 404
+            with client.websocket_connect(SESSION, headers={"Origin": ADDRESS}) as socket:
+                greeting = socket.receive_json()
+                assert (greeting["shows"], greeting["title"]) == ("connections", "A socket")
+                assert socket.receive_json()["notes"] == ["1 connection is open."]
+                assert unpacked(socket.receive()["bytes"])[1]["connections"].num_rows == 1
+                socket.send_json({"type": "stop", "run": "a"})
+                while "text" not in (answer := socket.receive()):
+                    pass
+                assert json.loads(answer["text"])["type"] == "error"
+
+
 # The command.
 
 
@@ -421,10 +656,11 @@ def test_a_wrong_scenario_is_one_line(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "skywave.lab.server", None)
-    monkeypatch.delitem(sys.modules, "skywave.lab.server")
+    for name in ("server", "site", "connections"):
+        monkeypatch.delitem(sys.modules, f"skywave.lab.{name}")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert_bad_input(run_cli("lab", "--no-browser"), "uvicorn", "skywave[lab]")
+    for command in (("lab",), ("listen", "5001", "--udp-port", "0", "--watch")):
+        assert_bad_input(run_cli(*command, "--no-browser"), "uvicorn", "skywave[lab]")
 
 
 def test_the_command_prints_an_address_that_opens() -> None:
@@ -457,20 +693,26 @@ def test_the_built_page_is_current() -> None:
     assert sum(path.stat().st_size for path in STATIC.iterdir()) < 700_000
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """A running server; the address that the command would print."""
-    first = choices.Choice("first", "File", "short", TEXT)
+@contextmanager
+def served(app: Callable[[int], Guard]) -> Iterator[str]:
+    """Serve the application of a port until the block ends; the address that a command prints."""
     bound = listening(0)
     port = bound.getsockname()[1]
-    app = application(token=TOKEN, port=port, first=first)
-    config = uvicorn.Config(app, log_level="warning", ws="websockets-sansio", lifespan="off")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    is_ready = threading.Event()
+    running = server(app(port), ready=is_ready.set)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]})
     thread.start()
-    yield f"http://127.0.0.1:{port}/?token={TOKEN}"
-    server.should_exit = True
+    assert is_ready.wait(60)
+    yield address_of(port, TOKEN)
+    running.should_exit = True
     thread.join(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    first = choices.Choice("first", "File", "short", TEXT)
+    with served(lambda port: application(token=TOKEN, port=port, first=first)) as served_at:
+        yield served_at
 
 
 @pytest.fixture(scope="module")
@@ -614,6 +856,143 @@ def test_a_narrow_screen_shows_everything(
     context.close()
 
 
+def last_time(page: Page, panel: str) -> float:
+    """The time of the last sample in a chart of run A."""
+    script = "panel => skywaveLab.runs.get('a').charts.series(panel).times.at(-1) ?? 0"
+    return float(page.evaluate(script, panel))
+
+
+@needs_chromium
+@needs_namespaces
+def test_a_lived_run_moves_beside_a_simulated_one_and_is_stopped(opened: Page) -> None:
+    before = network_namespaces()
+    opened.get_by_role("button", name="Two runs").click()
+    lived, simulated = (opened.locator("section.run").nth(index) for index in range(2))
+    simulated.get_by_label("Pace").select_option("")
+    simulated.get_by_role("button", name="Run", exact=True).click()
+    lived.get_by_label("Clock").select_option("real")
+    expect(lived.locator(".note")).to_contain_text("takes as long as it says")
+    expect(lived.get_by_label("Pace")).to_be_disabled()
+    lived.get_by_role("button", name="Run", exact=True).click()
+    expect(lived.locator(".state")).to_contain_text("Running in real time")
+    moves = "least => skywaveLab.runs.get('a').charts.series('goodput').times.at(-1) > least"
+    opened.wait_for_function(moves, arg=0)
+    picture = drawn(opened, "goodput")
+    opened.wait_for_function(moves, arg=last_time(opened, "goodput"))
+    opened.wait_for_function(
+        "before => document.querySelector('[data-panel=goodput] canvas').toDataURL() != before",
+        arg=picture,
+    )
+    begun = network_namespaces() - before
+    assert begun
+    for name in ("Pause", "Step"):
+        expect(lived.get_by_role("button", name=name)).to_be_disabled()
+    expect(lived.get_by_role("slider", name="Rate")).to_be_disabled()
+    lived.get_by_role("button", name="Stop").click()
+    expect(lived.locator(".notes")).to_contain_text("packets left late by")
+    expect(lived.locator(".state")).to_contain_text("Stopped in real time")
+    expect(lived.get_by_role("slider", name="Rate")).to_be_enabled()
+    expect(simulated.locator(".state")).to_contain_text("Ended")
+    assert_gone(begun)
+
+
+@needs_chromium
+def test_where_there_is_no_real_clock_the_page_says_why(
+    opened: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.lab.server.refusal", lambda: "no namespaces here")
+    opened.reload()
+    expect(opened.get_by_role("slider", name="Rate")).to_be_visible()
+    opened.get_by_label("Clock").select_option("real")
+    expect(opened.locator(".note")).to_have_text("no namespaces here")
+    expect(opened.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+
+
+@needs_chromium
+def test_connections_of_a_server_come_and_go(browser: Browser) -> None:
+    command = (sys.executable, "-m", "skywave", "listen", "127.0.0.1:5001", "--watch")
+    udp_port = str(free_udp_port())
+    with subprocess.Popen(
+        [*command, "--no-browser", "--udp-port", udp_port, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as listener:
+        try:
+            assert listener.stderr is not None
+            address = listener.stderr.readline().split()[-1]
+            assert "listening" in listener.stderr.readline()
+            page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+            wrong: list[str] = []
+            page.on("pageerror", lambda error: wrong.append(str(error)))
+            page.goto(address)
+            expect(page.get_by_role("heading")).to_contain_text(f"127.0.0.1:{udp_port}")
+            expect(page.locator(".state")).to_have_text("0 connections are open.")
+            expect(page.get_by_role("button")).to_have_count(0)
+            with Endpoint.udp("127.0.0.1:0") as client:
+                names = "skywaveLab.charts.series('goodput').names.length"
+                alive = []
+                for count in (1, 2):
+                    alive.append(client.connect("127.0.0.1", 5001, udp_port=int(udp_port)))
+                    while page.evaluate(names) < count:
+                        alive[-1].send(bytes(1000))
+                        page.wait_for_timeout(20)
+                expect(page.locator(".state")).to_have_text("2 connections are open.")
+                values = (
+                    "skywaveLab.charts.series('goodput').values.every(one => one.some(Boolean))"
+                )
+                page.wait_for_function(values)
+                chart = page.locator("[data-panel=goodput] [role=img]")
+                expect(chart).to_have_attribute("aria-label", re.compile(r"1: 127.0.0.1:\d+: "))
+                assert drawn(page, "cwnd")
+            expect(page.locator(".state")).to_have_text("0 connections are open.")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+            assert wrong == []
+            page.context.close()
+            listener.send_signal(signal.SIGINT)
+            assert listener.wait(timeout=20) == 130
+        finally:
+            listener.kill()
+
+
+class Crowd:
+    """An endpoint whose connections, as many as a chart shows, are others each day."""
+
+    day = 0
+
+    def snapshot(self, _: int) -> dict[str, Any]:
+        ids = range(20 * self.day, 20 * (self.day + 1))
+        peer = {"peer_ip": "192.0.2.1", "peer_port": 5001}
+        stats = dict.fromkeys((*connections.STATE, *connections.SINCE, *connections.RATES), 1)
+        return {
+            "states": {"OPEN": len(ids)},
+            "connections": [{"id": one, **peer, "stats": stats} for one in ids],
+        }
+
+
+@needs_chromium
+def test_a_server_that_runs_for_days_shows_who_is_there_now(browser: Browser) -> None:
+    """What has left the page's window makes room for others, and takes no memory."""
+    crowd: Any = Crowd()
+    samples = Samples(crowd, lambda: 86_400.0 * crowd.day)
+    page = browser.new_context().new_page()
+
+    def app(port: int) -> Guard:
+        return connections.application(samples, token=TOKEN, port=port, title="A socket")
+
+    with served(app) as served_at:
+        page.goto(served_at)
+        expect(page.locator(".state")).to_be_visible()
+        series = "skywaveLab.charts.series('goodput')"
+        for crowd.day in (1, 2, 3):
+            samples.take()
+            page.wait_for_function(f"() => {series}.times.at(-1) === {86_400 * crowd.day}")
+            assert page.evaluate(f"[{series}.times.length, {series}.names.length]") == [1, 20]
+            assert page.evaluate(f"{series}.names[0]") == f"{20 * crowd.day}: 192.0.2.1:5001"
+    page.context.close()
+
+
 MANY = 20
 """Series, of the requirement that no frame is dropped."""
 
@@ -636,7 +1015,7 @@ def test_twenty_series_arrive_whole(opened: Page) -> None:
     took = time.monotonic() - began
     samples, names = opened.evaluate(
         """() => {
-            const {series} = skywaveLab.runs.get('a').charts.get('goodput')
+            const series = skywaveLab.runs.get('a').charts.series('goodput')
             return [series.times.length, series.names.length]
         }"""
     )

@@ -17,7 +17,9 @@ export class Chart {
   private readonly place = document.createElement("div");
   private readonly summary = document.createElement("figcaption");
   private plot: uPlot | undefined;
-  private shown = 0;
+  private from = 0;
+  private to = 0;
+  private shown = "";
 
   constructor(
     private readonly panel: Panel,
@@ -34,13 +36,16 @@ export class Chart {
     return this.panel.unit ? `${this.panel.title} (${this.panel.unit})` : this.panel.title;
   }
 
-  /** Draws the series, from time zero to `end`. */
-  draw(series: Series, end: number): void {
+  /** Draws the series from one time to another. `colourOf` is the number of a name's colour. */
+  draw(series: Series, colourOf: (name: string) => number, from: number, to: number): void {
     const data = [series.times, ...series.values] as uPlot.AlignedData;
-    if (this.plot === undefined || this.shown !== series.names.length) {
+    this.from = from;
+    this.to = to;
+    const shown = series.names.join("\n");
+    if (this.plot === undefined || this.shown !== shown) {
       this.plot?.destroy();
-      this.plot = new uPlot(this.options(series, end), data, this.place);
-      this.shown = series.names.length;
+      this.plot = new uPlot(this.options(series, colourOf), data, this.place);
+      this.shown = shown;
     } else {
       this.plot.setData(data);
     }
@@ -60,23 +65,23 @@ export class Chart {
     this.plot = undefined;
   }
 
-  private options(series: Series, end: number): uPlot.Options {
+  private options(series: Series, colourOf: (name: string) => number): uPlot.Options {
     const colours = COLOURS.with(0, DARK.matches ? "#4aa3df" : "#0072b2");
     const axis = { stroke: colour("--text"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
     return {
       width: Math.max(200, this.place.clientWidth),
       height: HEIGHT,
       // The times of a scenario are no dates.
-      scales: { x: { time: false, range: () => [0, Math.max(end, 0.001)] }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+      scales: { x: { time: false, range: () => [this.from, Math.max(this.to, this.from + 0.001)] }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
       cursor: { sync: { key: this.sync }, drag: { x: false, y: false } },
       legend: { show: true, live: true },
       axes: [{ ...axis, size: 28, values: (_u, ticks) => ticks.map((tick) => `${tick} s`) }, { ...axis, size: 54 }],
       series: [
         { label: "time", value: (_u, value) => (value == null ? "–" : `${value.toFixed(2)} s`) },
-        ...series.names.map((name, at) => ({
+        ...series.names.map((name) => ({
           label: name,
-          stroke: colours[at % colours.length]!,
-          dash: DASHES[Math.floor(at / COLOURS.length) % DASHES.length]!,
+          stroke: colours[colourOf(name) % colours.length]!,
+          dash: DASHES[Math.floor(colourOf(name) / COLOURS.length) % DASHES.length]!,
           width: 1.5,
           spanGaps: true,
           points: { show: false },

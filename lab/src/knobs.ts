@@ -27,6 +27,10 @@ export class Knobs {
     form.onsubmit = (event) => event.preventDefault();
   }
 
+  set isDisabled(isDisabled: boolean) {
+    for (const control of this.form.elements) (control as HTMLInputElement | HTMLSelectElement).disabled = isDisabled;
+  }
+
   /** Shows the knobs of a scenario. What has the focus stays as it is. */
   show(knobs: Knob[]): void {
     const shape = JSON.stringify(knobs.map(({ field, label, choices }) => [field, label, choices]));

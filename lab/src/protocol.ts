@@ -10,14 +10,35 @@ export interface Knob {
   choices: string[];
 }
 
+export type Clock = "simulated" | "real";
 export type State = "running" | "paused" | "again" | "ended" | "stopped";
 
+export interface Hello {
+  type: "hello";
+  session: string;
+  shows: "scenarios" | "connections";
+  title: string;
+  /** Why there are no runs in real time on this machine, if there are none. */
+  not_real: string | null;
+}
+
 export type Message =
-  | { type: "hello"; session: string }
+  | Hello
   | { type: "checked"; run: string; knobs: Knob[]; warnings: string[] }
   | { type: "text"; run: string; text: string }
   | { type: "error"; run: string; field: string; message: string; line: number | null; column: number | null }
-  | { type: "state"; run: string; state: State; epoch: number; time_s: number; end_s: number; until_s: number };
+  | {
+      type: "state";
+      run: string;
+      clock: Clock;
+      state: State;
+      epoch: number;
+      time_s: number;
+      end_s: number | null;
+      until_s: number;
+      kept_s: number | null;
+      notes: string[];
+    };
 
 export interface Frame {
   run: string;
@@ -48,12 +69,14 @@ export function readFrame(buffer: ArrayBuffer): Frame {
 /** The connection to the server. It is opened again when it breaks. */
 export class Connection {
   session = "";
+  notReal: string | null = null;
   private socket: WebSocket | undefined;
 
   constructor(
     private readonly onMessage: (message: Message) => void,
     private readonly onFrame: (frame: Frame) => void,
-    private readonly onOpen: (isOpen: boolean) => void,
+    private readonly onOpen: (hello: Hello) => void,
+    private readonly onClose: () => void,
   ) {
     this.open();
   }
@@ -70,13 +93,14 @@ export class Connection {
       const message = JSON.parse(data) as Message;
       if (message.type === "hello") {
         this.session = message.session;
-        this.onOpen(true);
+        this.notReal = message.not_real;
+        this.onOpen(message);
       } else {
         this.onMessage(message);
       }
     };
     socket.onclose = () => {
-      this.onOpen(false);
+      this.onClose();
       setTimeout(() => this.open(), 1000);
     };
     this.socket = socket;

@@ -1,11 +1,11 @@
 // A run on the page: its scenario, its buttons, and its charts.
 
-import { Chart } from "./chart";
+import { Charts } from "./charts";
 import { Editor } from "./editor";
 import { Knobs } from "./knobs";
-import type { Connection, Frame, Message } from "./protocol";
+import type { Clock, Connection, Frame, Message } from "./protocol";
 import type { Schema } from "./schema";
-import { addTable, innerPanel, PANELS, RATE_PANELS, Series, type Panel } from "./series";
+import { RUN_PANELS } from "./series";
 
 export interface Offered {
   key: string;
@@ -14,20 +14,18 @@ export interface Offered {
 }
 
 const CHECK_MS = 250;
-/** The most series in a chart; more cannot be told apart. */
-const MOST_SERIES = 20;
+const REAL =
+  "In real time, the scenario runs between sockets on this machine and takes as long as it says. It may be stopped, " +
+  "but not paused, stepped or paced, and its knobs are for the next run.";
 
 export class Run {
   readonly element: HTMLElement;
   private readonly editor: Editor;
   private readonly knobs: Knobs;
-  private readonly charts = new Map<string, { panel: Panel; chart: Chart; series: Series }>();
-  private readonly names = { flow: new Set<string>(), link: new Set<string>() };
+  readonly charts: Charts;
   private state: (Message & { type: "state" }) | undefined;
   private checking: number | undefined;
   private turning = false;
-  private dirty = new Set<string>();
-  private described = 0;
   private time = 0;
   /** How many frames have been taken, and how often they have been drawn. */
   frames = 0;
@@ -47,6 +45,7 @@ export class Run {
       this.turning = true;
       this.send("turn", { text: this.editor.text, field, value });
     });
+    this.charts = new Charts(this.find(".charts"), name, RUN_PANELS);
     this.element.addEventListener("focusin", () => onUse(this));
     this.element.addEventListener("pointerdown", () => onUse(this));
     this.on(".start", () => this.start());
@@ -58,7 +57,8 @@ export class Run {
     };
     this.find(".scenarios").onchange = () => void this.load(this.find<HTMLSelectElement>(".scenarios").value);
     this.find(".link").onchange = () => this.downloads();
-    for (const panel of PANELS) this.add(panel);
+    this.find(".clock").onchange = () => this.buttons();
+    this.buttons();
   }
 
   get text(): string {
@@ -72,6 +72,16 @@ export class Run {
   /** Whether it can be played, paused and changed. */
   private get isOn(): boolean {
     return this.state !== undefined && this.state.state !== "ended" && this.state.state !== "stopped";
+  }
+
+  /** The clock of the next run. */
+  private get nextClock(): Clock {
+    return this.find<HTMLSelectElement>(".clock").value as Clock;
+  }
+
+  /** The clock of the run that is on, or else of the next one. */
+  private get clock(): Clock {
+    return this.isOn ? this.state!.clock : this.nextClock;
   }
 
   private get pace(): number | null {
@@ -101,15 +111,16 @@ export class Run {
   }
 
   start(paused = false): void {
-    this.send("start", { text: this.text, pace: this.pace, paused });
+    this.send("start", { text: this.text, clock: this.nextClock, pace: this.pace, paused });
   }
 
   toggle(): void {
     if (!this.isOn) this.start();
-    else this.send(this.state!.state === "paused" ? "play" : "pause");
+    else if (this.clock === "simulated") this.send(this.state!.state === "paused" ? "play" : "pause");
   }
 
   step(): void {
+    if (this.clock === "real") return;
     if (this.isOn) this.send("step");
     else {
       this.start(true);
@@ -134,12 +145,13 @@ export class Run {
         this.complain("");
         this.editor.clear();
         this.knobs.show(message.knobs);
+        this.buttons();
         this.find(".state").title = message.warnings.join("\n");
         break;
       case "text":
         this.text = message.text;
         this.check();
-        if (this.state !== undefined) this.send("change", { text: message.text });
+        if (this.state?.clock === "simulated") this.send("change", { text: message.text });
         break;
       case "error": {
         const at = message.line === null ? "" : `line ${message.line}: `;
@@ -149,7 +161,7 @@ export class Run {
         break;
       }
       case "state":
-        if (this.state === undefined || message.epoch !== this.state.epoch || message.time_s < this.time) this.clear();
+        if (this.state === undefined || message.epoch !== this.state.epoch || message.time_s < this.time) this.charts.clear();
         this.state = message;
         this.time = message.time_s;
         this.buttons();
@@ -161,66 +173,20 @@ export class Run {
     if (this.state === undefined || frame.epoch !== this.state.epoch) return;
     this.frames += 1;
     this.time = frame.time_s;
-    for (const [name, table] of frame.tables) {
-      if (name === "rates") for (const panel of RATE_PANELS) if (!this.charts.has(panel.key)) this.add(panel);
-      for (const { panel, series } of this.charts.values()) {
-        if (panel.table !== name) continue;
-        addTable(series, panel, table, (one) => this.isShown(panel.by, one));
-        this.dirty.add(panel.key);
-      }
-      if (name !== "controls" && name !== "queues") continue;
-      for (const inner of new Set(table.getChild("name").toArray() as string[])) {
-        const panel = innerPanel(name, inner);
-        if (this.charts.has(panel.key)) continue;
-        addTable(this.add(panel), panel, table, (one) => this.isShown(panel.by, one));
-        this.dirty.add(panel.key);
-      }
-    }
+    this.charts.take(frame);
   }
 
   /** Draws what has arrived since the last time. */
   draw(now: number): void {
-    if (this.state === undefined || this.dirty.size === 0) return;
-    const describes = now - this.described > 1000 || !this.isOn;
-    if (describes) this.described = now;
+    if (this.state === undefined || !this.charts.isDirty) return;
     this.draws += 1;
-    for (const key of this.dirty) {
-      const { chart, series } = this.charts.get(key)!;
-      chart.draw(series, this.state.end_s);
-      if (describes) chart.describe(series);
-    }
-    this.dirty.clear();
+    this.charts.draw(now, 0, this.state.end_s ?? this.time, !this.isOn);
     this.progress();
-    if (this.find<HTMLSelectElement>(".link").options.length !== this.names.link.size) this.downloads();
+    if (this.find<HTMLSelectElement>(".link").options.length !== this.charts.links.length) this.downloads();
   }
 
   redraw(): void {
-    for (const [key, { chart }] of this.charts) {
-      chart.redraw();
-      this.dirty.add(key);
-    }
-  }
-
-  private isShown(by: "flow" | "link", name: string): boolean {
-    if (this.names[by].size < MOST_SERIES && !isAccess(name, by)) this.names[by].add(name);
-    return this.names[by].has(name);
-  }
-
-  private clear(): void {
-    this.charts.clear();
-    this.dirty.clear();
-    this.names.flow.clear();
-    this.names.link.clear();
-    this.find(".charts").replaceChildren();
-    for (const panel of PANELS) this.add(panel);
-  }
-
-  private add(panel: Panel): Series {
-    const chart = new Chart(panel, this.name);
-    const series = new Series();
-    this.charts.set(panel.key, { panel, chart, series });
-    this.find(".charts").append(chart.element);
-    return series;
+    this.charts.redraw();
   }
 
   private changed(): void {
@@ -244,8 +210,19 @@ export class Run {
   private buttons(): void {
     const state = this.state?.state;
     this.find(".play").textContent = state === "paused" ? "Play" : "Pause";
-    for (const name of [".play", ".stop"]) this.find<HTMLButtonElement>(name).disabled = !this.isOn;
-    this.find<HTMLButtonElement>(".step").disabled = false;
+    const isReal = this.clock === "real";
+    const disabled = {
+      ".start": this.nextClock === "real" && this.connection.notReal !== null,
+      ".play": !this.isOn || isReal,
+      ".step": isReal,
+      ".stop": !this.isOn,
+      ".pace": isReal,
+    };
+    for (const [name, isDisabled] of Object.entries(disabled)) this.find<HTMLButtonElement>(name).disabled = isDisabled;
+    this.knobs.isDisabled = this.isOn && isReal;
+    const note = this.find(".note");
+    note.hidden = !isReal && this.nextClock === "simulated";
+    note.textContent = this.connection.notReal ?? REAL;
     this.element.dataset["state"] = state ?? "";
     this.progress();
     this.downloads();
@@ -261,8 +238,16 @@ export class Run {
       ended: "Ended",
       stopped: "Stopped",
     };
-    this.find(".state").textContent = `${words[state.state]}: ${this.time.toFixed(1)} of ${state.end_s} s`;
-    this.find<HTMLProgressElement>(".done").value = this.time / state.end_s;
+    const end = state.end_s ?? this.time;
+    const real = state.clock === "real" ? " in real time" : "";
+    const phase = this.find(".phase");
+    const said = `${words[state.state]}${real}:`;
+    // Screen readers say what is written here, so it is written once.
+    if (phase.textContent !== said) phase.textContent = said;
+    this.find(".time").textContent = `${this.time.toFixed(1)} of ${end} s`;
+    this.find(".notes").textContent = state.notes.join("\n");
+    const done = this.find<HTMLProgressElement>(".done");
+    done.value = end > 0 ? this.time / end : 0;
   }
 
   private downloads(): void {
@@ -271,8 +256,9 @@ export class Run {
     toml.href = URL.createObjectURL(new Blob([this.text], { type: "application/toml" }));
     this.find(".downloads").hidden = this.state === undefined;
     const links = this.find<HTMLSelectElement>(".link");
-    const known = [...this.names.link];
+    const known = this.charts.links;
     if (links.options.length !== known.length) links.replaceChildren(...known.map((link) => new Option(link)));
+    this.find(".of-link").hidden = this.state?.clock === "real";
     const base = `/runs/${this.connection.session}/${this.name}`;
     this.find<HTMLAnchorElement>(".tables").href = `${base}/tables.zip`;
     this.find<HTMLAnchorElement>(".figure").href = `${base}/run.svg`;
@@ -290,9 +276,4 @@ export class Run {
   private find<E extends HTMLElement = HTMLElement>(selector: string): E {
     return this.element.querySelector<E>(selector)!;
   }
-}
-
-/** Whether a link leads to a host of a dumbbell, whose queue is of no interest. */
-function isAccess(name: string, by: "flow" | "link"): boolean {
-  return by === "link" && /^([sd]\d+->r[12]|r[12]->[sd]\d+)$/.test(name);
 }

@@ -2,31 +2,47 @@
 
 import type { Table } from "@uwdata/flechette";
 
+/** The rows of a table that belong to one chart. Each has a time, the name of its series, a value. */
+export interface Rows {
+  times: number[];
+  names: string[];
+  values: (number | null)[];
+}
+
 /** The series of one chart. All have a value, or null, at every time. */
 export class Series {
   readonly times: number[] = [];
   readonly names: string[] = [];
   readonly values: (number | null)[][] = [];
-  private readonly index = new Map<string, number>();
 
-  /** Adds the rows of a table: its times, the names of their series, and their values. */
-  add(times: ArrayLike<number>, names: ArrayLike<string>, values: ArrayLike<number | null>, scale: number): void {
-    for (let row = 0; row < times.length; row++) {
-      const time = times[row]!;
+  add(rows: Rows): void {
+    for (const [row, time] of rows.times.entries()) {
       if (this.times.length === 0 || time > this.times[this.times.length - 1]!) {
         this.times.push(time);
         for (const column of this.values) column.push(null);
       }
-      const value = values[row];
-      this.column(names[row]!)[this.times.length - 1] = value == null ? null : value * scale;
+      this.column(rows.names[row]!)[this.times.length - 1] = rows.values[row]!;
+    }
+  }
+
+  /** Forgets what was before a time, and series that have nothing after it. */
+  forget(before: number): void {
+    const kept = this.times.findIndex((time) => time >= before);
+    const first = kept < 0 ? this.times.length : kept;
+    if (first === 0) return;
+    this.times.splice(0, first);
+    for (const column of this.values) column.splice(0, first);
+    for (let at = this.names.length - 1; at >= 0; at--) {
+      if (this.values[at]!.some((value) => value !== null)) continue;
+      this.names.splice(at, 1);
+      this.values.splice(at, 1);
     }
   }
 
   private column(name: string): (number | null)[] {
-    let at = this.index.get(name);
-    if (at === undefined) {
+    let at = this.names.indexOf(name);
+    if (at < 0) {
       at = this.names.length;
-      this.index.set(name, at);
       this.names.push(name);
       this.values.push(new Array<null>(this.times.length).fill(null));
     }
@@ -34,53 +50,74 @@ export class Series {
   }
 }
 
+/** Returns the rows of a table that a panel shows: those of some names, and of its inner value. */
+export function rowsOf(panel: Panel, table: Table, isShown: (name: string) => boolean): Rows {
+  const times = table.getChild("time_s").toArray() as ArrayLike<number>;
+  const names = table.getChild(panel.by).toArray() as string[];
+  const values = table.getChild(panel.column).toArray() as ArrayLike<number | null>;
+  const inner = panel.inner === undefined ? undefined : (table.getChild("name").toArray() as string[]);
+  const rows: Rows = { times: [], names: [], values: [] };
+  for (let row = 0; row < names.length; row++) {
+    if (!isShown(names[row]!) || (inner !== undefined && inner[row] !== panel.inner)) continue;
+    const value = values[row];
+    rows.times.push(times[row]!);
+    rows.names.push(names[row]!);
+    rows.values.push(value == null ? null : value * panel.scale);
+  }
+  return rows;
+}
+
 export interface Panel {
   key: string;
   title: string;
   unit: string;
-  table: "flows" | "links" | "controls" | "queues" | "rates";
-  by: "flow" | "link";
+  table: "flows" | "links" | "controls" | "queues" | "rates" | "connections";
+  by: "flow" | "link" | "connection";
   column: string;
   scale: number;
-  /** The names of inner values that this panel has; it is made when the first arrives. */
+  /** Whether it is there from the beginning; others are when their first value is. */
+  always: boolean;
+  /** The name of the inner value that it shows, if it shows one. */
   inner?: string;
 }
 
-const panel = (key: string, title: string, unit: string, table: Panel["table"], column: string, scale = 1): Panel => ({
-  key, title, unit, table, column, scale, by: table === "links" || table === "queues" ? "link" : "flow",
-});
+const BY = { flows: "flow", links: "link", controls: "flow", queues: "link", rates: "flow", connections: "connection" } as const;
 
-/** The panels of every run. */
-export const PANELS: Panel[] = [
+const panel = (key: string, title: string, unit: string, table: Panel["table"], column: string, scale = 1, always = true): Panel => ({
+  key, title, unit, table, column, scale, by: BY[table], always,
+});
+const later = (key: string, title: string, unit: string, table: Panel["table"], column: string, scale = 1): Panel =>
+  panel(key, title, unit, table, column, scale, false);
+
+/** The panels of a run. Those of rate-based controls (TFRC) are shown if the scenario records rates. */
+export const RUN_PANELS: Panel[] = [
   panel("cwnd", "Congestion window", "packets", "flows", "cwnd_packets"),
   panel("goodput", "Goodput", "Mbit/s", "flows", "goodput_bps", 1e-6),
   panel("delay", "One-way delay, mean", "ms", "flows", "delay_mean_s", 1e3),
   panel("queue", "Queue", "packets", "links", "queue_packets"),
   panel("drops", "Drops per sample", "packets", "links", "drops"),
+  later("allowed", "Allowed rate X", "Mbit/s", "rates", "allowed_rate_bps", 1e-6),
+  later("received", "Receive rate X_recv", "Mbit/s", "rates", "receive_rate_bps", 1e-6),
+  later("loss", "Loss event rate p", "", "rates", "loss_event_rate"),
 ];
 
-/** The panels of rate-based controls (TFRC), if the scenario records them. */
-export const RATE_PANELS: Panel[] = [
-  panel("allowed", "Allowed rate X", "Mbit/s", "rates", "allowed_rate_bps", 1e-6),
-  panel("received", "Receive rate X_recv", "Mbit/s", "rates", "receive_rate_bps", 1e-6),
-  panel("loss", "Loss event rate p", "", "rates", "loss_event_rate"),
+/** The panels of a socket. A connection has a window or a rate. */
+export const SOCKET_PANELS: Panel[] = [
+  panel("goodput", "Goodput, received", "Mbit/s", "connections", "goodput_bps", 1e-6),
+  panel("sent", "Data sent", "Mbit/s", "connections", "sent_bps", 1e-6),
+  panel("rtt", "Round-trip time, smoothed", "ms", "connections", "srtt_s", 1e3),
+  later("cwnd", "Congestion window", "packets", "connections", "cwnd_packets"),
+  later("ssthresh", "Slow-start threshold", "packets", "connections", "ssthresh_packets"),
+  later("pipe", "Pipe: packets outstanding", "packets", "connections", "pipe_packets"),
+  later("lost", "Lost per sample", "packets", "connections", "lost_packets"),
+  later("marked", "Marked per sample", "packets", "connections", "marked_packets"),
+  later("allowed", "Allowed rate X", "Mbit/s", "connections", "allowed_rate_bps", 1e-6),
+  later("received", "Receive rate X_recv", "Mbit/s", "connections", "receive_rate_bps", 1e-6),
+  later("loss", "Loss event rate p", "", "connections", "loss_event_rate"),
 ];
 
 /** Returns a panel for an inner value of a control or a queue discipline. */
 export function innerPanel(table: "controls" | "queues", name: string): Panel {
   const title = table === "controls" ? `Control: ${name}` : `Queue discipline: ${name}`;
-  return { ...panel(`${table}/${name}`, title, "", table, "value"), inner: name };
-}
-
-/** Adds what a table has for a panel. Access links are left out: their queues are empty. */
-export function addTable(series: Series, panel: Panel, table: Table, keep: (name: string) => boolean): void {
-  const times = table.getChild("time_s").toArray() as ArrayLike<number>;
-  const names = table.getChild(panel.by).toArray() as string[];
-  const values = table.getChild(panel.column).toArray() as ArrayLike<number | null>;
-  const inner = panel.inner === undefined ? undefined : (table.getChild("name").toArray() as string[]);
-  const rows: number[] = [];
-  for (let row = 0; row < names.length; row++) {
-    if (keep(names[row]!) && (inner === undefined || inner[row] === panel.inner)) rows.push(row);
-  }
-  series.add(rows.map((row) => times[row]!), rows.map((row) => names[row]!), rows.map((row) => values[row] ?? null), panel.scale);
+  return { ...later(`${table}/${name}`, title, "", table, "value"), inner: name };
 }

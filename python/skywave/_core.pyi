@@ -878,14 +878,18 @@ class Emulation:
 def run_live(
     scenario: str,
     *,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Callable[[str, float, float, dict[str, pa.RecordBatch]], None] | None = None,
     captures: dict[str, str] | None = None,
     qlogs: dict[str, str] | None = None,
     controls: dict[str, type[Control]] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
+    samples: bool = False,
 ) -> tuple[Run, str]:
     """Run a scenario (JSON) on the real clock; return the results, and a report as JSON.
+
+    ``progress`` takes the time in seconds, and with ``samples`` what has been sampled since the
+    last call; the tables are those of ``SteppedRun.samples``.
 
     Raises:
         ScenarioError: If it is wrong, can only be simulated, or names a control that the kernel

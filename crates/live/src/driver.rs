@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use skywave_emulate::{Clock, wait, wake_exactly};
 use skywave_sim::live::{Encapsulation, LiveRun, PreparedRun};
-use skywave_sim::{FlowId, Registry, Results, RunOptions, Scenario};
+use skywave_sim::{FlowId, Registry, Results, RunOptions, Samples, Scenario};
 use skywave_units::{Duration, Instant};
 
 use crate::error::LiveError;
@@ -20,8 +20,8 @@ use crate::testbed::Testbed;
 /// The most packets that are taken from a socket before others have their turn.
 const BATCH: usize = 64;
 
-/// How often progress is told.
-const TELL: Duration = Duration::from_millis(100);
+/// How often progress is told: smooth enough for who watches.
+const TELL: Duration = Duration::from_millis(50);
 
 /// What to do besides running.
 #[derive(Default)]
@@ -32,15 +32,21 @@ pub struct Options {
     pub encapsulation: Encapsulation,
     /// Whether to take a processor for itself, to be more exact.
     pub spins: bool,
+    /// Whether to tell samples on the way.
+    pub samples: bool,
 }
 
-/// What a run does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// It creates the nodes and opens their sockets.
-    SetUp,
+/// How far a run is.
+pub enum Progress {
+    /// It creates the nodes and opens their sockets; the fraction that is done.
+    SetUp(f64),
     /// Its time passes.
-    Run,
+    Running {
+        /// The time since its beginning.
+        elapsed: Duration,
+        /// What has been sampled since this was told before; nothing without [`Options::samples`].
+        samples: Samples,
+    },
 }
 
 /// A run on the real clock that has ended.
@@ -52,9 +58,8 @@ pub struct Lived {
     pub report: Report,
 }
 
-/// Runs a scenario on the real clock. Calls `progress` regularly with what it does and the fraction
-/// of that which is done. If it returns false, the run ends early, with the results of the time that
-/// it took.
+/// Runs a scenario on the real clock. Calls `progress` twenty times a second, and at the end. If it
+/// returns false, the run ends early, with the results of the time that it took.
 ///
 /// # Errors
 /// [`LiveError`]; [`RunError::Interrupted`] if `progress` returns false before the run has begun.
@@ -62,18 +67,22 @@ pub fn run(
     scenario: &Scenario,
     registry: &Registry,
     options: Options,
-    mut progress: impl FnMut(Stage, f64) -> bool,
+    mut progress: impl FnMut(Progress) -> bool,
 ) -> Result<Lived, LiveError> {
     let Options {
         run,
         encapsulation,
         spins,
+        samples,
     } = options;
-    let prepared = PreparedRun::new(scenario, registry, run, encapsulation)?;
+    let mut prepared = PreparedRun::new(scenario, registry, run, encapsulation)?;
+    if samples {
+        prepared.keep_samples();
+    }
     raise_descriptor_limit();
     let name = |flow: FlowId| scenario.flows[flow.index()].name.clone();
     let mut testbed = Testbed::new(prepared.ends(), encapsulation, &name, &mut |fraction| {
-        progress(Stage::SetUp, fraction)
+        progress(Progress::SetUp(fraction))
     })?;
     let watch = Watch::new(&testbed, spins)?;
     wake_exactly();
@@ -85,11 +94,7 @@ pub fn run(
         watch,
         overflows: 0,
     };
-    driver.drive(
-        scenario,
-        &mut |fraction| progress(Stage::Run, fraction),
-        &name,
-    )
+    driver.drive(scenario, &mut progress, &name)
 }
 
 /// Lets the process have as many descriptors as it may: a node takes up to ten, and the usual limit is
@@ -133,7 +138,7 @@ impl Driver {
     fn drive(
         mut self,
         scenario: &Scenario,
-        progress: &mut impl FnMut(f64) -> bool,
+        progress: &mut impl FnMut(Progress) -> bool,
         name: &dyn Fn(FlowId) -> String,
     ) -> Result<Lived, LiveError> {
         let end = Instant::ZERO + scenario.duration;
@@ -143,11 +148,13 @@ impl Driver {
         loop {
             now = self.clock.now().min(end);
             self.run.advance(now);
-            if now >= told + TELL {
+            if now >= told + TELL || now >= end {
                 told = now;
                 self.count_overflows()?;
                 self.run.check()?;
-                interrupted = !progress(now.as_secs_f64() / end.as_secs_f64()) && now < end;
+                let samples = self.run.samples()?;
+                let elapsed = now - Instant::ZERO;
+                interrupted = !progress(Progress::Running { elapsed, samples }) && now < end;
                 if interrupted {
                     break;
                 }

@@ -2,7 +2,7 @@
 //! test: `tests/test_live.py` says so.
 
 use skywave_emulate::EmulateError;
-use skywave_live::{Encapsulation, LiveError, Lived, Options, Stage, run};
+use skywave_live::{Encapsulation, LiveError, Lived, Options, Progress, run};
 use skywave_sim::{Registry, RunError, RunOptions, Scenario};
 
 /// Reads a scenario: a bottleneck of 4 Mbps with a round-trip time of 44 ms, and these flows.
@@ -26,7 +26,7 @@ fn flow(name: &str, number: u32, transport: &str, source: &str) -> String {
 
 /// Runs a scenario on the real clock; `None` where namespaces are not permitted.
 fn live(scenario: &Scenario, options: Options) -> Option<Lived> {
-    match run(scenario, &Registry::default(), options, |_, _| true) {
+    match run(scenario, &Registry::default(), options, |_| true) {
         Ok(lived) => Some(lived),
         Err(LiveError::Emulate(error @ EmulateError::System { .. })) => {
             eprintln!("skipped: {error}");
@@ -121,15 +121,15 @@ fn the_kernels_tcp_fills_the_bottleneck_and_is_sampled() {
 #[test]
 fn a_run_ends_when_it_is_told_to_even_while_it_is_set_up() {
     let scenario = scenario(60, &flow("f", 1, "tcp = {}", "ftp = {}"));
-    let ended_in = |last: Stage| {
+    let ended_where = |is_last: fn(&Progress) -> bool| {
         run(
             &scenario,
             &Registry::default(),
             Options::default(),
-            |stage, _| stage != last,
+            |told| !is_last(&told),
         )
     };
-    let error = match ended_in(Stage::SetUp) {
+    let error = match ended_where(|told| matches!(told, Progress::SetUp(_))) {
         Err(LiveError::Emulate(error @ EmulateError::System { .. })) => {
             eprintln!("skipped: {error}");
             return;
@@ -140,7 +140,9 @@ fn a_run_ends_when_it_is_told_to_even_while_it_is_set_up() {
         matches!(error, LiveError::Run(RunError::Interrupted)),
         "{error}"
     );
-    let report = ended_in(Stage::Run).expect("it has begun").report;
+    let report = ended_where(|told| matches!(told, Progress::Running { .. }))
+        .expect("it has begun")
+        .report;
     assert!(
         report.interrupted && report.elapsed_s < 60.0,
         "{}",

@@ -5,18 +5,19 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use skywave_live::{Encapsulation, LiveError, Options, Stage};
+use skywave_live::{Encapsulation, LiveError, Options, Progress};
 use skywave_sim::{RunOptions, Scenario};
 
 use crate::ScenarioError;
 use crate::control::Live;
-use crate::run::{Run, Watch, all_created, registry, scenario_error};
+use crate::run::{Run, Tables, Watch, all_created, registry, scenario_error};
 
-/// Runs a scenario (JSON) on the real clock. `progress` is called with what the run does and the
-/// fraction of that which is done. If it raises `KeyboardInterrupt` once time passes, the run ends
+/// Runs a scenario (JSON) on the real clock. `progress` is called with what the run does, the fraction
+/// of that which is done, the time in seconds, and the tables of what has been sampled since, which are
+/// none without `samples`. If it raises `KeyboardInterrupt` once time passes, the run ends
 /// there and what it has measured is returned. Gives the results, and a report as JSON.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, controls=None, dccp_over_udp=false, spin=false))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, controls=None, dccp_over_udp=false, spin=false, samples=false))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 fn run_live(
     py: Python<'_>,
@@ -27,6 +28,7 @@ fn run_live(
     controls: Live<'_>,
     dccp_over_udp: bool,
     spin: bool,
+    samples: bool,
 ) -> PyResult<(Run, String)> {
     let registry = registry(controls);
     let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
@@ -42,15 +44,24 @@ fn run_live(
             Encapsulation::Raw
         },
         spins: spin,
+        samples,
     };
     let watch = Watch::new(progress);
+    let duration = scenario.duration.as_secs_f64();
     let lived = py.detach(|| {
-        skywave_live::run(&scenario, &registry, options, |stage, fraction| {
-            let stage = match stage {
-                Stage::SetUp => "set-up",
-                Stage::Run => "in real time",
-            };
-            watch.report((stage, fraction))
+        skywave_live::run(&scenario, &registry, options, |told| match told {
+            Progress::SetUp(fraction) => {
+                watch.report(("set-up", fraction, 0.0, Tables(Vec::new())))
+            }
+            Progress::Running { elapsed, samples } => {
+                let fraction = elapsed.as_secs_f64() / duration;
+                watch.report((
+                    "in real time",
+                    fraction,
+                    elapsed.as_secs_f64(),
+                    Tables(samples),
+                ))
+            }
         })
     });
     let lived = match lived {

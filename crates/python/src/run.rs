@@ -11,7 +11,7 @@ use arrow_pyarrow::ToPyArrow;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use skywave_sim::{Registry, Results, RunError, RunOptions, Scenario};
+use skywave_sim::{Registry, Results, RunError, RunOptions, Samples, Scenario};
 
 use crate::ScenarioError;
 use crate::control::{Live, look_in_python, raised_by};
@@ -31,12 +31,8 @@ impl Run {
 
     /// Tables by name, as `pyarrow.RecordBatch`.
     #[getter]
-    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let tables = PyDict::new(py);
-        for (name, batch) in &self.0.tables {
-            tables.set_item(name, batch.to_pyarrow(py)?)?;
-        }
-        Ok(tables)
+    fn tables(&self) -> Tables {
+        Tables(self.0.tables.clone())
     }
 
     /// A hash over everything that happened, as 16 hexadecimal digits.
@@ -49,6 +45,23 @@ impl Run {
     #[getter]
     fn violations(&self) -> Vec<String> {
         self.0.violations.clone()
+    }
+}
+
+/// Tables by name, which Python has as a dictionary of `pyarrow.RecordBatch`.
+pub(crate) struct Tables(pub(crate) Samples);
+
+impl<'py> IntoPyObject<'py> for Tables {
+    type Target = PyDict;
+    type Output = Bound<'py, PyDict>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        let tables = PyDict::new(py);
+        for (name, batch) in &self.0 {
+            tables.set_item(name, batch.to_pyarrow(py)?)?;
+        }
+        Ok(tables)
     }
 }
 

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-use arrow_pyarrow::ToPyArrow;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use skywave_scenario::place_of;
 use skywave_sim::{Registry, RunOptions};
 use skywave_units::{Duration, Instant};
 
-use crate::run::{Run, Stop, Watch, all_created, read};
+use crate::run::{Run, Stop, Tables, Watch, all_created, read};
 
 /// A run in steps. Controls in Python are not known to it.
 #[pyclass(frozen, module = "skywave._core")]
@@ -81,13 +79,9 @@ impl SteppedRun {
     }
 
     /// What has been sampled since the last call, as tables by name.
-    fn samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let samples = self.with(py, |run| Watch::new(None).finish(run.samples()))?;
-        let tables = PyDict::new(py);
-        for (name, batch) in samples {
-            tables.set_item(name, batch.to_pyarrow(py)?)?;
-        }
-        Ok(tables)
+    fn samples(&self, py: Python<'_>) -> PyResult<Tables> {
+        self.with(py, |run| Watch::new(None).finish(run.samples()))
+            .map(Tables)
     }
 
     /// Ends the run and returns the results of its time so far.

@@ -56,6 +56,7 @@ mod qlog;
 mod record;
 mod report;
 mod run;
+mod samples;
 mod schedule;
 mod simulate;
 mod stepped;
@@ -77,6 +78,7 @@ pub use probe::{Probe, ProbeSetup, RunEnd, Wants};
 pub use record::{Record, What};
 pub use report::{FlowSummary, LinkSummary, Results, Summary};
 pub use run::{RunOptions, run, run_many, run_observed};
+pub use samples::Samples;
 pub use skywave_path::{
     CoDelSpec, DropTailSpec, FqCoDelSpec, Loss, LossKind, OutagesSpec, PieSpec, QueueSpec, RedSpec,
     Steps, SubQueueSpec, TraceKind, TraceSelection, WeightedSpec,

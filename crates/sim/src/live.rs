@@ -15,6 +15,7 @@ mod ends;
 mod world;
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use skywave_scenario::{Scenario, ScenarioError};
@@ -29,10 +30,12 @@ use crate::engine::{Parts, Simulator};
 use crate::error::RunError;
 use crate::host::{HostStats, Supply};
 use crate::ids::HostId;
+use crate::probe::ProbeSetup;
 use crate::probes::ProbeSet;
 use crate::record::Fingerprint;
 use crate::report::{Reporter, Results};
 use crate::run::{Files, Prepared, RunOptions, finish_files};
+use crate::samples::{Pieces, Samples};
 use crate::simulate::Ended;
 use crate::totals::Totals;
 use crate::transport::ClockKind;
@@ -68,13 +71,15 @@ pub struct Strays {
     pub malformed: u64,
 }
 
-type Watching = (Totals<(ProbeSet, Files)>, Fingerprint);
+/// Pieces are kept only for those who read them.
+type Watching = (Totals<(ProbeSet, (Option<Pieces>, Files))>, Fingerprint);
 
 /// A run on the real clock whose sockets and devices are not there yet.
 pub struct PreparedRun {
     scenario: Scenario,
     build: Build,
     reporter: Reporter,
+    setup: Arc<ProbeSetup>,
     observer: Watching,
     ends: Vec<LiveEnd>,
     encapsulation: Encapsulation,
@@ -104,17 +109,18 @@ impl PreparedRun {
         let Prepared {
             build,
             reporter,
+            setup,
             probes,
             files,
-            ..
         } = Prepared::new(scenario, registry, options, ClockKind::Real)?;
         let (links, flows) = (build.network.links.len(), scenario.flows.len());
-        let totals = Totals::new(links, flows, (probes, files));
+        let totals = Totals::new(links, flows, (probes, (None, files)));
         let ends = ends(scenario, &build)?;
         Ok(Self {
             scenario: scenario.clone(),
             build,
             reporter,
+            setup,
             observer: (totals, Fingerprint::default()),
             ends,
             encapsulation,
@@ -129,6 +135,13 @@ impl PreparedRun {
     /// Returns the name of a node.
     pub fn node(&self, index: u32) -> &str {
         &self.build.network.nodes[index as usize]
+    }
+
+    /// Keeps what is sampled for [`LiveRun::samples`], which must then be called now and then.
+    pub fn keep_samples(&mut self) {
+        let (totals, _) = &mut self.observer;
+        let (_, (pieces, _)) = &mut totals.observer;
+        *pieces = Some(Pieces::new(&self.setup, &self.scenario));
     }
 
     /// Begins the run at time zero.
@@ -201,6 +214,20 @@ impl<X: Outside> LiveRun<X> {
         stopped.map_err(|stop| stop.of_run(&self.scenario))
     }
 
+    /// Returns what has been sampled since the last call; nothing if it is not kept
+    /// ([`PreparedRun::keep_samples`]).
+    ///
+    /// # Errors
+    /// [`RunError::Table`] if the columns do not form a table.
+    pub fn samples(&mut self) -> Result<Samples, RunError> {
+        let (totals, _) = self.simulator.observer();
+        let (_, (pieces, _)) = &mut totals.observer;
+        match pieces {
+            Some(pieces) => pieces.take(&self.reporter),
+            None => Ok(Samples::new()),
+        }
+    }
+
     /// Returns the outside.
     pub const fn outside(&mut self) -> &mut X {
         self.simulator.world().outside()
@@ -221,7 +248,8 @@ impl<X: Outside> LiveRun<X> {
         };
         let (outside, strays) = self.simulator.world().end();
         let mut ended = Ended::of(self.simulator, end);
-        finish_files(std::mem::take(&mut ended.observer.observer.1))?;
+        let (_, (_, files)) = &mut ended.observer.observer;
+        finish_files(std::mem::take(files))?;
         let results = self.reporter.report(&scenario, ended)?;
         Ok((results, outside, strays))
     }

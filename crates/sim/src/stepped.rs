@@ -1,29 +1,19 @@
 //! A simulation in steps, whose samples can be read on the way.
 
-use std::sync::Arc;
-
-use arrow_array::RecordBatch;
 use skywave_scenario::Scenario;
 use skywave_units::{Duration, Instant};
 
 use crate::backend::Registry;
 use crate::engine::{Simulator, Stop};
 use crate::error::RunError;
-use crate::observe::Observer;
-use crate::probe::{Piecewise, ProbeSetup, RunEnd};
 use crate::probes::ProbeSet;
-use crate::probes::controls::Controls;
-use crate::probes::flows::Flows;
-use crate::probes::links::Links;
-use crate::probes::queues::Queues;
-use crate::probes::rates::Rates;
 use crate::record::Fingerprint;
 use crate::report::{Reporter, Results};
 use crate::run::{Files, Prepared, RunOptions, finish_files};
+use crate::samples::{Pieces, Samples};
 use crate::simulate::{Ended, simulator};
 use crate::totals::Totals;
 use crate::transport::ClockKind;
-use crate::view::{Event, HostView, PacketView, Sample};
 
 /// A simulation that is run in steps.
 ///
@@ -60,48 +50,6 @@ pub struct SteppedRun {
 }
 
 type Watching = (Totals<(ProbeSet, (Pieces, Files))>, Fingerprint);
-
-/// What is sampled, until it is read.
-struct Pieces {
-    flows: Flows,
-    links: Links,
-    controls: Controls,
-    queues: Queues,
-    /// If the scenario asks for them: they look at every packet of a sender.
-    rates: Option<Rates>,
-}
-
-impl Pieces {
-    fn new(setup: &Arc<ProbeSetup>, scenario: &Scenario) -> Self {
-        let mut tables = scenario.probes.asked_for();
-        Self {
-            flows: Flows::new(setup),
-            links: Links::new(setup),
-            controls: Controls::new(setup),
-            queues: Queues::new(setup),
-            rates: tables
-                .any(|name| name == "rates")
-                .then(|| Rates::new(setup)),
-        }
-    }
-}
-
-impl Observer for Pieces {
-    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
-        self.flows.packet(now, event, packet);
-    }
-
-    fn settled(&mut self, now: Instant, host: HostView<'_>) {
-        self.rates.settled(now, host);
-    }
-
-    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
-        self.flows.sample(now, sample);
-        self.links.sample(now, sample);
-        self.controls.sample(now, sample);
-        self.queues.sample(now, sample);
-    }
-}
 
 impl SteppedRun {
     /// Prepares a run, at time zero. [`RunOptions::verify_physics`] is ignored: a record of all
@@ -170,30 +118,14 @@ impl SteppedRun {
         Ok(())
     }
 
-    /// Returns what has been sampled since the last call, as tables by name: `flows` and `links`,
-    /// and the inner values of controls and queue disciplines, `controls` and `queues`; also `rates` if
-    /// the scenario requests it. A table may have no rows.
+    /// Returns what has been sampled since the last call.
     ///
     /// # Errors
     /// [`RunError::Table`] if the columns do not form a table.
-    pub fn samples(&mut self) -> Result<Vec<(String, RecordBatch)>, RunError> {
-        let end = RunEnd {
-            links: &self.reporter.links,
-            flows: &self.reporter.flows,
-            journals: &[],
-        };
+    pub fn samples(&mut self) -> Result<Samples, RunError> {
         let (totals, _) = self.simulator.observer();
         let (_, (pieces, _)) = &mut totals.observer;
-        let mut tables = vec![
-            ("flows".to_owned(), pieces.flows.take(&end)?),
-            ("links".to_owned(), pieces.links.take(&end)?),
-            ("controls".to_owned(), pieces.controls.take(&end)?),
-            ("queues".to_owned(), pieces.queues.take(&end)?),
-        ];
-        if let Some(rates) = &mut pieces.rates {
-            tables.push(("rates".to_owned(), rates.take(&end)?));
-        }
-        Ok(tables)
+        pieces.take(&self.reporter)
     }
 
     /// Ends the run and returns the results of the time up to which it has advanced.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use skywave_sim::live::{Encapsulation, LiveEnd, LiveRun, Outside, PreparedRun};
 use skywave_sim::{HostId, HostStats, Registry, Results, RunOptions, Scenario, Supply, run};
@@ -42,12 +44,24 @@ fn live(scenario: &Scenario, encapsulation: Encapsulation) -> Results {
     let registry = Registry::default();
     let options = RunOptions::default();
     let prepared = PreparedRun::new(scenario, &registry, options, encapsulation).unwrap();
+    lived(prepared, scenario, |run| {
+        assert!(run.samples().unwrap().is_empty())
+    })
+}
+
+/// Runs it to its end. Calls `look` after everything that happens.
+fn lived(
+    prepared: PreparedRun,
+    scenario: &Scenario,
+    mut look: impl FnMut(&mut LiveRun<AtOnce>),
+) -> Results {
     let mut run = prepared.begin(AtOnce::default());
     let end = Instant::ZERO + scenario.duration;
     while let Some(at) = run.deadline().filter(|&at| at <= end) {
         run.outside().now = at;
         run.advance(at);
         pass_on(&mut run, at);
+        look(&mut run);
     }
     let (results, _, strays) = run.finish(scenario.duration).unwrap();
     assert_eq!((strays.unknown, strays.malformed), (0, 0));
@@ -98,6 +112,25 @@ fn with_an_outside_that_takes_no_time_it_is_the_simulation() {
         let simulated = run(&scenario, &registry, RunOptions::default(), |_| true).unwrap();
         assert_eq!(lived.flows, simulated.summary.flows);
         assert_eq!(lived.links, simulated.summary.links);
+    }
+}
+
+#[test]
+fn samples_on_the_way_are_the_rows_of_the_tables() {
+    let scenario = scenario(&format!("{TCP}{DCCP}"));
+    let registry = Registry::default();
+    let options = RunOptions::default();
+    let mut prepared = PreparedRun::new(&scenario, &registry, options, Encapsulation::Raw).unwrap();
+    prepared.keep_samples();
+    let mut rows = BTreeMap::<String, usize>::new();
+    let results = lived(prepared, &scenario, |run| {
+        for (name, table) in run.samples().unwrap() {
+            *rows.entry(name).or_default() += table.num_rows();
+        }
+    });
+    for name in ["flows", "links"] {
+        let (_, table) = results.tables.iter().find(|(one, _)| one == name).unwrap();
+        assert_eq!(rows[name], table.num_rows(), "{name}");
     }
 }
 

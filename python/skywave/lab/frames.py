@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -30,28 +30,46 @@ COLUMNS = {
     "queues": ("time_s", "link", "name", "value"),
     "rates": ("time_s", "flow", "allowed_rate_bps", "receive_rate_bps", "loss_event_rate"),
 }
-"""What the page draws of each table."""
+"""What the page draws of each table of a run."""
 
 
 def frame(run: str, epoch: int, time_s: float, tables: Mapping[str, pa.RecordBatch]) -> bytes:
-    """Return a frame of those tables that have rows."""
-    streams = {name: _stream(name, batch) for name, batch in tables.items() if batch.num_rows}
-    header = {
-        "run": run,
-        "epoch": epoch,
-        "time_s": time_s,
-        "tables": [[name, len(stream)] for name, stream in streams.items()],
+    """Return a frame of those tables of a run that have rows."""
+    # Without the descriptions of columns, which would be most of a small frame.
+    plain = {
+        name: pa.RecordBatch.from_arrays(
+            [batch.column(column) for column in COLUMNS[name]], COLUMNS[name]
+        )
+        for name, batch in tables.items()
+        if batch.num_rows
     }
-    text = json.dumps(header).encode()
+    return packed({"run": run, "epoch": epoch, "time_s": time_s}, plain)
+
+
+def packed(header: Mapping[str, Any], tables: Mapping[str, pa.RecordBatch | pa.Table]) -> bytes:
+    """Return a frame with this header and these tables."""
+    streams = {name: _stream(table) for name, table in tables.items()}
+    sizes = [[name, len(stream)] for name, stream in streams.items()]
+    text = json.dumps({**header, "tables": sizes}).encode()
     return b"".join([struct.pack("<I", len(text)), text, *streams.values()])
 
 
-def _stream(name: str, batch: pa.RecordBatch) -> bytes:
-    columns = COLUMNS[name]
-    # Without the descriptions of columns, which would be most of a small frame.
-    plain = pa.RecordBatch.from_arrays([batch.column(column) for column in columns], columns)
+def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """Return the header and the tables of a frame."""
+    (length,) = struct.unpack_from("<I", data)
+    at = 4 + length
+    header: dict[str, Any] = json.loads(data[4:at])
+    tables = {}
+    for name, size in header.pop("tables"):
+        with pa.ipc.open_stream(data[at : at + size]) as stream:
+            tables[name] = stream.read_all()
+        at += size
+    return header, tables
+
+
+def _stream(table: pa.RecordBatch | pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, plain.schema) as writer:
-        writer.write_batch(plain)
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write(table)
     stream: bytes = sink.getvalue().to_pybytes()
     return stream

@@ -64,14 +64,14 @@ class Guard:
         """Return why a request is refused; None if it is not."""
         host = connection.headers.get("host", "")
         if host not in self._hosts:
-            return "this host is not the page's: open the address that skywave lab has printed"
+            return "this host is not the page's: open the address that the command has printed"
         origin = connection.headers.get("origin")
         needs_origin = connection.scope["type"] == "websocket"
         if (needs_origin or origin is not None) and origin != f"http://{host}":
             return "another page may not use this one"
         given = connection.query_params.get("token") or connection.cookies.get(self._cookie, "")
         if not secrets.compare_digest(given.encode(), self._token.encode()):
-            return "the token is missing or wrong: open the address that skywave lab has printed"
+            return "the token is missing or wrong: open the address that the command has printed"
         return None
 
 

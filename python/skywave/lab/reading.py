@@ -37,44 +37,46 @@ def inspect(text: str) -> Inspection:
         Wrong: If it cannot be run.
 
     """
-    for field, name in _python_controls(text):
-        raise _at(text, field, f'"{name}" is a control in Python, which a page may not load')
     try:
         return Inspection.of(_core.inspect_scenario(text, "toml", imports=False))
     except _core.ScenarioError as error:
-        raise _wrong(text, str(error)) from None
+        raise located(text, str(error)) from None
 
 
-def _python_controls(text: str) -> Iterator[tuple[str, str]]:
+def located(text: str, message: str) -> Wrong:
+    """Return what is wrong with a text by the message of a ``ScenarioError``, with its place."""
+    syntax = SYNTAX.match(message)
+    if syntax is not None:
+        line, column, reason = syntax.groups()
+        return Wrong("", f"not TOML: {reason}", int(line), int(column))
+    if message.startswith("not TOML: "):  # nested too deeply
+        return Wrong("", message)
+    for field, name in _python_controls(_document(text), ""):
+        return _at(text, field, f'"{name}" is a control in Python, which a page may not load')
+    field, colon, reason = message.partition(": ")
+    if not colon or " " in field:
+        return Wrong("", message)
+    return _at(text, field, reason)
+
+
+def _document(text: str) -> dict[str, Any]:
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return
-    yield from _named(document, "")
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:  # the core knows TOML 1.1
+        return {}
 
 
-def _named(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Find every ``control`` that is ``module:Class``."""
+def _python_controls(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Find every ``control`` that is ``module:Class``. What the core has read is not deep."""
     if isinstance(value, dict):
         for key, inner in value.items():
             here = f"{path}.{key}" if path else key
             if key == "control" and isinstance(inner, str) and ":" in inner:
                 yield here, inner
-            yield from _named(inner, here)
+            yield from _python_controls(inner, here)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _named(inner, f"{path}[{index}]")
-
-
-def _wrong(text: str, message: str) -> Wrong:
-    syntax = SYNTAX.match(message)
-    if syntax is not None:
-        line, column, reason = syntax.groups()
-        return Wrong("", f"not TOML: {reason}", int(line), int(column))
-    field, colon, reason = message.partition(": ")
-    if not colon or " " in field:
-        return Wrong("", message)
-    return _at(text, field, reason)
+            yield from _python_controls(inner, f"{path}[{index}]")
 
 
 def _at(text: str, field: str, message: str) -> Wrong:

@@ -1,49 +1,43 @@
-"""The server of the page: the page itself, scenarios to begin with, sessions, and downloads."""
+"""The application of ``skywave lab``: scenarios to begin with, sessions, and downloads."""
 
 from __future__ import annotations
 
 import asyncio
 import io
 import secrets
-import socket
 import tempfile
 import zipfile
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
-import uvicorn
-from starlette.applications import Starlette
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 from skywave import ScenarioError
 from skywave.lab import choices, reading
-from skywave.lab.guard import Guard
 from skywave.lab.session import Session
+from skywave.lab.site import site
+from skywave.live.privileges import refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.requests import Request
+    from starlette.websockets import WebSocket
 
     from skywave.lab.choices import Choice
+    from skywave.lab.guard import Guard
+    from skywave.lab.lived import LivedRun
     from skywave.lab.watched import WatchedRun
 
-LOOPBACK = "127.0.0.1"
-STATIC = Path(__file__).parent / "static"
-MOST_TEXT_B = 4 << 20
-"""The longest message that the page may send."""
+    Run = WatchedRun | LivedRun
 
 
 def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
     """Return the application. ``first`` is the scenario with which the page opens."""
     sessions: dict[str, Session] = {}
-
-    async def page(_: Request) -> Response:
-        return FileResponse(STATIC / "index.html")
 
     async def beginning(_: Request) -> Response:
         return PlainTextResponse((first or choices.example()).text)
@@ -67,21 +61,20 @@ def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
     async def schema(_: Request) -> Response:
         return JSONResponse(reading.schema())
 
-    async def talk(connection: WebSocket) -> None:
-        await connection.accept()
+    @asynccontextmanager
+    async def opened(connection: WebSocket) -> AsyncIterator[Session]:
         key, session = secrets.token_urlsafe(8), Session(connection)
         sessions[key] = session
         try:
-            await connection.send_json({"type": "hello", "session": key})
-            while True:
-                await session.receive(await connection.receive_text())
-        except WebSocketDisconnect:
-            pass
+            not_real = await asyncio.to_thread(refusal)
+            hello = {"type": "hello", "session": key, "shows": "scenarios", "not_real": not_real}
+            await connection.send_json({**hello, "title": "Skywave laboratory"})
+            yield session
         finally:
             del sessions[key]
             await session.close()
 
-    def download(make: Callable[[WatchedRun, Request], Response]) -> Callable[..., object]:
+    def download(make: Callable[[Run, Request], Response]) -> Callable[..., object]:
         async def downloaded(request: Request) -> Response:
             session = sessions.get(request.path_params["session"])
             run = session and session.runs.get(request.path_params["run"])
@@ -96,7 +89,6 @@ def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
 
     runs = "/runs/{session}/{run}"
     routes = [
-        Route("/", page),
         Route("/first", beginning),
         Route("/scenarios", offered),
         Route("/scenarios/{key:path}", scenario),
@@ -104,13 +96,11 @@ def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
         Route(f"{runs}/tables.zip", download(_tables)),
         Route(f"{runs}/run.svg", download(_figure)),
         Route(f"{runs}/packets.pcapng", download(_packets)),
-        WebSocketRoute("/session", talk),
-        Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    return Guard(Starlette(routes=routes), token=token, port=port)
+    return site(token=token, port=port, opened=opened, routes=routes)
 
 
-def _tables(run: WatchedRun, _: Request) -> Response:
+def _tables(run: Run, _: Request) -> Response:
     """Return the tables as Parquet, and the scenario."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -122,7 +112,7 @@ def _tables(run: WatchedRun, _: Request) -> Response:
     return _file(packed.getvalue(), "application/zip", "run.zip")
 
 
-def _figure(run: WatchedRun, _: Request) -> Response:
+def _figure(run: Run, _: Request) -> Response:
     from skywave import plots  # noqa: PLC0415  (loads matplotlib)
 
     figure = plots.of_run(dict(run.results()))
@@ -131,7 +121,7 @@ def _figure(run: WatchedRun, _: Request) -> Response:
         return _file(file.read_bytes(), "image/svg+xml", "run.svg")
 
 
-def _packets(run: WatchedRun, request: Request) -> Response:
+def _packets(run: Run, request: Request) -> Response:
     link = request.query_params.get("link", "")
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "packets.pcapng"
@@ -142,42 +132,3 @@ def _packets(run: WatchedRun, request: Request) -> Response:
 def _file(content: bytes, kind: str, name: str) -> Response:
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=kind, headers=disposition)
-
-
-def listening(port: int) -> socket.socket:
-    """Return a socket that listens on the loopback interface; port 0 takes a free one.
-
-    Raises:
-        OSError: If the port is taken.
-
-    """
-    bound = socket.socket()
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((LOOPBACK, port))
-        bound.listen()
-    except OSError as error:
-        bound.close()
-        raise OSError(
-            error.errno, f"{error.strerror}: --port 0 takes a free one", str(port)
-        ) from None
-    return bound
-
-
-def serve(app: Guard, bound: socket.socket, *, ready: Callable[[], None] = lambda: None) -> None:
-    """Serve the page until the process is interrupted. ``ready`` is called when it begins."""
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets=sockets)
-            ready()
-
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        ws="websockets-sansio",
-        ws_max_size=MOST_TEXT_B,
-        lifespan="off",
-        timeout_graceful_shutdown=1,
-    )
-    Server(config).run(sockets=[bound])

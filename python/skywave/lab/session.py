@@ -5,23 +5,30 @@ sends:
 
 - ``check`` (``run``, ``text``): is answered by ``checked`` or ``error``;
 - ``turn`` (``run``, ``text``, ``field``, ``value``): turns a knob, is answered by ``text``;
-- ``start`` (``run``, ``text``, ``pace``, ``paused``): begins a run, in place of its last;
+- ``start`` (``run``, ``text``, ``clock``, ``pace``, ``paused``): begins a run, in place of its
+  last; pace and pauses are for the clock ``simulated``, and ``real`` has neither;
 - ``change`` (``run``, ``text``): goes on with another scenario;
 - ``pace`` (``run``, ``pace``), ``play``, ``pause``, ``step``, ``stop`` (``run``).
 
-It receives ``checked`` (``knobs``, ``warnings``), ``text`` (``text``), ``error`` (``field``,
-``message``, ``line``, ``column``), and ``state`` of its runs.
+It receives ``hello`` (``session``; ``shows``, which is ``scenarios`` here and ``connections`` on
+the page of a socket; ``title``; ``not_real``: why there are no runs on the real clock, if there are
+none), ``checked`` (``knobs``, ``warnings``), ``text`` (``text``), ``error`` (``field``,
+``message``, ``line``, ``column``), and ``state`` (:class:`~skywave.lab.state.State`) of its runs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from starlette.websockets import WebSocketDisconnect
+
 from skywave.lab import knobs
+from skywave.lab.lived import LivedRun
 from skywave.lab.reading import Wrong, inspect
-from skywave.lab.watched import WatchedRun
+from skywave.lab.watched import Prepared, WatchedRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +44,7 @@ class Session:
 
     def __init__(self, socket: WebSocket) -> None:
         """Create it for an accepted socket."""
-        self.runs: dict[str, WatchedRun] = {}
+        self.runs: dict[str, WatchedRun | LivedRun] = {}
         self._socket = socket
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._sending = asyncio.Lock()
@@ -53,8 +60,8 @@ class Session:
             await self._do(run, message)
         except json.JSONDecodeError as error:
             await self._refuse(run, Wrong("", f"a message is JSON: {error}"))
-        except (KeyError, TypeError, ValueError) as error:
-            # ScenarioError is a ValueError.
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            # ScenarioError is a ValueError. What is nested too deeply ends in a RecursionError.
             await self._refuse(run, Wrong("", f"this message is not understood: {error!r}"))
         except Wrong as wrong:
             await self._refuse(run, wrong)
@@ -64,7 +71,8 @@ class Session:
             case "check":
                 await self._check(run, _text(message))
             case "turn":
-                text = knobs.turned(_text(message), message["field"], message["value"])
+                field, value = message["field"], message["value"]
+                text = await asyncio.to_thread(knobs.turned, _text(message), field, value)
                 await self._send({"type": "text", "run": run, "text": text})
             case "start":
                 await self._start(run, message)
@@ -88,27 +96,40 @@ class Session:
         await self._send({"type": "checked", "run": run, "knobs": found, "warnings": warnings})
 
     async def _start(self, run: str, message: Mapping[str, Any]) -> None:
-        paused = bool(message.get("paused"))
-        begun = WatchedRun(run, _text(message), _pace(message), self._send, paused=paused)
+        text, pace, paused = _text(message), _pace(message), bool(message.get("paused"))
+        begun: WatchedRun | LivedRun
+        match message.get("clock", "simulated"):
+            case "simulated":
+                prepared = await asyncio.to_thread(Prepared.of, text)
+                begun = WatchedRun(run, prepared, pace, self._send, paused=paused)
+            case "real":
+                begun = await LivedRun.prepared(run, text, self._send)
+            case clock:
+                raise Wrong("", f"{clock} is not a clock: it is simulated or real")
         await self._end(run)
         self.runs[run] = begun
         self._drive(run, begun)
 
-    def _drive(self, run: str, watched: WatchedRun) -> None:
+    def _drive(self, run: str, watched: WatchedRun | LivedRun) -> None:
         self._tasks[run] = asyncio.create_task(self._driven(run, watched))
 
-    async def _driven(self, run: str, watched: WatchedRun) -> None:
+    async def _driven(self, run: str, watched: WatchedRun | LivedRun) -> None:
         try:
             await watched.drive()
-        except RuntimeError as error:  # a control failed, or the page is gone
+        except WebSocketDisconnect:
             watched.stop()
-            await watched.tell()
-            await self._refuse(run, Wrong("", str(error)))
+        except (Wrong, RuntimeError) as error:  # a control failed, or the page is gone
+            watched.stop()
+            with suppress(RuntimeError, WebSocketDisconnect):
+                await watched.tell()
+                wrong = error if isinstance(error, Wrong) else Wrong("", str(error))
+                await self._refuse(run, wrong)
 
     async def _end(self, run: str) -> None:
         if run in self.runs:
             self.runs.pop(run).stop()
-            await asyncio.gather(self._tasks.pop(run), return_exceptions=True)
+            # Whoever does not want to wait leaves it to end by itself.
+            await asyncio.wait([self._tasks.pop(run)])
 
     async def close(self) -> None:
         """Stop all runs."""

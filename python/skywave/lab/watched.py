@@ -4,75 +4,90 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 
 from skywave import _core
 from skywave.lab.frames import frame
 from skywave.lab.reading import inspect
+from skywave.lab.state import State
 from skywave.quantities import Duration
 from skywave.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Mapping
+
+    from skywave.lab.state import Clock, Phase, Send
 
 FRAME_S = 0.02
 """The time between two frames: 50 a second."""
 PIECE_S = 0.015
 """How long a piece of a run may take to compute, about: the rest of a frame is for the page."""
 
-State = Literal["running", "paused", "again", "ended", "stopped"]
-"""``again``: it runs up to the present once more, because its scenario has changed."""
+
+@dataclass(frozen=True)
+class Prepared:
+    """A scenario that is ready to run."""
+
+    text: str
+    core: _core.SteppedRun
+    interval_s: float
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Prepare a scenario, which may take seconds.
+
+        Raises:
+            Wrong: If it cannot be run.
+
+        """
+        interval = inspect(text).scenario["probes"]["interval"]
+        return cls(text, _core.SteppedRun(text), Duration(interval).seconds)
 
 
 class WatchedRun:
-    """A run on the page.
+    """A run on the page, on the simulator's clock.
 
-    ``send`` takes a frame as bytes, or a state as a dictionary. ``pace`` is in simulated seconds
-    per second; None is as fast as it can.
+    ``pace`` is in simulated seconds per second; None is as fast as it can.
     """
+
+    clock: Clock = "simulated"
 
     def __init__(
         self,
         name: str,
-        text: str,
+        prepared: Prepared,
         pace: float | None,
-        send: Callable[[bytes | dict[str, object]], Awaitable[None]],
+        send: Send,
         *,
         paused: bool = False,
     ) -> None:
-        """Prepare the run, at time zero.
-
-        Raises:
-            Wrong: If the scenario cannot be run.
-
-        """
+        """Create the run, at time zero."""
         self.name = name
-        self.text = text
         self.pace = pace
-        self.state: State = "paused" if paused else "running"
+        self.state: Phase = "paused" if paused else "running"
         self.epoch = 0
         self._send = send
-        self._then: State = self.state
+        self._then: Phase = self.state
         self._until_s = 0.0
         self._steps = 0
         self._is_driven = False
         self._wake = asyncio.Event()
-        self._begin(text)
+        self._begin(prepared)
 
     @property
     def is_over(self) -> bool:
         """Whether it goes on no more."""
         return self.state in ("ended", "stopped")
 
-    def _begin(self, text: str) -> None:
-        interval = inspect(text).scenario["probes"]["interval"]
-        self.text = text
-        self._core = _core.SteppedRun(text)
+    def _begin(self, prepared: Prepared) -> None:
+        self.text = prepared.text
+        self._core = prepared.core
+        self._interval_s = prepared.interval_s
         self._stop = _core.Stop()
         self._results: Results | None = None
-        self._interval_s = Duration(interval).seconds
         self._pieces: dict[str, list[pa.RecordBatch]] = {}
         self._now_s = 0.0
         self._end_s = self._core.end_s
@@ -115,12 +130,12 @@ class WatchedRun:
             Wrong: If the scenario cannot be run; the run goes on as it was.
 
         """
-        inspect(text)
+        prepared = await asyncio.to_thread(Prepared.of, text)
         until_s = max(self._now_s, self._until_s if self.state == "again" else 0.0)
-        then: State = self._then if self.state == "again" else self.state
+        then: Phase = self._then if self.state == "again" else self.state
         was_over = self.is_over
         self._stop.set()
-        self._begin(text)
+        self._begin(prepared)
         self.epoch += 1
         self._until_s = min(until_s, self._end_s)
         self._then = "paused" if was_over else then
@@ -182,7 +197,7 @@ class WatchedRun:
         again.advance(self._now_s)
         again.finish()
 
-    def _set(self, state: State) -> None:
+    def _set(self, state: Phase) -> None:
         self.state = state
         self._since = None
         self._steps = 0
@@ -233,14 +248,13 @@ class WatchedRun:
 
     async def tell(self) -> None:
         """Send the state."""
-        await self._send(
-            {
-                "type": "state",
-                "run": self.name,
-                "state": self.state,
-                "epoch": self.epoch,
-                "time_s": self._now_s,
-                "end_s": self._end_s,
-                "until_s": self._until_s,
-            }
+        state = State(
+            self.name,
+            self.clock,
+            self.state,
+            self._now_s,
+            self._end_s,
+            epoch=self.epoch,
+            until_s=self._until_s,
         )
+        await self._send(state.message())

@@ -1,4 +1,4 @@
-"""The privileges that network namespaces take."""
+"""What runs on the real clock need: Linux, and the privileges that network namespaces take."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import os
 import shutil
 import sys
 
+from skywave import _core
 from skywave.emulate.launch import LaunchError, check
 
 _INSIDE = "SKYWAVE_IN_USER_NAMESPACE"
 _UNSHARE = ("--user", "--map-root-user", "--net")
+
+
+def require() -> None:
+    """Raise ``LaunchError`` if this build of Skywave has no runs on the real clock."""
+    if not hasattr(_core, "run_live"):
+        raise LaunchError(
+            "runs on the real clock need Linux, and the extension built with its default features"
+        )
 
 
 def acquire(module: str = "skywave") -> None:
@@ -22,12 +31,39 @@ def acquire(module: str = "skywave") -> None:
         LaunchError: If the system does not let users create namespaces.
 
     """
-    if os.geteuid() == 0 or os.environ.get(_INSIDE):
+    if os.environ.get(_INSIDE):
         return
+    namespaces = around()
+    if namespaces:
+        program = [sys.executable, "-m", module, *sys.argv[1:]]
+        environment = {**os.environ, _INSIDE: "1"}
+        os.execve(namespaces[0], [*namespaces, "--", *program], environment)  # noqa: S606
+
+
+def around() -> list[str]:
+    """Return the command in which a process can create network namespaces; empty for root.
+
+    Raises:
+        LaunchError: If the system does not let users create namespaces.
+
+    """
+    if os.geteuid() == 0:
+        return []
     unshare = shutil.which("unshare")
     if unshare is None:
         raise LaunchError("unshare is not installed: it is part of util-linux; or run it as root")
     namespaces = [unshare, *_UNSHARE]
     check(namespaces, is_root=False)
-    program = [sys.executable, "-m", module, *sys.argv[1:]]
-    os.execve(unshare, [*namespaces, "--", *program], {**os.environ, _INSIDE: "1"})  # noqa: S606
+    return namespaces
+
+
+def refusal() -> str | None:
+    """Return why there are no runs on the real clock here; None if there are."""
+    try:
+        require()
+        around()
+        if os.geteuid() == 0 and (unshare := shutil.which("unshare")):
+            check([unshare, "--net"], is_root=True)
+    except LaunchError as error:
+        return str(error)
+    return None

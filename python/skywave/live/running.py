@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave._files import replacing_files
 from skywave.control import live
-from skywave.emulate.launch import LaunchError
+from skywave.live.privileges import require
 from skywave.live.verdict import Verdict
 from skywave.machine import Watch
 from skywave.results import Results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
 
     from skywave.scenario import Scenario
 
@@ -39,6 +41,7 @@ def run_live(
     scenario: Scenario,
     *,
     progress: Callable[[str, float], None] | None = None,
+    samples: Callable[[float, Mapping[str, pa.RecordBatch]], None] | None = None,
     captures: Mapping[str, str] | None = None,
     qlogs: Mapping[str, str] | None = None,
     dccp_over_udp: bool = False,
@@ -52,7 +55,10 @@ def run_live(
     Args:
         scenario: The scenario. It has no NAT and no Quick-Start.
         progress: Called with what is being done ("set-up", "in real time") and the fraction of it
-            that is done, 0 to 1, ten times a second. An exception that it raises stops the run.
+            that is done, 0 to 1, twenty times a second. An exception that it raises stops the run.
+        samples: Called as often once time passes, with the time in seconds and what has been
+            sampled since the last call: the tables of ``probes.interval``, and inner values. It
+            delays packets, so it should only hand them on.
         captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
         qlogs: qlog files to write for qvis, by flow: ``{"f1": "f1.sqlog"}``.
         dccp_over_udp: Whether DCCP travels in UDP (RFC 6773) instead of as IP protocol 33.
@@ -67,19 +73,26 @@ def run_live(
         Exception: Whatever a control in Python raised, with a note that names the flow.
 
     """
-    if not hasattr(_core, "run_live"):
-        raise LaunchError(
-            "runs on the real clock need Linux, and the extension built with its default features"
-        )
+    require()
+
+    def told(
+        stage: str, fraction: float, time_s: float, tables: Mapping[str, pa.RecordBatch]
+    ) -> None:
+        if progress is not None:
+            progress(stage, fraction)
+        if samples is not None and tables:
+            samples(time_s, tables)
+
     with replacing_files(captures) as capture_files, replacing_files(qlogs) as qlog_files:
         watch = Watch()
         run, report = _core.run_live(
             scenario.to_json(),
-            progress=progress,
+            progress=told,
             captures=capture_files,
             qlogs=qlog_files,
             controls=live(scenario.controls()),
             dccp_over_udp=dccp_over_udp,
             spin=spin,
+            samples=samples is not None,
         )
         return Lived(Results(run), Verdict(json.loads(report), watch.shares()))

@@ -26,6 +26,7 @@ from skywave.cli.net.exchanges import Exchanges
 from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
 from skywave.cli.net.send import DATAGRAM, FAILED, LARGEST, generated
+from skywave.cli.page import BrowserOption
 from skywave.net.file import Assembly
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ def listen(
     metrics: options.MetricsOption = None,
     qlog: options.QlogOption = None,
     log: options.LogOption = None,
+    watch: options.WatchOption = False,
+    browser: BrowserOption = True,
     as_json: JsonOption = False,
 ) -> None:
     """Accept DCCP connections and count, write or echo the received data.
@@ -116,6 +119,7 @@ def listen(
                 metrics=metrics,
                 qlog=qlog,
                 log=log,
+                watch=options.Watch(watch, browser),
             )
         )
         listener = endpoint.listen(where_.port, config=config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -15,6 +16,7 @@ from skywave import _core
 from skywave.cli.console import warn
 from skywave.cli.net import place
 from skywave.cli.net.place import bracketed
+from skywave.cli.page import show, the_extra
 from skywave.net import (
     UDP_PORT,
     AddressInUseError,
@@ -115,6 +117,15 @@ MetricsOption = Annotated[
     ),
 ]
 
+WatchOption = Annotated[
+    bool,
+    typer.Option(
+        "--watch",
+        help="Open a page on which the connections' windows, rates, round-trip times and losses"
+        " move. Needs the extra skywave[lab].",
+    ),
+]
+
 QlogOption = Annotated[
     Path | None,
     typer.Option(
@@ -142,6 +153,29 @@ LogOption = Annotated[
         " for each connection that is over (info), states, Resets and ICMP (debug).",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Whether a socket has a page, and whether the browser opens it."""
+
+    is_on: bool
+    browser: bool
+
+    @contextmanager
+    def page(self, opened: Endpoint) -> Iterator[None]:
+        """Serve the page of a socket until the block ends, if it has one."""
+        if not self.is_on:
+            yield
+            return
+        with the_extra():
+            from skywave.lab.connections import watched  # noqa: PLC0415
+        with watched(opened) as address:
+            show("The page", address, browser=self.browser)
+            yield
+
+
+NOT_WATCHED = Watch(is_on=False, browser=False)
 
 
 def config(
@@ -261,11 +295,12 @@ def endpoint(
     metrics: str | None = None,
     qlog: Path | None = None,
     log: Level | None = None,
+    watch: Watch = NOT_WATCHED,
 ) -> Iterator[Endpoint]:
     """Open a socket at a host's address, or at all addresses of this host if that is empty.
 
-    On exit, close it and its connections; after an exception, abort them. Serve its metrics
-    meanwhile.
+    On exit, close it and its connections; after an exception, abort them. Serve its metrics and its
+    page meanwhile.
     """
     if log is not None:
         log_to_stderr(log)
@@ -283,7 +318,7 @@ def endpoint(
                 " other end"
             ) from error
     try:
-        with nullcontext() if where is None else _serving(opened, where):
+        with nullcontext() if where is None else _serving(opened, where), watch.page(opened):
             yield opened
     except BaseException:
         opened.abort()
@@ -328,11 +363,14 @@ def client(
     metrics: str | None = None,
     qlog: Path | None = None,
     log: Level | None = None,
+    watch: Watch = NOT_WATCHED,
 ) -> AbstractContextManager[Endpoint]:
     """Open a socket for a connection to ``target``."""
     # A raw socket has one IP version.
     host = ANY[target.version] if raw else ""
-    return endpoint(host, 0, raw=raw, settings=settings, metrics=metrics, qlog=qlog, log=log)
+    return endpoint(
+        host, 0, raw=raw, settings=settings, metrics=metrics, qlog=qlog, log=log, watch=watch
+    )
 
 
 EXAMPLES = {"--set": "initial_ssthresh=20", "--set-endpoint": "backlog=64"}

@@ -24,6 +24,7 @@ from skywave.cli.net.exchange import (
 )
 from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
+from skywave.cli.page import BrowserOption
 from skywave.net.file import Bare, Parts
 from skywave.net.load import datagram
 
@@ -93,6 +94,8 @@ def send(
     metrics: options.MetricsOption = None,
     qlog: options.QlogOption = None,
     log: options.LogOption = None,
+    watch: options.WatchOption = False,
+    browser: BrowserOption = True,
     close: CloseOption = Ending.FIRST,
     close_timeout: CloseTimeoutOption = CLOSE_TIMEOUT,
     idle_ms: IdleOption = 0,
@@ -122,7 +125,13 @@ def send(
     with ExitStack() as stack:
         endpoint = stack.enter_context(
             options.client(
-                target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog, log=log
+                target,
+                raw=raw,
+                settings=endpoint_settings,
+                metrics=metrics,
+                qlog=qlog,
+                log=log,
+                watch=options.Watch(watch, browser),
             )
         )
         connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)

@@ -1,0 +1,38 @@
+"""What commands with a page of their own have in common."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BrowserOption = Annotated[
+    bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+]
+
+
+@contextmanager
+def the_extra() -> Iterator[None]:
+    """Say in one line what to install if an import fails for lack of the extra ``skywave[lab]``."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("skywave"):
+            raise
+        raise ValueError(
+            f"{error.name} is not installed: pip install 'skywave[lab]' installs it"
+        ) from None
+
+
+def show(what: str, address: str, *, browser: bool) -> None:
+    """Print the address of a page, and open it in the browser."""
+    sys.stderr.write(f"{what} is at {address}\n")
+    sys.stderr.flush()
+    if browser:
+        webbrowser.open(address)

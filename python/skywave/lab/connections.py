@@ -1,0 +1,201 @@
+"""The page of a socket: what its connections do, while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import threading
+import time
+from collections import deque
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from skywave.lab.frames import packed
+from skywave.lab.site import address, listening, server, site
+from skywave.lab.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+
+    from starlette.websockets import WebSocket
+
+    from skywave.lab.guard import Guard
+    from skywave.net import ConnectionSnapshot, Endpoint
+
+RUN = "a"
+"""The name of what is shown, in messages."""
+INTERVAL_S = 0.1
+KEPT_S = 120.0
+"""How much of the past a page shows. A server that runs for days needs no more memory for it."""
+MOST_SHOWN = 20
+"""The most connections that are sampled: more cannot be told apart."""
+READ_ONLY = "this page shows what a socket does, and changes nothing"
+
+STATE = {
+    "cwnd": "cwnd_packets",
+    "ssthresh": "ssthresh_packets",
+    "pipe": "pipe_packets",
+    "srtt_s": "srtt_s",
+    "rate_bps": "allowed_rate_bps",
+    "receive_rate_bps": "receive_rate_bps",
+    "loss_event_rate": "loss_event_rate",
+}
+"""Columns that have the present value of a statistic."""
+SINCE = {"lost": "lost_packets", "marked": "marked_packets"}
+"""Columns that have what a statistic has counted since the last sample."""
+RATES = {"bytes_received": "goodput_bps", "bytes_sent": "sent_bps"}
+"""Columns that have the rate, in bit/s, of what a statistic has counted since the last sample."""
+NUMBERS = (*STATE.values(), *SINCE.values(), *RATES.values())
+SCHEMA = pa.schema(
+    [
+        ("time_s", pa.float64()),
+        ("connection", pa.string()),
+        *((column, pa.float64()) for column in NUMBERS),
+    ]
+)
+
+
+class Samples:
+    """What the oldest connections of an endpoint have done lately. Times are since its creation."""
+
+    def __init__(self, endpoint: Endpoint, now: Callable[[], float] = time.monotonic) -> None:
+        """Create it, without samples."""
+        self.open = 0
+        """How many connections the endpoint has."""
+        self.time_s = 0.0
+        """When the last sample was taken."""
+        self._endpoint = endpoint
+        self._now = now
+        self._began = now()
+        self._rows: deque[pa.RecordBatch] = deque(maxlen=round(KEPT_S / INTERVAL_S))
+        self._taken = 0
+        self._before: dict[int, Mapping[str, Any]] = {}
+
+    def take(self) -> None:
+        """Take a sample."""
+        time_s = self._now() - self._began
+        took_s, self.time_s = time_s - self.time_s, time_s
+        snapshot = self._endpoint.snapshot(MOST_SHOWN)
+        self.open = sum(snapshot["states"].values())
+        rows = [self._row(connection, took_s) for connection in snapshot["connections"]]
+        self._before = {one["id"]: {**one["stats"]} for one in snapshot["connections"]}
+        self._rows.append(pa.RecordBatch.from_pylist(rows, SCHEMA))
+        self._taken += 1
+
+    def _row(self, connection: ConnectionSnapshot, took_s: float) -> dict[str, Any]:
+        stats: Mapping[str, Any] = connection["stats"]
+        before = self._before.get(connection["id"], {})
+
+        def since(name: str) -> float | None:
+            value = stats[name]
+            return None if value is None else value - (before.get(name) or 0)
+
+        return {
+            "time_s": self.time_s,
+            "connection": _name(connection),
+            **{column: stats[name] for name, column in STATE.items()},
+            **{column: since(name) for name, column in SINCE.items()},
+            **{column: 8 * (since(name) or 0) / took_s for name, column in RATES.items()},
+        }
+
+    def after(self, seen: int) -> tuple[int, pa.Table]:
+        """Return how many samples there have been, and those that are kept of the ones after."""
+        new = min(self._taken - seen, len(self._rows))
+        batches = list(self._rows)[len(self._rows) - new :]
+        return self._taken, pa.Table.from_batches(batches, SCHEMA)
+
+    async def keep(self) -> None:
+        """Take a sample now and then, without end."""
+        while True:
+            await asyncio.sleep(INTERVAL_S)
+            self.take()
+
+
+def _name(connection: ConnectionSnapshot) -> str:
+    peer = connection["peer_ip"]
+    return f"{connection['id']}: {f'[{peer}]' if ':' in peer else peer}:{connection['peer_port']}"
+
+
+class Watcher:
+    """One open page."""
+
+    def __init__(self, socket: WebSocket, samples: Samples) -> None:
+        """Create it for an accepted socket."""
+        self._socket = socket
+        self._samples = samples
+
+    async def receive(self, _: str) -> None:
+        """Refuse every message."""
+        wrong = {"field": "", "message": READ_ONLY, "line": None, "column": None}
+        await self._send({"type": "error", "run": RUN, **wrong})
+
+    async def show(self) -> None:
+        """Send samples as they are taken, without end."""
+        seen, told = 0, None
+        while True:
+            notes = _notes(self._samples.open)
+            if notes != told:
+                time_s = self._samples.time_s
+                state = State(RUN, "real", "running", time_s, None, kept_s=KEPT_S, notes=notes)
+                await self._send(state.message())
+                told = notes
+            seen, table = self._samples.after(seen)
+            header = {"run": RUN, "epoch": 0, "time_s": self._samples.time_s}
+            await self._socket.send_bytes(packed(header, {"connections": table}))
+            await asyncio.sleep(INTERVAL_S)
+
+    async def _send(self, message: Mapping[str, Any]) -> None:
+        await self._socket.send_text(json.dumps(message))
+
+
+def _notes(connections: int) -> tuple[str, ...]:
+    are = "1 connection is" if connections == 1 else f"{connections:,} connections are"
+    more = connections > MOST_SHOWN
+    return (f"{are} open{f'; the {MOST_SHOWN} oldest are shown' if more else ''}.",)
+
+
+def application(samples: Samples, *, token: str, port: int, title: str) -> Guard:
+    """Return the application of a page that shows samples."""
+
+    @asynccontextmanager
+    async def opened(connection: WebSocket) -> AsyncIterator[Watcher]:
+        watcher = Watcher(connection, samples)
+        hello = {"type": "hello", "session": "", "shows": "connections", "not_real": None}
+        await connection.send_json({**hello, "title": title})
+        showing = asyncio.create_task(watcher.show())
+        try:
+            yield watcher
+        finally:
+            showing.cancel()
+            await asyncio.gather(showing, return_exceptions=True)
+
+    return site(token=token, port=port, opened=opened)
+
+
+@contextmanager
+def watched(endpoint: Endpoint) -> Iterator[str]:
+    """Serve the page of an endpoint until the block ends; gives its address."""
+    samples = Samples(endpoint)
+    bound = listening(0)
+    port = bound.getsockname()[1]
+    token = secrets.token_urlsafe(24)
+    title = f"Skywave: the socket at {endpoint.local_address}"
+    is_ready = threading.Event()
+    keeping: list[asyncio.Task[None]] = []
+
+    def ready() -> None:
+        keeping.append(asyncio.create_task(samples.keep()))
+        is_ready.set()
+
+    serving = server(application(samples, token=token, port=port, title=title), ready=ready)
+    thread = threading.Thread(target=serving.run, kwargs={"sockets": [bound]})
+    thread.start()
+    try:
+        is_ready.wait()
+        yield address(port, token)
+    finally:
+        serving.should_exit = True
+        thread.join()

@@ -1,0 +1,101 @@
+"""A process that runs a scenario on the real clock for the page, and writes frames to its output.
+
+It is run as ``python -m skywave.lab.living RUN``. On standard input it takes a scenario in JSON, on
+one line; the run ends early when the input does. It writes frames (:mod:`skywave.lab.frames`), each
+after its length in four bytes, little endian. Those with samples are the page's. The last one has a
+``type``: :data:`RESULTS`, with all tables and what is known of how far they can be believed, or
+:data:`ERROR`.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import threading
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, BinaryIO
+
+from skywave.emulate.launch import LaunchError
+from skywave.lab.frames import frame, packed
+from skywave.live import run_live
+from skywave.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+RESULTS, ERROR = "results", "error"
+SWITCH_S = 0.0005
+"""How long the thread that writes may keep the one that moves packets waiting."""
+
+
+class Frames:
+    """Frames on a stream. A thread of its own writes them: the run must not wait for who reads."""
+
+    def __init__(self, run: str, out: BinaryIO) -> None:
+        """Begin to write."""
+        self._run = run
+        self._out = out
+        self._samples: SimpleQueue[tuple[float, Mapping[str, pa.RecordBatch]] | None] = (
+            SimpleQueue()
+        )
+        self._thread = threading.Thread(target=self._write)
+        self._thread.start()
+
+    def sampled(self, time_s: float, tables: Mapping[str, pa.RecordBatch]) -> None:
+        """Hand on what has been sampled."""
+        self._samples.put((time_s, tables))
+
+    def end(self, last: bytes) -> None:
+        """Write all frames, and this one last."""
+        self._samples.put(None)
+        self._thread.join()
+        self._send(last)
+
+    def _write(self) -> None:
+        while (sample := self._samples.get()) is not None:
+            time_s, tables = sample
+            if any(batch.num_rows for batch in tables.values()):
+                self._send(frame(self._run, 0, time_s, tables))
+
+    def _send(self, data: bytes) -> None:
+        with suppress(BrokenPipeError):  # then the input has ended too, and with it the run
+            self._out.write(struct.pack("<I", len(data)) + data)
+            self._out.flush()
+
+
+def main(run: str) -> None:
+    """Run the scenario on standard input."""
+    sys.setswitchinterval(SWITCH_S)
+    scenario = Scenario.from_text(sys.stdin.readline(), "json")
+    is_stopped = threading.Event()
+
+    def wait_for_the_end() -> None:
+        sys.stdin.read()
+        is_stopped.set()
+
+    def look(_stage: str, _fraction: float) -> None:
+        if is_stopped.is_set():
+            raise KeyboardInterrupt
+
+    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    frames = Frames(run, sys.stdout.buffer)
+    try:
+        lived = run_live(scenario, progress=look, samples=frames.sampled)
+    except (ValueError, OSError, RuntimeError, LaunchError) as error:
+        # ScenarioError is a ValueError.
+        frames.end(packed({"type": ERROR, "time_s": 0.0, "message": str(error)}, {}))
+        return
+    except KeyboardInterrupt:
+        message = "stopped before it began"
+        frames.end(packed({"type": ERROR, "time_s": 0.0, "message": message}, {}))
+        return
+    verdict = list(lived.verdict.lines())
+    header = {"type": RESULTS, "time_s": lived.results.summary["duration_s"], "notes": verdict}
+    frames.end(packed(header, lived.results.tables))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,124 @@
+"""What every page has: its files, its socket, and a server on the loopback interface."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from skywave.lab.guard import Guard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from starlette.requests import Request
+
+LOOPBACK = "127.0.0.1"
+STATIC = Path(__file__).parent / "static"
+MOST_TEXT_B = 1 << 20
+"""The longest message that a page may send. A scenario of a thousand flows has 200 kB."""
+UNSUPPORTED_DATA = 1003
+
+
+class Talks(Protocol):
+    """One open page."""
+
+    async def receive(self, text: str) -> None:
+        """Do what a message asks for. What is wrong with it is answered, not raised."""
+
+
+def site(
+    *,
+    token: str,
+    port: int,
+    opened: Callable[[WebSocket], AbstractAsyncContextManager[Talks]],
+    routes: Sequence[BaseRoute] = (),
+) -> Guard:
+    """Return an application. ``opened`` says hello to a page, and talks with it from then on."""
+
+    async def page(_: Request) -> Response:
+        return FileResponse(STATIC / "index.html")
+
+    async def talk(connection: WebSocket) -> None:
+        await connection.accept()
+        try:
+            async with opened(connection) as session:
+                while (text := await _text(connection)) is not None:
+                    await session.receive(text)
+        except WebSocketDisconnect:
+            return
+        await connection.close(UNSUPPORTED_DATA, "a message is text")
+
+    every = [
+        Route("/", page),
+        *routes,
+        WebSocketRoute("/session", talk),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    return Guard(Starlette(routes=every), token=token, port=port)
+
+
+async def _text(connection: WebSocket) -> str | None:
+    """Return the next message; None if it is not text.
+
+    Raises:
+        WebSocketDisconnect: If the page is gone.
+
+    """
+    message = await connection.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message["code"], message.get("reason"))
+    text: str | None = message.get("text")
+    return text
+
+
+def listening(port: int) -> socket.socket:
+    """Return a socket that listens on the loopback interface; port 0 takes a free one.
+
+    Raises:
+        OSError: If the port is taken.
+
+    """
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((LOOPBACK, port))
+        bound.listen()
+    except OSError as error:
+        bound.close()
+        raise OSError(
+            error.errno, f"{error.strerror}: --port 0 takes a free one", str(port)
+        ) from None
+    return bound
+
+
+def address(port: int, token: str) -> str:
+    """Return the address that opens a page."""
+    return f"http://{LOOPBACK}:{port}/?token={token}"
+
+
+def server(app: Guard, *, ready: Callable[[], None]) -> uvicorn.Server:
+    """Return a server of an application. ``ready`` is called in its loop when it begins."""
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            ready()
+
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        ws="websockets-sansio",
+        ws_max_size=MOST_TEXT_B,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
+    return Server(config)
