@@ -186,7 +186,7 @@ lock: $(RUNTIME) ## Lock the Python dependencies anew.
 	  --constraints requirements/dev.txt --group dist -o requirements/dist.txt
 
 # Two wheels for each Python from 3.11 on, for every Linux with glibc 2.28 (2018) or newer.
-WHEEL := $(BIN)/maturin build --release --locked --quiet --strip --zig --compatibility manylinux_2_28 --out dist
+WHEEL := CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(BIN)/python $(BIN)/maturin build --release --locked --quiet --strip --zig --compatibility manylinux_2_28 --out dist
 
 dist: $(RUNTIME) | cargo ## Build wheels (x86_64 and aarch64), the source distribution and the crates, into dist.
 	$(INSTALL) requirements/dist.txt
