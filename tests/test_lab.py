@@ -594,6 +594,20 @@ def test_a_lived_run_needs_no_privileges() -> None:
     assert (first["state"], last["state"], last["time_s"]) == ("running", "ended", 1)
 
 
+@needs_namespaces
+def test_a_lived_run_ends_with_its_server_even_if_that_is_killed() -> None:
+    before = network_namespaces()
+    server = subprocess.Popen([sys.executable, "-c", DRIVE], stdin=subprocess.PIPE, text=True)
+    with server:
+        assert server.stdin is not None
+        server.stdin.write(TEXT.replace("20 s", "90000 s"))
+        server.stdin.close()
+        while not (begun := network_namespaces() - before):
+            assert server.poll() is None
+        server.kill()
+    assert_gone(begun)
+
+
 def test_what_can_only_be_simulated_is_said_at_its_line(
     socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1055,9 +1069,11 @@ def test_connections_of_a_server_come_and_go(browser: Browser) -> None:
             expect(page.locator(".state")).to_have_text("0 connections are open.")
             assert page.evaluate("document.documentElement.scrollWidth") <= 1280
             assert wrong == []
-            page.context.close()
             listener.send_signal(signal.SIGINT)
             assert listener.wait(timeout=20) == 130
+            assert listener.stderr.read() == "interrupted\n"
+            expect(page.locator("#connection")).to_contain_text("The server is gone")
+            page.context.close()
         finally:
             listener.kill()
 
