@@ -45,6 +45,8 @@ FRAMES = str.maketrans(dict.fromkeys("┃│║|┏┓┗┛└┘┡┩╇┳�
 IN_PROCESS = r"skywave (?!emulate)(?!.*--(?:live|both))(?:'[^']*'|\"[^\"]*\"|[^'\"|<>&;$`])*$"
 """Commands that are one program and need no namespaces."""
 DOTS = {"...", "…"}
+ENVIRONMENT = {"COLUMNS": "120", "BROWSER": "true"}
+"""Of the commands: as wide as the pages, and pages that they open need no screen."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ class Reader:
 
     def _environment(self) -> dict[str, str]:
         programs = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))  # noqa: PTH120
-        return {**os.environ, "PATH": programs, "COLUMNS": "120"}
+        return {**os.environ, "PATH": programs, **ENVIRONMENT}
 
     def _shell(self, text: str) -> str:
         commands = text.replace("\\\n", " ").splitlines()
@@ -182,7 +184,7 @@ class Reader:
 
     def _skywave(self, command: str) -> str:
         """Run one command of Skywave here, which spares the start of an interpreter."""
-        with mock.patch.dict(os.environ, COLUMNS="120"):
+        with mock.patch.dict(os.environ, ENVIRONMENT):
             done = run_cli(*shlex.split(command)[1:], cwd=self._directory)
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr

@@ -40,6 +40,7 @@ from skywave.lab.watched import Prepared
 from skywave.net import Endpoint
 from test_emulate import needs_namespaces
 from test_net_command import free_udp_port
+from test_pages import HEIGHT, assert_looks_as_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -556,6 +557,57 @@ def test_a_lived_run_ends_with_its_page(page_of: TestClient) -> None:
     assert_gone(begun)
 
 
+DRIVE = """
+import asyncio, json, sys
+from skywave.lab.lived import LivedRun
+
+async def main():
+    async def send(message):
+        if isinstance(message, dict):
+            print(json.dumps(message))
+    run = await LivedRun.prepared("a", sys.stdin.read(), send)
+    await run.drive()
+    assert run.results()["flows"].num_rows == 20
+
+asyncio.run(main())
+"""
+
+
+@needs_namespaces
+def test_a_lived_run_needs_no_privileges() -> None:
+    # A user who is not root there, and so has no privileges here.
+    user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
+    if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("the system has no user namespaces")
+    done = subprocess.run(
+        [*user, sys.executable, "-c", DRIVE],
+        input=TEXT.replace("20 s", "1 s"),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    if "does not let users create namespaces" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    first, *_, last = map(json.loads, done.stdout.splitlines())
+    assert (first["state"], last["state"], last["time_s"]) == ("running", "ended", 1)
+
+
+@needs_namespaces
+def test_a_lived_run_ends_with_its_server_even_if_that_is_killed() -> None:
+    before = network_namespaces()
+    server = subprocess.Popen([sys.executable, "-c", DRIVE], stdin=subprocess.PIPE, text=True)
+    with server:
+        assert server.stdin is not None
+        server.stdin.write(TEXT.replace("20 s", "90000 s"))
+        server.stdin.close()
+        while not (begun := network_namespaces() - before):
+            assert server.poll() is None
+        server.kill()
+    assert_gone(begun)
+
+
 def test_what_can_only_be_simulated_is_said_at_its_line(
     socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -830,30 +882,98 @@ def test_two_runs_and_a_link_to_both(opened: Page, browser: Browser, address: st
     context.close()
 
 
-@needs_chromium
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_narrow_screen_shows_everything(
-    browser: Browser, address: str, scheme: Any, tmp_path: Path
-) -> None:
-    context = browser.new_context(viewport={"width": 400, "height": 800}, color_scheme=scheme)
+SCREENS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+
+
+@contextmanager
+def on_screen(browser: Browser, address: str, width: int, scheme: Any) -> Iterator[Page]:
+    height = HEIGHT[width]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+    )
     page = context.new_page()
     page.goto(address)
-    expect(page.get_by_role("slider", name="Rate")).to_be_visible()
-    page.get_by_label("Pace").select_option("")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator(".state")).to_contain_text("Ended")
-    page.wait_for_timeout(200)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    yield page
+    context.close()
+
+
+def assert_fits_and_is_named(page: Page, width: int) -> None:
+    """Nothing is beside the screen, and a screen reader has a name for everything."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     unnamed = page.evaluate(
-        """[...document.querySelectorAll('button, select, input, [role=img]')].filter(one =>
-            !(one.textContent.trim() || one.labels?.length || one.ariaLabel)).length"""
+        """[...document.querySelectorAll('button, select, input, progress, [role=img]')]
+            .filter(one => !(one.textContent.trim() || one.labels?.length || one.ariaLabel))
+            .length"""
     )
     assert unnamed == 0
-    directory = Path(os.environ.get("LAB_SCREENS", tmp_path))
-    page.screenshot(path=directory / f"400-{scheme}.png", full_page=True)
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.screenshot(path=directory / f"1280-{scheme}.png", full_page=True)
-    context.close()
+
+
+@needs_chromium
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_a_run_looks_as_before(browser: Browser, address: str, width: int, scheme: str) -> None:
+    with on_screen(browser, address, width, scheme) as page:
+        expect(page.get_by_role("slider", name="Rate")).to_be_visible()
+        expect(page.locator(".scenarios option").first).to_be_attached(timeout=30_000)
+        page.get_by_label("Pace").select_option("")
+        page.get_by_role("button", name="Run", exact=True).click()
+        expect(page.locator(".state")).to_contain_text("Ended")
+        # What was last drawn is described.
+        page.wait_for_function(f"() => {SERIES}.times.length === 200")
+        chart = page.locator("[data-panel=goodput] [role=img]")
+        expect(chart).to_have_attribute("aria-label", re.compile("tcp: .*dccp: "))
+        assert_fits_and_is_named(page, width)
+        assert_looks_as_before(page, f"lab-{width}-{scheme}")
+
+
+SERIES = "skywaveLab.runs.get('a').charts.series('goodput')"
+
+
+class Sawtooth:
+    """An endpoint with two connections, whose windows go as those of Reno do."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def snapshot(self, _: int) -> dict[str, Any]:
+        return {
+            "states": {"OPEN": 2},
+            "connections": [self.connection(one, 4.0 + 3 * one) for one in range(2)],
+        }
+
+    def connection(self, number: int, period_s: float) -> dict[str, Any]:
+        cwnd = 20 + 20 * (self.now_s % period_s) / period_s
+        stats = {
+            **dict.fromkeys((*connections.STATE, *connections.SINCE, *connections.RATES)),
+            "cwnd": cwnd,
+            "ssthresh": 20.0,
+            "pipe": round(cwnd),
+            "srtt_s": cwnd / 1000,
+            "lost": self.now_s // period_s,
+            "bytes_received": 125_000 * self.now_s / (1 + number),
+            "bytes_sent": 250_000 * self.now_s / (1 + number),
+        }
+        peer = {"peer_ip": "192.0.2.1", "peer_port": 5001 + number}
+        return {"id": number, **peer, "stats": stats}
+
+
+@needs_chromium
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_a_socket_looks_as_before(browser: Browser, width: int, scheme: str) -> None:
+    endpoint: Any = Sawtooth()
+    samples = Samples(endpoint, lambda: endpoint.now_s)
+    for index in range(1, 300):
+        endpoint.now_s = index / 10
+        samples.take()
+
+    def app(port: int) -> Guard:
+        return connections.application(samples, token=TOKEN, port=port, title="A socket")
+
+    with served(app) as served_at, on_screen(browser, served_at, width, scheme) as page:
+        expect(page.locator("[data-panel=ssthresh] [role=img]")).to_have_attribute(
+            "aria-label", re.compile("20.0")
+        )
+        assert_fits_and_is_named(page, width)
+        assert_looks_as_before(page, f"socket-{width}-{scheme}")
 
 
 def last_time(page: Page, panel: str) -> float:
@@ -949,9 +1069,11 @@ def test_connections_of_a_server_come_and_go(browser: Browser) -> None:
             expect(page.locator(".state")).to_have_text("0 connections are open.")
             assert page.evaluate("document.documentElement.scrollWidth") <= 1280
             assert wrong == []
-            page.context.close()
             listener.send_signal(signal.SIGINT)
             assert listener.wait(timeout=20) == 130
+            assert listener.stderr.read() == "interrupted\n"
+            expect(page.locator("#connection")).to_contain_text("The server is gone")
+            page.context.close()
         finally:
             listener.kill()
 
