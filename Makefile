@@ -154,7 +154,7 @@ hostile: | cargo ## Send 200,000 random connections over hostile paths, and a mi
 	SKYWAVE_CONNECTIONS=200000 cargo test --locked --quiet -p skywave-transport --test dccp chaos
 	SKYWAVE_PACKETS=1000000 cargo test --locked --quiet -p skywave-net --test hostile -- --nocapture
 
-sweeps: $(EXTENSION) ## Interrupt sweeps of 10,000 runs, here and on a Dask cluster whose workers die.
+sweeps: $(EXTENSION) $(REQUIREMENTS) ## Interrupt sweeps of 10,000 runs, here and on a Dask cluster whose workers die.
 	SKYWAVE_SWEEP_RUNS=10000 $(BIN)/pytest --quiet tests/test_sweep.py tests/test_sweep_cluster.py -k interrupted
 
 golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
@@ -169,7 +169,7 @@ matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew;
 schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python classes, docs/scenario.md.
 	$(BIN)/python -m tools
 
-docs: $(EXTENSION) ## Build the book into out/book, and run its notebooks.
+docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book, and run its notebooks.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/book
 	@echo 'The book is $(CURDIR)/out/book/index.html'
 

@@ -62,7 +62,7 @@ pub struct Lived {
 /// returns false, the run ends early, with the results of the time that it took.
 ///
 /// # Errors
-/// [`LiveError`]; [`RunError::Interrupted`] if `progress` returns false before the run has begun.
+/// [`LiveError`]; [`Interrupted`](skywave_sim::RunError::Interrupted) if `progress` returns false before the run has begun.
 pub fn run(
     scenario: &Scenario,
     registry: &Registry,
