@@ -104,8 +104,12 @@ def install_linker() -> None:
     python = folder / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", *ZIG], check=True)
     zigbuild = str(folder / "bin" / "cargo-zigbuild")
-    program("cc", [zigbuild, "zig", "cc", "--"], CARGO_ZIGBUILD_PYTHON_PATH=str(python))
-    program("ar", [zigbuild, "zig", "ar", "--"], CARGO_ZIGBUILD_PYTHON_PATH=str(python))
+    variables = {
+        "CARGO_ZIGBUILD_PYTHON_PATH": str(python),
+        "XDG_CACHE_HOME": str(OWN / "cache"),
+    }
+    program("cc", [zigbuild, "zig", "cc", "--"], **variables)
+    program("ar", [zigbuild, "zig", "ar", "--"], **variables)
 
 
 def fetch(source: str) -> bytes:
