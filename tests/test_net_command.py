@@ -165,8 +165,11 @@ def test_once_ends_with_the_first_connection_however_short(
 
 def test_a_reset_is_reported_at_both_ends() -> None:
     with listening("--once", "--json", "--digests") as (listener, port):
-        options = ("--count", "3", "--udp-port", port, "--close", "reset", "--digests", "--json")
-        sent = run_cli("send", "127.0.0.1:5001", *options)
+        # A connection that ends by a Reset before it is accepted is no longer there to accept: the
+        # third datagram, and the Reset after it, leave when the listener has long taken it.
+        load = ("--count", "3", "--interval-ms", "700", "--digests")
+        options = ("--udp-port", port, "--close", "reset", "--json")
+        sent = run_cli("send", "127.0.0.1:5001", *load, *options)
         output, _ = listener.communicate(timeout=20)
     ours, theirs = json.loads(sent.stdout), json.loads(output)
     assert ours["end"] == {"origin": "local", "code": 2, "name": "aborted"}

@@ -11,48 +11,44 @@ use skywave_units::Duration;
 /// From this on, ssthresh stands for none (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// Returns what the kernel says of a connection, by `TCP_INFO`.
-pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
-    // SAFETY: zero is a valid value of every field. Older kernels fill in less.
-    let mut info: libc::tcp_info = unsafe { mem::zeroed() };
-    let mut length = size_of_val(&info) as libc::socklen_t;
-    // SAFETY: the option's type is tcp_info, and its length is passed along.
-    let answer = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            (&raw mut info).cast(),
-            &raw mut length,
-        )
-    };
-    if answer < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(info)
-}
-
 /// The place of `SK_MEMINFO_DROPS` in the answer to `SO_MEMINFO` (`linux/sock_diag.h`).
 const DROPS: usize = 8;
 
+/// Returns what the kernel says of a connection, by `TCP_INFO`.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
+    // SAFETY: the option's type is tcp_info, of which zero is a valid value of every field.
+    unsafe { option(socket, libc::IPPROTO_TCP, libc::TCP_INFO) }
+}
+
 /// Returns how many packets a socket has lost since it was opened because it was full.
 pub(crate) fn dropped_packets(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    let mut values = [0_u32; DROPS + 1];
-    let mut length = size_of_val(&values) as libc::socklen_t;
-    // SAFETY: the option's values are 32 bits wide, and as many are written as the length allows.
+    // SAFETY: the option's type is an array of u32.
+    let values: [u32; DROPS + 1] = unsafe { option(socket, libc::SOL_SOCKET, libc::SO_MEMINFO) }?;
+    Ok(u64::from(values[DROPS]))
+}
+
+/// Returns an option's value. An older kernel knows less of it and leaves the rest zero.
+///
+/// # Safety
+/// `T` is the option's type or begins it, and zero is a valid value of every field.
+unsafe fn option<T>(socket: BorrowedFd<'_>, level: i32, name: i32) -> io::Result<T> {
+    // SAFETY: the caller says that zero is valid.
+    let mut value: T = unsafe { mem::zeroed() };
+    let mut length = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: the kernel writes no more than the length, which is the value's.
     let answer = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MEMINFO,
-            values.as_mut_ptr().cast(),
+            level,
+            name,
+            (&raw mut value).cast(),
             &raw mut length,
         )
     };
     if answer < 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok(u64::from(values[DROPS]))
+    Ok(value)
 }
 
 /// Returns the state of a sender.
