@@ -183,25 +183,28 @@ lock: $(RUNTIME) ## Lock the Python dependencies anew.
 	$(LOCK) --upgrade --group contributing -o requirements/dev.txt
 	$(LOCK) --group build --constraints requirements/dev.txt -o requirements/runtime.txt
 	$(BIN)/uv pip compile --quiet --system-certs --no-header --no-annotate --no-emit-index-url \
-	  --constraints requirements/dev.txt --group dist -o requirements/dist.txt
+	  --python-version 3.11 --constraints requirements/dev.txt --group dist -o requirements/dist.txt
 
 # Two wheels for each Python from 3.11 on, for every Linux with glibc 2.28 (2018) or newer.
 WHEEL := CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(BIN)/python $(BIN)/maturin build --release --locked --quiet --strip --zig --compatibility manylinux_2_28 --out dist
 
-dist: $(RUNTIME) | cargo ## Build wheels (x86_64 and aarch64), the source distribution and the crates, into dist.
+dist: $(REQUIREMENTS) | cargo ## Build wheels (x86_64 and aarch64), the source distribution and the crates into dist, and try them.
 	$(INSTALL) requirements/dist.txt
-	rm -rf dist
+	@command -v rustup >/dev/null || \
+	  { echo 'error: rustup is missing, which installs what wheels for other processors need: see https://rustup.rs' >&2; exit 1; }
+	rm -rf dist target/package
 	rustup target add --toolchain '$(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)' x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 	$(WHEEL) --target x86_64-unknown-linux-gnu
 	$(WHEEL) --target aarch64-unknown-linux-gnu
 	$(BIN)/maturin sdist --out dist
 	cargo package --workspace --exclude skywave-python --locked --quiet
 	cp target/package/*.crate dist
+	SKYWAVE_DIST=dist $(BIN)/pytest --quiet tests/test_package.py
 	@ls -lh dist
 
 semver: | cargo ## Compare the crates' public API with the last release's (installs cargo-semver-checks).
-	@last=$$(git describe --tags --match 'v*' --abbrev=0 2>/dev/null) || \
-	  { echo 'Nothing is released yet: there is no tag v* to compare with'; exit 0; }; \
+	@last=$$(git describe --tags --match 'v*' --abbrev=0 HEAD^ 2>/dev/null) || \
+	  { echo 'Nothing was released before: there is no earlier tag v* to compare with'; exit 0; }; \
 	  command -v cargo-semver-checks >/dev/null || cargo install --locked cargo-semver-checks; \
 	  cargo semver-checks --workspace --exclude skywave-python --baseline-rev "$$last"
 

@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -25,14 +24,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OWN = ROOT / ".toolchain"
 RUSTUP = "https://static.rust-lang.org/rustup/dist"
-# Zig's compiler as a Python package, and the program that makes it take rustc's options.
-ZIG = ("ziglang==0.15.2", "cargo-zigbuild==0.24.1")
+# Zig's compiler as a Python package, and the program that makes it take rustc's options; their
+# versions are locked with those that `make dist` needs.
+ZIG = re.compile(r"(?:ziglang|cargo-zigbuild)==.*")
 
 
 def wanted() -> str:
     """Returns the version of Rust in `rust-toolchain.toml`."""
-    chosen = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())
-    return str(chosen["toolchain"]["channel"])
+    file = (ROOT / "rust-toolchain.toml").read_text()
+    chosen = re.search(r'^channel = "(.*)"', file, re.MULTILINE)
+    if chosen is None:
+        sys.exit("error: rust-toolchain.toml names no channel")
+    return chosen[1]
 
 
 def present() -> str | None:
@@ -102,7 +105,8 @@ def install_linker() -> None:
     folder = OWN / "zig"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *ZIG], check=True)
+    packages = ZIG.findall((ROOT / "requirements" / "dist.txt").read_text())
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
     zigbuild = str(folder / "bin" / "cargo-zigbuild")
     variables = {
         "CARGO_ZIGBUILD_PYTHON_PATH": str(python),
@@ -143,3 +147,5 @@ if __name__ == "__main__":
         main()
     except subprocess.CalledProcessError as error:
         sys.exit(f"error: {shlex.join(map(str, error.cmd))} failed with status {error.returncode}")
+    except OSError as error:  # a full disk, or a system without glibc, for which rustup-init is
+        sys.exit(f"error: {error}: install Rust as https://rustup.rs says, then run make again")

@@ -888,7 +888,8 @@ def run_live(
 ) -> tuple[Run, str]:
     """Run a scenario (JSON) on the real clock; return the results, and a report as JSON.
 
-    ``progress`` takes the time in seconds, and with ``samples`` what has been sampled since the
+    ``progress`` takes what is being done (``"set-up"``, ``"in real time"``), the fraction of it
+    that is done, the run's time in seconds, and with ``samples`` what has been sampled since the
     last call; the tables are those of ``SteppedRun.samples``.
 
     Raises:

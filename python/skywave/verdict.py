@@ -11,7 +11,7 @@ from skywave.machine import Shares
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FAILED = 3
+NOT_BELIEVED = 3
 """The exit status of a command whose ``--strict`` what it ran has not met."""
 
 
@@ -47,8 +47,8 @@ class Verdict(ABC):
         lateness = self.report["lateness"]
         if lateness is not None:
             yield (
-                f"packets left late by {time(lateness['median_s'])} (median), "
-                f"{time(lateness['p99_s'])} (99th percentile), {time(lateness['max_s'])} "
+                f"packets left late by {as_text(lateness['median_s'])} (median), "
+                f"{as_text(lateness['p99_s'])} (99th percentile), {as_text(lateness['max_s'])} "
                 f"(largest); {lateness['beyond_1_ms']:.2%} by more than 1 ms"
             )
         if self.shares.stolen is not None and self.shares.others is not None:
@@ -66,12 +66,12 @@ class Verdict(ABC):
         if 1e3 * self.p99_s <= strict_ms:
             return None
         return (
-            f"packets left late by {time(self.p99_s)} (99th percentile), and "
-            f"{time(strict_ms / 1e3)} is allowed"
+            f"packets left late by {as_text(self.p99_s)} (99th percentile), and "
+            f"{as_text(strict_ms / 1e3)} is allowed"
         )
 
 
-def time(seconds: float) -> str:
+def as_text(seconds: float) -> str:
     """Return a time as text."""
     if seconds < 1e-3:
         return f"{1e6 * seconds:.0f} us"

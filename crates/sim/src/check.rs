@@ -48,6 +48,7 @@ pub struct Warning {
 /// [`ScenarioError`] with the field that is wrong.
 pub fn check(scenario: &Scenario, registry: &Registry) -> Result<Checked, ScenarioError> {
     scenario.validate(registry)?;
+    // Valid is what either clock can run, and to build for the real one is to refuse less.
     let build = Build::new(scenario, registry, ClockKind::Real)?;
     build.check_counters()?;
     let mut complete = scenario.clone();
@@ -79,6 +80,14 @@ fn routes(scenario: &Scenario, build: &Build) -> Vec<FlowRoutes> {
 fn warnings(scenario: &Scenario, registry: &Registry, build: &Build) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |field: String, message: String| warnings.push(Warning { field, message });
+    if let Err(ScenarioError { field, message }) =
+        Build::new(scenario, registry, ClockKind::Virtual)
+    {
+        warn(
+            field,
+            format!("cannot be simulated, only run with --live: {message}"),
+        );
+    }
     let (nodes, links) = scenario.topology();
     let ends = links.iter().flat_map(|link| [&link.from, &link.to]);
     let linked: BTreeSet<_> = ends.collect();
@@ -95,20 +104,17 @@ fn warnings(scenario: &Scenario, registry: &Registry, build: &Build) -> Vec<Warn
                 ),
             );
         }
-        if let TransportSpec::KernelTcp(spec) = &flow.transport {
-            let message = if registry.has_tcp_control(&spec.control) {
+        if let TransportSpec::KernelTcp(spec) = &flow.transport
+            && registry.has_tcp_control(&spec.control)
+        {
+            warn(
+                format!("flows[{index}].transport.kernel-tcp"),
                 format!(
                     "a simulation runs our tcp with control \"{}\" in its place; run it with \
                      --live for the kernel's",
                     spec.control
-                )
-            } else {
-                format!(
-                    "only the kernel may have the control \"{}\": run it with --live",
-                    spec.control
-                )
-            };
-            warn(format!("flows[{index}].transport.kernel-tcp"), message);
+                ),
+            );
         }
         if flow.class > 0 && !ways.iter().any(|way| build.network.has_classes(way.hop)) {
             warn(

@@ -46,6 +46,7 @@ def print_in_blocks(
     keys: Sequence[Column],
     columns: Sequence[Column],
     most_rows: int | None = None,
+    title: str | None = None,
 ) -> int:
     """Print the first rows of a table, in several blocks if it is too wide; return how many blocks.
 
@@ -57,6 +58,8 @@ def print_in_blocks(
         [evolve(column, cells=column.cells[:most_rows]) for column in each]
         for each in (keys, columns)
     )
+    if title is not None:
+        console.print(Text(title, style="italic"), soft_wrap=True)
     most = console.width if has_width(console) else math.inf
     blocks: list[list[Column]] = [[]]
     for column in columns:

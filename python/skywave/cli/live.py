@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import typer
-from rich.markup import escape
 
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import out, print_json, progress_bar
 from skywave.live import run_both, run_live
-from skywave.live.privileges import acquire
 from skywave.live.report import cells, document, write
-from skywave.verdict import FAILED
+from skywave.verdict import NOT_BELIEVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,9 +19,6 @@ if TYPE_CHECKING:
 
     from skywave.live import Both, Lived
     from skywave.scenario import Scenario
-
-
-__all__ = ["RealClock", "acquire"]
 
 
 @dataclass(frozen=True)
@@ -50,13 +45,13 @@ class RealClock:
             )
 
     def judge(self, *lived: Lived) -> None:
-        """End with status :data:`FAILED` if a run cannot be believed."""
+        """End with status :data:`NOT_BELIEVED` if a run cannot be believed."""
         if self.strict_ms is None:
             return
         for run in lived:
             if broken := run.verdict.broken(self.strict_ms):
                 typer.echo(f"error: {broken}", err=True)
-                raise typer.Exit(FAILED)
+                raise typer.Exit(NOT_BELIEVED)
 
     def compare(
         self, experiment: Scenario, runs: int, out_dir: Path | None, *, as_json: bool
@@ -91,7 +86,6 @@ def _print(both: Both) -> None:
     count = len(both.lived)
     of = f"{count} of {both.planned}" if both.is_interrupted else f"{count}"
     title = f"{both.scenario.name}: {of} run{'s' if both.planned != 1 else ''} on each clock"
-    console.print(f"[italic]{escape(title)}[/]", highlight=False, soft_wrap=True)
     rows = [cells(row) for row in both.rows()]
 
     def column(header: str, key: str, justify: Literal["left", "right"] = "right") -> Column:
@@ -105,6 +99,7 @@ def _print(both: Both) -> None:
             column("lived", "lived"),
             column("lived\N{NO-BREAK SPACE}/ simulated", "ratio"),
         ],
+        title=title,
     )
     for run in both.lived:
         for line in run.verdict.lines():

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from skywave._files import check_writable
 from skywave.cli.blocks import Column, print_in_blocks
@@ -109,7 +108,6 @@ def _chosen(given: Sequence[str] | None, known: Mapping[str, object], what: str)
 
 def print_panel(console: Console, panel: Panel) -> None:
     """Print a panel, in several blocks where the terminal is too narrow."""
-    console.print(f"[italic]{escape(panel.title)}[/]", highlight=False)
     print_in_blocks(
         console,
         [Column("control", list(panel.rows.values()), "left")],
@@ -117,6 +115,7 @@ def print_panel(console: Console, panel: Panel) -> None:
             Column(label, [_text(panel, control, column) for control in panel.rows])
             for column, label in panel.columns.items()
         ],
+        title=panel.title,
     )
 
 

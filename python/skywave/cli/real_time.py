@@ -11,7 +11,7 @@ STRICT_MS = 1.0
 SpinOption = Annotated[
     bool,
     typer.Option(
-        "--spin", help="In real time, take a processor: packets leave within microseconds."
+        "--spin", help="In real time, occupy one processor: packets leave within microseconds."
     ),
 ]
 StrictOption = Annotated[
@@ -25,7 +25,7 @@ StrictMsOption = Annotated[
     typer.Option(
         metavar="MS",
         min=0.0,
-        help=f"With --strict, the lateness of 99 % of packets, in ms. Default: {STRICT_MS:g}.",
+        help=f"With --strict, how late 99 % of packets may be, in ms. Default: {STRICT_MS:g}.",
         show_default=False,
     ),
 ]

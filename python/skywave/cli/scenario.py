@@ -134,7 +134,8 @@ def run(
     late_ms = allowed_ms(strict, strict_ms)
     captures = _captures(capture or [])
     if live or both:
-        from skywave.cli.live import RealClock, acquire  # noqa: PLC0415  (not for simulations)
+        from skywave.cli.live import RealClock  # noqa: PLC0415  (not for simulations)
+        from skywave.live.privileges import acquire  # noqa: PLC0415  (as above)
 
         # Standard input is still to be read if the command begins anew.
         acquire()
@@ -329,7 +330,6 @@ def _print_summary(results: Results, verdict: Verdict | None) -> None:
 
 def _print_flows(console: Console, summary: Summary) -> None:
     flows = summary["flows"]
-    console.print("[italic]Flows (counts are packets)[/]", highlight=False)
     print_in_blocks(
         console,
         [Column("flow", [flow["name"] for flow in flows], "left")],
@@ -343,12 +343,12 @@ def _print_flows(console: Console, summary: Summary) -> None:
             Column("resent", [f"{flow['retransmissions']:,}" for flow in flows]),
             Column("timeouts (events)", [f"{flow['timeouts']:,}" for flow in flows]),
         ],
+        title="Flows (counts are packets)",
     )
 
 
 def _print_links(console: Console, summary: Summary) -> None:
     links = summary["links"]
-    console.print("[italic]Links (counts are packets)[/]", highlight=False)
     print_in_blocks(
         console,
         [Column("link", [link["name"] for link in links], "left")],
@@ -360,4 +360,5 @@ def _print_links(console: Console, summary: Summary) -> None:
             Column("marked", [f"{link['marks']:,}" for link in links]),
             Column("longest queue seen", [f"{link['queue_max_packets']:,}" for link in links]),
         ],
+        title="Links (counts are packets)",
     )

@@ -19,7 +19,7 @@ from skywave._files import replacing_file
 from skywave.emulate.report import Verdict
 from skywave.emulate.request import Request
 from skywave.machine import Watch
-from skywave.verdict import FAILED
+from skywave.verdict import NOT_BELIEVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,7 @@ def main(pipe: int, request: Request) -> int:
 
 
 def _run(pipe: int, request: Request, capture: Path | None) -> int:
-    """Run the emulation; return the status of its command, or :data:`FAILED`.
+    """Run the emulation; return the status of its command, or :data:`NOT_BELIEVED`.
 
     Raises:
         OSError: If the system refuses it, or the capture cannot be written.
@@ -117,7 +117,7 @@ def _run(pipe: int, request: Request, capture: Path | None) -> int:
         _tell(*verdict.lines())
     if request.strict_ms is not None and (broken := verdict.broken(request.strict_ms)):
         _tell(f"error: {broken}")
-        return status or FAILED
+        return status or NOT_BELIEVED
     return status
 
 

@@ -39,7 +39,7 @@ class Verdict(verdict.Verdict):
                 f"queue {link['queue_packets']}, lost {drops}"
             )
         if self.report["lateness"] is not None:
-            parts.append(f"late by {verdict.time(self.p99_s)} (99th percentile)")
+            parts.append(f"late by {verdict.as_text(self.p99_s)} (99th percentile)")
         return f"{self.report['elapsed_s']:.0f} s: " + "; ".join(parts)
 
     def doubts(self) -> Iterator[str]:
