@@ -198,7 +198,8 @@ while True:
 def test_a_router_writes_its_codes_into_real_packets(tmp_path: Path) -> None:
     (tmp_path / "read.py").write_text(READ)
     peer = f"{PYTHON} {tmp_path / 'read.py'}"
-    begin = f"import time; time.sleep(1)\n{CODES}\ntime.sleep(1)"
+    # The link needs two seconds for a full queue, and what is in it has been marked already.
+    begin = f"import time; time.sleep(1)\n{CODES}\ntime.sleep(3)"
     capture = tmp_path / "link.pcapng"
     options = ("--json", "--capture", str(capture), "--peer", peer)
     done = emulate(tmp_path, *options, "--", PYTHON, "-c", begin, link=VCP)
