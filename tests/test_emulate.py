@@ -205,9 +205,9 @@ def test_a_router_writes_its_codes_into_real_packets(tmp_path: Path) -> None:
     done = emulate(tmp_path, *options, "--", PYTHON, "-c", begin, link=VCP)
     assert done.returncode == 0, done.stderr
     codes = [int(line) for line in done.stdout.split()]
-    # Nothing has been measured yet; then there is overload.
+    # Nothing has been measured yet; then there is overload, as long as packets arrive.
     assert codes[0] == 1
-    assert codes[-1] == 3
+    assert codes[len(codes) // 2] == 3
     marked = report(done)["links"][0]["marks"]
     assert marked == sum(code != 1 for code in codes)
     frames = json.loads(run_cli("decode", capture, "--json").stdout)
