@@ -135,10 +135,12 @@ def main() -> None:
         why = "Rust is missing" if found is None else f"Rust {found} is older than {version}"
         if platform.system() != "Linux":
             sys.exit(f"error: {why}: install it as https://rustup.rs says, then run make again")
-        print(f"{why}: installing Rust {version} into .toolchain, for this project alone")
+        print(
+            f"{why}: installing Rust {version} into .toolchain, for this project alone", flush=True
+        )
         install_rust(version)
     if shutil.which("cc") is None:
-        print("A C compiler is missing: installing Zig into .toolchain, to link with")
+        print("A C compiler is missing: installing Zig into .toolchain, to link with", flush=True)
         install_linker()
 
 
@@ -147,5 +149,7 @@ if __name__ == "__main__":
         main()
     except subprocess.CalledProcessError as error:
         sys.exit(f"error: {shlex.join(map(str, error.cmd))} failed with status {error.returncode}")
+    except KeyboardInterrupt:
+        sys.exit(130)  # what is half there, the next call installs anew
     except OSError as error:  # a full disk, or a system without glibc, for which rustup-init is
         sys.exit(f"error: {error}: install Rust as https://rustup.rs says, then run make again")
