@@ -707,6 +707,11 @@ def test_a_wrong_scenario_is_one_line(tmp_path: Path) -> None:
     assert_bad_input(run_cli("lab", file, "--no-browser"), "dumbbell.rate")
 
 
+@pytest.mark.parametrize("command", ["lab", "listen", "send"])
+def test_help_names_the_extra(command: str) -> None:
+    assert "skywave[lab]" in run_cli(command, "--help").stdout
+
+
 def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("server", "site", "connections"):
         monkeypatch.delitem(sys.modules, f"skywave.lab.{name}")

@@ -25,9 +25,9 @@ def lab(
     ] = PORT,
     browser: BrowserOption = True,
 ) -> None:
-    """Open a page on which scenarios run while you watch them and turn their knobs.
+    r"""Open a page on which scenarios run while you watch them and turn their knobs.
 
-    The page is served to this machine only. Ctrl-C ends it. Needs the extra skywave[lab].
+    The page is served to this machine only. Ctrl-C ends it. Needs the extra skywave\[lab].
     """
     with the_extra():
         from skywave.lab.server import application  # noqa: PLC0415

@@ -121,8 +121,8 @@ WatchOption = Annotated[
     bool,
     typer.Option(
         "--watch",
-        help="Open a page on which the connections' windows, rates, round-trip times and losses"
-        " move. Needs the extra skywave[lab].",
+        help="Open a page that shows the connections' windows, rates, round-trip times and losses"
+        " live. Needs the extra skywave\\[lab].",
     ),
 ]
 
