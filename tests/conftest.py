@@ -32,6 +32,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # pytest-xdist sets it for its workers, and output that goes nowhere would be that narrow.
 os.environ.pop("COLUMNS", None)
 
+pytest_plugins = ["lab"]  # the fixtures of its page
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 CAPTURES = ROOT / "validation" / "captures"

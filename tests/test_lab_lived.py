@@ -1,0 +1,218 @@
+"""Runs of the page on the real clock."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from playwright.sync_api import expect
+
+from conftest import ROOT
+from lab import (
+    ADDRESS,
+    SESSION,
+    TEXT,
+    assert_gone,
+    drawn,
+    hello,
+    needs_chromium,
+    network_namespaces,
+    until,
+)
+from test_emulate import needs_namespaces
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+    from starlette.testclient import TestClient, WebSocketTestSession
+
+
+@needs_namespaces
+def test_a_lived_run_sends_frames_and_has_all_tables_in_the_end(
+    socket: WebSocketTestSession, page_of: TestClient
+) -> None:
+    session = hello(socket)
+    text = TEXT.replace("20 s", "1 s")
+    socket.send_json({"type": "start", "run": "a", "text": text, "clock": "real"})
+    received = until(socket, "ended")
+    assert received.state["clock"] == "real"
+    assert received.state["time_s"] == 1
+    assert "packets left late by" in received.state["notes"][0]
+    # A sample every 100 ms of two flows.
+    assert len(received.tables["flows"]) == 20
+    answer = page_of.get(f"/runs/{session}/a/tables.zip")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        table = pq.read_table(io.BytesIO(archive.read("flows.parquet")))
+    columns = list(received.tables["flows"][0])
+    assert table.select(columns).to_pylist() == received.tables["flows"]
+    refused = page_of.get(f"/runs/{session}/a/packets.pcapng", params={"link": "r1->r2"})
+    assert refused.status_code == 409
+    assert "--capture" in refused.text
+
+
+@needs_namespaces
+def test_a_lived_run_is_stopped_and_cannot_be_paused(
+    socket: WebSocketTestSession, page_of: TestClient
+) -> None:
+    session, before = hello(socket), network_namespaces()
+    endless = TEXT.replace("20 s", "90000 s")
+    socket.send_json({"type": "start", "run": "a", "text": endless, "clock": "real"})
+    while socket.receive().get("bytes") is None:
+        pass
+    begun = network_namespaces() - before
+    assert begun
+    for message in ({"type": "pause"}, {"type": "step"}, {"type": "change", "text": TEXT}):
+        socket.send_json({"run": "a", **message})
+        while "text" not in (answer := socket.receive()):
+            pass
+        assert "may be stopped, but not paused" in json.loads(answer["text"])["message"]
+    socket.send_json({"type": "stop", "run": "a"})
+    while not (stopped := until(socket, "stopped")).state["notes"]:
+        pass
+    assert 0 < stopped.state["time_s"] < 90_000
+    assert_gone(begun)
+    assert b"<svg" in page_of.get(f"/runs/{session}/a/run.svg").content
+
+
+@needs_namespaces
+def test_a_lived_run_ends_with_its_page(page_of: TestClient) -> None:
+    before = network_namespaces()
+    with page_of.websocket_connect(SESSION, headers={"Origin": ADDRESS}) as socket:
+        hello(socket)
+        socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+        while socket.receive().get("bytes") is None:
+            pass
+        begun = network_namespaces() - before
+    assert_gone(begun)
+
+
+DRIVE = """
+import asyncio, json, sys
+from skywave.lab.lived import LivedRun
+
+async def main():
+    async def send(message):
+        if isinstance(message, dict):
+            print(json.dumps(message))
+    run = await LivedRun.prepared("a", sys.stdin.read(), send)
+    await run.drive()
+    assert run.results()["flows"].num_rows == 20
+
+asyncio.run(main())
+"""
+
+
+@needs_namespaces
+def test_a_lived_run_needs_no_privileges() -> None:
+    # A user who is not root there, and so has no privileges here.
+    user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
+    if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("the system has no user namespaces")
+    done = subprocess.run(
+        [*user, sys.executable, "-c", DRIVE],
+        input=TEXT.replace("20 s", "1 s"),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    if "does not let users create namespaces" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    first, *_, last = map(json.loads, done.stdout.splitlines())
+    assert (first["state"], last["state"], last["time_s"]) == ("running", "ended", 1)
+
+
+@needs_namespaces
+def test_a_lived_run_ends_with_its_server_even_if_that_is_killed() -> None:
+    before = network_namespaces()
+    server = subprocess.Popen([sys.executable, "-c", DRIVE], stdin=subprocess.PIPE, text=True)
+    with server:
+        assert server.stdin is not None
+        server.stdin.write(TEXT.replace("20 s", "90000 s"))
+        server.stdin.close()
+        while not (begun := network_namespaces() - before):
+            assert server.poll() is None
+        server.kill()
+    assert_gone(begun)
+
+
+def test_what_can_only_be_simulated_is_said_at_its_line(
+    socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: None)
+    monkeypatch.setattr("skywave.lab.lived.around", list)
+    hello(socket)
+    text = TEXT.replace("dccp = { ccid = 3 }", 'dccp = { ccid = 3, quick_start = "2 Mbps" }')
+    text = text.replace("access_rate =", "quick_start = 0.5\naccess_rate =")
+    socket.send_json({"type": "start", "run": "a", "text": text, "clock": "real"})
+    while (answer := socket.receive_json())["type"] == "state":
+        pass
+    assert "cannot run on the real clock" in answer["message"], answer
+    assert answer["line"] is not None
+
+
+def test_a_machine_without_namespaces_says_why(
+    socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: "no namespaces here")
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+    assert socket.receive_json()["message"] == "no namespaces here"
+
+
+def last_time(page: Page, panel: str) -> float:
+    """The time of the last sample in a chart of run A."""
+    script = "panel => skywaveLab.runs.get('a').charts.series(panel).times.at(-1) ?? 0"
+    return float(page.evaluate(script, panel))
+
+
+@needs_chromium
+@needs_namespaces
+def test_a_lived_run_moves_beside_a_simulated_one_and_is_stopped(lab_opened: Page) -> None:
+    before = network_namespaces()
+    lab_opened.get_by_role("button", name="Two runs").click()
+    lived, simulated = (lab_opened.locator("section.run").nth(index) for index in range(2))
+    simulated.get_by_label("Pace").select_option("")
+    simulated.get_by_role("button", name="Run", exact=True).click()
+    lived.get_by_label("Clock").select_option("real")
+    expect(lived.locator(".note")).to_contain_text("takes as long as it says")
+    expect(lived.get_by_label("Pace")).to_be_disabled()
+    lived.get_by_role("button", name="Run", exact=True).click()
+    expect(lived.locator(".state")).to_contain_text("Running in real time")
+    moves = "least => skywaveLab.runs.get('a').charts.series('goodput').times.at(-1) > least"
+    lab_opened.wait_for_function(moves, arg=0)
+    picture = drawn(lab_opened, "goodput")
+    lab_opened.wait_for_function(moves, arg=last_time(lab_opened, "goodput"))
+    lab_opened.wait_for_function(
+        "before => document.querySelector('[data-panel=goodput] canvas').toDataURL() != before",
+        arg=picture,
+    )
+    begun = network_namespaces() - before
+    assert begun
+    for name in ("Pause", "Step"):
+        expect(lived.get_by_role("button", name=name)).to_be_disabled()
+    expect(lived.get_by_role("slider", name="Rate")).to_be_disabled()
+    lived.get_by_role("button", name="Stop").click()
+    expect(lived.locator(".notes")).to_contain_text("packets left late by")
+    expect(lived.locator(".state")).to_contain_text("Stopped in real time")
+    expect(lived.get_by_role("slider", name="Rate")).to_be_enabled()
+    expect(simulated.locator(".state")).to_contain_text("Ended")
+    assert_gone(begun)
+
+
+@needs_chromium
+def test_where_there_is_no_real_clock_the_page_says_why(
+    lab_opened: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.lab.server.refusal", lambda: "no namespaces here")
+    lab_opened.reload()
+    expect(lab_opened.get_by_role("slider", name="Rate")).to_be_visible()
+    lab_opened.get_by_label("Clock").select_option("real")
+    expect(lab_opened.locator(".note")).to_have_text("no namespaces here")
+    expect(lab_opened.get_by_role("button", name="Run", exact=True)).to_be_disabled()
