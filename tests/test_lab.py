@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
@@ -99,6 +100,55 @@ def test_a_knob_is_turned_and_the_curve_moves(lab_opened: Page) -> None:
         "before => document.querySelector('[data-panel=goodput] canvas')?.toDataURL() != before",
         arg=before,
     )
+
+
+@needs_chromium
+def test_a_knob_of_the_next_run_leaves_the_last_one_alone(lab_opened: Page) -> None:
+    sent: list[dict[str, Any]] = []
+
+    def keep(message: str | bytes) -> None:
+        sent.append(json.loads(message))
+
+    lab_opened.on("websocket", lambda socket: socket.on("framesent", keep))
+    lab_opened.reload()
+    slider = lab_opened.get_by_role("slider", name="Rate")
+    lab_opened.get_by_label("Pace").select_option("")
+    lab_opened.get_by_role("button", name="Run", exact=True).click()
+    expect(lab_opened.locator(".state")).to_contain_text("Ended")
+    for clock, types in (("real", ["turn", "check"]), ("simulated", ["turn", "check", "change"])):
+        lab_opened.get_by_label("Clock").select_option(clock)
+        text = lab_opened.locator(".cm-content").text_content()
+        sent.clear()
+        slider.press("ArrowRight")
+        expect(lab_opened.locator(".cm-content")).not_to_have_text(text or "")
+        assert [one["type"] for one in sent] == types
+
+
+@needs_chromium
+def test_a_sender_without_a_window_has_no_curve(lab_opened: Page) -> None:
+    lab_opened.get_by_label("Pace").select_option("")
+    lab_opened.get_by_role("button", name="Run", exact=True).click()
+    expect(lab_opened.locator("[data-panel=cwnd] [role=img]")).to_have_attribute(
+        "aria-label", re.compile(r"tcp: [\d.]+, dccp: none")
+    )
+
+
+@needs_chromium
+def test_an_error_of_the_last_run_is_not_said_of_the_next(
+    lab_opened: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.lab.server.refusal", lambda: None)
+    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: "no namespaces here")
+    lab_opened.reload()
+    expect(lab_opened.get_by_role("slider", name="Rate")).to_be_visible()
+    alert = lab_opened.get_by_role("alert")
+    for clock in ("real", "simulated"):
+        lab_opened.get_by_label("Clock").select_option(clock)
+        lab_opened.get_by_role("button", name="Run", exact=True).click()
+        if clock == "real":
+            expect(alert).to_have_text("no namespaces here")
+    expect(lab_opened.locator(".state")).to_contain_text("Running")
+    expect(alert).to_be_hidden()
 
 
 @needs_chromium
