@@ -19,7 +19,7 @@ from lab import (
 )
 from skywave import Scenario, run
 from skywave.lab.frames import unpacked
-from skywave.lab.watched import Prepared
+from skywave.lab.simulated import Prepared
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient, WebSocketTestSession

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from skywave.cli.page import BrowserOption, show, the_extra
+from skywave.cli.page import BrowserOption, announce, lab_extra
 
 PORT = 8377
 
@@ -29,7 +29,7 @@ def lab(
 
     The page is served to this machine only. Ctrl-C ends it. Needs the extra skywave\[lab].
     """
-    with the_extra():
+    with lab_extra():
         from skywave.lab.server import application  # noqa: PLC0415
         from skywave.lab.site import address, listening, server  # noqa: PLC0415
     from skywave.lab.choices import of_file  # noqa: PLC0415
@@ -41,6 +41,6 @@ def lab(
     app = application(token=token, port=port, first=first)
 
     def ready() -> None:
-        show("The laboratory", address(port, token), browser=browser)
+        announce("The laboratory", address(port, token), browser=browser)
 
     server(app, ready=ready).run(sockets=[bound])

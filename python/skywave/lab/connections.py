@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from skywave.lab import messages
 from skywave.lab.frames import packed
+from skywave.lab.messages import State
+from skywave.lab.reading import Wrong
 from skywave.lab.site import address, listening, server, site
-from skywave.lab.state import State
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -129,8 +131,7 @@ class Watcher:
 
     async def receive(self, _: str) -> None:
         """Refuse every message."""
-        wrong = {"field": "", "message": READ_ONLY, "line": None, "column": None}
-        await self._send({"type": "error", "run": RUN, **wrong})
+        await self._send(messages.error(RUN, Wrong("", READ_ONLY)))
 
     async def show(self) -> None:
         """Send samples as they are taken, without end."""
@@ -163,8 +164,7 @@ def application(samples: Samples, *, token: str, port: int, title: str) -> Guard
     @asynccontextmanager
     async def opened(connection: WebSocket) -> AsyncIterator[Watcher]:
         watcher = Watcher(connection, samples)
-        hello = {"type": "hello", "session": "", "shows": "connections", "not_real": None}
-        await connection.send_json({**hello, "title": title})
+        await connection.send_json(messages.hello("connections", title))
         showing = asyncio.create_task(watcher.show())
         try:
             yield watcher

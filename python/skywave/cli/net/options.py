@@ -16,7 +16,7 @@ from skywave import _core
 from skywave.cli.console import warn
 from skywave.cli.net import place
 from skywave.cli.net.place import bracketed
-from skywave.cli.page import show, the_extra
+from skywave.cli.page import announce, lab_extra
 from skywave.net import (
     UDP_PORT,
     AddressInUseError,
@@ -168,10 +168,10 @@ class Watch:
         if not self.is_on:
             yield
             return
-        with the_extra():
+        with lab_extra():
             from skywave.lab.connections import watched  # noqa: PLC0415
         with watched(opened) as address:
-            show("The page", address, browser=self.browser)
+            announce("The page", address, browser=self.browser)
             yield
 
 
