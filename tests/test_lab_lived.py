@@ -28,6 +28,8 @@ from lab import (
 from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Page
     from starlette.testclient import TestClient, WebSocketTestSession
 
@@ -164,6 +166,91 @@ def test_a_machine_without_namespaces_says_why(
     hello(socket)
     socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
     assert socket.receive_json()["message"] == "no namespaces here"
+
+
+STARTING = """
+import sys, time
+import pyarrow as pa
+from skywave.lab import lived_process
+
+def run_live(scenario, progress, samples):
+    row = {"time_s": 0.1, "link": "r1->r2", "name": "q", "value": 1.0}
+    samples(0.1, {"queues": pa.RecordBatch.from_pylist([row])})
+    while True:
+        progress("starts", 0.0)
+        time.sleep(0.01)
+
+lived_process.run_live = run_live
+lived_process.main(sys.argv[-1])
+"""
+"""A run whose networks are never there. It sends a frame, so that one knows when it has begun."""
+
+
+@pytest.fixture
+def instead(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Have a script run in the place of each lived run's process."""
+
+    def run_instead(script: str) -> None:
+        monkeypatch.setattr("skywave.lab.lived.refusal", lambda: None)
+        monkeypatch.setattr("skywave.lab.lived.around", lambda: [sys.executable, "-c", script])
+
+    return run_instead
+
+
+def test_who_stops_a_run_that_starts_is_told_of_no_error(
+    socket: WebSocketTestSession, instead: Callable[[str], None]
+) -> None:
+    instead(STARTING)
+    hello(socket)
+    for _ in range(3):  # the second and the third begin in the place of the one before
+        socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+        while (message := socket.receive()).get("bytes") is None:
+            assert json.loads(message["text"])["type"] == "state", message
+    socket.send_json({"type": "stop", "run": "a"})
+    for _ in ("told", "over"):
+        assert until(socket, "stopped").state["notes"] == []
+    socket.send_json({"type": "check", "run": "a", "text": TEXT})
+    assert socket.receive_json()["type"] == "checked"
+
+
+BROKEN = """
+import struct, sys
+from skywave.lab.frames import packed
+
+sys.stdin.readline()
+data = {data}
+sys.stdout.buffer.write(struct.pack("<I", len(data)) + data)
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("packed({}, {})", "time_s"),
+        ("b'no frame'", "the run failed"),
+        ("struct.pack('<I', 2) + b'{}'", "tables"),
+    ],
+    ids=["header", "frame", "tables"],
+)
+def test_a_broken_frame_ends_the_run(
+    socket: WebSocketTestSession, instead: Callable[[str], None], data: str, says: str
+) -> None:
+    instead(BROKEN.replace("{data}", data))
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+    until(socket, "stopped")
+    assert says in socket.receive_json()["message"]
+
+
+def test_a_process_that_cannot_be_started_ends_the_run(
+    socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: None)
+    monkeypatch.setattr("skywave.lab.lived.around", lambda: ["/nowhere/unshare"])
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+    until(socket, "stopped")
+    assert "/nowhere/unshare" in socket.receive_json()["message"]
 
 
 def last_time(page: Page, panel: str) -> float:

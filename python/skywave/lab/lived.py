@@ -131,15 +131,18 @@ class LivedRun:
             header, tables = unpacked(message)
             match header.get("type"):
                 case lived_process.RESULTS:
+                    self._now_s = header["time_s"]
                     self._tables = tables
                     self._notes = tuple(header["notes"])
                 case lived_process.ERROR:
-                    raise located(self.text, header["message"])
+                    if not self.is_over:  # whoever stops it while it starts knows why it ends
+                        raise located(self.text, header["message"])
+                    return
                 case _:
+                    self._now_s = header["time_s"]
                     for name, table in tables.items():
                         self._pieces.setdefault(name, []).append(table)
                     await self._send(message)
-            self._now_s = header["time_s"]
 
     def results(self) -> Mapping[str, pa.Table]:
         """Return all tables if it is over, otherwise what has been sampled so far."""

@@ -86,11 +86,11 @@ def main(run: str) -> None:
         lived = run_live(scenario, progress=look, samples=frames.sampled)
     except (ValueError, OSError, RuntimeError, LaunchError) as error:
         # ScenarioError is a ValueError.
-        frames.end(packed({"type": ERROR, "time_s": 0.0, "message": str(error)}, {}))
+        frames.end(packed({"type": ERROR, "message": str(error)}, {}))
         return
     except KeyboardInterrupt:
         message = "stopped before it began"
-        frames.end(packed({"type": ERROR, "time_s": 0.0, "message": message}, {}))
+        frames.end(packed({"type": ERROR, "message": message}, {}))
         return
     verdict = list(lived.verdict.lines())
     header = {"type": RESULTS, "time_s": lived.results.summary["duration_s"], "notes": verdict}

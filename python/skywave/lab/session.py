@@ -118,12 +118,13 @@ class Session:
             await run.drive()
         except WebSocketDisconnect:
             run.stop()
-        except (Wrong, RuntimeError) as error:  # a control failed, or the page is gone
+        except Exception as error:  # noqa: BLE001  (whatever it is, the page waits for an end)
             run.stop()
-            with suppress(RuntimeError, WebSocketDisconnect):
+            if self.runs.get(name) is not run:  # nobody waits for it, or another took its place
+                return
+            with suppress(RuntimeError, WebSocketDisconnect):  # the page is gone
                 await run.tell()
-                wrong = error if isinstance(error, Wrong) else Wrong("", str(error))
-                await self._refuse(name, wrong)
+                await self._refuse(name, _failure(error))
 
     async def _end(self, run: str) -> None:
         if run in self.runs:
@@ -145,6 +146,14 @@ class Session:
                 await self._socket.send_bytes(message)
             else:
                 await self._socket.send_text(json.dumps(message))
+
+
+def _failure(error: Exception) -> Wrong:
+    if isinstance(error, Wrong):
+        return error
+    # Those of the system and of the core say what they are; others have a name for that.
+    says = error if isinstance(error, OSError | RuntimeError) else repr(error)
+    return Wrong("", f"the run failed: {says}")
 
 
 def _text(message: Mapping[str, Any]) -> str:
