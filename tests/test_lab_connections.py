@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -84,6 +85,64 @@ def test_a_socket_is_sampled() -> None:
             samples.take()
         seen, table = samples.after(0)
         assert (seen, table.num_rows) == (2002, 1200)
+
+
+class Counting:
+    """An endpoint that shows these connections, all of which have received so many bytes."""
+
+    def __init__(self) -> None:
+        self.shown: list[int] = []
+        self.bytes = 0
+
+    def snapshot(self, most: int) -> dict[str, Any]:
+        stats = dict.fromkeys((*connections.STATE, *connections.SINCE, *connections.RATES), 0)
+        peer = {"peer_ip": "192.0.2.1", "peer_port": 5001}
+        stats["bytes_received"] = self.bytes
+        shown = [{"id": one, **peer, "stats": stats} for one in self.shown[:most]]
+        return {"states": {"OPEN": len(self.shown)}, "connections": shown}
+
+
+def test_an_old_connection_that_is_shown_only_now_has_no_rate_yet() -> None:
+    now = 0.0
+    endpoint: Any = Counting()
+    samples = Samples(endpoint, lambda: now)
+
+    def last_rate(shown: list[int]) -> float | None:
+        nonlocal now
+        now += 1.0
+        endpoint.shown, endpoint.bytes = shown, endpoint.bytes + 1000
+        seen, _ = samples.after(0)
+        samples.take()
+        _, table = samples.after(seen)
+        last = table.to_pylist()[-1]
+        assert last["lost_packets"] == (None if last["goodput_bps"] is None else 0)
+        rate: float | None = last["goodput_bps"]
+        return rate
+
+    twenty = list(range(20))
+    assert last_rate(twenty[:19]) == 8000
+    assert last_rate(twenty) == 16_000, "it is new: all that it received came since the last sample"
+    assert last_rate([*twenty, 20, 21]) == 8000
+    assert last_rate([*twenty[1:], 20, 21]) is None
+    assert last_rate([*twenty[1:], 20, 21]) == 8000
+
+
+def test_a_socket_that_cannot_be_sampled_says_so() -> None:
+    class Broken:
+        def snapshot(self, _: int) -> dict[str, Any]:
+            raise KeyError("states")
+
+    endpoint: Any = Broken()
+    samples = Samples(endpoint)
+    asyncio.run(samples.keep())
+    app = connections.application(samples, token=TOKEN, port=PORT, title="A socket")
+    with TestClient(app, base_url=ADDRESS, follow_redirects=False) as client:
+        client.get("/", params={"token": TOKEN})
+        with client.websocket_connect(SESSION, headers={"Origin": ADDRESS}) as socket:
+            assert socket.receive_json()["type"] == "hello"
+            state = socket.receive_json()
+    assert state["state"] == "ended"
+    assert "KeyError('states')" in state["notes"][0]
 
 
 def test_the_page_of_a_socket_is_guarded_and_read_only() -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
     from skywave.lab.guard import Guard
+    from skywave.lab.messages import Phase
     from skywave.net import ConnectionSnapshot, Endpoint
 
 RUN = "a"
@@ -69,6 +70,8 @@ class Samples:
         """How many connections the endpoint has."""
         self.time_s = 0.0
         """When the last sample was taken."""
+        self.failure: str | None = None
+        """Why no more samples are taken."""
         self._endpoint = endpoint
         self._now = now
         self._began = now()
@@ -89,18 +92,24 @@ class Samples:
 
     def _row(self, connection: ConnectionSnapshot, took_s: float) -> dict[str, Any]:
         stats: Mapping[str, Any] = connection["stats"]
-        before = self._before.get(connection["id"], {})
+        # One that was not shown is new if all were; otherwise nobody knows what it did before.
+        unknown: Mapping[str, Any] | None = {} if len(self._before) < MOST_SHOWN else None
+        before = self._before.get(connection["id"], unknown)
 
         def since(name: str) -> float | None:
             value = stats[name]
-            return None if value is None else value - (before.get(name) or 0)
+            return None if value is None or before is None else value - (before.get(name) or 0)
+
+        def rate(name: str) -> float | None:
+            count = since(name)
+            return None if count is None else 8 * count / took_s
 
         return {
             "time_s": self.time_s,
             "connection": _name(connection),
             **{column: stats[name] for name, column in STATE.items()},
             **{column: since(name) for name, column in SINCE.items()},
-            **{column: 8 * (since(name) or 0) / took_s for name, column in RATES.items()},
+            **{column: rate(name) for name, column in RATES.items()},
         }
 
     def after(self, seen: int) -> tuple[int, pa.Table]:
@@ -110,10 +119,13 @@ class Samples:
         return self._taken, pa.Table.from_batches(batches, SCHEMA)
 
     async def keep(self) -> None:
-        """Take a sample now and then, without end."""
-        while True:
+        """Take a sample now and then, until that fails."""
+        while self.failure is None:
             await asyncio.sleep(INTERVAL_S)
-            self.take()
+            try:
+                self.take()
+            except Exception as error:  # noqa: BLE001  (whatever it is, the pages say it)
+                self.failure = f"The socket cannot be sampled any more: {error!r}"
 
 
 def _name(connection: ConnectionSnapshot) -> str:
@@ -134,18 +146,22 @@ class Watcher:
         await self._send(messages.error(RUN, Wrong("", READ_ONLY)))
 
     async def show(self) -> None:
-        """Send samples as they are taken, without end."""
+        """Send samples as they are taken, until that fails."""
         seen, told = 0, None
         while True:
-            notes = _notes(self._samples.open)
+            failure = self._samples.failure
+            notes = (failure,) if failure else _notes(self._samples.open)
             if notes != told:
+                phase: Phase = "ended" if failure else "running"
                 time_s = self._samples.time_s
-                state = State(RUN, "real", "running", time_s, None, kept_s=KEPT_S, notes=notes)
+                state = State(RUN, "real", phase, time_s, None, kept_s=KEPT_S, notes=notes)
                 await self._send(state.message())
                 told = notes
             seen, table = self._samples.after(seen)
             header = {"run": RUN, "epoch": 0, "time_s": self._samples.time_s}
             await self._socket.send_bytes(packed(header, {"connections": table}))
+            if failure:
+                return
             await asyncio.sleep(INTERVAL_S)
 
     async def _send(self, message: Mapping[str, Any]) -> None:
