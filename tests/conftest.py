@@ -81,8 +81,13 @@ def run_process(*arguments: object) -> Done:
 
 
 @contextmanager
-def serving(*arguments: str, says: str = "listening") -> Iterator[subprocess.Popen[str]]:
-    """Run a command that waits for others, from when it says so until the block ends."""
+def serving(
+    *arguments: str, says: str = "listening"
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a command that waits for others, from when it says so until the block ends.
+
+    Gives it, and what it has written on standard error until then.
+    """
     with subprocess.Popen(
         [sys.executable, "-m", "skywave", *arguments],
         stdout=subprocess.PIPE,
@@ -92,8 +97,12 @@ def serving(*arguments: str, says: str = "listening") -> Iterator[subprocess.Pop
     ) as process:
         try:
             assert process.stderr is not None
-            assert says in process.stderr.readline()
-            yield process
+            said = ""
+            while says not in said:
+                line = process.stderr.readline()
+                assert line, f"it ended without saying {says!r}: {said!r}"
+                said += line
+            yield process, said
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
             process.wait(timeout=20)

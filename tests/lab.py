@@ -6,10 +6,10 @@ import asyncio
 import json
 import os
 import shutil
-import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,16 +21,13 @@ from starlette.websockets import WebSocketDisconnect
 from skywave.lab import choices
 from skywave.lab.frames import unpacked
 from skywave.lab.server import application
-from skywave.lab.site import address as address_of
-from skywave.lab.site import listening, server
+from skywave.lab.site import served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page
     from starlette.testclient import WebSocketTestSession
-
-    from skywave.lab.guard import Guard
 
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(
@@ -149,13 +146,28 @@ def refusal(client: TestClient, headers: dict[str, str]) -> str:
     return raised.value.reason
 
 
-def network_namespaces() -> set[str]:
-    """Those in which any thread of any process is."""
+def network_namespaces(of: int | None = None) -> set[str]:
+    """Those in which any thread of a process's descendants is; of any process without ``of``."""
     found = set()
-    for thread in Path("/proc").glob("[0-9]*/task/[0-9]*/ns/net"):
-        with suppress(OSError):  # it has ended meanwhile
-            found.add(str(thread.readlink()))
+    for process in Path("/proc").glob("[0-9]*"):
+        if of is not None and not descends(int(process.name), of):
+            continue
+        for thread in process.glob("task/[0-9]*/ns/net"):
+            with suppress(OSError):  # it has ended meanwhile
+                found.add(str(thread.readlink()))
     return found
+
+
+def descends(process: int, of: int) -> bool:
+    """Whether a process is another one's descendant, or that one itself."""
+    while process not in (0, of):
+        try:
+            # The parent comes after the name, which may have spaces, and the state.
+            stat = Path(f"/proc/{process}/stat").read_text()
+        except OSError:  # it has ended meanwhile
+            return False
+        process = int(stat.rpartition(")")[2].split()[1])
+    return process == of
 
 
 def assert_gone(namespaces: set[str]) -> None:
@@ -164,26 +176,11 @@ def assert_gone(namespaces: set[str]) -> None:
         time.sleep(0.01)
 
 
-@contextmanager
-def served(app: Callable[[int], Guard]) -> Iterator[str]:
-    """Serve the application of a port until the block ends; the address that a command prints."""
-    bound = listening(0)
-    port = bound.getsockname()[1]
-    is_ready = threading.Event()
-    running = server(app(port), ready=is_ready.set)
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]})
-    thread.start()
-    assert is_ready.wait(60)
-    yield address_of(port, TOKEN)
-    running.should_exit = True
-    thread.join(timeout=20)
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     first = choices.Choice("first", "File", "short", TEXT)
-    with served(lambda port: application(token=TOKEN, port=port, first=first)) as served_at:
-        yield served_at
+    with served(partial(application, first=first)) as page:
+        yield page.address
 
 
 @pytest.fixture(scope="module")

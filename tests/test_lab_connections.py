@@ -6,17 +6,16 @@ import asyncio
 import json
 import re
 import signal
-import subprocess
-import sys
 import time
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
-from conftest import ROOT
+from conftest import serving
 from lab import (
     ADDRESS,
     PORT,
@@ -28,11 +27,11 @@ from lab import (
     needs_chromium,
     on_screen,
     refusal,
-    served,
 )
 from skywave.lab import connections
 from skywave.lab.connections import Samples
 from skywave.lab.frames import unpacked
+from skywave.lab.site import served
 from skywave.net import Endpoint
 from test_net_command import free_udp_port
 from test_pages import HEIGHT, assert_looks_as_before
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-    from skywave.lab.guard import Guard
     from skywave.net import Connection
 
 
@@ -204,12 +202,11 @@ def test_a_socket_looks_as_before(lab_browser: Browser, width: int, scheme: str)
         endpoint.now_s = index / 10
         samples.take()
 
-    def app(port: int) -> Guard:
-        return connections.application(samples, token=TOKEN, port=port, title="A socket")
+    app = partial(connections.application, samples, title="A socket")
 
     with (
-        served(app) as served_at,
-        on_screen(lab_browser, served_at, (width, HEIGHT[width]), scheme) as page,
+        served(app) as site,
+        on_screen(lab_browser, site.address, (width, HEIGHT[width]), scheme) as page,
     ):
         expect(page.locator("[data-panel=ssthresh] [role=img]")).to_have_attribute(
             "aria-label", re.compile("20.0")
@@ -220,52 +217,39 @@ def test_a_socket_looks_as_before(lab_browser: Browser, width: int, scheme: str)
 
 @needs_chromium
 def test_connections_of_a_server_come_and_go(lab_browser: Browser) -> None:
-    command = (sys.executable, "-m", "skywave", "listen", "127.0.0.1:5001", "--watch")
     udp_port = str(free_udp_port())
-    with subprocess.Popen(
-        [*command, "--no-browser", "--udp-port", udp_port, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    ) as listener:
-        try:
-            assert listener.stderr is not None
-            address = listener.stderr.readline().split()[-1]
-            assert "listening" in listener.stderr.readline()
-            page = lab_browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-            wrong: list[str] = []
-            page.on("pageerror", lambda error: wrong.append(str(error)))
-            page.goto(address)
-            expect(page.get_by_role("heading")).to_contain_text(f"127.0.0.1:{udp_port}")
-            expect(page.locator(".state")).to_have_text("0 connections are open.")
-            expect(page.get_by_role("button")).to_have_count(0)
-            with Endpoint.udp("127.0.0.1:0") as client:
-                names = "skywaveLab.charts.series('goodput').names.length"
-                alive = []
-                for count in (1, 2):
-                    alive.append(client.connect("127.0.0.1", 5001, udp_port=int(udp_port)))
-                    while page.evaluate(names) < count:
-                        alive[-1].send(bytes(1000))
-                        page.wait_for_timeout(20)
-                expect(page.locator(".state")).to_have_text("2 connections are open.")
-                values = (
-                    "skywaveLab.charts.series('goodput').values.every(one => one.some(Boolean))"
-                )
-                page.wait_for_function(values)
-                chart = page.locator("[data-panel=goodput] [role=img]")
-                expect(chart).to_have_attribute("aria-label", re.compile(r"1: 127.0.0.1:\d+: "))
-                assert drawn(page, "cwnd")
-            expect(page.locator(".state")).to_have_text("0 connections are open.")
-            assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-            assert wrong == []
-            listener.send_signal(signal.SIGINT)
-            assert listener.wait(timeout=20) == 130
-            assert listener.stderr.read() == "interrupted\n"
-            expect(page.locator("#connection")).to_contain_text("The server is gone")
-            page.context.close()
-        finally:
-            listener.kill()
+    watched = ("--watch", "--no-browser", "--json")
+    with serving("listen", "127.0.0.1:5001", "--udp-port", udp_port, *watched) as (listener, said):
+        page = lab_browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        wrong: list[str] = []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(re.findall(r"http://\S+", said)[0])
+        expect(page.get_by_role("heading")).to_contain_text(f"127.0.0.1:{udp_port}")
+        expect(page.locator(".state")).to_have_text("0 connections are open.")
+        expect(page.get_by_role("button")).to_have_count(0)
+        with Endpoint.udp("127.0.0.1:0") as client:
+            names = "skywaveLab.charts.series('goodput').names.length"
+            alive = []
+            for count in (1, 2):
+                alive.append(client.connect("127.0.0.1", 5001, udp_port=int(udp_port)))
+                while page.evaluate(names) < count:
+                    alive[-1].send(bytes(1000))
+                    page.wait_for_timeout(20)
+            expect(page.locator(".state")).to_have_text("2 connections are open.")
+            values = "skywaveLab.charts.series('goodput').values.every(one => one.some(Boolean))"
+            page.wait_for_function(values)
+            chart = page.locator("[data-panel=goodput] [role=img]")
+            expect(chart).to_have_attribute("aria-label", re.compile(r"1: 127.0.0.1:\d+: "))
+            assert drawn(page, "cwnd")
+        expect(page.locator(".state")).to_have_text("0 connections are open.")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+        assert wrong == []
+        listener.send_signal(signal.SIGINT)
+        assert listener.wait(timeout=20) == 130
+        assert listener.stderr is not None
+        assert listener.stderr.read() == "interrupted\n"
+        expect(page.locator("#connection")).to_contain_text("The server is gone")
+        page.context.close()
 
 
 class Crowd:
@@ -289,12 +273,10 @@ def test_a_server_that_runs_for_days_shows_who_is_there_now(lab_browser: Browser
     crowd: Any = Crowd()
     samples = Samples(crowd, lambda: 86_400.0 * crowd.day)
     page = lab_browser.new_context().new_page()
+    app = partial(connections.application, samples, title="A socket")
 
-    def app(port: int) -> Guard:
-        return connections.application(samples, token=TOKEN, port=port, title="A socket")
-
-    with served(app) as served_at:
-        page.goto(served_at)
+    with served(app) as site:
+        page.goto(site.address)
         expect(page.locator(".state")).to_be_visible()
         series = "skywaveLab.charts.series('goodput')"
         for crowd.day in (1, 2, 3):

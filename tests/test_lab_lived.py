@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -61,12 +62,12 @@ def test_a_lived_run_sends_frames_and_has_all_tables_in_the_end(
 def test_a_lived_run_is_stopped_and_cannot_be_paused(
     socket: WebSocketTestSession, page_of: TestClient
 ) -> None:
-    session, before = hello(socket), network_namespaces()
+    session, before = hello(socket), network_namespaces(os.getpid())
     endless = TEXT.replace("20 s", "90000 s")
     socket.send_json({"type": "start", "run": "a", "text": endless, "clock": "real"})
     while socket.receive().get("bytes") is None:
         pass
-    begun = network_namespaces() - before
+    begun = network_namespaces(os.getpid()) - before
     assert begun
     for message in ({"type": "pause"}, {"type": "step"}, {"type": "change", "text": TEXT}):
         socket.send_json({"run": "a", **message})
@@ -83,13 +84,13 @@ def test_a_lived_run_is_stopped_and_cannot_be_paused(
 
 @needs_namespaces
 def test_a_lived_run_ends_with_its_page(page_of: TestClient) -> None:
-    before = network_namespaces()
+    before = network_namespaces(os.getpid())
     with page_of.websocket_connect(SESSION, headers={"Origin": ADDRESS}) as socket:
         hello(socket)
         socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
         while socket.receive().get("bytes") is None:
             pass
-        begun = network_namespaces() - before
+        begun = network_namespaces(os.getpid()) - before
     assert_gone(begun)
 
 
@@ -132,13 +133,13 @@ def test_a_lived_run_needs_no_privileges() -> None:
 
 @needs_namespaces
 def test_a_lived_run_ends_with_its_server_even_if_that_is_killed() -> None:
-    before = network_namespaces()
+    before = network_namespaces(os.getpid())
     server = subprocess.Popen([sys.executable, "-c", DRIVE], stdin=subprocess.PIPE, text=True)
     with server:
         assert server.stdin is not None
         server.stdin.write(TEXT.replace("20 s", "90000 s"))
         server.stdin.close()
-        while not (begun := network_namespaces() - before):
+        while not (begun := network_namespaces(server.pid) - before):
             assert server.poll() is None
         server.kill()
     assert_gone(begun)
@@ -262,7 +263,7 @@ def last_time(page: Page, panel: str) -> float:
 @needs_chromium
 @needs_namespaces
 def test_a_lived_run_moves_beside_a_simulated_one_and_is_stopped(lab_opened: Page) -> None:
-    before = network_namespaces()
+    before = network_namespaces(os.getpid())
     lab_opened.get_by_role("button", name="Two runs").click()
     lived, simulated = (lab_opened.locator("section.run").nth(index) for index in range(2))
     simulated.get_by_label("Pace").select_option("")
@@ -280,7 +281,7 @@ def test_a_lived_run_moves_beside_a_simulated_one_and_is_stopped(lab_opened: Pag
         "before => document.querySelector('[data-panel=goodput] canvas').toDataURL() != before",
         arg=picture,
     )
-    begun = network_namespaces() - before
+    begun = network_namespaces(os.getpid()) - before
     assert begun
     for name in ("Pause", "Step"):
         expect(lived.get_by_role("button", name=name)).to_be_disabled()

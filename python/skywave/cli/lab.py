@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -31,16 +31,10 @@ def lab(
     """
     with lab_extra():
         from skywave.lab.server import application  # noqa: PLC0415
-        from skywave.lab.site import address, listening, server  # noqa: PLC0415
+        from skywave.lab.site import served  # noqa: PLC0415
     from skywave.lab.choices import of_file  # noqa: PLC0415
 
     first = None if scenario is None else of_file(scenario)
-    bound = listening(port)
-    port = bound.getsockname()[1]
-    token = secrets.token_urlsafe(24)
-    app = application(token=token, port=port, first=first)
-
-    def ready() -> None:
-        announce("The laboratory", address(port, token), browser=browser)
-
-    server(app, ready=ready).run(sockets=[bound])
+    with served(partial(application, first=first), port=port) as page:
+        announce("The laboratory", page.address, browser=browser)
+        page.wait()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
-import threading
 import time
 from collections import deque
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,7 +16,7 @@ from skywave.lab import messages
 from skywave.lab.frames import packed
 from skywave.lab.messages import State
 from skywave.lab.reading import Wrong
-from skywave.lab.site import address, listening, server, site
+from skywave.lab.site import served, site
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -195,23 +194,6 @@ def application(samples: Samples, *, token: str, port: int, title: str) -> Guard
 def watched(endpoint: Endpoint) -> Iterator[str]:
     """Serve the page of an endpoint until the block ends; gives its address."""
     samples = Samples(endpoint)
-    bound = listening(0)
-    port = bound.getsockname()[1]
-    token = secrets.token_urlsafe(24)
     title = f"Skywave: the socket at {endpoint.local_address}"
-    is_ready = threading.Event()
-    keeping: list[asyncio.Task[None]] = []
-
-    def ready() -> None:
-        keeping.append(asyncio.create_task(samples.keep()))
-        is_ready.set()
-
-    serving = server(application(samples, token=token, port=port, title=title), ready=ready)
-    thread = threading.Thread(target=serving.run, kwargs={"sockets": [bound]})
-    thread.start()
-    try:
-        is_ready.wait()
-        yield address(port, token)
-    finally:
-        serving.should_exit = True
-        thread.join()
+    with served(partial(application, samples, title=title), beside=samples.keep) as page:
+        yield page.address
