@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +18,8 @@ from skywave import Scenario, ScenarioError, _core
 from skywave.lab import choices, knobs, reading, toml
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.testclient import WebSocketTestSession
 
 
@@ -77,6 +81,21 @@ def test_files_are_not_read_for_the_page() -> None:
     trace = 'trace = { mahimahi = "/etc/passwd" }\naccess_rate ='
     with pytest.raises(reading.Wrong, match="trace"):
         reading.inspect(TEXT.replace("access_rate =", trace))
+
+
+def test_a_file_may_begin_with_a_mark_of_its_byte_order(tmp_path: Path) -> None:
+    file = tmp_path / "marked.toml"
+    file.write_text(f"# A comment.\n{TEXT}", encoding="utf-8-sig")
+    assert choices.of_file(file).text == f"# A comment.\n{TEXT}"
+
+
+def test_a_scenario_may_come_through_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "scenario.toml"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=[TEXT])
+    writer.start()
+    assert choices.of_file(pipe).text == TEXT
+    writer.join()
 
 
 def test_every_scenario_on_offer_can_be_run_and_has_knobs() -> None:
