@@ -26,6 +26,8 @@ from lab import (
     network_namespaces,
     until,
 )
+from skywave.emulate.launch import LaunchError
+from skywave.live import privileges
 from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:
@@ -158,6 +160,24 @@ def test_what_can_only_be_simulated_is_said_at_its_line(
         pass
     assert "cannot run on the real clock" in answer["message"], answer
     assert answer["line"] is not None
+
+
+def test_namespaces_are_tried_until_they_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[list[str]] = []
+
+    def refuse(namespaces: list[str], *, is_root: bool) -> None:
+        tried.append(namespaces)
+        if len(tried) == 1:
+            raise LaunchError(f"not for {'root' if is_root else 'users'}")
+
+    privileges.check.cache_clear()
+    monkeypatch.setattr(privileges, "check_namespaces", refuse)
+    try:
+        assert [privileges.refusal() is None for _ in range(4)] == [False, True, True, True]
+        privileges.around()
+        assert len(tried) == 2
+    finally:
+        privileges.check.cache_clear()
 
 
 def test_a_machine_without_namespaces_says_why(

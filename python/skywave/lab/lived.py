@@ -97,9 +97,8 @@ class LivedRun:
 
         """
         await self.tell()
-        around_it = await asyncio.to_thread(around)
         process = await subprocess.create_subprocess_exec(
-            *(*around_it, sys.executable, "-m", lived_process.__name__, self.name),
+            *(*around(), sys.executable, "-m", lived_process.__name__, self.name),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
