@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
-from conftest import serving
+from conftest import assert_bad_input, run_cli, serving
 from lab import (
     ADDRESS,
     PORT,
@@ -38,6 +38,7 @@ from test_pages import HEIGHT, assert_looks_as_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser
 
@@ -163,6 +164,16 @@ def test_the_page_of_a_socket_is_guarded_and_read_only() -> None:
                 while "text" not in (answer := socket.receive()):
                     pass
                 assert json.loads(answer["text"])["type"] == "error"
+
+
+@pytest.mark.parametrize("option", ["--browser", "--no-browser"])
+def test_without_a_page_the_browser_is_refused(option: str, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("what was received before")
+    listen = ("listen", "5001", "--udp-port", "0", "--once", "--output", kept)
+    for command in (listen, ("send", "127.0.0.1:5001")):
+        assert_bad_input(run_cli(*command, option), option, "--watch")
+    assert kept.read_text() == "what was received before"
 
 
 class Sawtooth:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
 
@@ -126,6 +126,14 @@ WatchOption = Annotated[
     ),
 ]
 
+WatchBrowserOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--browser/--no-browser",
+        help="Whether the browser opens the page of --watch. Default: it does.",
+    ),
+]
+
 QlogOption = Annotated[
     Path | None,
     typer.Option(
@@ -161,6 +169,19 @@ class Watch:
 
     is_on: bool
     browser: bool
+
+    @classmethod
+    def of(cls, watch: bool, browser: bool | None) -> Self:
+        """Return what the options say.
+
+        Raises:
+            typer.BadParameter: If they speak of a page that is not there.
+
+        """
+        if browser is not None and not watch:
+            option = "--browser" if browser else "--no-browser"
+            raise typer.BadParameter(f"{option} needs --watch: there is no page without it")
+        return cls(watch, browser is not False)
 
     @contextmanager
     def page(self, opened: Endpoint) -> Iterator[None]:
