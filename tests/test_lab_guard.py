@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import tracemalloc
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import httpx2
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
@@ -17,7 +19,8 @@ from lab import (
     refusal,
 )
 from skywave.lab import reading
-from skywave.lab.site import STATIC, listening
+from skywave.lab.server import application
+from skywave.lab.site import STATIC, listening, served
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient, WebSocketTestSession
@@ -54,6 +57,24 @@ def test_the_page_loads_nothing_from_elsewhere(page_of: TestClient) -> None:
     for name in ("index.html", "lab.css"):
         text = (STATIC / name).read_text(encoding="utf-8")
         assert not re.search(r"(?:https?:)?//\w", text.replace("/static/", "")), name
+
+
+def test_a_page_is_served_until_its_block_ends_even_by_an_error() -> None:
+    with suppress(KeyError), served(application) as page:
+        assert httpx2.get(page.address).status_code == 303
+        raise KeyError
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.get(page.address)
+    page.wait()
+
+
+def test_a_server_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
+    with (
+        pytest.raises(RuntimeError, match="the server of the page has failed"),
+        served(application),
+    ):
+        pass
 
 
 def test_it_listens_on_this_machine_only() -> None:
