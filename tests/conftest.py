@@ -32,6 +32,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # pytest-xdist sets it for its workers, and output that goes nowhere would be that narrow.
 os.environ.pop("COLUMNS", None)
 
+pytest_plugins = ["lab"]  # the fixtures of its page
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 CAPTURES = ROOT / "validation" / "captures"
@@ -79,8 +81,13 @@ def run_process(*arguments: object) -> Done:
 
 
 @contextmanager
-def serving(*arguments: str, says: str = "listening") -> Iterator[subprocess.Popen[str]]:
-    """Run a command that waits for others, from when it says so until the block ends."""
+def serving(
+    *arguments: str, says: str = "listening"
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a command that waits for others, from when it says so until the block ends.
+
+    Gives it, and what it has written on standard error until then.
+    """
     with subprocess.Popen(
         [sys.executable, "-m", "skywave", *arguments],
         stdout=subprocess.PIPE,
@@ -90,8 +97,12 @@ def serving(*arguments: str, says: str = "listening") -> Iterator[subprocess.Pop
     ) as process:
         try:
             assert process.stderr is not None
-            assert says in process.stderr.readline()
-            yield process
+            said = ""
+            while says not in said:
+                line = process.stderr.readline()
+                assert line, f"it ended without saying {says!r}: {said!r}"
+                said += line
+            yield process, said
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
             process.wait(timeout=20)

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import ROOT, run_cli
 from skywave import _core
-from skywave.emulate.launch import AS_ROOT, AS_USER, LaunchError, check
+from skywave.emulate.launch import AS_ROOT, AS_USER, LaunchError, check_namespaces
 from skywave.emulate.report import Verdict
 from skywave.emulate.request import Request
 from skywave.machine import Shares
@@ -29,7 +29,7 @@ def refusal() -> str:
     """Why the system does not let us create namespaces; nothing if it does."""
     is_root = os.geteuid() == 0
     try:
-        check(["unshare", *(AS_ROOT if is_root else AS_USER)], is_root=is_root)
+        check_namespaces(["unshare", *(AS_ROOT if is_root else AS_USER)], is_root=is_root)
     except (LaunchError, OSError) as error:
         return str(error)
     return ""

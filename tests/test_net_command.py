@@ -38,7 +38,7 @@ def listening(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `skywave listen` until the block ends; gives it and the UDP port."""
     port = str(free_udp_port())
     command = ("listen", "127.0.0.1:5001", "--udp-port", port, *options)
-    with serving(*command, says="listening on 127.0.0.1:5001") as process:
+    with serving(*command, says="listening on 127.0.0.1:5001") as (process, _):
         yield process, port
 
 
@@ -254,7 +254,7 @@ def test_nobody_there_is_status_1() -> None:
 
 def test_perf_between_two_processes() -> None:
     port = str(free_udp_port())
-    with serving("perf", "--server", "--udp-port", port, "--json") as server:
+    with serving("perf", "--server", "--udp-port", port, "--json") as (server, _):
         options = ("--duration", "0.5 s", "--udp-port", port, "--rate", "2 Mbps", "--json")
         done = run_cli("perf", "127.0.0.1", *options)
         assert done.returncode == 0, done.stderr

@@ -34,7 +34,7 @@ SAYS = {signal.SIGINT: "interrupted\n", signal.SIGTERM: "terminated\n"}
 def listening(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `skywave listen` for all addresses until the block ends; gives it and the UDP port."""
     port = str(free_udp_port())
-    with serving("listen", str(PORT), "--udp-port", port, *options) as process:
+    with serving("listen", str(PORT), "--udp-port", port, *options) as (process, _):
         yield process, port
 
 

@@ -127,7 +127,7 @@ def test_a_second_size_is_not_believed() -> None:
 def listening(*options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     port = free_udp_port()
     command = ("listen", "127.0.0.1:5001", "--udp-port", str(port), "--once", "--json", *options)
-    with serving(*command) as process:
+    with serving(*command) as (process, _):
         yield process, port
 
 

@@ -57,7 +57,7 @@ export class Chart {
       const value = series.values[at]!.findLast((value) => value !== null);
       return value == null ? `${name}: none` : `${name}: ${value.toPrecision(3)}`;
     });
-    this.place.setAttribute("aria-label", `${this.title}, last values: ${last.slice(0, 12).join(", ")}`);
+    this.place.setAttribute("aria-label", `${this.title}, last values: ${last.slice(0, 12).join(", ") || "none"}`);
   }
 
   redraw(): void {

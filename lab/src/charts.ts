@@ -6,6 +6,8 @@ import { innerPanel, rowsOf, Series, type Panel } from "./series";
 
 /** The most series in a chart; more cannot be told apart. */
 const MOST_SERIES = 20;
+/** How often charts are described in words while they move. */
+const DESCRIBE_MS = 1000;
 
 interface Drawn {
   panel: Panel;
@@ -18,7 +20,7 @@ export class Charts {
   /** The colours of the names that are shown, by what they are names of. */
   private readonly shown = { flow: new Map<string, number>(), link: new Map<string, number>(), connection: new Map<string, number>() };
   private dirty = new Set<string>();
-  private described = 0;
+  private described = -Infinity;
 
   /** `sync` is the name of the cursor that the charts share. */
   constructor(
@@ -77,17 +79,21 @@ export class Charts {
     }
   }
 
-  /** Draws what has arrived since the last time. `isLast` if nothing follows. */
-  draw(now: number, from: number, to: number, isLast: boolean): void {
-    // Words for those who do not see the charts: often enough, and when all is there.
-    const describes = isLast || now - this.described > 1000;
-    if (describes) this.described = now;
+  /** Draws what has arrived since the last time. */
+  draw(now: number, from: number, to: number): void {
     for (const key of this.dirty) {
       const { chart, panel, series } = this.charts.get(key)!;
       chart.draw(series, (name) => this.shown[panel.by].get(name) ?? 0, from, to);
-      if (describes) chart.describe(series);
     }
     this.dirty.clear();
+    if (now - this.described < DESCRIBE_MS) return;
+    this.described = now;
+    this.describe();
+  }
+
+  /** Says in words what the charts show, for those who do not see them. */
+  describe(): void {
+    for (const { chart, series } of this.charts.values()) chart.describe(series);
   }
 
   /** Draws everything anew, in the colours of the page. */

@@ -1,4 +1,4 @@
-// The messages between page and server; python/skywave/lab/session.py describes them.
+// The messages between page and server; python/skywave/lab/session.py and messages.py describe them.
 
 import { tableFromIPC, type Table } from "@uwdata/flechette";
 

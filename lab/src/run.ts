@@ -111,6 +111,8 @@ export class Run {
   }
 
   start(paused = false): void {
+    // What the last run has ended with is not said of this one.
+    this.complain("");
     this.send("start", { text: this.text, clock: this.nextClock, pace: this.pace, paused });
   }
 
@@ -151,7 +153,8 @@ export class Run {
       case "text":
         this.text = message.text;
         this.check();
-        if (this.state?.clock === "simulated") this.send("change", { text: message.text });
+        // A knob is for the next run if that has another clock than the one which is over.
+        if (this.state?.clock === "simulated" && this.clock === "simulated") this.send("change", { text: message.text });
         break;
       case "error": {
         const at = message.line === null ? "" : `line ${message.line}: `;
@@ -165,6 +168,8 @@ export class Run {
         this.state = message;
         this.time = message.time_s;
         this.buttons();
+        // What has arrived last may have been drawn before it was known to be the last.
+        if (!this.isOn) this.charts.describe();
         break;
     }
   }
@@ -180,7 +185,7 @@ export class Run {
   draw(now: number): void {
     if (this.state === undefined || !this.charts.isDirty) return;
     this.draws += 1;
-    this.charts.draw(now, 0, this.state.end_s ?? this.time, !this.isOn);
+    this.charts.draw(now, 0, this.state.end_s ?? this.time);
     this.progress();
     if (this.find<HTMLSelectElement>(".link").options.length !== this.charts.links.length) this.downloads();
   }

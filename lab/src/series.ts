@@ -60,9 +60,10 @@ export function rowsOf(panel: Panel, table: Table, isShown: (name: string) => bo
   for (let row = 0; row < names.length; row++) {
     if (!isShown(names[row]!) || (inner !== undefined && inner[row] !== panel.inner)) continue;
     const value = values[row];
+    const isNone = value == null || (value === 0 && panel.zeroIsNone);
     rows.times.push(times[row]!);
     rows.names.push(names[row]!);
-    rows.values.push(value == null ? null : value * panel.scale);
+    rows.values.push(isNone ? null : value * panel.scale);
   }
   return rows;
 }
@@ -79,6 +80,8 @@ export interface Panel {
   always: boolean;
   /** The name of the inner value that it shows, if it shows one. */
   inner?: string;
+  /** Whether 0 means that there is no such value: a sender with a rate has no window. */
+  zeroIsNone?: boolean;
 }
 
 const BY = { flows: "flow", links: "link", controls: "flow", queues: "link", rates: "flow", connections: "connection" } as const;
@@ -91,7 +94,7 @@ const later = (key: string, title: string, unit: string, table: Panel["table"], 
 
 /** The panels of a run. Those of rate-based controls (TFRC) are shown if the scenario records rates. */
 export const RUN_PANELS: Panel[] = [
-  panel("cwnd", "Congestion window", "packets", "flows", "cwnd_packets"),
+  { ...panel("cwnd", "Congestion window", "packets", "flows", "cwnd_packets"), zeroIsNone: true },
   panel("goodput", "Goodput", "Mbit/s", "flows", "goodput_bps", 1e-6),
   panel("delay", "One-way delay, mean", "ms", "flows", "delay_mean_s", 1e3),
   panel("queue", "Queue", "packets", "links", "queue_packets"),

@@ -39,7 +39,7 @@ export class Socket implements View {
 
   draw(now: number): void {
     if (!this.charts.isDirty || this.state === undefined) return;
-    this.charts.draw(now, Math.max(0, this.time - (this.state.kept_s ?? this.time)), this.time, false);
+    this.charts.draw(now, Math.max(0, this.time - (this.state.kept_s ?? this.time)), this.time);
   }
 
   redraw(): void {

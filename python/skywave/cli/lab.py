@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from skywave.cli.page import BrowserOption, show, the_extra
+from skywave.cli.page import BrowserOption, announce, lab_extra
 
 PORT = 8377
 
@@ -25,22 +25,16 @@ def lab(
     ] = PORT,
     browser: BrowserOption = True,
 ) -> None:
-    """Open a page on which scenarios run while you watch them and turn their knobs.
+    r"""Open a page on which scenarios run while you watch them and turn their knobs.
 
-    The page is served to this machine only. Ctrl-C ends it. Needs the extra skywave[lab].
+    The page is served to this machine only. Ctrl-C ends it. Needs the extra skywave\[lab].
     """
-    with the_extra():
+    with lab_extra():
         from skywave.lab.server import application  # noqa: PLC0415
-        from skywave.lab.site import address, listening, server  # noqa: PLC0415
+        from skywave.lab.site import served  # noqa: PLC0415
     from skywave.lab.choices import of_file  # noqa: PLC0415
 
     first = None if scenario is None else of_file(scenario)
-    bound = listening(port)
-    port = bound.getsockname()[1]
-    token = secrets.token_urlsafe(24)
-    app = application(token=token, port=port, first=first)
-
-    def ready() -> None:
-        show("The laboratory", address(port, token), browser=browser)
-
-    server(app, ready=ready).run(sockets=[bound])
+    with served(partial(application, first=first), port=port) as page:
+        announce("The laboratory", page.address, browser=browser)
+        page.wait()

@@ -18,7 +18,7 @@ BrowserOption = Annotated[
 
 
 @contextmanager
-def the_extra() -> Iterator[None]:
+def lab_extra() -> Iterator[None]:
     """Say in one line what to install if an import fails for lack of the extra ``skywave[lab]``."""
     try:
         yield
@@ -30,7 +30,7 @@ def the_extra() -> Iterator[None]:
         ) from None
 
 
-def show(what: str, address: str, *, browser: bool) -> None:
+def announce(what: str, address: str, *, browser: bool) -> None:
     """Print the address of a page, and open it in the browser."""
     sys.stderr.write(f"{what} is at {address}\n")
     sys.stderr.flush()

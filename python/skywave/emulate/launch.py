@@ -48,7 +48,7 @@ def launch(request: Request) -> int:
             "--peer, or run it as root"
         )
     namespaces = [unshare, *(AS_ROOT if is_root else AS_USER)]
-    check(namespaces, is_root=is_root)
+    check_namespaces(namespaces, is_root=is_root)
     inner, outer = os.pipe()
     try:
         program = [sys.executable, "-m", "skywave.emulate.inside", str(inner), request.to_json()]
@@ -77,7 +77,7 @@ def _signals_left_to_the_command() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def check(namespaces: list[str], *, is_root: bool) -> None:
+def check_namespaces(namespaces: list[str], *, is_root: bool) -> None:
     """Raise ``LaunchError`` if such namespaces cannot be created."""
     tried = subprocess.run([*namespaces, "--", "true"], capture_output=True, text=True, check=False)
     if tried.returncode == 0:

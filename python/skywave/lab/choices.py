@@ -11,9 +11,12 @@ from skywave import ScenarioError
 from skywave.lab import reading
 from skywave.lab.toml import written
 from skywave.scenario import Scenario
+from skywave.scenario.experiment import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from skywave.scenario.experiment import Syntax
 
 FIRST = """\
 # Two flows share a bottleneck. Run it, then turn a knob or change the text.
@@ -74,8 +77,11 @@ def of_file(path: Path) -> Choice:
         OSError: If the file cannot be read.
 
     """
-    experiment = Scenario.from_file(path)
-    text = path.read_text(encoding="utf-8")
+
+    def parsed(text: str, syntax: Syntax, directory: str) -> tuple[str, Scenario]:
+        return text, Scenario.from_text(text, syntax, directory)
+
+    text, experiment = read_file(path, parsed)
     try:
         reading.inspect(text)
     except reading.Wrong:

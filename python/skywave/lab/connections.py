@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
-import threading
 import time
 from collections import deque
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from skywave.lab import messages
 from skywave.lab.frames import packed
-from skywave.lab.site import address, listening, server, site
-from skywave.lab.state import State
+from skywave.lab.messages import State
+from skywave.lab.reading import Wrong
+from skywave.lab.site import served, site
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
     from skywave.lab.guard import Guard
+    from skywave.lab.messages import Phase
     from skywave.net import ConnectionSnapshot, Endpoint
 
 RUN = "a"
@@ -67,6 +69,8 @@ class Samples:
         """How many connections the endpoint has."""
         self.time_s = 0.0
         """When the last sample was taken."""
+        self.failure: str | None = None
+        """Why no more samples are taken."""
         self._endpoint = endpoint
         self._now = now
         self._began = now()
@@ -87,18 +91,24 @@ class Samples:
 
     def _row(self, connection: ConnectionSnapshot, took_s: float) -> dict[str, Any]:
         stats: Mapping[str, Any] = connection["stats"]
-        before = self._before.get(connection["id"], {})
+        # One that was not shown is new if all were; otherwise nobody knows what it did before.
+        unknown: Mapping[str, Any] | None = {} if len(self._before) < MOST_SHOWN else None
+        before = self._before.get(connection["id"], unknown)
 
         def since(name: str) -> float | None:
             value = stats[name]
-            return None if value is None else value - (before.get(name) or 0)
+            return None if value is None or before is None else value - (before.get(name) or 0)
+
+        def rate(name: str) -> float | None:
+            count = since(name)
+            return None if count is None else 8 * count / took_s
 
         return {
             "time_s": self.time_s,
             "connection": _name(connection),
             **{column: stats[name] for name, column in STATE.items()},
             **{column: since(name) for name, column in SINCE.items()},
-            **{column: 8 * (since(name) or 0) / took_s for name, column in RATES.items()},
+            **{column: rate(name) for name, column in RATES.items()},
         }
 
     def after(self, seen: int) -> tuple[int, pa.Table]:
@@ -108,10 +118,13 @@ class Samples:
         return self._taken, pa.Table.from_batches(batches, SCHEMA)
 
     async def keep(self) -> None:
-        """Take a sample now and then, without end."""
-        while True:
+        """Take a sample now and then, until that fails."""
+        while self.failure is None:
             await asyncio.sleep(INTERVAL_S)
-            self.take()
+            try:
+                self.take()
+            except Exception as error:  # noqa: BLE001  (whatever it is, the pages say it)
+                self.failure = f"The socket cannot be sampled any more: {error!r}"
 
 
 def _name(connection: ConnectionSnapshot) -> str:
@@ -129,22 +142,25 @@ class Watcher:
 
     async def receive(self, _: str) -> None:
         """Refuse every message."""
-        wrong = {"field": "", "message": READ_ONLY, "line": None, "column": None}
-        await self._send({"type": "error", "run": RUN, **wrong})
+        await self._send(messages.error(RUN, Wrong("", READ_ONLY)))
 
     async def show(self) -> None:
-        """Send samples as they are taken, without end."""
+        """Send samples as they are taken, until that fails."""
         seen, told = 0, None
         while True:
-            notes = _notes(self._samples.open)
+            failure = self._samples.failure
+            notes = (failure,) if failure else _notes(self._samples.open)
             if notes != told:
+                phase: Phase = "ended" if failure else "running"
                 time_s = self._samples.time_s
-                state = State(RUN, "real", "running", time_s, None, kept_s=KEPT_S, notes=notes)
+                state = State(RUN, "real", phase, time_s, None, kept_s=KEPT_S, notes=notes)
                 await self._send(state.message())
                 told = notes
             seen, table = self._samples.after(seen)
             header = {"run": RUN, "epoch": 0, "time_s": self._samples.time_s}
             await self._socket.send_bytes(packed(header, {"connections": table}))
+            if failure:
+                return
             await asyncio.sleep(INTERVAL_S)
 
     async def _send(self, message: Mapping[str, Any]) -> None:
@@ -163,8 +179,7 @@ def application(samples: Samples, *, token: str, port: int, title: str) -> Guard
     @asynccontextmanager
     async def opened(connection: WebSocket) -> AsyncIterator[Watcher]:
         watcher = Watcher(connection, samples)
-        hello = {"type": "hello", "session": "", "shows": "connections", "not_real": None}
-        await connection.send_json({**hello, "title": title})
+        await connection.send_json(messages.hello("connections", title))
         showing = asyncio.create_task(watcher.show())
         try:
             yield watcher
@@ -179,23 +194,6 @@ def application(samples: Samples, *, token: str, port: int, title: str) -> Guard
 def watched(endpoint: Endpoint) -> Iterator[str]:
     """Serve the page of an endpoint until the block ends; gives its address."""
     samples = Samples(endpoint)
-    bound = listening(0)
-    port = bound.getsockname()[1]
-    token = secrets.token_urlsafe(24)
     title = f"Skywave: the socket at {endpoint.local_address}"
-    is_ready = threading.Event()
-    keeping: list[asyncio.Task[None]] = []
-
-    def ready() -> None:
-        keeping.append(asyncio.create_task(samples.keep()))
-        is_ready.set()
-
-    serving = server(application(samples, token=token, port=port, title=title), ready=ready)
-    thread = threading.Thread(target=serving.run, kwargs={"sockets": [bound]})
-    thread.start()
-    try:
-        is_ready.wait()
-        yield address(port, token)
-    finally:
-        serving.should_exit = True
-        thread.join()
+    with served(partial(application, samples, title=title), beside=samples.keep) as page:
+        yield page.address

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import pyarrow as pa
 
-from skywave.lab import living
+from skywave.lab import lived_process
 from skywave.lab.frames import unpacked
+from skywave.lab.messages import State
 from skywave.lab.reading import Wrong, inspect, located
-from skywave.lab.state import State
 from skywave.live.privileges import around, refusal
 from skywave.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from skywave.lab.state import Clock, Phase, Send
+    from skywave.lab.messages import Clock, Phase, Send
 
 PATIENCE_S = 10.0
 """How long a run that was told to stop may take to say what it has measured."""
 
 
 class LivedRun:
-    """A run on the page, on the real clock.
+    """A run on the page, on the real clock: a :class:`~skywave.lab.runs.Run`.
 
     Its process has the namespaces, so the server stays in its own and needs no privileges. They end
     with the process, and the process ends with the server: it reads a pipe that the server holds.
@@ -97,9 +97,8 @@ class LivedRun:
 
         """
         await self.tell()
-        around_it = await asyncio.to_thread(around)
         process = await subprocess.create_subprocess_exec(
-            *(*around_it, sys.executable, "-m", living.__name__, self.name),
+            *(*around(), sys.executable, "-m", lived_process.__name__, self.name),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -130,16 +129,19 @@ class LivedRun:
         async for message in _messages(stream):
             header, tables = unpacked(message)
             match header.get("type"):
-                case living.RESULTS:
+                case lived_process.RESULTS:
+                    self._now_s = header["time_s"]
                     self._tables = tables
                     self._notes = tuple(header["notes"])
-                case living.ERROR:
-                    raise located(self.text, header["message"])
+                case lived_process.ERROR:
+                    if not self.is_over:  # whoever stops it while it starts knows why it ends
+                        raise located(self.text, header["message"])
+                    return
                 case _:
+                    self._now_s = header["time_s"]
                     for name, table in tables.items():
                         self._pieces.setdefault(name, []).append(table)
                     await self._send(message)
-            self._now_s = header["time_s"]
 
     def results(self) -> Mapping[str, pa.Table]:
         """Return all tables if it is over, otherwise what has been sampled so far."""

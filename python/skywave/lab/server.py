@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from skywave import ScenarioError
-from skywave.lab import choices, reading
+from skywave.lab import choices, messages, reading
 from skywave.lab.session import Session
 from skywave.lab.site import site
 from skywave.live.privileges import refusal
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
     from skywave.lab.choices import Choice
     from skywave.lab.guard import Guard
-    from skywave.lab.lived import LivedRun
-    from skywave.lab.watched import WatchedRun
-
-    Run = WatchedRun | LivedRun
+    from skywave.lab.runs import Run
 
 
 def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
@@ -67,8 +64,9 @@ def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
         sessions[key] = session
         try:
             not_real = await asyncio.to_thread(refusal)
-            hello = {"type": "hello", "session": key, "shows": "scenarios", "not_real": not_real}
-            await connection.send_json({**hello, "title": "Skywave laboratory"})
+            await connection.send_json(
+                messages.hello("scenarios", "Skywave laboratory", session=key, not_real=not_real)
+            )
             yield session
         finally:
             del sessions[key]

@@ -10,10 +10,8 @@ sends:
 - ``change`` (``run``, ``text``): goes on with another scenario;
 - ``pace`` (``run``, ``pace``), ``play``, ``pause``, ``step``, ``stop`` (``run``).
 
-It receives ``hello`` (``session``; ``shows``, which is ``scenarios`` here and ``connections`` on
-the page of a socket; ``title``; ``not_real``: why there are no runs on the real clock, if there are
-none), ``checked`` (``knobs``, ``warnings``), ``text`` (``text``), ``error`` (``field``,
-``message``, ``line``, ``column``), and ``state`` (:class:`~skywave.lab.state.State`) of its runs.
+It receives ``checked`` (``knobs``, ``warnings``), ``text`` (``text``), and what
+:mod:`skywave.lab.messages` has: ``hello``, ``error``, and ``state`` of its runs.
 """
 
 from __future__ import annotations
@@ -25,15 +23,17 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.websockets import WebSocketDisconnect
 
-from skywave.lab import knobs
+from skywave.lab import knobs, messages
 from skywave.lab.lived import LivedRun
 from skywave.lab.reading import Wrong, inspect
-from skywave.lab.watched import Prepared, WatchedRun
+from skywave.lab.simulated import Prepared, SimulatedRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from starlette.websockets import WebSocket
+
+    from skywave.lab.runs import Run
 
 RUNS = ("a", "b")
 """The names of runs: two fit side by side."""
@@ -44,7 +44,7 @@ class Session:
 
     def __init__(self, socket: WebSocket) -> None:
         """Create it for an accepted socket."""
-        self.runs: dict[str, WatchedRun | LivedRun] = {}
+        self.runs: dict[str, Run] = {}
         self._socket = socket
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._sending = asyncio.Lock()
@@ -77,10 +77,10 @@ class Session:
             case "start":
                 await self._start(run, message)
             case "change" if run in self.runs:
-                watched = self.runs[run]
-                await watched.change(_text(message))
+                changed = self.runs[run]
+                await changed.change(_text(message))
                 if self._tasks[run].done():
-                    self._drive(run, watched)
+                    self._drive(run, changed)
             case "pace" if run in self.runs:
                 self.runs[run].set_pace(_pace(message))
             case "play" | "pause" | "step" | "stop" as name if run in self.runs:
@@ -97,11 +97,11 @@ class Session:
 
     async def _start(self, run: str, message: Mapping[str, Any]) -> None:
         text, pace, paused = _text(message), _pace(message), bool(message.get("paused"))
-        begun: WatchedRun | LivedRun
+        begun: Run
         match message.get("clock", "simulated"):
             case "simulated":
                 prepared = await asyncio.to_thread(Prepared.of, text)
-                begun = WatchedRun(run, prepared, pace, self._send, paused=paused)
+                begun = SimulatedRun(run, prepared, pace, self._send, paused=paused)
             case "real":
                 begun = await LivedRun.prepared(run, text, self._send)
             case clock:
@@ -110,25 +110,26 @@ class Session:
         self.runs[run] = begun
         self._drive(run, begun)
 
-    def _drive(self, run: str, watched: WatchedRun | LivedRun) -> None:
-        self._tasks[run] = asyncio.create_task(self._driven(run, watched))
+    def _drive(self, name: str, run: Run) -> None:
+        self._tasks[name] = asyncio.create_task(self._driven(name, run))
 
-    async def _driven(self, run: str, watched: WatchedRun | LivedRun) -> None:
+    async def _driven(self, name: str, run: Run) -> None:
         try:
-            await watched.drive()
+            await run.drive()
         except WebSocketDisconnect:
-            watched.stop()
-        except (Wrong, RuntimeError) as error:  # a control failed, or the page is gone
-            watched.stop()
-            with suppress(RuntimeError, WebSocketDisconnect):
-                await watched.tell()
-                wrong = error if isinstance(error, Wrong) else Wrong("", str(error))
-                await self._refuse(run, wrong)
+            run.stop()
+        except Exception as error:  # noqa: BLE001  (whatever it is, the page waits for an end)
+            run.stop()
+            if self.runs.get(name) is not run:  # nobody waits for it, or another took its place
+                return
+            with suppress(RuntimeError, WebSocketDisconnect):  # the page is gone
+                await run.tell()
+                await self._refuse(name, _failure(error))
 
     async def _end(self, run: str) -> None:
         if run in self.runs:
             self.runs.pop(run).stop()
-            # Whoever does not want to wait leaves it to end by itself.
+            # Cancelled, this leaves the task alone: gather would cancel it.
             await asyncio.wait([self._tasks.pop(run)])
 
     async def close(self) -> None:
@@ -137,23 +138,22 @@ class Session:
             await self._end(run)
 
     async def _refuse(self, run: str, wrong: Wrong) -> None:
-        await self._send(
-            {
-                "type": "error",
-                "run": run,
-                "field": wrong.field,
-                "message": wrong.message,
-                "line": wrong.line,
-                "column": wrong.column,
-            }
-        )
+        await self._send(messages.error(run, wrong))
 
-    async def _send(self, message: bytes | dict[str, Any]) -> None:
+    async def _send(self, message: bytes | dict[str, object]) -> None:
         async with self._sending:
             if isinstance(message, bytes):
                 await self._socket.send_bytes(message)
             else:
                 await self._socket.send_text(json.dumps(message))
+
+
+def _failure(error: Exception) -> Wrong:
+    if isinstance(error, Wrong):
+        return error
+    # Those of the system and of the core say what they are; others have a name for that.
+    says = error if isinstance(error, OSError | RuntimeError) else repr(error)
+    return Wrong("", f"the run failed: {says}")
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 import socket
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
@@ -16,7 +21,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from skywave.lab.guard import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from starlette.requests import Request
@@ -100,12 +105,68 @@ def listening(port: int) -> socket.socket:
     return bound
 
 
-def address(port: int, token: str) -> str:
-    """Return the address that opens a page."""
-    return f"http://{LOOPBACK}:{port}/?token={token}"
+@dataclass(frozen=True)
+class Served:
+    """A page that is served."""
+
+    address: str
+    """What opens it: it contains the token."""
+    _ended: threading.Event
+
+    def wait(self) -> None:
+        """Wait until the server ends, which it does not do by itself."""
+        self._ended.wait()
 
 
-def server(app: Guard, *, ready: Callable[[], None]) -> uvicorn.Server:
+@contextmanager
+def served(
+    make: Callable[..., Guard],
+    *,
+    port: int = 0,
+    beside: Callable[[], Coroutine[Any, Any, None]] | None = None,
+) -> Iterator[Served]:
+    """Serve an application, in a thread, until the block ends.
+
+    ``make`` returns the application for a ``token`` and a ``port``; port 0 takes a free one.
+    ``beside`` runs in the server's loop, as long as that does.
+
+    Raises:
+        OSError: If the port is taken.
+
+    """
+    token = secrets.token_urlsafe(24)
+    is_ready, ended = threading.Event(), threading.Event()
+    tasks: list[asyncio.Task[None]] = []
+
+    def ready() -> None:
+        if beside is not None:
+            tasks.append(asyncio.create_task(beside()))
+        is_ready.set()
+
+    with listening(port) as bound:
+        port = bound.getsockname()[1]
+        server = _server(make(token=token, port=port), ready)
+
+        def serve() -> None:
+            try:
+                server.run(sockets=[bound])
+            finally:
+                ended.set()
+                is_ready.set()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            is_ready.wait()
+            if ended.is_set():
+                raise RuntimeError("the server of the page has failed")
+            yield Served(f"http://{LOOPBACK}:{port}/?token={token}", ended)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def _server(app: Guard, ready: Callable[[], None]) -> uvicorn.Server:
     """Return a server of an application. ``ready`` is called in its loop when it begins."""
 
     class Server(uvicorn.Server):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from functools import cache
 
 from skywave import _core
-from skywave.emulate.launch import LaunchError, check
+from skywave.emulate.launch import LaunchError, check_namespaces
 
 _INSIDE = "SKYWAVE_IN_USER_NAMESPACE"
 _UNSHARE = ("--user", "--map-root-user", "--net")
@@ -31,20 +32,20 @@ def acquire(module: str = "skywave") -> None:
         LaunchError: If the system does not let users create namespaces.
 
     """
-    if os.environ.get(_INSIDE):
+    if os.environ.get(_INSIDE) or os.geteuid() == 0:
         return
+    check()
     namespaces = around()
-    if namespaces:
-        program = [sys.executable, "-m", module, *sys.argv[1:]]
-        environment = {**os.environ, _INSIDE: "1"}
-        os.execve(namespaces[0], [*namespaces, "--", *program], environment)  # noqa: S606
+    program = [sys.executable, "-m", module, *sys.argv[1:]]
+    environment = {**os.environ, _INSIDE: "1"}
+    os.execve(namespaces[0], [*namespaces, "--", *program], environment)  # noqa: S606
 
 
 def around() -> list[str]:
     """Return the command in which a process can create network namespaces; empty for root.
 
     Raises:
-        LaunchError: If the system does not let users create namespaces.
+        LaunchError: If ``unshare`` is not installed.
 
     """
     if os.geteuid() == 0:
@@ -52,18 +53,29 @@ def around() -> list[str]:
     unshare = shutil.which("unshare")
     if unshare is None:
         raise LaunchError("unshare is not installed: it is part of util-linux; or run it as root")
-    namespaces = [unshare, *_UNSHARE]
-    check(namespaces, is_root=False)
-    return namespaces
+    return [unshare, *_UNSHARE]
+
+
+@cache
+def check() -> None:
+    """Try whether network namespaces can be created. What has once worked is not tried again.
+
+    Raises:
+        LaunchError: If the system does not let us create them.
+
+    """
+    is_root = os.geteuid() == 0
+    if not is_root:
+        check_namespaces(around(), is_root=False)
+    elif unshare := shutil.which("unshare"):
+        check_namespaces([unshare, "--net"], is_root=True)
 
 
 def refusal() -> str | None:
     """Return why there are no runs on the real clock here; None if there are."""
     try:
         require()
-        around()
-        if os.geteuid() == 0 and (unshare := shutil.which("unshare")):
-            check([unshare, "--net"], is_root=True)
+        check()
     except LaunchError as error:
         return str(error)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from attrs import define, frozen
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from skywave.quantities import Duration, Rate
     from skywave.scenario.parts import Back, Loss, Queue, Source, Trace, Transport
+
+Syntax = Literal["toml", "json"]
+Read = TypeVar("Read")
 
 
 @frozen(kw_only=True)
@@ -184,9 +187,7 @@ class Scenario(parts.Scenario):
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
     @classmethod
-    def from_text(
-        cls, text: str, syntax: Literal["toml", "json"], directory: str | Path | None = None
-    ) -> Self:
+    def from_text(cls, text: str, syntax: Syntax, directory: str | Path | None = None) -> Self:
         """Parse and check a scenario. Trace files that it names are read from ``directory``.
 
         Raises:
@@ -207,7 +208,7 @@ class Scenario(parts.Scenario):
             OSError: If the file cannot be read.
 
         """
-        return cls.from_dict(json.loads(_of_file(path, _core.check_scenario)))
+        return cls.from_dict(json.loads(read_file(path, _core.check_scenario)))
 
 
 def inspect_file(path: str | Path) -> Inspection:
@@ -218,11 +219,17 @@ def inspect_file(path: str | Path) -> Inspection:
         OSError: If the file cannot be read.
 
     """
-    return Inspection.of(_of_file(path, _core.inspect_scenario))
+    return Inspection.of(read_file(path, _core.inspect_scenario))
 
 
-def _of_file(path: str | Path, read: Callable[[str, str, str], str]) -> str:
-    """Return what ``read`` returns for the text, the format and the directory of a file."""
+def read_file(path: str | Path, read: Callable[[str, Syntax, str], Read]) -> Read:
+    """Return what ``read`` returns for the text, the syntax and the directory of a file.
+
+    Raises:
+        ScenarioError: If the scenario is wrong; the message names the field.
+        OSError: If the file cannot be read.
+
+    """
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):
         raise _core.ScenarioError(f"{path} is YAML: a scenario is a .toml or a .json file")

@@ -26,7 +26,6 @@ from skywave.cli.net.exchanges import Exchanges
 from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
 from skywave.cli.net.send import DATAGRAM, FAILED, LARGEST, generated
-from skywave.cli.page import BrowserOption
 from skywave.net.file import Assembly
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def listen(
     qlog: options.QlogOption = None,
     log: options.LogOption = None,
     watch: options.WatchOption = False,
-    browser: BrowserOption = True,
+    browser: options.WatchBrowserOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Accept DCCP connections and count, write or echo the received data.
@@ -102,6 +101,7 @@ def listen(
         ccid, service_code, settings, idle_timeout=idle_timeout, keepalive=keepalive
     )
     interval_s = seconds(interval)
+    watched = options.Watch.of(watch, browser)
     close_s = options.duration("--close-timeout", close_timeout).seconds
     if output is not None and not once:
         raise typer.BadParameter("--output is for one connection: give --once too")
@@ -119,7 +119,7 @@ def listen(
                 metrics=metrics,
                 qlog=qlog,
                 log=log,
-                watch=options.Watch(watch, browser),
+                watch=watched,
             )
         )
         listener = endpoint.listen(where_.port, config=config)

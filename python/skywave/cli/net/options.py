@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
 
@@ -16,7 +16,7 @@ from skywave import _core
 from skywave.cli.console import warn
 from skywave.cli.net import place
 from skywave.cli.net.place import bracketed
-from skywave.cli.page import show, the_extra
+from skywave.cli.page import announce, lab_extra
 from skywave.net import (
     UDP_PORT,
     AddressInUseError,
@@ -121,8 +121,16 @@ WatchOption = Annotated[
     bool,
     typer.Option(
         "--watch",
-        help="Open a page on which the connections' windows, rates, round-trip times and losses"
-        " move. Needs the extra skywave[lab].",
+        help="Open a page that shows the connections' windows, rates, round-trip times and losses"
+        " live. Needs the extra skywave\\[lab].",
+    ),
+]
+
+WatchBrowserOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--browser/--no-browser",
+        help="Whether the browser opens the page of --watch. Default: it does.",
     ),
 ]
 
@@ -162,16 +170,29 @@ class Watch:
     is_on: bool
     browser: bool
 
+    @classmethod
+    def of(cls, watch: bool, browser: bool | None) -> Self:
+        """Return what the options say.
+
+        Raises:
+            typer.BadParameter: If they speak of a page that is not there.
+
+        """
+        if browser is not None and not watch:
+            option = "--browser" if browser else "--no-browser"
+            raise typer.BadParameter(f"{option} needs --watch: there is no page without it")
+        return cls(watch, browser is not False)
+
     @contextmanager
     def page(self, opened: Endpoint) -> Iterator[None]:
         """Serve the page of a socket until the block ends, if it has one."""
         if not self.is_on:
             yield
             return
-        with the_extra():
+        with lab_extra():
             from skywave.lab.connections import watched  # noqa: PLC0415
         with watched(opened) as address:
-            show("The page", address, browser=self.browser)
+            announce("The page", address, browser=self.browser)
             yield
 
 

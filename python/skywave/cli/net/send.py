@@ -24,7 +24,6 @@ from skywave.cli.net.exchange import (
 )
 from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
-from skywave.cli.page import BrowserOption
 from skywave.net.file import Bare, Parts
 from skywave.net.load import datagram
 
@@ -95,7 +94,7 @@ def send(
     qlog: options.QlogOption = None,
     log: options.LogOption = None,
     watch: options.WatchOption = False,
-    browser: BrowserOption = True,
+    browser: options.WatchBrowserOption = None,
     close: CloseOption = Ending.FIRST,
     close_timeout: CloseTimeoutOption = CLOSE_TIMEOUT,
     idle_ms: IdleOption = 0,
@@ -118,6 +117,7 @@ def send(
     )
     duration_s = None if duration is None else options.duration("--duration", duration).seconds
     interval_s = seconds(interval)
+    watched = options.Watch.of(watch, browser)
     if rate is not None and interval_ms is not None:
         raise typer.BadParameter("give --rate or --interval-ms, not both")
     rate_bps = None if rate is None else options.rate("--rate", rate).bps
@@ -131,7 +131,7 @@ def send(
                 metrics=metrics,
                 qlog=qlog,
                 log=log,
-                watch=options.Watch(watch, browser),
+                watch=watched,
             )
         )
         connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)

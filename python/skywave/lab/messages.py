@@ -1,10 +1,13 @@
-"""How far something on the page is, as the page is told."""
+"""What a page is told: by whom it is greeted, how far its runs are, and what is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from skywave.lab.reading import Wrong
 
 Send = Callable[[bytes | dict[str, object]], Awaitable[None]]
 """Sends a frame as bytes, or a message."""
@@ -35,3 +38,36 @@ class State:
     def message(self) -> dict[str, object]:
         """Return it as the page reads it."""
         return {"type": "state", **asdict(self)}
+
+
+def hello(
+    shows: Literal["scenarios", "connections"],
+    title: str,
+    *,
+    session: str = "",
+    not_real: str | None = None,
+) -> dict[str, object]:
+    """Return the first message to a page.
+
+    ``session`` names it in the addresses of downloads. ``not_real`` says why there are no runs on
+    the real clock.
+    """
+    return {
+        "type": "hello",
+        "session": session,
+        "shows": shows,
+        "title": title,
+        "not_real": not_real,
+    }
+
+
+def error(run: str, wrong: Wrong) -> dict[str, object]:
+    """Return what is wrong with a message, a scenario or a run; ``run`` may be empty."""
+    return {
+        "type": "error",
+        "run": run,
+        "field": wrong.field,
+        "message": wrong.message,
+        "line": wrong.line,
+        "column": wrong.column,
+    }

@@ -1,10 +1,10 @@
 """A process that runs a scenario on the real clock for the page, and writes frames to its output.
 
-It is run as ``python -m skywave.lab.living RUN``. On standard input it takes a scenario in JSON, on
-one line; the run ends early when the input does. It writes frames (:mod:`skywave.lab.frames`), each
-after its length in four bytes, little endian. Those with samples are the page's. The last one has a
-``type``: :data:`RESULTS`, with all tables and what is known of how far they can be believed, or
-:data:`ERROR`.
+It is run as ``python -m skywave.lab.lived_process RUN``. On standard input it takes a scenario in
+JSON, on one line; the run ends early when the input does. It writes frames
+(:mod:`skywave.lab.frames`), each after its length in four bytes, little endian. Those with samples
+are the page's. The last one has a ``type``: :data:`RESULTS`, with all tables and what is known of
+how far they can be believed, or :data:`ERROR`.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ def main(run: str) -> None:
         lived = run_live(scenario, progress=look, samples=frames.sampled)
     except (ValueError, OSError, RuntimeError, LaunchError) as error:
         # ScenarioError is a ValueError.
-        frames.end(packed({"type": ERROR, "time_s": 0.0, "message": str(error)}, {}))
+        frames.end(packed({"type": ERROR, "message": str(error)}, {}))
         return
     except KeyboardInterrupt:
         message = "stopped before it began"
-        frames.end(packed({"type": ERROR, "time_s": 0.0, "message": message}, {}))
+        frames.end(packed({"type": ERROR, "message": message}, {}))
         return
     verdict = list(lived.verdict.lines())
     header = {"type": RESULTS, "time_s": lived.results.summary["duration_s"], "notes": verdict}

@@ -1,4 +1,4 @@
-"""A run that is watched: at a pace or as fast as it can, paused, stepped, changed, stopped."""
+"""A simulated run: at a pace or as fast as it can, paused, stepped, changed, stopped."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pyarrow as pa
 
 from skywave import _core
 from skywave.lab.frames import frame
+from skywave.lab.messages import State
 from skywave.lab.reading import inspect
-from skywave.lab.state import State
 from skywave.quantities import Duration
 from skywave.results import Results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.lab.state import Clock, Phase, Send
+    from skywave.lab.messages import Clock, Phase, Send
 
 FRAME_S = 0.02
 """The time between two frames: 50 a second."""
@@ -47,8 +47,8 @@ class Prepared:
         return cls(text, _core.SteppedRun(text), Duration(interval).seconds)
 
 
-class WatchedRun:
-    """A run on the page, on the simulator's clock.
+class SimulatedRun:
+    """A run on the page, on the simulator's clock: a :class:`~skywave.lab.runs.Run`.
 
     ``pace`` is in simulated seconds per second; None is as fast as it can.
     """

@@ -1,0 +1,61 @@
+"""What a run on the page does, whichever clock it has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+
+class Run(Protocol):
+    """A run on the page.
+
+    One that cannot be paused, stepped, paced or changed raises
+    :class:`~skywave.lab.reading.Wrong` when it is asked to.
+    """
+
+    text: str
+    """Its scenario."""
+
+    def play(self) -> None:
+        """Go on, if it is paused."""
+
+    def pause(self) -> None:
+        """Stay where it is, until played or stepped."""
+
+    def step(self) -> None:
+        """Pause, and go on by one sampling interval."""
+
+    def set_pace(self, pace: float | None) -> None:
+        """Go on at another pace, in simulated seconds per second; None is as fast as it can."""
+
+    def stop(self) -> None:
+        """End the run here. It keeps what it has measured."""
+
+    async def change(self, text: str) -> None:
+        """Run another scenario up to the present, and go on from there.
+
+        Raises:
+            Wrong: If the scenario cannot be run; the run goes on as it was.
+
+        """
+
+    async def drive(self) -> None:
+        """Run it, until it is over."""
+
+    async def tell(self) -> None:
+        """Send the state."""
+
+    def results(self) -> Mapping[str, pa.Table]:
+        """Return all tables if it is over, otherwise what has been sampled so far."""
+
+    def capture(self, link: str, file: str) -> None:
+        """Write the packets of a link as pcapng.
+
+        Raises:
+            ValueError: If there is no such link, or the run cannot be repeated.
+
+        """

@@ -1,0 +1,138 @@
+"""Simulated runs of the page, and downloads."""
+
+from __future__ import annotations
+
+import io
+import threading
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from lab import (
+    ADDRESS,
+    SESSION,
+    TEXT,
+    hello,
+    until,
+)
+from skywave import Scenario, run
+from skywave.lab.frames import unpacked
+from skywave.lab.simulated import Prepared
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient, WebSocketTestSession
+
+
+def test_a_run_sends_what_the_tables_have(
+    socket: WebSocketTestSession, page_of: TestClient
+) -> None:
+    session = hello(socket)
+    text = TEXT.replace("{ tcp = {} }", '{ tcp = { control = "cubic" } }')
+    text += 'rates = true\ntables = ["controls"]\n'
+    socket.send_json({"type": "start", "run": "a", "text": text, "pace": None})
+    received = until(socket, "ended")
+    assert received.state["time_s"] == 20
+    results = run(Scenario.from_text(text, "toml"))
+    for name in ("flows", "links", "rates", "controls"):
+        columns = list(received.tables[name][0])
+        assert received.tables[name] == results.tables[name].select(columns).to_pylist()
+    answer = page_of.get(f"/runs/{session}/a/tables.zip")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.read("scenario.toml").decode() == text
+        table = pq.read_table(io.BytesIO(archive.read("flows.parquet")))
+    assert table.to_pylist() == results.flows.to_pylist()
+
+
+def test_steps_are_sampling_intervals(socket: WebSocketTestSession) -> None:
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "pace": 1, "paused": True})
+    until(socket, "paused")
+    for _ in range(3):
+        socket.send_json({"type": "step", "run": "a"})
+    rows: list[dict[str, Any]] = []
+    while len(rows) < 6:
+        message = socket.receive()
+        if (data := message.get("bytes")) is not None:
+            rows += unpacked(data)[1]["flows"].to_pylist()
+    assert [row["time_s"] for row in rows] == pytest.approx([0.1, 0.1, 0.2, 0.2, 0.3, 0.3])
+
+
+def test_a_run_is_stopped(socket: WebSocketTestSession, page_of: TestClient) -> None:
+    session = hello(socket)
+    endless = TEXT.replace("20 s", "90000 s")
+    socket.send_json({"type": "start", "run": "a", "text": endless, "pace": None})
+    socket.send_json({"type": "stop", "run": "a"})
+    assert until(socket, "stopped").state["time_s"] < 90_000
+    answer = page_of.get(f"/runs/{session}/a/tables.zip")
+    assert answer.status_code == 200
+
+
+def test_a_change_runs_again_up_to_the_present(socket: WebSocketTestSession) -> None:
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "pace": None})
+    until(socket, "ended")
+    changed = TEXT.replace("2 Mbps", "1 Mbps")
+    socket.send_json({"type": "change", "run": "a", "text": changed})
+    received = until(socket, "ended")
+    assert received.epochs == {1}
+    expected = run(Scenario.from_text(changed, "toml")).flows
+    columns = list(received.tables["flows"][0])
+    assert received.tables["flows"] == expected.select(columns).to_pylist()
+
+
+def test_a_wrong_change_leaves_the_run_alone(socket: WebSocketTestSession) -> None:
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "pace": 1, "paused": True})
+    until(socket, "paused")
+    socket.send_json({"type": "change", "run": "a", "text": TEXT.replace("2 Mbps", "fast")})
+    assert socket.receive_json()["type"] == "error"
+    socket.send_json({"type": "pace", "run": "a", "pace": None})
+    socket.send_json({"type": "play", "run": "a"})
+    assert until(socket, "ended").epochs == {0}
+
+
+def test_a_scenario_that_takes_long_to_build_keeps_no_other_page_waiting(
+    page_of: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other_is_answered = threading.Event()
+    build = Prepared.of
+
+    def slowly(text: str) -> Prepared:
+        assert other_is_answered.wait(60)
+        return build(text)
+
+    monkeypatch.setattr(Prepared, "of", slowly)
+    headers = {"Origin": ADDRESS}
+    with (
+        page_of.websocket_connect(SESSION, headers=headers) as socket,
+        page_of.websocket_connect(SESSION, headers=headers) as other,
+    ):
+        hello(socket)
+        hello(other)
+        socket.send_json({"type": "start", "run": "a", "text": TEXT, "pace": None})
+        other.send_json({"type": "check", "run": "a", "text": TEXT})
+        assert other.receive_json()["type"] == "checked"
+        other_is_answered.set()
+        until(socket, "ended")
+        other_is_answered.clear()
+        socket.send_json({"type": "change", "run": "a", "text": TEXT})
+        other.send_json({"type": "check", "run": "a", "text": TEXT})
+        assert other.receive_json()["type"] == "checked"
+        other_is_answered.set()
+        until(socket, "ended")
+
+
+def test_packets_and_a_figure_can_be_downloaded(
+    socket: WebSocketTestSession, page_of: TestClient
+) -> None:
+    session = hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "pace": None})
+    until(socket, "ended")
+    base = f"/runs/{session}/a"
+    packets = page_of.get(f"{base}/packets.pcapng", params={"link": "r1->r2"})
+    assert packets.content[:4] == b"\x0a\x0d\x0d\x0a"
+    assert page_of.get(f"{base}/packets.pcapng", params={"link": "r1->r9"}).status_code == 409
+    assert b"<svg" in page_of.get(f"{base}/run.svg").content
+    assert page_of.get("/runs/other/a/run.svg").status_code == 404
