@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from email.parser import HeaderParser
 from pathlib import Path
@@ -139,9 +140,15 @@ def test_the_source_distribution_has_what_it_is_built_from(tmp_path: Path) -> No
     (source,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(source) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
+        archive.extractall(tmp_path, filter="data")
     assert {"Cargo.toml", "Cargo.lock", "pyproject.toml", "PKG-INFO"} <= names
     assert {"crates/python/src/lib.rs", "crates/transport/Cargo.toml"} <= names
     assert {"python/skywave/__init__.py", "LICENSE-MIT", "README.md"} <= names
+    # As pip would call cargo, by the options in its pyproject.toml.
+    (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    options = tomllib.loads((unpacked / "pyproject.toml").read_text())["tool"]["maturin"]
+    locked = ["--locked"] if options.get("locked") else []
+    done("cargo", "metadata", "--format-version", "1", *locked, cwd=unpacked)
 
 
 @pytest.mark.skipif(not DIST, reason="it is built for minutes: SKYWAVE_DIST=dist after make dist")
