@@ -108,6 +108,8 @@ def test_a_knob_of_the_next_run_leaves_the_last_one_alone(lab_opened: Page) -> N
     lab_opened.get_by_label("Pace").select_option("")
     lab_opened.get_by_role("button", name="Run", exact=True).click()
     expect(lab_opened.locator(".state")).to_contain_text("Ended")
+    # The page checks a scenario a quarter of a second after it is shown.
+    lab_opened.evaluate("new Promise(resolve => setTimeout(resolve, 300))")
     for clock, types in (("real", ["turn", "check"]), ("simulated", ["turn", "check", "change"])):
         lab_opened.get_by_label("Clock").select_option(clock)
         text = lab_opened.locator(".cm-content").text_content()
