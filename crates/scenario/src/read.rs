@@ -19,7 +19,7 @@ impl Scenario {
         text: &str,
         registry: &Registry<B>,
     ) -> Result<Self, ScenarioError> {
-        Self::read_toml(text, registry, None)
+        read_toml(text)?.completed(registry)
     }
 
     /// Reads and validates a scenario in TOML, including the files it names, relative to
@@ -32,19 +32,9 @@ impl Scenario {
         registry: &Registry<B>,
         directory: &Path,
     ) -> Result<Self, ScenarioError> {
-        Self::read_toml(text, registry, Some(directory))
-    }
-
-    fn read_toml<B: Backend>(
-        text: &str,
-        registry: &Registry<B>,
-        directory: Option<&Path>,
-    ) -> Result<Self, ScenarioError> {
-        let document = toml::de::Deserializer::parse(text)
-            .map_err(|error| malformed("TOML", &error.to_string()))?;
-        Self::read(document, registry, directory, |error: &toml::de::Error| {
-            error.message().to_owned()
-        })
+        let mut scenario = read_toml(text)?;
+        scenario.load_traces(directory)?;
+        scenario.completed(registry)
     }
 
     /// Reads and validates a scenario in JSON that names no files. To read such files too, use
@@ -56,7 +46,7 @@ impl Scenario {
         text: &str,
         registry: &Registry<B>,
     ) -> Result<Self, ScenarioError> {
-        Self::read_json(text, registry, None)
+        read_json(text)?.completed(registry)
     }
 
     /// Reads and validates a scenario in JSON, including the files it names, relative to
@@ -69,45 +59,17 @@ impl Scenario {
         registry: &Registry<B>,
         directory: &Path,
     ) -> Result<Self, ScenarioError> {
-        Self::read_json(text, registry, Some(directory))
+        let mut scenario = read_json(text)?;
+        scenario.load_traces(directory)?;
+        scenario.completed(registry)
     }
 
-    fn read_json<B: Backend>(
-        text: &str,
-        registry: &Registry<B>,
-        directory: Option<&Path>,
-    ) -> Result<Self, ScenarioError> {
-        // Syntax comes first, so that what follows is wrong for what it says, and its field tells
-        // where; a position would be one in a text that a program wrote, as a rule.
-        serde_json::from_str::<IgnoredAny>(text)
-            .map_err(|error| malformed("JSON", &error.to_string()))?;
-        let mut document = serde_json::Deserializer::from_str(text);
-        Self::read(
-            &mut document,
-            registry,
-            directory,
-            |error: &serde_json::Error| without_position(&error.to_string()).to_owned(),
-        )
-    }
-
-    fn read<'de, D, B>(
-        document: D,
-        registry: &Registry<B>,
-        directory: Option<&Path>,
-        message: fn(&D::Error) -> String,
-    ) -> Result<Self, ScenarioError>
-    where
-        D: serde::Deserializer<'de>,
-        B: Backend,
-    {
-        let mut scenario: Self = deserialize(document, message)?;
-        if let Some(directory) = directory {
-            scenario.load_traces(directory)?;
-        }
-        scenario.complete_links(registry)?;
-        scenario.complete_flows(registry)?;
-        scenario.validate(registry)?;
-        Ok(scenario)
+    /// Adds what is left out, and validates the scenario.
+    fn completed<B: Backend>(mut self, registry: &Registry<B>) -> Result<Self, ScenarioError> {
+        self.complete_links(registry)?;
+        self.complete_flows(registry)?;
+        self.validate(registry)?;
+        Ok(self)
     }
 
     /// Returns what each link selects from the registry, with the link's field.
@@ -174,18 +136,7 @@ impl LinkSpec {
         directory: &Path,
         ends: [&str; 2],
     ) -> Result<Self, ScenarioError> {
-        let mut document: toml::Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| malformed("TOML", &error.to_string()))?;
-        for (field, end) in ["from", "to"].into_iter().zip(ends) {
-            if document.insert(field.to_owned(), end.into()).is_some() {
-                let message = format!("the ends of this link are {ends:?}: leave it out");
-                return Err(ScenarioError::new(field, message));
-            }
-        }
-        let mut link: Self = deserialize(document, |error: &toml::de::Error| {
-            error.message().to_owned()
-        })?;
+        let mut link = read_link(text, ends)?;
         link.selections().load_traces(directory)?;
         link.selections().complete(registry)?;
         let nodes = ends.map(str::to_owned).into();
@@ -196,6 +147,43 @@ impl LinkSpec {
             })?;
         Ok(link)
     }
+}
+
+/// Reads a scenario in TOML. Nothing here depends on a backend: it is compiled once, in this crate.
+fn read_toml(text: &str) -> Result<Scenario, ScenarioError> {
+    let document = toml::de::Deserializer::parse(text)
+        .map_err(|error| malformed("TOML", &error.to_string()))?;
+    deserialize(document, |error: &toml::de::Error| {
+        error.message().to_owned()
+    })
+}
+
+/// Reads a scenario in JSON, as [`read_toml`].
+fn read_json(text: &str) -> Result<Scenario, ScenarioError> {
+    // Syntax comes first, so that what follows is wrong for what it says, and its field tells
+    // where; a position would be one in a text that a program wrote, as a rule.
+    serde_json::from_str::<IgnoredAny>(text)
+        .map_err(|error| malformed("JSON", &error.to_string()))?;
+    let mut document = serde_json::Deserializer::from_str(text);
+    deserialize(&mut document, |error: &serde_json::Error| {
+        without_position(&error.to_string()).to_owned()
+    })
+}
+
+/// Reads a link in TOML, as [`read_toml`].
+fn read_link(text: &str, ends: [&str; 2]) -> Result<LinkSpec, ScenarioError> {
+    let mut document: toml::Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| malformed("TOML", &error.to_string()))?;
+    for (field, end) in ["from", "to"].into_iter().zip(ends) {
+        if document.insert(field.to_owned(), end.into()).is_some() {
+            let message = format!("the ends of this link are {ends:?}: leave it out");
+            return Err(ScenarioError::new(field, message));
+        }
+    }
+    deserialize(document, |error: &toml::de::Error| {
+        error.message().to_owned()
+    })
 }
 
 /// Deserializes a document. `message` returns what an error says without its position.

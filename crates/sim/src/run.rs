@@ -44,7 +44,17 @@ pub fn run(
     scenario: &Scenario,
     registry: &Registry,
     options: RunOptions,
-    progress: impl FnMut(f64) -> bool,
+    mut progress: impl FnMut(f64) -> bool,
+) -> Result<Results, RunError> {
+    run_unobserved(scenario, registry, options, &mut progress)
+}
+
+/// [`run`], compiled once: a caller's closure would have it compiled in the caller's crate.
+fn run_unobserved(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: RunOptions,
+    progress: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Results, RunError> {
     run_observed(scenario, registry, options, &mut (), progress)
 }
