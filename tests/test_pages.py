@@ -67,9 +67,12 @@ class Opened(NamedTuple):
     requests: list[str]
 
 
-@pytest.fixture
-def opened(browser: Browser, site: Path, request: pytest.FixtureRequest) -> Iterator[Opened]:
-    """Open the page of the test's parameters: its name, the screen's width, light or dark."""
+@pytest.fixture(scope="module")
+def on_screen(browser: Browser, site: Path, request: pytest.FixtureRequest) -> Iterator[Opened]:
+    """Open the page of the parameters: its name, the screen's width, light or dark.
+
+    It is opened once: pytest runs all tests with the same parameters one after another.
+    """
     name, width, scheme = request.param
     context = browser.new_context(
         viewport={"width": width, "height": HEIGHT[width]}, color_scheme=scheme
@@ -82,6 +85,13 @@ def opened(browser: Browser, site: Path, request: pytest.FixtureRequest) -> Iter
     context.close()
 
 
+@pytest.fixture
+def opened(on_screen: Opened) -> Opened:
+    """The page at its top, where pictures of it may have left it elsewhere."""
+    on_screen.page.evaluate("scrollTo(0, 0)")
+    return on_screen
+
+
 def on(*screens: tuple[int, Scheme], pages: list[str] = PAGES) -> pytest.MarkDecorator:
     """Give a test each page on each screen."""
     parameters = [(page, width, scheme) for page in pages for width, scheme in screens]
@@ -89,7 +99,7 @@ def on(*screens: tuple[int, Scheme], pages: list[str] = PAGES) -> pytest.MarkDec
         f"{Path(page).parent.name or 'front'}-{width}-{scheme}"
         for page, width, scheme in parameters
     ]
-    return pytest.mark.parametrize("opened", parameters, ids=names, indirect=True)
+    return pytest.mark.parametrize("on_screen", parameters, ids=names, indirect=True)
 
 
 @on((1280, "light"), (400, "light"), (400, "dark"))
@@ -336,8 +346,9 @@ with text a tenth larger, pages differ by 4 to 15; without the style by more.
 def assert_looks_as_before(page: Page, name: str) -> None:
     """Compare the top of a page with a stored picture, which ``UPDATE_SCREENS=1`` stores anew."""
     # Fonts differ between machines. Debian and matplotlib have this one.
-    page.add_style_tag(content='* { font-family: "DejaVu Sans", sans-serif !important }')
+    style = page.add_style_tag(content='* { font-family: "DejaVu Sans", sans-serif !important }')
     shot = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+    style.evaluate("element => element.remove()")
     now = shot.crop((0, 0, shot.width, min(shot.height, 2400)))
     path = SCREENS / f"{name}.png"
     if os.environ.get("UPDATE_SCREENS"):
