@@ -4,8 +4,12 @@
 //! ```sh
 //! cargo run -p skywave --example own_control
 //! ```
+//!
+//! `docs/tutorials/own-control-rust.md` prints all that follows.
 
+use std::env;
 use std::error::Error;
+use std::fs;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -66,7 +70,7 @@ impl Control for ShyWindow {
             self.base_rtt_s = self.base_rtt_s.min(rtt.as_secs_f64());
             self.queueing_s = rtt.as_secs_f64() - self.base_rtt_s;
         }
-        if !ack.application_limited {
+        if !ack.application_limited && !ack.ecn_echo {
             let room = (1.0 - self.queueing_s / self.target_s).clamp(-1.0, 1.0);
             let step = room * f64::from(ack.newly_acked) / self.cwnd;
             self.cwnd = (self.cwnd + step).max(2.0);
@@ -122,18 +126,16 @@ const SCENARIO: &str = r#"
     source = { ftp = {} }
 "#;
 
-/// Runs it in the simulator; goodput in Mbit/s over TCP and over DCCP.
-fn simulated() -> Result<Vec<f64>, Box<dyn Error>> {
+/// Runs a scenario in the simulator; the name of each flow, and its goodput in Mbit/s.
+fn simulated(scenario: &str) -> Result<Vec<(String, f64)>, Box<dyn Error>> {
     let mut registry = Registry::default();
     register_control::<Shy>(&mut registry.controls, "shy", "Aims at a delay in queues.");
-    let scenario = Scenario::from_toml(SCENARIO, &registry)?;
+    let scenario = Scenario::from_toml(scenario, &registry)?;
     let results = run(&scenario, &registry, RunOptions::default(), |_| true)?;
-    let goodput = results
-        .summary
-        .flows
-        .iter()
-        .map(|flow| flow.goodput_bps / 1e6);
-    Ok(goodput.collect())
+    let flows = results.summary.flows.into_iter();
+    Ok(flows
+        .map(|flow| (flow.name, flow.goodput_bps / 1e6))
+        .collect())
 }
 
 /// Sends datagrams over a socket of this host; how many arrived.
@@ -159,8 +161,14 @@ async fn on_a_socket(datagrams: usize) -> Result<usize, Box<dyn Error>> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    println!("simulated, Mbit/s over TCP and DCCP: {:.2?}", simulated()?);
-    println!("on a socket, datagrams: {} of 100", on_a_socket(100).await?);
+    let file = env::args().nth(1);
+    let scenario = file.as_ref().map(fs::read_to_string).transpose()?;
+    for (name, mbps) in simulated(scenario.as_deref().unwrap_or(SCENARIO))? {
+        println!("{name}: {mbps:.2} Mbit/s");
+    }
+    if file.is_none() {
+        println!("on a socket: {} of 100 datagrams", on_a_socket(100).await?);
+    }
     Ok(())
 }
 
@@ -173,9 +181,16 @@ mod tests {
 
     #[test]
     fn it_shares_a_link_in_the_simulator() {
-        let goodput = simulated().unwrap();
-        assert!(goodput.iter().all(|mbps| *mbps > 1.0), "{goodput:?}");
-        assert!(goodput.iter().sum::<f64>() > 3.5, "{goodput:?}");
+        let flows = simulated(SCENARIO).unwrap();
+        assert!(flows.iter().all(|(_, mbps)| *mbps > 1.0), "{flows:?}");
+        assert!(flows.iter().map(|(_, mbps)| mbps).sum::<f64>() > 3.5);
+    }
+
+    #[test]
+    fn a_target_below_zero_is_refused_by_the_name_of_its_field() {
+        let wrong = SCENARIO.replace("target_ms = 10.0", "target_ms = -1.0");
+        let error = simulated(&wrong).unwrap_err().to_string();
+        assert!(error.contains("shy.target_ms: -1 ms"), "{error}");
     }
 
     #[tokio::test]

@@ -10,6 +10,8 @@ A comment of HTML before a block says what is special about it:
 ``<!-- set up -->``        The tests run in what these commands have made: they are looked up only.
 ``<!-- drawing -->``       The text is no output.
 ``<!-- from: FILE -->``    Rust: the lines are in this file, which cargo compiles and tests.
+``<!-- crate: NAME -->``   The command runs in the reader's own crate. Its ``src/main.rs`` is the
+                           page's Rust so far, in the page's order.
 =========================  ======================================================================
 
 A ``text`` block is the output of the block before it. A line of dots stands for what is left out.
@@ -25,8 +27,10 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -34,7 +38,6 @@ from conftest import ROOT, run_cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 FENCE = re.compile(
     r"(?:^<!-- (?P<mark>[^>]+?) -->\n+)?^```(?P<language>[^\n]*)\n(?P<text>.*?)^```$",
@@ -116,6 +119,7 @@ class Reader:
         self._missing = missing
         self._names: dict[str, object] = {"__name__": "__main__"}
         self._background: list[subprocess.Popen[bytes]] = []
+        self._rust: list[str] = []
         self.left_out: list[str] = []
         """Why blocks were left out."""
 
@@ -153,12 +157,15 @@ class Reader:
             case "sh" if block.argument("background") is not None:
                 self._start(block.text)
                 return ""
+            case "sh" if name := block.argument("crate"):
+                return self._in_crate(self._directory / name, block.text)
             case "sh":
                 return self._shell(block.text)
             case "python":
                 return self._python(block.text)
             case "rust":
                 assert_copied(block)
+                self._rust.append(block.text)
                 return None
         raise AssertionError(f"nobody runs a block of {block.language!r}")
 
@@ -181,6 +188,37 @@ class Reader:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
+
+    def _in_crate(self, crate: Path, text: str) -> str:
+        """Run commands in a crate that is outside of the tree, beside the checkout.
+
+        What it depends on is compiled once: it has the versions of the tree, and a directory that
+        stays. (Where the checkout is, is a part of the name by which cargo knows its crates.)
+        """
+        manifest = crate / "Cargo.toml"
+        assert manifest.is_file(), "the page has its Cargo.toml saved before"
+        manifest.write_text(manifest.read_text().replace('"../skywave/', f'"{ROOT}/'))
+        (crate / "src").mkdir(exist_ok=True)
+        (crate / "src" / "main.rs").write_text("\n".join(self._rust))
+        (crate / "Cargo.lock").write_text((ROOT / "Cargo.lock").read_text())
+        toolchain = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]
+        target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+        done = subprocess.run(
+            ["bash", "-eu", "-c", text],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=crate,
+            env={
+                **self._environment(),
+                "CARGO_TARGET_DIR": str(target / "book"),
+                "CARGO_PROFILE_DEV_DEBUG": "0",
+                "RUSTUP_TOOLCHAIN": toolchain["channel"],
+            },
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def _skywave(self, command: str) -> str:
         """Run one command of Skywave here, which spares the start of an interpreter."""
@@ -246,6 +284,8 @@ def assert_set_up(text: str) -> None:
                 assert f"\n{target}: " in makefile, line
             case ["cargo", "run", "-p", "skywave", "--example", name]:
                 assert f'name = "{name}"' in manifest, line
+            case ["cargo", "new", _]:
+                pass
             case ["cargo", "doc", *arguments]:
                 assert " ".join(arguments[:2]) in makefile, line
             case ["source", ".venv/bin/activate"] | []:

@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from book import Reader, assert_shown, blocks
 from conftest import ROOT
+from skywave import _core
 from test_emulate import REFUSAL
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ PAGES = sorted(
         DOCS / "index.md",
         DOCS / "start.md",
         DOCS / "how-to.md",
+        DOCS / "controls.md",
+        DOCS / "topologies.md",
     )
 )
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
@@ -68,12 +71,72 @@ def test_a_broken_block_fails(tmp_path: Path) -> None:
             "<!-- from: examples/own_control.rs -->\n```rust\nfn other() {}\n```\n",
             "<!-- set up -->\n```sh\nmake coffee\n```\n",
             "```toml\nname = 'nobody reads it'\n```\n",
+            "<!-- crate: own -->\n```sh\ncargo run\n```\n",
         )
     ):
         directory = tmp_path / str(index)
         directory.mkdir()
         with pytest.raises((AssertionError, ValueError)):
             Reader(directory, missing={}).read(page)
+
+
+def test_the_control_in_rust_is_printed_whole() -> None:
+    page = (DOCS / "tutorials" / "own-control-rust.md").read_text()
+    printed = "\n".join(block.text for block in blocks(page) if block.language == "rust")
+    source = (ROOT / "examples" / "own_control.rs").read_text()
+    assert printed == re.sub(r"\A(//!.*\n)+\n", "", source)
+
+
+class Controls:
+    """The page of the controls: the rows of its tables, by section."""
+
+    def __init__(self) -> None:
+        page = (DOCS / "controls.md").read_text()
+        self.sections = {
+            section.partition("\n")[0]: section
+            for section in re.split(r"^## ", page, flags=re.MULTILINE)
+        }
+
+    def rows(self, section: str) -> dict[str, list[str]]:
+        """Return the cells of a section's table, by the name in the first."""
+        lines = re.findall(r"^\| (`.*) \|$", self.sections[section], re.MULTILINE)
+        return {line.split(" | ")[0].strip("`"): line.split(" | ")[1:] for line in lines}
+
+
+def properties(definition: str) -> dict[str, dict[str, Any]]:
+    """Return the fields of a part of scenarios, as its schema has them."""
+    found: dict[str, dict[str, Any]] = json.loads(_core.scenario_schema())["$defs"][definition][
+        "properties"
+    ]
+    return found
+
+
+def test_every_control_is_listed() -> None:
+    page = Controls()
+    tcp, dccp = properties("Tcp"), properties("Dccp")
+    controls = tcp["control"]["anyOf"][0]["enum"]
+    listed = page.rows("Over TCP")
+    assert sorted(listed) == sorted(controls)
+    assert sorted(page.rows("Over DCCP"), key=int) == [str(ccid) for ccid in dccp["ccid"]["enum"]]
+    over_dccp = {name for name, cells in listed.items() if "251" in cells[-1]}
+    assert over_dccp == set(dccp["control"]["anyOf"][0]["enum"])
+    absent = re.findall(r"`([a-z0-9]+)`", page.sections["What is absent"].split("\n\n")[2])
+    assert "bbr" in absent
+    assert not set(absent) & set(controls)
+
+
+@pytest.mark.parametrize("section", ["Over TCP", "Over DCCP"])
+def test_parameters_of_controls_are_listed(section: str) -> None:
+    """Each that a cell names is a field of the transport, or of the table that it links."""
+    page = Controls()
+    for name, cells in page.rows(section).items():
+        fields = set(properties("Tcp" if section == "Over TCP" else "Dccp"))
+        tables = re.findall(r"scenario\.md#(\w+)", cells[-2])
+        own = {field for table in tables for field in properties(table.capitalize())}
+        named = set(re.findall(r"`(\w+)`", cells[-2]))
+        assert named <= fields | own, name
+        if section == "Over TCP":
+            assert own <= named, name
 
 
 @pytest.fixture(scope="module")

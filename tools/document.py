@@ -41,6 +41,12 @@ FIRST = ("Scenario", "Dumbbell", "Link", "Back", "Flow", "Transport", "Tcp", "Dc
 """The definitions that come first, in this order."""
 
 
+NOTES = {
+    "Transport": "[Congestion controls](controls.md) lists what TCP and DCCP can use.",
+}
+"""What the page adds to what the code says of a definition."""
+
+
 class Writer:
     """Writes the page of a schema."""
 
@@ -82,6 +88,7 @@ class Writer:
         if name in self.schema.parts:
             return self.part(self.schema.parts[name])
         doc = self.schema.definitions[name].get("description", "")
+        doc = " ".join((doc, NOTES[name])) if name in NOTES else doc
         rows = [f"## {name}", "", doc, "", "| value | meaning |", "|---|---|"]
         if name in self.schema.words:
             rows += [f'| `"{word}"` | {cell(text)} |' for word, text in self.schema.words[name]]
