@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from skywave import Dccp, Probes, Results, Scenario, Tcp, plots, run
 from skywave import sweep as run_sweep
 from skywave.columns import Column, Scale, find, in_units
 from skywave.plots.directory import read_tables
+from skywave.plots.files import render
 from skywave.plots.names import axis_name, short_labels
 from skywave.samples import by_name
 from skywave.stats import average
@@ -68,7 +70,9 @@ def lines(axes: Axes) -> dict[str, tuple[list[float], list[float]]]:
 
 
 def legend(axes: Axes) -> list[str]:
-    box = axes.get_legend()
+    """Return the names in the legend of a panel or, without one, in that of its figure."""
+    figure = axes.get_figure(root=True)
+    box = axes.get_legend() or (figure.legends[0] if figure and figure.legends else None)
     return [] if box is None else [text.get_text() for text in box.get_texts()]
 
 
@@ -307,11 +311,13 @@ def test_values_are_shown_by_what_tells_them_apart() -> None:
         (["cubic", "reno"], ["cubic", "reno"]),
         (["red packets=50", "drop-tail packets=50"], ["red", "drop-tail"]),
         (["red packets=50", "red packets=100"], ["packets 50", "packets 100"]),
-        (["tcp control=cubic", "tcp control=cubic, ecn=true"], ["TCP cubic", "ECN true"]),
+        (["tcp control=cubic", "tcp control=cubic, ecn=true"], ["TCP", "ECN true"]),
         (["dccp ccid=2", "tcp control=reno"], ["CCID 2", "reno"]),
         # Both are "x" if only what differs is left.
         (["tcp a=x", "tcp b=x"], ["tcp a=x", "tcp b=x"]),
         (["Aimd(decrease=0.5)", "reno"], ["Aimd(decrease=0.5)", "reno"]),
+        (["control=mine:B, recovery=sack", "control=reno, recovery=sack"], ["mine:B", "reno"]),
+        (["control=m:Shy", "control=reno"], ["m:Shy", "reno"]),
         (["10 ms", "tcp segment=1000 B", ""], ["10 ms", "segment 1000 B", ""]),
     ],
 )
@@ -406,9 +412,17 @@ def test_distributions_over_seeds() -> None:
     [axes] = draw(table, kind="box", where={"packets": "50"}).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["reno", "cubic"]
     assert axes.get_xlabel() == "control"
-    [axes] = draw(table, kind="cdf").axes
-    assert len(legend(axes)) == 6
-    assert legend(axes)[0] == "packets 10, control reno"
+    panels = draw(table, kind="cdf").axes
+    assert [axes.get_title(loc="left") for axes in panels] == [
+        "packets 10",
+        "packets 20",
+        "packets 50",
+    ]
+    assert legend(panels[0]) == ["reno", "cubic"]
+    panels = draw(table, kind="cdf", by="packets").axes
+    assert legend(panels[0]) == ["packets 10", "packets 20", "packets 50"]
+    panels = draw(table, kind="box", by="control").axes
+    assert [len(axes.patches) for axes in panels] == [2, 2, 2]
     [axes] = draw(sweep(), measure="loss").axes
     assert axes.get_xlabel() == "loss rate"
 
@@ -422,20 +436,155 @@ def test_distributions_over_seeds() -> None:
         ({"by": "queue"}, "use one of packets, control, delay"),
         ({"x": "packets", "by": "packets"}, "x axis already"),
         ({"kind": "heat"}, "3 have several values: give x and y"),
-        (
-            {"kind": "heat", "x": "packets", "by": "control"},
-            r"--where 'delay=1 ms'; delay is one of 1 ms, 2 ms",
-        ),
-        ({"x": "packets", "by": "control"}, "no place for delay"),
         ({"where": {"queue": "1"}}, "queue is not a dimension"),
         ({"where": {"control": "bbr"}}, "control is never bbr: use one of reno, cubic"),
-        ({"kind": "cdf"}, "at most 10"),
     ],
 )
 def test_what_a_sweep_does_not_have_is_listed(options: dict[str, Any], says: str) -> None:
     table = sweep(packets=QUEUES, control=["reno", "cubic"], delay=["1 ms", "2 ms"])
     with pytest.raises(ValueError, match=says):
         draw(table, **options)
+
+
+def test_a_third_dimension_has_panels() -> None:
+    table = sweep(delay=["1 s", "10 ms"], queue=["red", "pie", "codel"], control=["reno", "cubic"])
+    figure = draw(table)
+    panels = figure.axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["control reno", "control cubic"]
+    assert len(figure.legends) == 1
+    assert legend(panels[0]) == ["red", "pie", "codel"]
+    assert [axes.get_xlabel() for axes in panels] == ["", "delay (s)"]
+    looks = [[(line.get_color(), line.get_marker()) for line in points(axes)] for axes in panels]
+    assert looks[0] == looks[1]
+    assert figure.get_supylabel() == "goodput (Mbps)"
+    assert figure.get_figheight() > draw(table, where={"control": "reno"}).get_figheight()
+    figure.draw_without_rendering()
+    assert all(axes.get_window_extent().height > 0.25 * figure.bbox.height for axes in panels)
+    panels = draw(table, x="delay", by="control").axes
+    assert [axes.get_title(loc="left") for axes in panels] == [
+        "queue red",
+        "queue pie",
+        "queue codel",
+    ]
+    panels = draw(table, x="queue", by="control").axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["delay 10 ms", "delay 1 s"]
+
+
+def test_a_heat_map_of_three_dimensions_has_panels_with_one_scale() -> None:
+    table = sweep(packets=QUEUES, pairs=[1, 5], control=["reno", "cubic"])
+    reno, cubic, bar = draw(table, kind="heat", x="packets", y="pairs").axes
+    assert [reno.get_title(loc="left"), cubic.get_title(loc="left")] == [
+        "control reno",
+        "control cubic",
+    ]
+    assert reno.images[0].get_clim() == cubic.images[0].get_clim()
+    assert bar.get_ylabel() == "goodput (Mbps)"
+
+
+def test_panels_of_like_size_have_the_same_y_axis() -> None:
+    alike = draw(sweep(packets=QUEUES, control=["reno", "cubic", "x"], rate=["1 Mbps", "2 Mbps"]))
+    assert alike.axes[0].get_ylim() == alike.axes[1].get_ylim()
+    table = sweep(packets=QUEUES, control=["reno", "cubic", "x"], rate=["1 Mbps", "2 Mbps"])
+    goodputs = [
+        value * (0.01 if rate == "1 Mbps" else 1)
+        for rate, value in zip(
+            *(table[name].to_pylist() for name in ("rate", "goodput_bps")), strict=True
+        )
+    ]
+    place = table.column_names.index("goodput_bps")
+    small, large = draw(table.set_column(place, "goodput_bps", pa.array(goodputs))).axes
+    assert small.get_ylim()[1] < large.get_ylim()[1] / 10
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "options", "says"),
+    [
+        (
+            {"n": [1, 2], "a": list("pqrstuv"), "b": list("wxyz")},
+            {"by": "b"},
+            "7 panels, by a, are more than 6: use --by a, or --where a=p; a is one of p, q, r,",
+        ),
+        (
+            {"n": [1, 2], "a": list("pqrst"), "b": list("wxyz"), "c": list("ijk")},
+            {},
+            "12 panels, by b and c, are more than 6: use --where b=w or --where c=i; b is one of",
+        ),
+        (
+            {"n": [1, 2], "a": [f"c{index}" for index in range(11)]},
+            {},
+            "11 lines or groups, by a, are more than 10, .*: use --where a=c0; a is one of c0,",
+        ),
+    ],
+)
+def test_what_is_too_much_is_told_with_what_to_choose(
+    dimensions: dict[str, list[Any]], options: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ValueError, match=says) as told:
+        draw(sweep(5, **dimensions), **options)
+    assert "\n" not in str(told.value)
+
+
+def test_a_logarithmic_axis_has_ticks_between_the_values() -> None:
+    [axes] = draw(sweep(delay=["1 s", "10 ms", "300 ms"])).axes
+    minor = [float(place) for place in axes.xaxis.get_minorticklocs()]
+    assert {0.02, 0.05, 0.5} <= {round(place, 6) for place in minor}
+    [axes] = draw(sweep(delay=["1 s", "2 s", "3 s"])).axes
+    assert not list(axes.xaxis.get_minorticklocs())
+
+
+def test_numbers_in_titles_have_their_unit() -> None:
+    table = sweep(x=[1, 2], delay_s=[0.01, 0.03], control=["reno", "cubic"])
+    panels = draw(table, x="x").axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["delay 10 ms", "delay 30 ms"]
+    table = sweep(x=[1, 2], packets=[10, 30], control=["reno", "cubic"])
+    panels = draw(table, x="x", paths={"packets": "dumbbell.queue.red.packets"}).axes
+    assert [axes.get_title(loc="left") for axes in panels] == [
+        "queue 10 packets",
+        "queue 30 packets",
+    ]
+
+
+def test_values_can_be_chosen_as_the_figure_shows_them() -> None:
+    table = sweep(transport=TRANSPORTS, packets=QUEUES, control=["reno", "cubic"])
+    figure = draw(table, where={"transport": "CCID 2"})
+    assert legend(figure.axes[0]) == ["reno", "cubic"]
+    chosen = draw(table, where={"transport": "dccp ccid=2"})
+    assert [list(np.asarray(line.get_ydata())) for line in points(figure.axes[0])] == [
+        list(np.asarray(line.get_ydata())) for line in points(chosen.axes[0])
+    ]
+
+
+def test_the_window_is_drawn_while_a_flow_sends_and_has_one() -> None:
+    rows = [
+        # time, flow, cwnd, pipe, delivered
+        (1.0, "late", 4.0, 0, 0),
+        (2.0, "late", 4.0, 4, 0),
+        (3.0, "late", 8.0, 0, 0),
+        (4.0, "late", 9.0, 0, 5),
+        (5.0, "late", 9.0, 0, 0),
+        (1.0, "tfrc", 0.0, 1, 1),
+        (2.0, "tfrc", 0.0, 1, 1),
+        (1.0, "idle", 4.0, 0, 0),
+    ]
+    names = ("time_s", "flow", "cwnd_packets", "pipe_packets", "delivered_packets")
+    columns = zip(*rows, strict=True)
+    table = pa.table({name: list(column) for name, column in zip(names, columns, strict=True)})
+    [axes] = plots.of_run({"flows": table}, measures=["cwnd"]).axes
+    drawn = {
+        name: [(x, y) for x, y in zip(*of, strict=True) if not math.isnan(y)]
+        for name, of in lines(axes).items()
+    }
+    # A pause is not an end.
+    assert drawn == {"late": [(2, 4), (3, 8), (4, 9)], "tfrc": [], "idle": []}
+    [axes] = plots.of_run({"flows": table}, measures=["pipe"]).axes
+    assert lines(axes)["late"][1] == [0, 4, 0, 0, 0]
+
+
+def test_text_in_svg_files_can_be_searched(results: Results, tmp_path: Path) -> None:
+    figure = results.plot(out=[tmp_path / "a.svg"])
+    assert re.search(r"<text [^>]*>time \(s\)</text>", (tmp_path / "a.svg").read_text())
+    # Figures in a report look the same without the font.
+    assert b"<text" not in render(figure, "svg")
 
 
 def test_lines_differ_in_colour_and_dashes_or_markers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from typing import TYPE_CHECKING
@@ -12,14 +13,19 @@ import skywave
 from conftest import ROOT, assert_bad_input, run_cli
 from skywave import (
     Dccp,
+    DropTail,
+    Red,
     Scenario,
     ScenarioError,
     Tcp,
     sweep,
 )
+from skywave.sweeps.labels import label_of, without_common
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from skywave.sweeps.work import Progress
 
 
 def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Path) -> None:
@@ -154,3 +160,112 @@ def test_a_sweep_is_drawn(base: Scenario, tmp_path: Path) -> None:
     ran = run_cli("plot", tmp_path / "out", "--out", tmp_path / "goodput.pdf", "--json")
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "goodput.pdf").stat().st_size > 1000
+
+
+TABLES = [
+    {"control": "cubic", "recovery": "sack"},
+    {"control": "reno", "recovery": "sack"},
+    {"control": "reno", "recovery": "sack", "initial_ssthresh": 2},
+]
+
+
+def test_values_that_are_tables_are_told_by_their_fields(base: Scenario, tmp_path: Path) -> None:
+    found = sweep(base, {"flows[file].transport.tcp": TABLES}, out=tmp_path / "out")
+    labels = [
+        "control=cubic, recovery=sack",
+        "control=reno, recovery=sack",
+        "control=reno, recovery=sack, initial_ssthresh=2",
+    ]
+    assert found.table["tcp"].to_pylist() == labels
+    # What all have is not told.
+    shown = ["control=cubic", "control=reno", "control=reno, initial_ssthresh=2"]
+    assert [found.label("tcp", label) for label in labels] == shown
+    figure = found.plot()
+    assert [tick.get_text().replace("\n", " ") for tick in figure.axes[0].get_xticklabels()] == [
+        "cubic",
+        "reno",
+        "initial ssthresh 2",
+    ]
+    chosen = found.plot("box", where={"tcp": "control=cubic"})
+    assert [tick.get_text() for tick in chosen.axes[0].get_xticklabels()] == ["all"]
+
+
+def test_values_are_named_as_they_are_shown(base: Scenario, tmp_path: Path) -> None:
+    over = {"dumbbell.queue": [DropTail(packets=10), Red(packets=10)]}
+    found = sweep(base, over, seeds=2, out=tmp_path / "out")
+    labels = ["drop-tail packets=10", "red packets=10"]
+    assert list(dict.fromkeys(found.table["queue"].to_pylist())) == labels
+    assert [found.label("queue", label) for label in labels] == ["drop-tail", "red"]
+    [row] = found.compare("goodput", "queue", baseline="drop-tail").to_pylist()
+    assert row["other"] == "drop-tail packets=10"
+
+
+@pytest.mark.parametrize(
+    ("labels", "short"),
+    [
+        (["red packets=5"], ["red packets=5"]),
+        (["red packets=5", "pie packets=5"], ["red", "pie"]),
+        (["red packets=5", "pie packets=6"], ["red packets=5", "pie packets=6"]),
+        (["tcp a=1, b=2", "tcp a=1, b=3"], ["tcp b=2", "tcp b=3"]),
+        # Nothing would be left of one.
+        (["a=1", "a=1, b=2"], ["a=1", "a=1, b=2"]),
+        (["red packets=5", "Aimd(x=5)"], ["red packets=5", "Aimd(x=5)"]),
+        (["10", "20"], ["10", "20"]),
+    ],
+)
+def test_labels_without_what_they_have_in_common(labels: list[str], short: list[str]) -> None:
+    assert list(without_common(labels).values()) == short
+
+
+def test_labels_differ_wherever_values_do() -> None:
+    assert label_of({"a": "x, b=y"}) != label_of({"a": "x", "b": "y"})
+    assert label_of({"a": 1, "b": {"c": 2, "d": 3}}) == 'a=1, b={"c": 2, "d": 3}'
+    assert label_of({"control": "mine:Binomial"}) == "control=mine:Binomial"
+
+
+def test_the_folder_has_the_table_as_csv(base: Scenario, tmp_path: Path) -> None:
+    over = {"dumbbell.delay": ["10 ms", "20 ms"]}
+    out = tmp_path / "out"
+    found = sweep(base, over, seeds=2, out=out, measures=["goodput", "warm_up"])
+    with (out / "table.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == found.table.column_names
+    assert [(row["delay_s"], row["seed"]) for row in rows] == [
+        ("0.01", "1"),
+        ("0.01", "2"),
+        ("0.02", "1"),
+        ("0.02", "2"),
+    ]
+    assert [float(row["goodput_bps"]) for row in rows] == found.table["goodput_bps"].to_pylist()
+    # The warm-up is computed for the first seed only.
+    assert {row["warm_up_s"] for row in rows if row["seed"] == "2"} == {""}
+
+
+def test_an_interrupted_sweep_has_a_table_and_says_what_is_missing(
+    base: Scenario, tmp_path: Path
+) -> None:
+    sweep(base, seeds=1, out=tmp_path)
+
+    def stop(step: Progress) -> None:
+        if step.done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(base, seeds=200, out=tmp_path, progress=stop)
+    with (tmp_path / "table.csv").open() as file:
+        done = len(list(csv.DictReader(file)))
+    assert 3 <= done < 200
+    found = skywave.load(tmp_path)
+    assert found.table.num_rows == done
+    assert found.warnings()[0] == f"{200 - done} of 200 runs are not done yet"
+
+
+def test_a_table_of_another_sweep_does_not_stay(base: Scenario, tmp_path: Path) -> None:
+    sweep(base, seeds=2, out=tmp_path)
+
+    def fail(_: Progress) -> None:
+        assert not (tmp_path / "table.csv").exists()
+        raise OSError("stopped as if killed")
+
+    with pytest.raises(OSError, match="as if killed"):
+        sweep(base, {"dumbbell.delay": ["10 ms"]}, out=tmp_path, progress=fail)

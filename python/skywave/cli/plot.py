@@ -44,7 +44,7 @@ def plot(
             "--by",
             "--y",
             metavar="DIMENSION",
-            help="The dimension of lines, groups, or rows of a heat map.",
+            help="The dimension of lines, groups, or rows of a heat map. All others have panels.",
         ),
     ] = None,
     where: Annotated[
@@ -92,7 +92,7 @@ def plot(
     """Draw a figure of a run or a sweep, as wide as a column of a paper.
 
     A run is drawn over time: goodput, cwnd, queue and delay. A sweep is drawn by its dimensions:
-    means over seeds with 95 % confidence intervals.
+    means over seeds with 95 % confidence intervals, by up to ten lines in up to six panels.
     """
     from skywave import plots  # noqa: PLC0415  (loads matplotlib)
     from skywave.plots.files import format_of  # noqa: PLC0415

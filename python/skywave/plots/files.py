@@ -6,6 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
+
 from skywave._files import replacing_file
 from skywave.plots.style import style
 
@@ -24,10 +26,14 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 FORMATS = tuple(_OPTIONS)
 
 
-def render(figure: Figure, format_: str) -> bytes:
-    """Return a figure in a format: ``pdf`` with embedded fonts, ``svg``, or ``png`` at 300 dpi."""
+def render(figure: Figure, format_: str, *, has_text: bool = False) -> bytes:
+    """Return a figure in a format: ``pdf`` with embedded fonts, ``svg``, or ``png`` at 300 dpi.
+
+    With ``has_text``, the text of an ``svg`` can be edited and searched, and needs the font.
+    Otherwise it is outlines, and looks the same everywhere.
+    """
     file = io.BytesIO()
-    with style():
+    with style(), mpl.rc_context({"svg.fonttype": "none" if has_text else "path"}):
         figure.savefig(file, format=format_, **_OPTIONS[format_])
     return file.getvalue()
 
@@ -49,6 +55,8 @@ def format_of(file: str | Path) -> str:
 def write(figure: Figure, files: Iterable[str | Path]) -> list[Path]:
     """Write a figure to files, each in the format of its name; return their paths.
 
+    Text stays text, in SVG too.
+
     Raises:
         ValueError: If a name has no known format. Nothing is written then.
         OSError: If a file cannot be written.
@@ -59,5 +67,5 @@ def write(figure: Figure, files: Iterable[str | Path]) -> list[Path]:
     for path, format_ in zip(paths, formats, strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing_file(path) as partial:
-            partial.write_bytes(render(figure, format_))
+            partial.write_bytes(render(figure, format_, has_text=True))
     return paths

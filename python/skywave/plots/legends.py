@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_ENTRIES = 10
 """More lines than that cannot be told apart."""
@@ -24,8 +27,7 @@ def above(axes: Axes, *, least: int = 2) -> int:
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) < least:
         return 0
-    widest = max(map(len, labels)) + KEY_CHARACTERS
-    columns = max(1, min(len(labels), LINE_CHARACTERS // widest))
+    columns = _columns(labels)
     axes.legend(
         handles,
         labels,
@@ -36,3 +38,31 @@ def above(axes: Axes, *, least: int = 2) -> int:
         ncols=columns,
     )
     return -(-len(labels) // columns)
+
+
+def for_all(figure: Figure, panels: Iterable[Axes]) -> None:
+    """Put one legend above all panels, which have the same looks by name; the figure grows by it.
+
+    There is none if it would have a single name.
+    """
+    found: dict[str, Any] = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        found = dict(zip(labels, handles, strict=True)) | found
+    if len(found) < 2:
+        return
+    columns = _columns(found)
+    figure.legend(
+        list(found.values()),
+        list(found),
+        loc="outside upper center",
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        ncols=columns,
+    )
+    figure.set_figheight(figure.get_figheight() + LINE_IN * -(-len(found) // columns))
+
+
+def _columns(labels: Collection[str]) -> int:
+    widest = max(map(len, labels)) + KEY_CHARACTERS
+    return max(1, min(len(labels), LINE_CHARACTERS // widest))

@@ -6,6 +6,8 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
+from skywave.sweeps.labels import Parts, without_common
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -13,8 +15,6 @@ ACRONYMS = {"tcp": "TCP", "udp": "UDP", "dccp": "DCCP", "ccid": "CCID", "ecn": "
 COUNTS = ("packets", "bytes")
 """Fields that are named after their unit, and mean nothing without what they are fields of."""
 ENTRY = re.compile(r"(?:flows|links)\[(?P<entry>[^\]]+)\]")
-WITH_FIELDS = re.compile(r"(?P<kind>[\w.-]+)(?: (?P<fields>[\w-]+=[^=,]*(?:, [\w-]+=[^=,]*)*))?")
-"""A part of a scenario as a label: ``tcp control=cubic``."""
 
 
 def axis_name(dimension: str, path: str) -> str:
@@ -39,26 +39,28 @@ def axis_name(dimension: str, path: str) -> str:
 def short_labels(labels: Iterable[str]) -> dict[str, str]:
     """Return for each label of a dimension as much of it as tells it from the others.
 
-    ``cubic`` and ``CCID 3`` for ``tcp control=cubic`` and ``dccp ccid=3``. Labels that are no parts
-    of a scenario stay as they are.
+    ``cubic`` and ``CCID 3`` for ``tcp control=cubic`` and ``dccp ccid=3``. Labels without kind and
+    fields stay as they are.
     """
-    parts = {label: _parts(label) for label in labels}
-    short = {label: _shortest(label, parts) for label in parts}
+    differing = without_common(labels)
+    parts = {label: _parts(label) for label in differing.values()}
+    short = {label: _shortest(rest, parts) for label, rest in differing.items()}
     is_clear = len(set(short.values())) == len(short)
-    return short if is_clear else {label: label for label in parts}
+    return short if is_clear else {label: label for label in differing}
 
 
 def _parts(label: str) -> list[str]:
     """Return fields and, after them, the kind; a label of another form is a single part."""
-    found = WITH_FIELDS.fullmatch(label)
+    found = Parts.of(label)
     if found is None:
         return [label]
-    return [*(found["fields"].split(", ") if found["fields"] else []), found["kind"]]
+    return [*found.fields, *([found.kind] if found.kind else [])]
 
 
 def _shortest(label: str, parts: dict[str, list[str]]) -> str:
     own = parts[label]
-    if own == [label]:
+    found = Parts.of(label)
+    if found is None or not found.fields:
         return ACRONYMS.get(label, label)
     others = [set(each) for other, each in parts.items() if other != label]
     for size in range(1, len(own) + 1):

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 RunKind = Literal["series", "cdf", "box"]
 PANELS = ("goodput_bps", "cwnd_packets", "queue_packets", "delay_mean_s")
 """What a figure of a run shows by default, as far as there is any of it."""
+HELD = ("cwnd_packets", "ssthresh_packets", "srtt_s")
+"""The state of a sender, which is sampled whether or not it sends."""
+ACTIVITY = ("delivered_packets", "pipe_packets")
+"""What is not 0 while a flow has data under way."""
 MOST_LINKS = 4
 """How many links are shown unless they are named: those with the longest queues."""
 PANEL_IN, AXIS_IN = 1.15, 0.55
@@ -45,7 +49,8 @@ def of_run(
     ``"cdf"`` and ``"box"`` have the distribution of the samples of one measure, by default goodput,
     by flow or link. Measures are columns of the tables ``flows`` and ``links``, with or without
     their units. Without names, all flows are shown, and the links with the longest queues, at most
-    four. The samples are those of intervals between ``from_s`` and ``to_s``.
+    four. The samples are those of intervals between ``from_s`` and ``to_s``; cwnd, ssthresh and
+    SRTT are shown from a flow's first data to its last, and not of senders that have none.
 
     Of more than ten flows, each is a thin line without a name, and their mean a thick one.
 
@@ -83,8 +88,8 @@ def of_run(
             found = {name: each for name, each in found.items() if _is_shown(each)} or found
         return _over_time(found, places, shown)
     [(name, each)] = found.items()
-    groups = {key: list(one.values) for key, one in each.items()}
-    return cdf(groups, name) if kind == "cdf" else box(groups, name, _KEYS[places[name]])
+    panels = {"": {key: list(one.values) for key, one in each.items()}}
+    return cdf(panels, name) if kind == "cdf" else box(panels, name, _KEYS[places[name]])
 
 
 def _places(tables: Mapping[str, pa.Table]) -> dict[str, str]:
@@ -135,7 +140,32 @@ def _series(
     to_s: float | None,
 ) -> dict[str, Series]:
     every = by_name(table, _KEYS[place], measure)
+    if measure in HELD:
+        every = _while_active(every, table, _KEYS[place])
     return {name: _between(every[name], from_s, to_s) for name in shown[place]}
+
+
+def _while_active(every: Mapping[str, Series], table: pa.Table, key: str) -> dict[str, Series]:
+    """Return the state of senders without what they have none of, and when they do not send.
+
+    A sender without a window says 0, and one that has not started or has ended says its initial or
+    its last value.
+    """
+    acts = {name: np.zeros(len(one.values), np.bool_) for name, one in every.items()}
+    known = [column for column in ACTIVITY if column in table.column_names]
+    for column in known:
+        for name, one in by_name(table, key, column).items():
+            acts[name] |= np.nan_to_num(one.values) > 0
+    found = {}
+    for name, one in every.items():
+        values = np.where(one.values == 0, np.nan, one.values)
+        if known:
+            rows = np.flatnonzero(acts[name])
+            first, last = (rows[0], rows[-1]) if rows.size else (len(values), 0)
+            values[:first] = np.nan
+            values[last + 1 :] = np.nan
+        found[name] = Series(one.times_s, values)
+    return found
 
 
 def _between(series: Series, from_s: float, to_s: float | None) -> Series:

@@ -14,26 +14,34 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
-from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from skywave.columns import Column, Scale, find, in_units
 from skywave.plots.distributions import box, cdf
-from skywave.plots.legends import MOST_ENTRIES, above
+from skywave.plots.legends import MOST_ENTRIES, for_all
 from skywave.plots.names import axis_name, short_labels
-from skywave.plots.style import COLUMN_IN, column_style, heat_map, series_styles, write_in_cell
+from skywave.plots.panels import label_y, stacked
+from skywave.plots.style import TITLE_IN, column_style, heat_map, series_styles, write_in_cell
 from skywave.plots.ticks import name_ticks
 from skywave.stats import average, by_point
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from skywave.stats import Average
 
 SweepKind = Literal["line", "heat", "cdf", "box"]
-HEIGHT_IN = 2.4
+MOST_PANELS = 6
+"""More would not fit on a page."""
+SIMILAR = 5
+"""Up to this ratio of their largest values, panels have the same y axis."""
+MOST_MINOR_TICKS = 100
+"""Of a logarithmic axis; matplotlib shows none if there would be more."""
 ROW_IN = 0.3
 HEAT_AXIS_IN = 2.0
 """About how long the x axis of a heat map is, beside names of rows and the bar of colours."""
@@ -69,8 +77,10 @@ def of_sweep(
 
     By default ``kind`` is a heat map of two dimensions that are both numbers, and lines otherwise.
     ``measure`` is goodput or the first measure, and may lack its unit. ``x`` is the first dimension
-    that is a number; without ``by``, all other dimensions tell lines or groups apart. ``where``
-    keeps the runs in which dimensions have these values, as text.
+    that is a number. ``by`` is one of names rather than numbers, and of these the one with the most
+    values. Each combination of the other dimensions has a panel; there are at most six, and ten
+    lines or groups in each. ``where`` keeps the runs in which dimensions have these values, as text
+    or as the figure shows them.
 
     Values are shown by what tells them apart: ``cubic`` for ``tcp control=cubic``. ``labels`` has
     other texts for values, and other names for axes by dimension. ``paths`` has the paths of
@@ -78,15 +88,14 @@ def of_sweep(
 
     Raises:
         ValueError: If there is no such kind, measure, dimension or value; the message lists what
-            there is. Also if dimensions are left over that a figure cannot show, or if there are
-            too many lines.
+            there is. Also if there are too many panels or lines.
 
     """
     if by is not None and y is not None:
         raise ValueError("y is another name of by: give one of them")
     by = by if y is None else y
     named = _Names.of(table, dimensions, paths or {}, labels or {})
-    table, dimensions = _where(table, dimensions, where or {})
+    table, dimensions = _where(table, dimensions, where or {}, named)
     name = find(measure, measures) if measure else _first(measures)
     values = by_point(table, dimensions, name)
     axes = {
@@ -103,12 +112,11 @@ def of_sweep(
     if kind not in get_args(SweepKind):
         raise ValueError(f"{kind} is not a figure of a sweep: use {', '.join(get_args(SweepKind))}")
     runs = {point: list(seeds.values()) for point, seeds in values.items()}
-    if kind in {"cdf", "box"}:
-        return _distribution(kind, runs, axes, name, by, named)
-    x = x or _default_x(axes, without=by)
     if kind == "heat":
-        return _heat(runs, axes, name, x, by, named)
-    return _lines(runs, axes, name, x, by, named)
+        return _heat(runs, axes, name, x or _default_x(axes, without=by), by)
+    if kind in {"cdf", "box"}:
+        return _distribution(kind, runs, axes, name, by)
+    return _lines(runs, axes, name, x or _default_x(axes, without=by), by)
 
 
 @dataclass(frozen=True)
@@ -157,10 +165,6 @@ class _Names:
             },
         )
 
-    def value(self, dimension: str, value: object) -> str:
-        """Return the text for a value."""
-        return self.values[dimension][str(value)]
-
 
 @dataclass(frozen=True)
 class _Axis:
@@ -171,7 +175,7 @@ class _Axis:
     positions: dict[Any, float]
     is_numeric: bool
     names: Mapping[str, str]
-    """The texts of values that are not numbers."""
+    """The texts of values."""
 
     @classmethod
     def of(cls, name: str, given: Sequence[Any], named: _Names) -> _Axis:
@@ -218,6 +222,17 @@ class _Axis:
     def tick(self, value: Any) -> str:
         return f"{self.positions[value]:g}" if self.is_numeric else self.names[str(value)]
 
+    def named(self, value: Any) -> str:
+        """Return a value with what it is: ``queue 50 packets``, ``rate 10 Mbps``."""
+        text = self.names[str(value)]
+        what, parenthesis, unit = self.label.rpartition(" (")
+        if not (self.is_numeric and parenthesis):
+            return f"{self.label} {text}"
+        # A text of the user's or a quantity has its unit.
+        if isinstance(value, str) or text != str(value):
+            return f"{what} {text}"
+        return f"{what} {self.tick(value)} {unit.removesuffix(')')}"
+
 
 def _quantity(value: Any) -> tuple[float, str]:
     try:
@@ -230,7 +245,7 @@ _Runs = dict[tuple[Any, ...], list[float]]
 
 
 def _where(
-    table: pa.Table, dimensions: Sequence[str], where: Mapping[str, str]
+    table: pa.Table, dimensions: Sequence[str], where: Mapping[str, str], named: _Names
 ) -> tuple[pa.Table, list[str]]:
     """Keep the rows in which dimensions have given values; return the dimensions that are left."""
     import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table)
@@ -239,10 +254,11 @@ def _where(
         if name not in dimensions:
             raise ValueError(f"{name} is not a dimension: use one of {', '.join(dimensions)}")
         texts = [str(each) for each in table[name].to_pylist()]
-        if value not in texts:
-            known = ", ".join(dict.fromkeys(texts))
-            raise ValueError(f"{name} is never {value}: use one of {known}")
-        table = table.filter(pa.array([text == value for text in texts]))
+        there = list(dict.fromkeys(texts))
+        meant = {named.values[name][text]: text for text in there} | {text: text for text in there}
+        if value not in meant:
+            raise ValueError(f"{name} is never {value}: use one of {', '.join(there)}")
+        table = table.filter(pa.array([text == meant[value] for text in texts]))
     return table, [name for name in dimensions if name not in where]
 
 
@@ -260,203 +276,277 @@ def _default_x(axes: Mapping[str, _Axis], without: str | None) -> str:
     return next((name for name in varied if axes[name].is_numeric), varied[0])
 
 
-def _grouped(
-    runs: _Runs,
-    dimensions: Sequence[str],
-    by: str | None,
-    named: _Names,
-    without: str | None = None,
-    most: float = MOST_ENTRIES,
+def _varied(axes: Mapping[str, _Axis], without: Collection[str | None] = ()) -> list[str]:
+    """Return the dimensions that need a place in the figure: those with several values."""
+    return [name for name, axis in axes.items() if name not in without and len(axis.values) > 1]
+
+
+def _default_by(axes: Mapping[str, _Axis], x: str | None = None) -> str | None:
+    """Return the dimension that tells lines or groups apart."""
+
+    def preference(name: str) -> tuple[bool, bool, int]:
+        axis = axes[name]
+        return len(axis.values) <= MOST_ENTRIES, not axis.is_numeric, len(axis.values)
+
+    # The last one of equals varies fastest in the table.
+    return max(reversed(_varied(axes, {x})), key=preference, default=None)
+
+
+def _panels(
+    runs: _Runs, axes: Mapping[str, _Axis], x: str | None, by: str | None
 ) -> dict[str, _Runs]:
-    """Return the points of each value of ``by``, or of each combination of all but ``without``.
-
-    A dimension with a single value needs no place. There are at most ``most`` groups.
-    """
-    known = {
-        name: list(dict.fromkeys(point[place] for point in runs))
-        for place, name in enumerate(dimensions)
-    }
-    varied = [name for name in dimensions if name != without and len(known[name]) > 1]
-    names = varied if by is None else [by]
-    left_over = [name for name in varied if name not in names]
-    if left_over:
-        raise ValueError(
-            f"the figure has no place for {', '.join(left_over)}: choose a value of each, "
-            f"{_choices(left_over, known)}"
-        )
-    count = len({tuple(point[dimensions.index(name)] for name in names) for point in runs})
-    if count > most:
-        raise ValueError(
-            f"{count} lines or groups cannot be told apart: choose values until there are at most "
-            f"{most}, {_choices(names, known)}"
-        )
-    places = [dimensions.index(name) for name in names]
-    groups: dict[str, _Runs] = {}
+    """Return the points of each panel by its title: by dimensions that have no other place."""
+    dimensions = list(axes)
+    over = _varied(axes, {x, by})
+    places = [dimensions.index(name) for name in over]
+    panels: dict[tuple[Any, ...], _Runs] = {}
     for point, values in runs.items():
-        texts = [named.value(dimensions[place], point[place]) for place in places]
-        said = [
-            f"{named.titles.get(dimensions[place], dimensions[place])} {text}"
-            for place, text in zip(places, texts, strict=True)
-        ]
-        # A word speaks for itself, a number does not.
-        if len(places) == 1 and isinstance(point[places[0]], str):
-            said = texts
-        groups.setdefault(", ".join(said), {})[point] = values
-    return groups
+        panels.setdefault(tuple(point[place] for place in places), {})[point] = values
+    if len(panels) > MOST_PANELS:
+        raise ValueError(
+            f"{len(panels)} panels, by {' and '.join(over)}, are more than {MOST_PANELS}: use "
+            f"{_hint(over, axes, x, by)}"
+        )
+    # In the order of the axes, as ticks are.
+    order = {name: {value: place for place, value in enumerate(axes[name].values)} for name in over}
+    ranked = sorted(
+        panels,
+        key=lambda values: [order[name][value] for name, value in zip(over, values, strict=True)],
+    )
+    return {
+        ", ".join(axes[name].named(value) for name, value in zip(over, values, strict=True)): (
+            panels[values]
+        )
+        for values in ranked
+    }
 
 
-def _choices(names: Iterable[str], values: Mapping[str, Sequence[Any]]) -> str:
-    """Say how to choose a value of each dimension, and which there are."""
-    options = " ".join(f"--where {shlex.quote(f'{name}={values[name][0]}')}" for name in names)
+def _grouped(runs: _Runs, axes: Mapping[str, _Axis], by: str | None) -> dict[str, _Runs]:
+    """Return the points of each value of ``by``, by its name in the legend."""
+    if by is None:
+        return {"": runs}
+    axis, place = axes[by], list(axes).index(by)
+    groups: dict[Any, _Runs] = {}
+    for point, values in runs.items():
+        groups.setdefault(point[place], {})[point] = values
+    # A word speaks for itself, a number does not.
+    return {
+        axis.names[str(value)] if isinstance(value, str) else axis.named(value): groups[value]
+        for value in axis.values
+        if value in groups
+    }
+
+
+def _check_groups(axes: Mapping[str, _Axis], x: str | None, by: str | None) -> None:
+    """Raise ``ValueError`` if there are more lines or groups than can be told apart."""
+    count = 1 if by is None else len(axes[by].values)
+    if by is not None and count > MOST_ENTRIES:
+        raise ValueError(
+            f"{count} lines or groups, by {by}, are more than {MOST_ENTRIES}, which can be told "
+            f"apart: use {_hint([by], axes, x, by)}"
+        )
+
+
+def _hint(names: Collection[str], axes: Mapping[str, _Axis], x: str | None, by: str | None) -> str:
+    """Say what to do if dimensions have more values than there is room for."""
+    said = _choices(names, axes)
+    others = _varied(axes, {x, by})
+    fitting = [
+        name
+        for name in others
+        if len(axes[name].values) <= MOST_ENTRIES
+        and math.prod(len(axes[each].values) for each in _varied(axes, {x, name})) <= MOST_PANELS
+    ]
+    if not fitting:
+        return said
+    return f"{' or '.join(f'--by {shlex.quote(name)}' for name in fitting)}, or {said}"
+
+
+def _choices(names: Iterable[str], axes: Mapping[str, _Axis]) -> str:
+    """Say how to choose a value of a dimension, and which there are."""
+    values = {name: axes[name].values for name in names}
+    options = " or ".join(f"--where {shlex.quote(f'{name}={values[name][0]}')}" for name in values)
     there = []
-    for name in names:
-        shown = [str(value) for value in values[name][:MOST_LISTED]]
-        more = ", .." if len(values[name]) > MOST_LISTED else ""
+    for name, known in values.items():
+        shown = [str(value) for value in known[:MOST_LISTED]]
+        more = ", .." if len(known) > MOST_LISTED else ""
         there.append(f"{name} is one of {', '.join(shown)}{more}")
-    return f"as in {options}; {'; '.join(there)}"
+    return f"{options}; {'; '.join(there)}"
 
 
 def _distribution(
-    kind: str,
-    runs: _Runs,
-    axes: Mapping[str, _Axis],
-    measure: str,
-    by: str | None,
-    named: _Names,
+    kind: str, runs: _Runs, axes: Mapping[str, _Axis], measure: str, by: str | None
 ) -> Figure:
+    by = by or _default_by(axes)
+    _check_groups(axes, None, by)
     # Values of different points are different distributions, and are not mixed.
-    grouped = _grouped(runs, list(axes), by, named)
-    groups = {
-        name or "all": [value for values in points.values() for value in values]
-        for name, points in grouped.items()
+    panels = {
+        title: {
+            name or "all": [value for values in points.values() for value in values]
+            for name, points in _grouped(each, axes, by).items()
+        }
+        for title, each in _panels(runs, axes, None, by).items()
     }
     if kind == "cdf":
-        return cdf(groups, measure)
-    what = by or (next(iter(axes)) if len(axes) == 1 else None)
-    return box(groups, measure, "" if what is None else axes[what].label)
+        return cdf(panels, measure)
+    return box(panels, measure, "" if by is None else axes[by].label)
 
 
-def _lines(
-    runs: _Runs,
-    axes: Mapping[str, _Axis],
-    measure: str,
-    x: str,
-    by: str | None,
-    named: _Names,
-) -> Figure:
+def _lines(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
     if by == x:
         raise ValueError(f"{x} is the x axis already: choose another dimension for the lines")
+    by = by or _default_by(axes, x)
+    _check_groups(axes, x, by)
     place, axis = list(axes).index(x), axes[x]
-    groups = _grouped(runs, list(axes), by, named, without=x)
-    means = {
-        name: {point[place]: average(values) for point, values in points.items()}
-        for name, points in groups.items()
+    panels = {
+        title: {
+            name: {point[place]: average(values) for point, values in points.items()}
+            for name, points in _grouped(each, axes, by).items()
+        }
+        for title, each in _panels(runs, axes, x, by).items()
     }
-    scale = Scale.of(measure, _largest(one for each in means.values() for one in each.values()))
+    sizes = [
+        _size(one for each in means.values() for one in each.values()) for means in panels.values()
+    ]
+    scale = Scale.of(measure, _known(max(sizes)))
+    is_similar = max(sizes) <= SIMILAR * min(sizes)
+    looks = dict(zip(_grouped(runs, axes, by), series_styles(), strict=False))
     with column_style():
-        figure = Figure(figsize=(COLUMN_IN, HEIGHT_IN), layout="constrained")
-        panel = figure.subplots()
-        for (name, each), look in zip(means.items(), series_styles(), strict=False):
-            values = [value for value in axis.values if value in each]
-            panel.errorbar(
-                [axis.positions[value] for value in values],
-                [each[value].mean / scale.factor for value in values],
-                # A single run has no interval.
-                yerr=np.nan_to_num([each[value].margin / scale.factor for value in values]),
-                label=name,
-                capsize=2,
-                markersize=3.5,
-                # Nothing lies between names.
-                **(look if axis.is_numeric else {**look, "linestyle": "none"}),
-            )
-        panel.set_xlabel(axis.label)
-        panel.set_ylabel(scale.label)
+        figure, drawn = stacked(panels, has_common_y=is_similar)
+        for panel, means in zip(drawn, panels.values(), strict=True):
+            for name, each in means.items():
+                _draw_means(panel, name, each, axis, scale.factor, looks[name])
+        drawn[-1].set_xlabel(axis.label)
+        label_y(figure, drawn, scale.label)
         if axis.is_logarithmic:
-            panel.set_xscale("log")
-            panel.minorticks_off()
-            if len(axis.values) <= MOST_NUMBERS:
-                panel.set_xticks(list(axis.positions.values()), axis.ticks)
+            _scale_logarithmically(drawn[-1], axis)
         if not axis.is_numeric:
-            name_ticks(panel, axis.ticks)
-            panel.margins(x=0.1)
-        if panel.get_ylim()[0] > 0:
-            panel.set_ylim(bottom=0)
-        above(panel)
+            name_ticks(drawn[-1], axis.ticks)
+            drawn[-1].margins(x=0.1)
+        for panel in drawn:
+            if panel.get_ylim()[0] > 0:
+                panel.set_ylim(bottom=0)
+        for_all(figure, drawn)
     return figure
 
 
-def _largest(means: Iterable[Average]) -> float:
-    sizes = [abs(one.mean) for one in means if np.isfinite(one.mean)]
-    if not sizes:
+def _draw_means(
+    panel: Axes,
+    name: str,
+    means: Mapping[Any, Average],
+    axis: _Axis,
+    factor: float,
+    look: Mapping[str, Any],
+) -> None:
+    values = [value for value in axis.values if value in means]
+    panel.errorbar(
+        [axis.positions[value] for value in values],
+        [means[value].mean / factor for value in values],
+        # A single run has no interval.
+        yerr=np.nan_to_num([means[value].margin / factor for value in values]),
+        label=name,
+        capsize=2,
+        markersize=3.5,
+        # Nothing lies between names.
+        **(look if axis.is_numeric else {**look, "linestyle": "none"}),
+    )
+
+
+def _scale_logarithmically(panel: Axes, axis: _Axis) -> None:
+    """Make the x axis logarithmic, and let ticks between the values show that it is."""
+    panel.set_xscale("log")
+    if len(axis.values) <= MOST_NUMBERS:
+        panel.set_xticks(list(axis.positions.values()), axis.ticks)
+    panel.xaxis.set_minor_locator(LogLocator(subs=range(1, 10), numticks=MOST_MINOR_TICKS))
+    panel.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _size(means: Iterable[Average]) -> float:
+    """Return the largest size of a known mean; -1 if there is none."""
+    return max((abs(one.mean) for one in means if np.isfinite(one.mean)), default=-1.0)
+
+
+def _known(size: float) -> float:
+    if size < 0:
         raise ValueError("the measure has no values: nothing to plot")
-    return max(sizes)
+    return size
 
 
-def _heat(
-    runs: _Runs,
-    axes: Mapping[str, _Axis],
-    measure: str,
-    x: str,
-    by: str | None,
-    named: _Names,
-) -> Figure:
+def _heat(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
     others = [name for name in axes if name != x and (len(axes[name].values) > 1 or name == by)]
     if by is None and len(others) != 1:
-        varied = [name for name in axes if len(axes[name].values) > 1]
         raise ValueError(
-            f"a heat map shows two dimensions, and {len(varied)} have several values: give x and y "
-            f"(--x and --y), two of {', '.join(axes)}"
+            f"a heat map shows two dimensions, and {len(_varied(axes))} have several values: give "
+            f"x and y (--x and --y), two of {', '.join(axes)}"
         )
     y = by or others[0]
     if x == y:
         raise ValueError(f"{x} is the x axis already: choose another dimension for the rows")
-    # Raises if a dimension is left over.
-    _grouped(runs, list(axes), y, named, without=x, most=math.inf)
     columns, rows = axes[x], axes[y]
     places = list(axes).index(x), list(axes).index(y)
-    means: dict[tuple[Any, Any], Average] = {
-        (point[places[0]], point[places[1]]): average(values) for point, values in runs.items()
+    panels = {
+        title: {
+            (point[places[0]], point[places[1]]): average(values) for point, values in each.items()
+        }
+        for title, each in _panels(runs, axes, x, y).items()
     }
-    scale = Scale.of(measure, _largest(means.values()))
+    scale = Scale.of(
+        measure, _known(_size(one for each in panels.values() for one in each.values()))
+    )
     # The largest value on top, as on any axis.
     order = rows.values[::-1] if rows.is_numeric else rows.values
-    shown = np.full((len(order), len(columns.values)), np.nan)
-    for row, of_row in enumerate(order):
-        for column, of_column in enumerate(columns.values):
-            if (of_column, of_row) in means:
-                shown[row, column] = means[of_column, of_row].mean / scale.factor
+    shown = {
+        title: np.array(
+            [
+                [
+                    means[column, row].mean / scale.factor if (column, row) in means else np.nan
+                    for column in columns.values
+                ]
+                for row in order
+            ]
+        )
+        for title, means in panels.items()
+    }
     return _draw_heat(shown, scale, columns, rows, order)
 
 
 def _draw_heat(
-    shown: NDArray[np.float64], scale: Scale, columns: _Axis, rows: _Axis, order: Sequence[Any]
+    shown: Mapping[str, NDArray[np.float64]],
+    scale: Scale,
+    columns: _Axis,
+    rows: _Axis,
+    order: Sequence[Any],
 ) -> Figure:
-    norm = Normalize(float(np.nanmin(shown)), float(np.nanmax(shown)))
+    every = np.stack(list(shown.values()))
+    norm = Normalize(float(np.nanmin(every)), float(np.nanmax(every)))
+    largest = float(np.nanmax(np.abs(every)))
+    decimals = max(0, 2 - math.floor(math.log10(largest))) if largest else 0
     with column_style():
-        height_in = max(HEIGHT_IN, 0.8 + ROW_IN * len(order))
-        figure = Figure(figsize=(COLUMN_IN, height_in), layout="constrained")
-        panel = figure.subplots()
-        heat_map(
-            panel,
-            shown,
-            [rows.tick(value) for value in order],
-            columns.ticks,
-            norm=norm,
-            colours=SEQUENTIAL,
-        )
-        name_ticks(panel, columns.ticks, HEAT_AXIS_IN)
-        if len(columns.values) <= MOST_NUMBERS:
-            largest = float(np.nanmax(np.abs(shown)))
-            decimals = max(0, 2 - math.floor(math.log10(largest))) if largest else 0
-            for (row, column), value in np.ndenumerate(shown):
-                if np.isfinite(value):
-                    ink = "white" if norm(value) < 0.5 else "black"
-                    write_in_cell(
-                        panel, row, column, f"{value:.{decimals}f}", color=ink, fontsize=6
-                    )
-        panel.set_xlabel(columns.label)
-        panel.set_ylabel(rows.label)
-        bar = figure.colorbar(ScalarMappable(norm, SEQUENTIAL), ax=panel, pad=0.02)
+        figure, panels = stacked(shown, TITLE_IN + ROW_IN * len(order))
+        for panel, values in zip(panels, shown.values(), strict=True):
+            heat_map(
+                panel,
+                values,
+                [rows.tick(value) for value in order],
+                columns.ticks,
+                norm=norm,
+                colours=SEQUENTIAL,
+            )
+            if len(columns.values) <= MOST_NUMBERS:
+                _write_numbers(panel, values, decimals, norm)
+        name_ticks(panels[-1], columns.ticks, HEAT_AXIS_IN)
+        panels[-1].set_xlabel(columns.label)
+        label_y(figure, panels, rows.label)
+        bar = figure.colorbar(ScalarMappable(norm, SEQUENTIAL), ax=panels, pad=0.02)
         bar.set_label(scale.label)
         bar.outline.set_visible(False)
     return figure
+
+
+def _write_numbers(
+    panel: Axes, values: NDArray[np.float64], decimals: int, norm: Normalize
+) -> None:
+    for (row, column), value in np.ndenumerate(values):
+        if np.isfinite(value):
+            ink = "white" if norm(value) < 0.5 else "black"
+            write_in_cell(panel, row, column, f"{value:.{decimals}f}", color=ink, fontsize=6)

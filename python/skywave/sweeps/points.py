@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve, frozen
 
 from skywave import _core
-from skywave.control import Control
 from skywave.scenario import Scenario
-from skywave.scenario.part import plain
+from skywave.sweeps.labels import alike, label_of
 from skywave.sweeps.paths import FieldPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    Label = str | int | float | bool
+    from skywave.control import Control
+    from skywave.sweeps.labels import Label
 
 RUN_DIGITS = 32
 """Hexadecimal digits that name a run: 128 bits."""
@@ -39,7 +39,7 @@ class Dimension:
     @property
     def labels(self) -> list[Label]:
         """The values as they are shown in tables; of one type if they are numbers."""
-        return _alike([_label(value) for value in self.values])
+        return alike([label_of(value) for value in self.values])
 
 
 def dimensions(
@@ -209,36 +209,3 @@ def _names(paths: list[str], taken: Collection[str]) -> list[str]:
             raise ValueError(f"{'.'.join(parts)}: another column has this name: choose another")
         names.append(free[0])
     return names
-
-
-def _label(value: object) -> Label:
-    if isinstance(value, str | int | float | bool):
-        return value
-    if isinstance(value, Control):
-        given = ", ".join(f"{name}={each!r}" for name, each in value.parameters.items())
-        return f"{type(value).__name__}({given})"
-    return _short(plain(value))
-
-
-def _short(document: object) -> str:
-    """Return a part of a scenario as text: ``dccp ccid=3``."""
-    if isinstance(document, dict) and len(document) == 1:
-        [(kind, fields)] = document.items()
-        if isinstance(fields, dict):
-            given = ", ".join(f"{name}={_short(value)}" for name, value in fields.items())
-            return f"{kind} {given}".strip()
-    try:
-        return document if isinstance(document, str) else json.dumps(document)
-    except TypeError:
-        return str(document)
-
-
-def _alike(labels: list[Label]) -> list[Label]:
-    """Return labels of one type: numbers stay numbers if all are."""
-    if all(isinstance(label, bool) for label in labels):
-        return labels
-    numbers = [label for label in labels if isinstance(label, int | float)]
-    if len(numbers) == len(labels) and not any(isinstance(label, bool) for label in labels):
-        whole = all(isinstance(label, int) for label in labels)
-        return labels if whole else [float(label) for label in numbers]
-    return [label if isinstance(label, str) else json.dumps(label) for label in labels]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,7 +75,7 @@ def sweep(
 
     Returns:
         The results. ``failures`` has the runs that failed, of which a warning tells; the others are
-        in the table.
+        in the table, which the folder has as ``table.csv`` too.
 
     Raises:
         ScenarioError: If a scenario is wrong; the message names its values and the field.
@@ -92,7 +93,8 @@ def sweep(
         check_function(base, over or {})
     target = None if until is None else _target(until, measuring.own)
     first = _seeds(seeds, target, max_seeds)
-    work = Work(grid, measuring, first, Store(Path(out)))
+    store = Store(Path(out))
+    work = Work(grid, measuring, first, store)
     work.check_flows(Asked.parse(column, measuring.own) for column in columns)
     about = {
         "engine": _core.ENGINE,
@@ -108,12 +110,19 @@ def sweep(
         "own_measures": list(measuring.own),
     }
     work.store_plan(about)
-    with executor(on) as do:
-        work.finish(do, progress)
-        while target is not None and work.add_seeds(target, max_seeds):
-            work.store_plan(about)
+    try:
+        with executor(on) as do:
             work.finish(do, progress)
+            while target is not None and work.add_seeds(target, max_seeds):
+                work.store_plan(about)
+                work.finish(do, progress)
+    except KeyboardInterrupt:
+        # The interrupt says more than why there is no table.
+        with suppress(OSError, ValueError):
+            load(out).write_csv(store.csv)
+        raise
     found = load(out)
+    found.write_csv(store.csv)
     if found.failures:
         warnings.warn(
             f"{len(found.failures)} of {found.planned} runs failed: see .failures, or the files in "

@@ -2,6 +2,7 @@
 
 - ``sweep.json``: what was asked for;
 - ``plan.parquet``: the runs that belong to it, with their values and seeds;
+- ``table.csv``: a row for each run that is done, once the sweep has ended or was interrupted;
 - ``runs/NAME.parquet``: the measures of a run. The name is a hash of all that determines them;
 - ``failed/NAME.txt``: why a run failed.
 
@@ -79,6 +80,11 @@ class Store:
             raise NotADirectoryError(f"{self.directory} is a file: give a folder")
         (self.directory / "runs").mkdir(parents=True, exist_ok=True)
         (self.directory / "failed").mkdir(exist_ok=True)
+
+    @property
+    def csv(self) -> Path:
+        """The file of the table."""
+        return self.directory / "table.csv"
 
     def _file(self, run: str) -> Path:
         return self.directory / "runs" / f"{run}.parquet"
@@ -161,6 +167,8 @@ class Store:
         """
         import pyarrow.parquet  # noqa: PLC0415
 
+        # It would be of another plan, or of fewer runs, if this sweep is killed.
+        self.csv.unlink(missing_ok=True)
         with replacing_file(self.directory / "sweep.json") as partial:
             partial.write_text(_json.text(about) + "\n", encoding="utf-8")
         # It has what is read later, so that both can only change together.

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from skywave._files import replacing_file
 from skywave.columns import Column
 from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
 from skywave.sweeps.doubts import Doubts
+from skywave.sweeps.labels import without_common
 from skywave.sweeps.measures import COLUMNS, MEASURES, Asked, column_name, key_of
 from skywave.sweeps.quantities import Quantities, with_numbers
 from skywave.sweeps.store import Failure, Outcome, Store
@@ -82,6 +84,9 @@ class Sweep:
         taken = {*COLUMNS, *MEASURES, *about["own_measures"], *names}
         quantities = (Quantities.of(name, plan[name].unique().to_pylist(), taken) for name in names)
         self._quantities = {each.column: each for each in quantities if each is not None}
+        self._short = {
+            name: without_common(map(str, plan[name].unique().to_pylist())) for name in names
+        }
         columns = {each.dimension: each.column for each in self._quantities.values()}
         self.dimensions: tuple[str, ...] = tuple(columns.get(name, name) for name in names)
         """The names of the swept dimensions, which are columns.
@@ -109,9 +114,12 @@ class Sweep:
             _check_found(asked, found, runs.stored)
         self.measures: tuple[str, ...] = _ordered(asked, found)
         """The names of the columns of measures."""
-        self._warnings = runs.doubts.sentences()
         self.failures: list[Failure] = runs.failures
         """The runs that have failed. Running the sweep again tries them again."""
+        not_run = self.planned - len(runs.outcomes) - len(self.failures)
+        self._warnings = runs.doubts.sentences()
+        if not_run:
+            self._warnings.insert(0, f"{not_run:,} of {self.planned:,} runs are not done yet")
         table = plan.take(pa.array(runs.outcomes, pa.int64()))
         for name in self.measures:
             key = key_of(name)
@@ -139,6 +147,27 @@ class Sweep:
     def missing(self) -> int:
         """The number of runs that are not done."""
         return self.planned - int(self.table.num_rows)
+
+    def write_csv(self, file: str | Path) -> None:
+        """Write the table as CSV, in which a measure that a run does not have is empty.
+
+        Raises:
+            OSError: If it cannot be written. The file is as it was then.
+
+        """
+        import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
+        import pyarrow.compute as pc  # noqa: PLC0415
+        import pyarrow.csv  # noqa: PLC0415
+
+        columns = [
+            pc.if_else(pc.is_nan(column), None, column)
+            if pa.types.is_floating(column.type)
+            else column
+            for column in self.table.columns
+        ]
+        table = pa.table(columns, names=self.table.column_names)
+        with replacing_file(file) as partial:
+            pyarrow.csv.write_csv(table, partial)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas data frame (requires the extra ``skywave[pandas]``)."""
@@ -183,7 +212,7 @@ class Sweep:
             dimensions,
             measure,
             self.short_name(by),
-            baseline=None if baseline is None else self.label(by, baseline),
+            baseline=None if baseline is None else self._given_value(by, baseline),
             test=test,
             correction=correction,
             confidence=confidence,
@@ -196,10 +225,24 @@ class Sweep:
         return dimension if found is None else found.dimension
 
     def label(self, dimension: str, value: object) -> str:
-        """Return how a value of a dimension was given: ``50 ms`` for 0.05."""
-        every = self._quantities.values()
-        own = (each for each in every if dimension in {each.dimension, each.column})
-        return next((each.label(str(value)) for each in own), str(value))
+        """Return how readers see a value: ``50 ms`` for 0.05, as it was given.
+
+        A part of a scenario lacks the fields that all values have: ``red`` for ``red packets=50``
+        beside ``drop-tail packets=50``.
+        """
+        given = self._given_value(dimension, value)
+        return self._short.get(self.short_name(dimension), {}).get(given, given)
+
+    def _given_value(self, dimension: str, value: object) -> str:
+        """Return a value as the plan has it, by any equal quantity or by its label."""
+        text, name = str(value), self.short_name(dimension)
+        for each in self._quantities.values():
+            if name == each.dimension:
+                return each.label(text)
+        short = self._short.get(name, {})
+        if text in short:
+            return text
+        return next((given for given, label in short.items() if label == text), text)
 
     def summary(self) -> pa.Table:
         """Return a row for each point and measure: mean and median over seeds, with intervals.
@@ -246,7 +289,7 @@ class Sweep:
             x=None if x is None else self.short_name(x),
             by=None if by is None else self.short_name(by),
             y=None if y is None else self.short_name(y),
-            where={self.short_name(name): self.label(name, value) for name, value in chosen},
+            where={self.short_name(name): self._given_value(name, value) for name, value in chosen},
             paths={self.short_name(name): path for name, path in self.paths.items()},
             labels={self.short_name(name): text for name, text in (labels or {}).items()},
         )
