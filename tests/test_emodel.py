@@ -55,8 +55,20 @@ def test_a_call_is_rated_by_period() -> None:
         assert rating.mos == emodel.mean_opinion_score(rating.r)
 
 
+def test_a_call_that_lasts_as_long_as_the_run_is_rated_without_its_last_frames() -> None:
+    """Whether these are in time, nobody knows at the end of the run."""
+    scenario = Scenario.dumbbell("call", duration="25 s", rate="10 Mbps", delay="20 ms")
+    voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms")
+    scenario.add_flow("call", "s1", "d1", Udp(), voice)
+    results = run(scenario)
+    ratings = emodel.quality(results, "call", emodel.G711, playout_s=0.15, packet_s=0.02)
+    assert [(rating.start_s, rating.end_s) for rating in ratings] == [(0, 10), (10, 20), (20, 24)]
+    assert [rating.loss_percent for rating in ratings] == [0, 0, 0]
+    assert results.voice["time_s"].to_pylist()[-1] == 24
+
+
 def test_who_does_not_talk_has_no_rating() -> None:
-    scenario = Scenario.dumbbell("quiet", duration="1 s", rate="1 Mbps", delay="1 ms")
+    scenario = Scenario.dumbbell("quiet", duration="2 s", rate="1 Mbps", delay="1 ms")
     scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
     results = run(scenario)
     with pytest.raises(KeyError, match="file is not a voice flow"):

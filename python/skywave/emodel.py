@@ -112,7 +112,8 @@ def quality(
     A frame counts in the period in which the codec made it. It is played ``playout_s`` (the flow's
     deadline) later and contains the ``packet_s`` seconds of speech before, so the delay is their
     sum. Frames that were not played count as lost, whatever the cause. Periods without speech are
-    left out.
+    left out. So are frames whose deadline may come after the end of the run (the results do not
+    have them): the last period may be shorter than ``period_s``.
 
     Raises:
         KeyError: If the flow is not a voice flow, or the run has none.
@@ -136,7 +137,7 @@ def quality(
         ratings.append(
             Quality(
                 start_s=float(period * period_s),
-                end_s=float((period + 1) * period_s),
+                end_s=float(min((period + 1) * period_s, ends.max())),
                 loss_percent=loss_percent,
                 delay_s=delay_s,
                 r=rating(codec, delay_s, loss_percent),

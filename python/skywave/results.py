@@ -163,13 +163,17 @@ class Results:
 
         Of the ``frames`` that the codec made, the transport ``refused`` some (no room, or dropped
         while it made the source wait) and ``sent`` others. Of these, links ``lost`` some, some
-        arrived too ``late``, and the rest was ``played``. Frames in none of these columns were in
-        transit when the run ended. ``wait_mean_s`` is the time in the sender and ``delay_mean_s``
+        arrived too ``late``, and the rest was ``played``. Frames in none of these columns were still
+        waiting or on their way when the run ended, after their deadline. Intervals whose last
+        deadline came after the end of the run are left out. ``wait_mean_s`` is the time in the sender and ``delay_mean_s``
         the time until arrival, both since the frame was made. ``mode_mean`` is the codec's mode;
         0 is the best.
         """
         if "voice" not in self.tables:
-            raise KeyError("voice: no voice flow; give a flow a Voice source")
+            raise KeyError(
+                "voice: no voice flow (give a flow a Voice source), "
+                "or a run that ended before the deadlines of the first interval"
+            )
         return self.tables["voice"]
 
     @property

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::OpenSet;
 use skywave_scenario::Backend;
+use skywave_units::Instant;
 
 use crate::packet::Frame;
 use crate::probe::{Probe, ProbeFactory, ProbeSetup, RunEnd};
@@ -92,6 +93,7 @@ pub struct ColumnSchema {
 pub fn tables(registry: &Registry) -> Vec<TableSchema> {
     let setup = Arc::new(ProbeSetup::of_no_run());
     let end = RunEnd {
+        time: Instant::ZERO,
         links: &[],
         flows: &[],
         journals: &[],

@@ -220,10 +220,11 @@ impl<X: Outside> LiveRun<X> {
     /// # Errors
     /// [`RunError::Table`] if the columns do not form a table.
     pub fn samples(&mut self) -> Result<Samples, RunError> {
+        let now = self.simulator.world().outside().now();
         let (totals, _) = self.simulator.observer();
         let (_, (pieces, _)) = &mut totals.observer;
         match pieces {
-            Some(pieces) => pieces.take(&self.reporter),
+            Some(pieces) => pieces.take(&self.reporter, now),
             None => Ok(Samples::new()),
         }
     }

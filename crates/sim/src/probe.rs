@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use skywave_units::Duration;
+use skywave_units::{Duration, Instant};
 
 use crate::ids::FlowId;
 use crate::observe::Observer;
@@ -196,12 +196,18 @@ impl ProbeSetup {
 /// What a probe learns at the end of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunEnd<'a> {
+    pub(crate) time: Instant,
     pub(crate) links: &'a [String],
     pub(crate) flows: &'a [String],
     pub(crate) journals: &'a [Journal],
 }
 
 impl<'a> RunEnd<'a> {
+    /// Returns when the run ended.
+    pub const fn time(&self) -> Instant {
+        self.time
+    }
+
     /// Returns the names of directed links (`"r1->r2"`), by index.
     pub const fn links(&self) -> &'a [String] {
         self.links

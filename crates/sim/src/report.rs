@@ -134,6 +134,7 @@ impl Reporter {
         let summary = self.summary(scenario, &ended);
         let (probes, _) = ended.observer.observer;
         let end = RunEnd {
+            time: Instant::ZERO + scenario.duration,
             links: &self.links,
             flows: &self.flows,
             journals: &ended.journals,

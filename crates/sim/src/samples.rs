@@ -47,8 +47,9 @@ impl Pieces {
     }
 
     /// Returns what has been sampled since the last call.
-    pub(crate) fn take(&mut self, names: &Reporter) -> Result<Samples, RunError> {
+    pub(crate) fn take(&mut self, names: &Reporter, now: Instant) -> Result<Samples, RunError> {
         let end = RunEnd {
+            time: now,
             links: &names.links,
             flows: &names.flows,
             journals: &[],

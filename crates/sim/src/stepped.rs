@@ -125,7 +125,7 @@ impl SteppedRun {
     pub fn samples(&mut self) -> Result<Samples, RunError> {
         let (totals, _) = self.simulator.observer();
         let (_, (pieces, _)) = &mut totals.observer;
-        pieces.take(&self.reporter)
+        pieces.take(&self.reporter, self.now)
     }
 
     /// Ends the run and returns the results of the time up to which it has advanced.

@@ -1,5 +1,6 @@
 //! `voice`: the fate of the frames of each voice call, by the interval in which they were made.
-//! Each frame is in time, late or lost.
+//! Each frame is in time, late or lost. Frames whose deadline may come after the end of the run are
+//! left out.
 
 use std::sync::Arc;
 
@@ -79,8 +80,13 @@ impl Probe for Voice {
             let Some(log) = log else { continue };
             // Whatever was sent was made.
             for (index, &made) in journal.speech.iter().enumerate() {
+                let at = Instant::ZERO + self.interval * (index as u64 + 1);
+                // Nobody knows yet whether later frames are in time.
+                if at + log.playout.deadline > end.time() {
+                    break;
+                }
                 rows.push(Row {
-                    at: Instant::ZERO + self.interval * (index as u64 + 1),
+                    at,
                     flow,
                     made,
                     count: log.counts.get(index).copied().unwrap_or_default(),
@@ -88,7 +94,7 @@ impl Probe for Voice {
             }
         }
         end.table(&rows)
-            .column("time_s", "The end of the interval in which the frames were made.", |row| row.at)
+            .column("time_s", "The end of the interval in which the frames were made. It is not in the table unless the deadlines of all its frames came before the end of the run.", |row| row.at)
             .flow("flow", "The call.", |row| row.flow)
             .column("frames", "Frames that the codec made in the interval.", |row| row.made.frames)
             .column("refused", "Of these, frames that the transport did not take.", |row| row.made.refused)

@@ -32,7 +32,6 @@ from skywave.scenario import (
     Dccp,
     DynamicFeedback,
     FqCoDel,
-    Probes,
     Queue,
     Red,
     Scenario,
@@ -134,7 +133,6 @@ def scenario(case: Case, seed: int) -> Scenario:
     description.name = f"lien2009-beyond-{seed}"
     bottleneck, *access = description.links
     description.links = [evolve(bottleneck, queue=QUEUES[case.queue]), *access]
-    description.probes = Probes(interval=f"{GAP_S} s", links=(setting.BOTTLENECK,))
     call, *tcps = description.flows
     if case.call is None:
         description.flows = tcps
