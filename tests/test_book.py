@@ -87,6 +87,13 @@ def test_the_control_in_rust_is_printed_whole() -> None:
     assert printed == re.sub(r"\A(//!.*\n)+\n", "", source)
 
 
+def test_the_sockets_in_rust_are_printed_whole() -> None:
+    page = (DOCS / "tutorials" / "sockets-rust.md").read_text()
+    printed = "\n".join(block.text for block in blocks(page) if block.language == "rust")
+    source = (ROOT / "crates" / "skywave" / "examples" / "sockets.rs").read_text()
+    assert printed == re.sub(r"\A(//!.*\n)+\n", "", source)
+
+
 class Controls:
     """The page of the controls: the rows of its tables, by section."""
 
