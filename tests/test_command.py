@@ -97,8 +97,8 @@ def test_scenarios_from_standard_input() -> None:
         ("[x", "error: standard input is not TOML: "),
         ("{", "error: standard input is not JSON: "),
         ("", "error: "),
-        ("name = 3", "error: name: "),
-        (b"\xff\xfe", "error: standard input is not text: "),
+        ("name = 3", "error: standard input: name: "),
+        (b"\xff\xfe", "error: standard input is not text in UTF-8 "),
     ],
 )
 def test_wrong_standard_input_is_one_line(command: str, text: str | bytes, says: str) -> None:

@@ -455,9 +455,11 @@ def test_a_file_names_a_class_with_parameters(module: ModuleType) -> None:
         ("gentle_controls:Absent", "", "tcp.control: .* has no class Absent"),
         ("gentle_controls:Stranger", "", "tcp.control: .* is not a subclass of skywave.Control"),
         ("gentle_controls:other", "", "tcp.control: .* is not a subclass of skywave.Control"),
-        ("gentle_controls:Incomplete", "", "tcp.control: Incomplete has no method on_loss"),
+        ("gentle_controls:Incomplete", "", "Incomplete has no method on_loss nor on_timeout: "),
         ("gentle_controls:Gentle", "gian = 1", "Gentle.gian: Gentle has no such parameter: use"),
         ("gentle_controls:Gentle", "gain = -1", "ValueError: gain is above 0"),
+        ("gentle_controls:Gentle", 'gain = "x"', 'Gentle.gain: Gentle takes a number, not "x"'),
+        ("gentle_controls:Gentle", "gain = true", "Gentle.gain: Gentle takes a number, not true"),
     ],
 )
 @pytest.mark.usefixtures("module")

@@ -284,13 +284,13 @@ def test_what_is_hardly_meant_is_said_and_runs(tmp_path: Path) -> None:
     assert scenario.inspect().warnings[0].startswith("flows[0].start: ")
 
 
-def test_errors_of_syntax_name_the_file(tmp_path: Path) -> None:
+def test_errors_name_the_file(tmp_path: Path) -> None:
     for name, text, message in (
         ("a.toml", "name = ", f"{tmp_path}/a.toml is not TOML: "),
         ("a.json", "name = 1", f"{tmp_path}/a.json is not JSON: "),
         ("a.yaml", "name: x", f"{tmp_path}/a.yaml is YAML: "),
-        ("b.json", '{ "name": 1 }', "name: invalid type: integer `1`, expected a string"),
-        ("c.toml", 'name = "x"', "missing field `duration`"),
+        ("b.json", '{ "name": 1 }', f"{tmp_path}/b.json: name: invalid type: integer `1`, "),
+        ("c.toml", 'name = "x"', f"{tmp_path}/c.toml: missing field `duration`"),
     ):
         (tmp_path / name).write_text(text)
         with pytest.raises(ScenarioError) as error:

@@ -11,7 +11,7 @@ from skywave.net.config import Config, EndpointConfig
 from skywave.net.stats import Closed, EndpointStats, Snapshot, Stats
 
 class ScenarioError(ValueError):
-    """A scenario is wrong. The message is one line, ``field: reason``."""
+    """A scenario is wrong. The message is one line: ``field: reason``, after the file if any."""
 
 class CaptureError(ValueError):
     """A capture file is truncated or corrupt. The message contains the byte offset."""

@@ -33,7 +33,7 @@ import importlib
 import inspect
 import json
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 from skywave._core import (
     Ack,
@@ -213,6 +213,23 @@ class UnusableControlError(ValueError):
         self.message = message
 
 
+class PlainType(NamedTuple):
+    """A type of parameters that a value in a scenario can be held against."""
+
+    types: tuple[type, ...]
+    words: str
+    is_bool: bool = False
+
+
+PLAIN_TYPES = {
+    "bool": PlainType((bool,), "true or false", is_bool=True),
+    "int": PlainType((int,), "a whole number"),
+    "float": PlainType((int, float), "a number"),
+    "str": PlainType((str,), "text"),
+}
+"""By the name of the annotation. A class with other annotations has to look for itself."""
+
+
 def find(
     name: str, parameters: str, live: Mapping[str, type[Control]] | None
 ) -> tuple[type[Control], str]:
@@ -236,9 +253,22 @@ def find(
         raise UnusableControlError(
             f'{kind.__name__}.every is {kind.every!r}: use "ack" or "round-trip"'
         )
-    for method in (called[kind.every], "on_loss", "on_timeout"):
-        if getattr(kind, method) is getattr(Control, method):
-            raise UnusableControlError(f"{kind.__name__} has no method {method}: define it")
+    needed = (called[kind.every], "on_loss", "on_timeout")
+    missing = [method for method in needed if getattr(kind, method) is getattr(Control, method)]
+    if missing:
+        raise UnusableControlError(
+            f"{kind.__name__} has no method {' nor '.join(missing)}: "
+            f"define {'it' if len(missing) == 1 else 'them'}"
+        )
+    for key, value in given.items():
+        annotation = known[key].annotation
+        # It is a string with `from __future__ import annotations`.
+        plain = PLAIN_TYPES.get(getattr(annotation, "__name__", annotation))
+        if plain and (
+            not isinstance(value, plain.types) or (type(value) is bool) is not plain.is_bool
+        ):
+            message = f"{kind.__name__} takes {plain.words}, not {json.dumps(value)}"
+            raise UnusableControlError(message, key)
     try:
         complete = kind(**given).parameters
     except Exception as error:

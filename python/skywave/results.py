@@ -163,11 +163,11 @@ class Results:
 
         Of the ``frames`` that the codec made, the transport ``refused`` some (no room, or dropped
         while it made the source wait) and ``sent`` others. Of these, links ``lost`` some, some
-        arrived too ``late``, and the rest was ``played``. Frames in none of these columns were still
-        waiting or on their way when the run ended, after their deadline. Intervals whose last
-        deadline came after the end of the run are left out. ``wait_mean_s`` is the time in the sender and ``delay_mean_s``
-        the time until arrival, both since the frame was made. ``mode_mean`` is the codec's mode;
-        0 is the best.
+        arrived too ``late``, and the rest was ``played``. Frames in none of these columns were
+        still waiting or on their way when the run ended, after their deadline. Intervals whose last
+        deadline came after the end of the run are left out. ``wait_mean_s`` is the time in the
+        sender and ``delay_mean_s`` the time until arrival, both since the frame was made.
+        ``mode_mean`` is the codec's mode; 0 is the best.
         """
         if "voice" not in self.tables:
             raise KeyError(

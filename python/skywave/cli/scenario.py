@@ -19,7 +19,7 @@ from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
 from skywave.scenario import Scenario
-from skywave.scenario.experiment import inspect_file
+from skywave.scenario.experiment import about, inspect_file
 from skywave.sweeps.paths import parse_value, parse_values
 from skywave.sweeps.points import with_field
 
@@ -245,15 +245,13 @@ def read(file: Path) -> Scenario:
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ScenarioError(f"standard input is not text: {error.reason}") from error
+        message = f"standard input is not text in UTF-8 ({error.reason})"
+        raise ScenarioError(message) from error
     try:
         syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
         return Scenario.from_text(text, syntax, directory=".")
     except ScenarioError as error:
-        # A syntax error names no field, so it needs the name of the file.
-        if not str(error).startswith("not "):
-            raise
-        raise ScenarioError(f"standard input is {error}") from None
+        raise ScenarioError(about("standard input", error)) from None
 
 
 def _captures(given: list[str]) -> dict[str, str]:

@@ -236,11 +236,16 @@ def read_file(path: str | Path, read: Callable[[str, Syntax, str], Read]) -> Rea
     try:
         text = read_text(path)
     except UnicodeDecodeError as error:
-        raise _core.ScenarioError(f"{path} is not a text file: {error.reason}") from error
+        message = f"{path} is not text in UTF-8 ({error.reason}): save it as UTF-8"
+        raise _core.ScenarioError(message) from error
     try:
         return read(text, "json" if path.suffix == ".json" else "toml", str(path.parent))
     except _core.ScenarioError as error:
-        # A syntax error names no field, so it needs the name of the file.
-        if not str(error).startswith("not "):
-            raise
-        raise _core.ScenarioError(f"{path} is {error}") from None
+        raise _core.ScenarioError(about(path, error)) from None
+
+
+def about(source: str | Path, error: Exception) -> str:
+    """Return the message of an error with the file, or what else it is about, in front."""
+    # A text in another syntax is "not TOML: ..".
+    verb = " is" if str(error).startswith("not ") else ":"
+    return f"{source}{verb} {error}"
