@@ -6,7 +6,8 @@ A comment of HTML before a block says what is special about it:
 ``<!-- file: NAME -->``    The block is the contents of this file, which the reader saves.
 ``<!-- background -->``    The command runs, as in a second shell, until the page ends.
 ``<!-- needs: NAME -->``   The block takes a privilege; it is left out where that is missing.
-``<!-- varies -->``        The output below differs from run to run: only its words are compared.
+``<!-- varies -->``        The output below differs from run to run: only its words are compared,
+                           and how long the run was.
 ``<!-- set up -->``        The tests run in what these commands have made: they are looked up only.
 ``<!-- drawing -->``       The text is no output.
 ``<!-- from: FILE -->``    Rust: the lines are in this file, which cargo compiles and tests.
@@ -48,6 +49,8 @@ FRAMES = str.maketrans(dict.fromkeys("┃│║|┏┓┗┛└┘┡┩╇┳�
 IN_PROCESS = r"skywave (?!emulate)(?!.*--(?:live|both))(?:'[^']*'|\"[^\"]*\"|[^'\"|<>&;$`])*$"
 """Commands that are one program and need no namespaces."""
 DOTS = {"...", "…"}
+LENGTH = re.compile(r"\d[\d.,]* \w+ in real time")
+"""How long a run was, which its scenario decides."""
 ENVIRONMENT = {"COLUMNS": "120", "BROWSER": "true"}
 """Of the commands: as wide as the pages, and pages that they open need no screen."""
 
@@ -101,6 +104,8 @@ def assert_shown(shown: str, printed: str, *, varies: bool) -> None:
 def same(shown: str, printed: str, *, varies: bool) -> bool:
     """Return whether two lines are the same, or would be if their numbers were."""
     if varies:
+        if LENGTH.findall(shown) != LENGTH.findall(printed):
+            return False
         shown, printed = (
             re.sub(r"\d[\d.,]*(?: [mu]?s\b)?", "0", line) for line in (shown, printed)
         )
