@@ -7,12 +7,16 @@ import os
 import re
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conftest import CAPTURES, EXAMPLES, ROOT, run_cli, run_process
 from skywave import Scenario
 from skywave.cli.console import progress_bar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COMMANDS = [
     "run",
@@ -181,3 +185,14 @@ def test_bench_counts_what_it_did() -> None:
     shown = run_cli("bench", *work)
     for label in ("CPU (s)", "packets x hops (1/s)", "events (1/s)", "peak memory (MB)"):
         assert label in shown.stdout
+
+
+def test_a_table_of_very_many_links_shows_those_that_say_most(tmp_path: Path) -> None:
+    text = (ROOT / "examples/dccp.toml").read_text()
+    text = text.replace("pairs = 1\n", "pairs = 2000\n").replace('"60 s"', '"2 s"')
+    (tmp_path / "wide.toml").write_text(text)
+    done = run_cli("run", tmp_path / "wide.toml")
+    assert done.returncode == 0
+    assert "100 of 8,002 links, by drops and arrivals, are shown; --json and" in done.stdout
+    assert "r1->r2" in done.stdout
+    assert done.stdout.count("->") <= 200

@@ -118,6 +118,21 @@ def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
     assert (five["packets"], ten["packets"], ten["seeds"]) == (5, 10, 3)
 
 
+def test_an_interrupt_before_the_first_new_run_says_what_is_kept(
+    base_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("sweep", base_file, "--seeds", 2, "--out", tmp_path / "out")
+    assert run_cli(*command).returncode == 0
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skywave.sweeps.runner.sweep", interrupted)
+    done = run_cli(*command)
+    assert done.returncode == 130
+    assert f"2 of 2 runs are done and kept in {tmp_path / 'out'}; run the same" in done.stderr
+
+
 def test_the_command_says_what_it_leaves_out(base_file: Path, tmp_path: Path) -> None:
     arguments = ("sweep", base_file, "--out", tmp_path / "out", "--seeds")
     assert "no longer part" not in run_cli(*arguments, 3).stderr

@@ -6,7 +6,7 @@ import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from urllib.parse import quote
 
 import typer
@@ -33,6 +33,8 @@ PHYSICS_VIOLATED = 1
 STANDARD_INPUT = Path("-")
 MOST_ROUTES = 100
 """The most routes that are printed in text form."""
+MOST_ROWS = 100
+"""The most flows, and the most links, of a table: laying out more takes longer than simulating."""
 
 ScenarioFile = Annotated[
     Path,
@@ -326,8 +328,22 @@ def _print_summary(results: Results, verdict: Verdict | None) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+Row = TypeVar("Row")
+
+
+def _first(console: Console, rows: list[Row], what: str) -> list[Row]:
+    """Return the rows to print, and say how many there are if that is not all."""
+    if len(rows) <= MOST_ROWS:
+        return rows
+    console.print(
+        f"{MOST_ROWS} of {len(rows):,} {what} are shown; --json and --out have all",
+        highlight=False,
+    )
+    return rows[:MOST_ROWS]
+
+
 def _print_flows(console: Console, summary: Summary) -> None:
-    flows = summary["flows"]
+    flows = _first(console, summary["flows"], "flows")
     print_in_blocks(
         console,
         [Column("flow", [flow["name"] for flow in flows], "left")],
@@ -347,6 +363,9 @@ def _print_flows(console: Console, summary: Summary) -> None:
 
 def _print_links(console: Console, summary: Summary) -> None:
     links = summary["links"]
+    if len(links) > MOST_ROWS:
+        links = sorted(links, key=lambda link: (-link["drops"], -link["arrivals"]))
+    links = _first(console, links, "links, by drops and arrivals,")
     print_in_blocks(
         console,
         [Column("link", [link["name"] for link in links], "left")],

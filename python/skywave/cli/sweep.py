@@ -124,10 +124,14 @@ def sweep(
             )
     except (KeyboardInterrupt, OSError) as error:
         room = "make room and " if isinstance(error, OSError) and is_full(error) else ""
+        # Without progress, it has not begun, and the plan is that of the last time.
+        kept, total = sum(map(store.has, before)), len(before)
         for progress in state:
+            kept, total = progress.done - progress.failed, progress.total
+        if total:
             sys.stderr.write(
-                f"{progress.done - progress.failed} of {progress.total} runs are done and kept in "
-                f"{directory}; {room}run the same command again to go on\n"
+                f"{kept} of {total} runs are done and kept in {directory}; "
+                f"{room}run the same command again to go on\n"
             )
         raise
     resumed = state[0].resumed if state else 0
