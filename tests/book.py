@@ -284,7 +284,7 @@ def assert_set_up(text: str) -> None:
     makefile = (ROOT / "Makefile").read_text()
     manifest = (ROOT / "crates" / "skywave" / "Cargo.toml").read_text()
     for line in text.splitlines():
-        match line.split("#")[0].split():
+        match shlex.split(line, comments=True):
             case ["make", target]:
                 assert f"\n{target}: " in makefile, line
             case ["cargo", "run", "-p", "skywave", "--example", name]:
@@ -293,6 +293,10 @@ def assert_set_up(text: str) -> None:
                 pass
             case ["cargo", "doc", *arguments]:
                 assert " ".join(arguments[:2]) in makefile, line
+            case [".venv/bin/maturin", "build", "--release", "--out", "dist"]:
+                assert "maturin build --release " in makefile, line
+            case ["pip", "install", wheel]:  # tests/test_package.py installs one
+                assert "dist/skywave-*.whl" in wheel, line
             case ["source", ".venv/bin/activate"] | []:
                 pass
             case _:
