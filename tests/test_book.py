@@ -9,11 +9,12 @@ import sys
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 
 from book import Reader, assert_shown, blocks
 from conftest import ROOT
-from skywave import _core
+from skywave import _core, net
 from test_emulate import REFUSAL
 
 if TYPE_CHECKING:
@@ -150,6 +151,34 @@ def test_parameters_of_controls_are_listed(section: str) -> None:
             assert own <= named, name
 
 
+@pytest.mark.parametrize("options", [net.Config, net.EndpointConfig])
+def test_options_of_sockets_are_listed(options: type[attrs.AttrsInstance]) -> None:
+    """Each has a row, with its default."""
+    page = (DOCS / "sockets.md").read_text()
+    section = page.partition(f"\n### {options.__name__}\n")[2].partition("\n### ")[0]
+    listed = {
+        name: cells[3]
+        for row in re.findall(r"^\| `.*$", section, re.MULTILINE)
+        for cells in [[cell.strip() for cell in row.split("|")]]
+        for name in re.findall(r"`(\w+)`", cells[1])
+    }
+    defaults = {field.name: field.default for field in attrs.fields(options)}
+    assert listed == {name: shown_default(value) for name, value in defaults.items()}
+
+
+def shown_default(value: object) -> str:
+    """Return a default as a table of the book shows it."""
+    match value:
+        case bool() | None:
+            return str(value).lower()
+        case int():
+            return f"{value:,}"
+        case (only,):
+            return str(only)
+        case _:
+            return str(value)
+
+
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built book: every warning, as of a link that leads nowhere, is an error."""
@@ -269,7 +298,7 @@ def test_notebooks_run(notebook: Path, book: Path) -> None:
 def test_the_reference_is_whole(book: Path) -> None:
     """Each name that a package exports is in the reference, and each command."""
     import skywave  # noqa: PLC0415
-    from skywave import cli, net, stats  # noqa: PLC0415
+    from skywave import cli, stats  # noqa: PLC0415
 
     ids = parsed(book / "reference" / "python.html").ids
     names = {
