@@ -166,6 +166,15 @@ def test_options_of_sockets_are_listed(options: type[attrs.AttrsInstance]) -> No
     assert listed == {name: shown_default(value) for name, value in defaults.items()}
 
 
+def test_headers_and_datagram_make_up_the_path() -> None:
+    page = (DOCS / "path.md").read_text()
+    path = re.findall(r"on a path of (\d+):", page)
+    rows = re.findall(r"^\| (?:over UDP|raw), IPv[46] \|((?: \d+ \|)+)$", page, re.MULTILINE)
+    assert len(rows) == 4
+    for row in rows:
+        assert [str(sum(map(int, re.findall(r"\d+", row))))] == path
+
+
 def shown_default(value: object) -> str:
     """Return a default as a table of the book shows it."""
     match value:
