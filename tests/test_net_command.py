@@ -50,7 +50,7 @@ def test_a_file_arrives(tmp_path: Path) -> None:
         assert sent.returncode == 0, sent.stderr
         output, _ = listener.communicate(timeout=20)
     document = json.loads(sent.stdout)
-    assert document["file"] == {"whole": True}
+    assert document["file"] == {"complete": True, "lost": 0}
     assert document["end"] == {"origin": "local", "code": 1, "name": "closed"}
     received = json.loads(output)
     assert received["file"] == {"bytes": 10_240, "size": 10_240, "missing": 0, "whole": True}

@@ -13,6 +13,7 @@ import pytest
 
 from conftest import assert_bad_input, run_cli, serving
 from relay import Relay
+from skywave.cli.net.report import table
 from skywave.net.file import HEAD, LARGEST, MAGIC, UNKNOWN, Assembly, Parts
 from test_net_command import free_udp_port
 
@@ -151,8 +152,12 @@ def test_a_listener_says_that_a_file_has_holes_and_fails(tmp_path: Path) -> None
         options = ("--size", "1000", "--udp-port", relay, "--json")
         sent = run_cli("send", "127.0.0.1:5001", file, *options)
         output, _ = listener.communicate(timeout=60)
-    assert sent.returncode == 0, sent.stderr
-    assert json.loads(sent.stdout)["sent"]["unacknowledged"] == 1
+    assert sent.returncode == 1, sent.stderr
+    document = json.loads(sent.stdout)
+    assert document["sent"]["unacknowledged"] == 1
+    assert document["file"] == {"complete": True, "lost": 1}
+    assert document["ok"] is False
+    assert document["error"] == "the file has holes: 1 datagram lost; the listener reports them"
     received = json.loads(output)
     assert listener.returncode == 1
     assert received["error"] == "980 of 100,070 bytes of the file are missing"
@@ -162,6 +167,32 @@ def test_a_listener_says_that_a_file_has_holes_and_fails(tmp_path: Path) -> None
     expected = bytearray(CONTENT * 10)
     expected[hole] = bytes(980)
     assert copy.read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("lost", "unacknowledged", "loss_events", "says"),
+    [
+        (0, 0, None, "sent to its end"),
+        (24, 24, None, "sent to its end, 24 datagrams lost"),
+        (2, 3, None, "sent to its end, 2 datagrams lost, 1 datagram not acknowledged"),
+        (None, None, 42, "sent to its end, 42 loss events"),
+    ],
+)
+def test_a_senders_report_says_what_the_file_lacks(
+    lost: int | None, unacknowledged: int | None, loss_events: int | None, says: str
+) -> None:
+    received = dict.fromkeys(("datagrams", "missing", "altered", "duplicates"), 0)
+    document = {
+        "seconds": 1.0,
+        "sent": {"datagrams": 0, "discarded": 0, "unacknowledged": unacknowledged},
+        "received": received,
+        "file": {"complete": True, "lost": lost},
+        "stats": {"srtt_s": None, "loss_events": loss_events, "datagrams_dropped": 0},
+        "end": None,
+        "error": None,
+    }
+    columns = table("Sent", document).columns
+    assert dict(zip(*(column.cells for column in columns), strict=True))["file"] == says
 
 
 def test_a_plain_file_arrives_as_it_is(tmp_path: Path) -> None:

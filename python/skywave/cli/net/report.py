@@ -38,7 +38,7 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
     wrong = (kind for kind in ("missing", "altered", "duplicates") if received[kind])
     rows += [(f"{kind} (datagrams)", f"{received[kind]:,}") for kind in wrong]
     if "file" in document:
-        rows.append(("file", "whole" if document["file"]["whole"] else "not whole"))
+        rows.append(("file", _file(document)))
     if stats["srtt_s"] is not None:
         rows.append(("round-trip time (ms)", f"{1e3 * stats['srtt_s']:.3f}"))
     if document["sent"]["datagrams"]:
@@ -49,6 +49,31 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
     if document["error"]:
         rows.append(("error", document["error"]))
     return rows
+
+
+def _file(document: dict[str, Any]) -> str:
+    """Return what is known of a file: a listener knows whether it is whole, a sender its losses."""
+    file = document["file"]
+    if "whole" in file:
+        return "whole" if file["whole"] else "not whole"
+    sent = "sent to its end" if file["complete"] else "not sent to its end"
+    return ", ".join(part for part in (sent, doubts(document)) if part)
+
+
+def doubts(document: dict[str, Any]) -> str:
+    """Return why a file that was sent may not be whole; nothing if all was acknowledged."""
+    lost = document["file"]["lost"]
+    if lost is None:
+        events = document["stats"]["loss_events"]
+        return f"{events:,} loss events" if events else ""
+    unknown = document["sent"]["unacknowledged"] - lost
+    counts = ((lost, "lost"), (unknown, "not acknowledged"))
+    return ", ".join(f"{datagrams(count)} {fate}" for count, fate in counts if count)
+
+
+def datagrams(count: int) -> str:
+    """Return a number of datagrams in words."""
+    return f"{count:,} datagram{'' if count == 1 else 's'}"
 
 
 def congestion(stats: Stats) -> list[tuple[str, str]]:

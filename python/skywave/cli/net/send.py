@@ -106,8 +106,8 @@ def send(
 
     Datagrams leave as congestion control allows. DCCP delivers each one once or not at all, so a
     file arrives whole only if nothing is lost: `skywave listen --output` puts the parts in their
-    places and reports what is missing. The exit status is 1 if the connection fails, or the peer
-    does not confirm the end.
+    places and reports what is missing. The exit status is 1 if the connection fails, the peer does
+    not confirm the end, or a part of the file was lost.
 
     Ctrl-C and SIGTERM close the connection, and the report is of what was sent until then.
     """
@@ -162,7 +162,7 @@ def send(
         )
         document = exchange.run()
     if source is not None:
-        _judge(document, is_whole=exchange.has_sent_all and source.is_complete)
+        _judge(document, is_complete=exchange.has_sent_all and source.is_complete)
     if as_json:
         print_json(document)
     else:
@@ -173,14 +173,28 @@ def send(
         raise typer.Exit(FAILED)
 
 
-def _judge(document: dict[str, Any], *, is_whole: bool) -> None:
-    """Add to a report what it means for the file that was sent."""
-    document["file"] = {"whole": is_whole}
-    if not is_whole and document["ok"]:
+def _judge(document: dict[str, Any], *, is_complete: bool) -> None:
+    """Add to a report what became of the file, as far as the sender knows.
+
+    DCCP sends nothing again, so what was lost is a hole. The listener may still have dropped what
+    it acknowledged: only its own report says that the file is whole.
+    """
+    stats, unacknowledged = document["stats"], document["sent"]["unacknowledged"]
+    # What was taken for lost may have arrived late, and then it has been acknowledged too.
+    lost = None if stats["lost"] is None else min(stats["lost"], unacknowledged)
+    document["file"] = {"complete": is_complete, "lost": lost}
+    if not document["ok"]:
+        return
+    if not is_complete:
         document["ok"] = False
         document["error"] = "the file was not sent to its end"
-    elif lost := document["stats"]["lost"]:
-        warn([f"{lost:,} datagrams were lost, so the file has holes: the listener reports them"])
+    elif lost:
+        document["ok"] = False
+        document["error"] = (
+            f"the file has holes: {report.datagrams(lost)} lost; the listener reports them"
+        )
+    elif unacknowledged or stats["loss_events"]:
+        warn([f"the file may have holes ({report.doubts(document)}): the listener reports them"])
 
 
 def _open(file: str) -> BinaryIO:
