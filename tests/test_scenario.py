@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from attrs import evolve
 
-from conftest import EXAMPLES, run_cli
+from conftest import EXAMPLES, ROOT, run_cli
 from skywave import (
     AdaptiveRed,
     Cbr,
@@ -297,6 +297,26 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
             Scenario.from_file(tmp_path / name)
         assert str(error.value).startswith(message)
         assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("pairs = 1\n", "pairs = 99999999999999999999\n", "is too large: no integer may exceed"),
+        ("pairs = 1\n", "pairs = 9223372036854775807\n", "expected 4294967295 or less"),
+        ('"60 s"', '"1e300 s"', "write the number without an exponent"),
+        ('"2 Mbps"', '"2,5 Mbps"', "decimals follow a point"),
+        ('"2 Mbps"', '"99999999999 Gbps"', "it is above 18446744073 Gbps"),
+        ("{ dccp = {", "{ udp = {}, dccp = {", "transport: give one of its forms, not several"),
+        ("{ dccp = {", "{ dccp = { cid = 2,", "unknown field `cid`, expected one of `ccid`, "),
+    ],
+)
+def test_errors_say_what_to_do(before: str, after: str, message: str) -> None:
+    text = (ROOT / "examples/dccp.toml").read_text()
+    assert before in text
+    with pytest.raises(ScenarioError) as error:
+        Scenario.from_text(text.replace(before, after, 1), "toml")
+    assert message in str(error.value)
 
 
 def test_a_flow_needs_no_source_to_have_data() -> None:

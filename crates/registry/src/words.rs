@@ -8,11 +8,27 @@ const MOST_CHARS: usize = 400;
 /// A parser's message on one line, in words that are not Rust's: "expected a whole number" instead of
 /// "expected u32".
 pub fn in_plain_words(message: &str) -> String {
+    if message.contains("wanted exactly 1 element") {
+        return "give one of its forms, not several".to_owned();
+    }
+    // Where any value may come, an integer that no type of ours holds is of the wrong type.
+    if let Some((integer, _)) = message
+        .split_once(" as i128")
+        .or_else(|| message.split_once(" as u128"))
+    {
+        let (_, integer) = integer.rsplit_once(' ').unwrap_or(("", integer));
+        return format!("{integer} is too large: no integer may exceed {}", u64::MAX);
+    }
     let is_negative = message.contains("integer `-");
+    let is_too_large = message.contains("integer `");
     let words = message.split_whitespace().map(|word| {
         let kind = word.trim_end_matches(|c: char| c.is_ascii_punctuation());
         let plain = match kind {
             "u8" | "u16" | "u32" | "u64" | "usize" if is_negative => "0 or more",
+            "u8" if is_too_large => "255 or less",
+            "u16" if is_too_large => "65535 or less",
+            "u32" if is_too_large => "4294967295 or less",
+            "u64" | "usize" if is_too_large => "18446744073709551615 or less",
             "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",
             "f64" => "a number",
             "struct" => "a table",
@@ -57,6 +73,18 @@ mod tests {
             (
                 "invalid value: integer `-1`, expected u32",
                 "invalid value: integer `-1`, expected 0 or more",
+            ),
+            (
+                "invalid value: integer `65536`, expected u16",
+                "invalid value: integer `65536`, expected 65535 or less",
+            ),
+            (
+                "invalid type: integer `18446744073709551616` as i128, expected parameters",
+                "`18446744073709551616` is too large: no integer may exceed 18446744073709551615",
+            ),
+            (
+                "wanted exactly 1 element, more than 1 element",
+                "give one of its forms, not several",
             ),
             (
                 "invalid length 0, expected struct Scenario with 9 elements",

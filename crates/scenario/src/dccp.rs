@@ -187,7 +187,7 @@ impl DccpSpec {
             },
         )?;
         let name = ccids.key(ccid, self.control.as_deref()).map(str::to_owned);
-        let checked = self.parameters.check(name.as_deref(), |other| {
+        let checked = self.parameters.check::<Self>(name.as_deref(), |other| {
             let owners = ccids.listed(|ccid| ccids.key(ccid, None) == Some(other));
             (!owners.is_empty())
                 .then(|| format!("these are parameters of another CCID: use ccid {owners}"))

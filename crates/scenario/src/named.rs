@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::{ParameterError, Value};
 
@@ -44,8 +45,8 @@ impl Named {
     }
 
     /// Checks that there is no table except for `chosen`. `explain` returns what another name
-    /// stands for, if it is known.
-    pub(crate) fn check(
+    /// stands for, if it is known; else the error lists the fields of `S`, in which the tables are.
+    pub(crate) fn check<S: JsonSchema>(
         &self,
         chosen: Option<&str>,
         explain: impl Fn(&str) -> Option<String>,
@@ -53,12 +54,22 @@ impl Named {
         match self.0.keys().find(|name| Some(name.as_str()) != chosen) {
             None => Ok(()),
             Some(name) => {
-                let unknown = || format!("unknown field `{name}`: look it up in the examples");
+                let unknown =
+                    || format!("unknown field `{name}`, expected one of {}", fields::<S>());
                 let message = explain(name).unwrap_or_else(unknown);
                 Err(ParameterError::new(name, message))
             }
         }
     }
+}
+
+/// Returns the fields of a part of scenarios, as serde lists them in its messages.
+fn fields<S: JsonSchema>() -> String {
+    let schema = schemars::schema_for!(S);
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let names = properties.into_iter().flat_map(|fields| fields.keys());
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 /// Converts an error in the parameters of a member to an error of the whole scenario. `field` is

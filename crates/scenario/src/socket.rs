@@ -198,7 +198,7 @@ impl SocketSpec {
         let wanted = wanted.or(control.map(|_| Ccid::SENDERS_CHOICE));
         let ccid = wanted.unwrap_or(Ccid::INITIAL);
         let name = known.key(ccid, control);
-        self.parameters.check(name, |_| None)?;
+        self.parameters.check::<Self>(name, |_| None)?;
         let table = |name: &str| self.parameters.table(name);
         let found = known.read(ccid, control, table, &registry.controls);
         let found = found.map_err(|error| match (error.field.is_empty(), control) {

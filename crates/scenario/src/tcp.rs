@@ -143,7 +143,7 @@ impl TcpSpec {
                 format!("these are parameters of `{other}`: give control = \"{other}\" too")
             })
         };
-        let checked = self.parameters.check(Some(name), explain);
+        let checked = self.parameters.check::<Self>(Some(name), explain);
         checked.map_err(|error| error.within(field))?;
         let found = self.control(registry).map_err(|error| {
             at(

@@ -40,13 +40,19 @@ pub enum ParseQuantityError {
         /// The input.
         text: String,
         /// The reason.
-        reason: &'static str,
+        reason: String,
     },
 }
 
 fn unit_fault(unit: &str) -> String {
     if unit.is_empty() {
         "the unit is missing".to_owned()
+    } else if unit.starts_with([',', '\'']) {
+        "decimals follow a point, and thousands have nothing between them".to_owned()
+    } else if unit.starts_with(['e', 'E'])
+        && unit[1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'))
+    {
+        "write the number without an exponent".to_owned()
     } else {
         format!("\"{unit}\" is not one of its units")
     }
@@ -86,11 +92,14 @@ pub(crate) fn parse(
             known,
         });
     };
-    let range = |reason| ParseQuantityError::Range {
+    let range = |reason: &str| ParseQuantityError::Range {
         text: text.to_owned(),
-        reason,
+        reason: reason.to_owned(),
     };
-    let too_large = || range("it is too large");
+    let too_large = || {
+        let most = u64::MAX / unit.factor;
+        range(&format!("it is above {most} {}", unit.name))
+    };
     let whole: u128 = whole.parse().map_err(|_| too_large())?;
     // With more than eighteen decimals, no unit gives a whole number of base units.
     let fraction = fraction.trim_end_matches('0');
