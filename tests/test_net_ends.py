@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing, contextmanager
 from itertools import pairwise
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -234,6 +235,24 @@ def test_a_ping_that_nobody_answers_names_the_option() -> None:
     assert done.returncode == 1
     assert "0 of 1 came back" in done.stdout
     assert "`skywave listen --echo`" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["send", "ping"])
+def test_a_peer_that_closes_early_is_named_without_advice_to_a_programmer(command: str) -> None:
+    load = {"send": ("--duration", "1 h"), "ping": ("--count", "1000")}[command]
+    with serving_here() as (listener, port):
+
+        def close_after_one() -> None:
+            accepted = listener.accept(timeout_s=PATIENCE_S)
+            accepted.recv(timeout_s=PATIENCE_S)
+            accepted.close(timeout_s=PATIENCE_S)
+
+        closing_peer = Thread(target=close_after_one)
+        closing_peer.start()
+        done = run_cli(command, PEER, "--udp-port", port, *load, "--json")
+        closing_peer.join()
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"] == "the peer closed before everything was sent"
 
 
 def test_a_duration_is_a_limit_even_if_the_peer_is_gone() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
 from skywave.cli.net.interval import Intervals
 from skywave.net import AbortedError, NetError, ResetError
 from skywave.net.load import Check
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from skywave.net import Connection
     from skywave.net.file import Assembly
 
-LOOK_S = 0.05
 DIGEST = 16
 
 
@@ -109,6 +109,8 @@ class Exchange:
     _digests: dict[str, list[str]] = field(default_factory=lambda: {"sent": [], "received": []})
     _active: float = 0.0
     _error: str | None = None
+    _is_ending: bool = False
+    """Whether this end has begun to end the connection."""
     _is_ours: bool = False
     """Whether this end has ended the connection, rather than the peer."""
 
@@ -190,8 +192,10 @@ class Exchange:
                     return
                 self._take(data)
         except OSError as error:
-            # Of the network, or of the file that is written.
-            self._fail(error)
+            # Of the network, or of the file that is written. What is still to be echoed when this
+            # end closes is no failure.
+            if not (self._is_ending and type(error) is NetError):
+                self._fail(error)
 
     def _take(self, data: bytes) -> None:
         self._check.take(data)
@@ -219,6 +223,7 @@ class Exchange:
         self._flush()
         if self.connection.closed is not None:
             return
+        self._is_ending = True
         if self.close is Ending.RESET:
             self.connection.abort()
         else:
@@ -243,12 +248,21 @@ class Exchange:
             and self._is_aborted
         )
         if self._error is None and not is_expected:
-            self._error = str(error)
+            self._error = PEER_CLOSED if self._has_peer_closed(error) else str(error)
         # The other thread waits for the end.
         self.connection.abort()
         # What did not come from the peer came from here, even if it was the peer's silence.
         is_peers = isinstance(error, ResetError) and not isinstance(error, AbortedError)
         self._is_ours |= self._is_aborted and not is_peers
+
+    def _has_peer_closed(self, error: Exception) -> bool:
+        if self._is_ending:
+            return False
+        try:
+            return has_peer_closed(self.connection, error, self.close_s)
+        except KeyboardInterrupt as interrupt:
+            self.stop(interrupt)
+            return False
 
     @property
     def _is_aborted(self) -> bool:

@@ -15,6 +15,7 @@ from rich.table import Table
 from skywave import _core
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.net import options, place
+from skywave.cli.net.ending import PEER_CLOSED, has_peer_closed
 from skywave.cli.net.live import live_rate
 from skywave.net import NetError
 
@@ -130,13 +131,18 @@ def perf(
                     arrived = json.loads(text)["arrived"]
                     show(arrived["datagrams"], arrived["bytes"])
 
-                text = _core.perf_send(
-                    connection,
-                    duration_s=duration_s,
-                    datagram=size,
-                    rate_bps=rate_bps,
-                    progress=progress,
-                )
+                try:
+                    text = _core.perf_send(
+                        connection,
+                        duration_s=duration_s,
+                        datagram=size,
+                        rate_bps=rate_bps,
+                        progress=progress,
+                    )
+                except NetError as error:
+                    if has_peer_closed(connection, error, options.CLOSE_S):
+                        raise NetError(PEER_CLOSED) from error
+                    raise
         report = json.loads(text)
         if as_json:
             print_json(report)

@@ -12,6 +12,7 @@ import typer
 
 from skywave.cli.console import JsonOption, out, print_json
 from skywave.cli.net import options, place
+from skywave.cli.net.ending import PEER_CLOSED, has_peer_closed
 from skywave.net import NetError
 from skywave.net.load import HEADER, datagram
 
@@ -130,7 +131,8 @@ class Pings:
                     time.sleep(max(0.0, interval_s - (time.monotonic() - sent_at)))
             connection.close(timeout_s=options.CLOSE_S)
         except (NetError, TimeoutError) as error:
-            self.error = str(error)
+            closed = has_peer_closed(connection, error, options.CLOSE_S)
+            self.error = PEER_CLOSED if closed else str(error)
         finally:
             self.sent = connection.stats()["datagrams_sent"]
 
