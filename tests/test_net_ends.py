@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import closing, contextmanager
@@ -16,6 +17,7 @@ import pytest
 
 from conftest import ROOT, assert_bad_input, run_cli, serving
 from relay import Relay
+from skywave.cli.net import options
 from skywave.cli.net.interval import line
 from skywave.net import Endpoint, Listener
 from test_net_command import free_udp_port
@@ -235,6 +237,38 @@ def test_a_ping_that_nobody_answers_names_the_option() -> None:
     assert done.returncode == 1
     assert "0 of 1 came back" in done.stdout
     assert "`skywave listen --echo`" in done.stderr
+
+
+@contextmanager
+def black_hole() -> Iterator[str]:
+    """The port of a host that takes packets and never answers."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as hole:
+        hole.bind(("127.0.0.1", 0))
+        yield str(hole.getsockname()[1])
+
+
+@pytest.mark.parametrize("command", ["send", "ping", "perf"])
+def test_a_command_without_an_answer_says_how_long_it_waits(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(options, "UNANSWERED_S", 0.1)
+    with black_hole() as port:
+        limit = ("--set", "connect_timeout=500 ms")
+        done = run_cli(command, PEER, "--udp-port", port, *limit)
+    assert done.returncode == 1
+    first, second = done.stderr.splitlines()
+    assert first == (
+        f"no answer from {PEER} yet; giving up after 0.5 s (--set connect_timeout=...)"
+    )
+    assert second.startswith("error: ")
+
+
+def test_an_attempt_without_an_answer_can_be_interrupted() -> None:
+    with black_hole() as port, command("ping", PEER, "--udp-port", port) as ping:
+        assert ping.stderr is not None
+        assert "giving up after 180 s" in ping.stderr.readline()
+        ping.send_signal(signal.SIGINT)
+        assert ping.wait(PATIENCE_S) == 130
 
 
 @pytest.mark.parametrize("command", ["send", "ping"])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
@@ -35,12 +37,15 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from skywave.cli.net.place import Place
+    from skywave.net import Connection
 
 Configured = TypeVar("Configured", Config, EndpointConfig)
 
 ANY = {4: "0.0.0.0", 6: "::"}  # noqa: S104  (all addresses are intended)
 CLOSE_S = 5.0
 """How long the connections of a command may take to close in the end."""
+UNANSWERED_S = 2.0
+"""How long a command waits in silence for the answer to its connection attempt."""
 
 RawOption = Annotated[
     bool,
@@ -392,6 +397,27 @@ def client(
     return endpoint(
         host, 0, raw=raw, settings=settings, metrics=metrics, qlog=qlog, log=log, watch=watch
     )
+
+
+def connect(endpoint: Endpoint, target: Place, udp_port: int, config: Config) -> Connection:
+    """Connect to ``target``; if it does not answer soon, say so on standard error, and go on."""
+    patience = config.connect_timeout
+    line = (
+        f"no answer from {target} yet; giving up after {patience.seconds:g} s"
+        " (--set connect_timeout=...)\n"
+    )
+
+    def tell() -> None:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+
+    waiting = Timer(UNANSWERED_S, tell)
+    waiting.daemon = True
+    waiting.start()
+    try:
+        return endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)
+    finally:
+        waiting.cancel()
 
 
 EXAMPLES = {"--set": "initial_ssthresh=20", "--set-endpoint": "backlog=64"}

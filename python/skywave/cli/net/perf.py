@@ -122,9 +122,7 @@ def perf(
         target = place.peer(server, PORT)
         rate_bps = None if rate is None else options.rate("--rate", rate).bps
         with options.client(target, raw=raw, settings=endpoint_settings) as endpoint:
-            connection = endpoint.connect(
-                target.host, target.port, udp_port=udp_port, config=config
-            )
+            connection = options.connect(endpoint, target, udp_port, config)
             with live_rate("arrived") as show:
 
                 def progress(text: str) -> None:

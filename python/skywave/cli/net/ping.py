@@ -66,7 +66,7 @@ def ping(
         target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog, log=log
     ) as endpoint:
         begin = time.monotonic()
-        connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)
+        connection = options.connect(endpoint, target, udp_port, config)
         pings.connect_ms = 1e3 * (time.monotonic() - begin)
         if size > (largest := connection.max_datagram_size):
             raise typer.BadParameter(

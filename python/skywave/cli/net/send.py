@@ -134,7 +134,7 @@ def send(
                 watch=watched,
             )
         )
-        connection = endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)
+        connection = options.connect(endpoint, target, udp_port, config)
         largest = connection.max_datagram_size
         length = size or min(DATAGRAM, largest)
         if length > largest:
