@@ -17,6 +17,7 @@ import pytest
 from conftest import assert_bad_input, run_cli, run_process, serving
 from skywave.cli.net import listen
 from skywave.cli.net.perf import loopback_table
+from skywave.cli.net.send import DEFAULT_DURATION_S
 from skywave.net import Endpoint
 
 if TYPE_CHECKING:
@@ -243,6 +244,11 @@ def test_ping_and_an_interrupt() -> None:
 )
 def test_bad_input_is_one_line(arguments: list[str], names: list[str]) -> None:
     assert_bad_input(run_cli(*arguments), *names)
+
+
+def test_the_help_of_send_says_how_long_it_sends() -> None:
+    words = " ".join(run_cli("send", "--help").stdout.replace("│", " ").split())
+    assert f"Default: {DEFAULT_DURATION_S:g} s without FILE" in words
 
 
 def test_nobody_there_is_status_1() -> None:

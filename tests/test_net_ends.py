@@ -301,11 +301,32 @@ def test_a_duration_is_a_limit_even_if_the_peer_is_gone() -> None:
             output, _ = sender.communicate(timeout=PATIENCE_S)
     document = json.loads(output)
     assert sender.returncode == 1
-    assert document["error"].startswith("the connection was not closed within 0.5 s")
+    silence = re.match(
+        r"the peer stopped answering: nothing acknowledged for (\d+) s; "
+        r"the connection was not closed within 0.5 s",
+        document["error"],
+    )
+    assert silence is not None, document["error"]
+    # It has been silent since the first datagram.
+    assert 1 <= int(silence[1]) <= document["seconds"] + 0.5
     assert document["end"] == {"origin": "local", "code": 2, "name": "aborted"}
     sent = document["sent"]
     assert sent["unacknowledged"] > 0
     assert document["error"].endswith(f"discarded: {sent['discarded']}")
+
+
+def test_a_peer_that_falls_silent_is_named_when_that_ends_the_connection() -> None:
+    with silent_after_the_handshake() as (relay, server):
+        listener = server.listen(PORT)
+        load = ("--duration", "1 h", "--interval-ms", "10", "--set", "silence_timeout=1 s")
+        with command("send", PEER, "--udp-port", str(relay.port), *load, "--json") as sender:
+            accepted = listener.accept(timeout_s=PATIENCE_S)
+            accepted.recv(timeout_s=PATIENCE_S)
+            relay.silence()
+            output, _ = sender.communicate(timeout=PATIENCE_S)
+    assert sender.returncode == 1
+    error = json.loads(output)["error"]
+    assert re.fullmatch(r"the peer stopped answering: nothing acknowledged for [1-9]\d* s", error)
 
 
 def test_intervals_are_in_the_document_and_add_up() -> None:

@@ -13,7 +13,7 @@ import typer
 
 from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
 from skywave.cli.net.interval import Intervals
-from skywave.net import AbortedError, NetError, ResetError
+from skywave.net import AbortedError, ConnectTimeoutError, NetError, ResetError
 from skywave.net.load import Check
 
 if TYPE_CHECKING:
@@ -108,6 +108,9 @@ class Exchange:
     _sent_bytes: int = 0
     _digests: dict[str, list[str]] = field(default_factory=lambda: {"sent": [], "received": []})
     _active: float = 0.0
+    _heard: int = 0
+    """The packets that had come from the peer at the last look."""
+    _heard_at: float = 0.0
     _error: str | None = None
     _is_ending: bool = False
     """Whether this end has begun to end the connection."""
@@ -119,7 +122,7 @@ class Exchange:
 
         An interrupt closes the connection, and a second one aborts it. Neither is raised.
         """
-        start = self._active = time.monotonic()
+        start = self._active = self._heard_at = time.monotonic()
         intervals = None
         if self.interval_s is not None:
             intervals = Intervals(self.connection, self.interval_s, self.show_interval)
@@ -187,7 +190,11 @@ class Exchange:
     def _receive(self) -> None:
         try:
             while self.most is None or self._check.received < self.most:
-                data = self.connection.recv()
+                try:
+                    data = self.connection.recv(timeout_s=LOOK_S)
+                except TimeoutError:
+                    self._look()
+                    continue
                 if data is None:
                     return
                 self._take(data)
@@ -196,6 +203,12 @@ class Exchange:
             # end closes is no failure.
             if not (self._is_ending and type(error) is NetError):
                 self._fail(error)
+
+    def _look(self) -> None:
+        """See whether something has come from the peer."""
+        heard = self.connection.stats()["packets_received"]
+        if heard != self._heard:
+            self._heard, self._heard_at = heard, time.monotonic()
 
     def _take(self, data: bytes) -> None:
         self._check.take(data)
@@ -224,6 +237,7 @@ class Exchange:
         if self.connection.closed is not None:
             return
         self._is_ending = True
+        self._look()
         if self.close is Ending.RESET:
             self.connection.abort()
         else:
@@ -248,12 +262,25 @@ class Exchange:
             and self._is_aborted
         )
         if self._error is None and not is_expected:
-            self._error = PEER_CLOSED if self._has_peer_closed(error) else str(error)
+            self._error = self._meaning(error)
         # The other thread waits for the end.
         self.connection.abort()
         # What did not come from the peer came from here, even if it was the peer's silence.
         is_peers = isinstance(error, ResetError) and not isinstance(error, AbortedError)
         self._is_ours |= self._is_aborted and not is_peers
+
+    def _meaning(self, error: Exception) -> str:
+        """Return what an error says to a user of the commands."""
+        if self._has_peer_closed(error):
+            return PEER_CLOSED
+        if not isinstance(error, (TimeoutError, ConnectTimeoutError)):
+            return str(error)
+        self._look()
+        silent_s = time.monotonic() - self._heard_at
+        silent = f"the peer stopped answering: nothing acknowledged for {silent_s:.0f} s"
+        if isinstance(error, ConnectTimeoutError):
+            return silent
+        return f"{silent}; {error}" if silent_s >= self.close_s else str(error)
 
     def _has_peer_closed(self, error: Exception) -> bool:
         if self._is_ending:

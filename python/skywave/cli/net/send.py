@@ -59,7 +59,12 @@ def send(
         int | None, typer.Option(metavar="N", min=0, help="Stop after N datagrams.")
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="S", help='Stop sending after this time, e.g. "10 s".')
+        str | None,
+        typer.Option(
+            metavar="S",
+            help='Stop sending after this time, e.g. "1 min". Default: 10 s without FILE and'
+            " --count, otherwise no limit.",
+        ),
     ] = None,
     rate: Annotated[
         str | None,
