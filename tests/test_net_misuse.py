@@ -10,10 +10,12 @@ import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 
 from conftest import ROOT, assert_bad_input, run_cli
+from skywave.cli.net import options
 from test_net_command import free_udp_port, listening
 
 if TYPE_CHECKING:
@@ -70,13 +72,37 @@ def test_a_directory_for_qlog_that_cannot_be_made(tmp_path: Path) -> None:
     assert_bad_input(run_cli(*TARGET, "--qlog", file), "--qlog", str(file), "File exists")
 
 
-def test_a_full_disk_is_told() -> None:
+@pytest.mark.parametrize("option", ["--qlog={}", "--set-endpoint=qlog={}"])
+def test_a_directory_for_qlog_that_takes_no_files(option: str) -> None:
+    done = run_cli(
+        "listen", "127.0.0.1:5001", "--udp-port", free_udp_port(), option.format("/proc")
+    )
+    assert_bad_input(done, option.partition("=")[0], "/proc cannot be used")
+
+
+def test_events_that_are_missing_are_told_after_an_interrupt_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    opened = mock.Mock()
+    opened.stats.return_value = {"qlog_dropped": 1234}
+    monkeypatch.setattr(options, "Endpoint", mock.Mock(**{"udp.return_value": opened}))
+
+    def interrupted() -> None:
+        with options.endpoint("", 0, raw=False, qlog=tmp_path):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert f"--qlog: 1,234 events are missing in {tmp_path}: " in capsys.readouterr().err
+
+
+def test_a_disk_that_fills_is_told() -> None:
     """Traffic goes on, and the events that are missing in the files are counted."""
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         pytest.skip("a file system of its own needs root and unshare")
     script = """
         mount -t tmpfs -o size=64k none /mnt || exit 77
-        head -c 100000 /dev/zero >/mnt/fill
+        head -c 40000 /dev/zero >/mnt/fill
         exec "$@" --qlog /mnt
     """
     with listening("--once", "--json") as (listener, port):

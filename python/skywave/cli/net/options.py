@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 import typer
 
 from skywave import _core
+from skywave._files import check_writable
 from skywave.cli.console import warn
 from skywave.cli.net import place
 from skywave.cli.net.place import bracketed
@@ -331,8 +332,11 @@ def endpoint(
     if log is not None:
         log_to_stderr(log)
     where = None if metrics is None else _metrics_at(metrics)
-    document = {} if qlog is None else {"qlog": str(_directory(qlog))}
+    document = {} if qlog is None else {"qlog": str(qlog)}
     config = _configured(EndpointConfig, document, settings, "--set-endpoint")
+    qlog_flag = "--set-endpoint" if qlog is None else "--qlog"
+    if config.qlog is not None:
+        _directory(qlog_flag, Path(config.qlog))
     if raw:
         opened = Endpoint.raw(host or ANY[4], config=config)
     else:
@@ -346,12 +350,14 @@ def endpoint(
     try:
         with nullcontext() if where is None else _serving(opened, where), watch.page(opened):
             yield opened
+        opened.close(timeout_s=CLOSE_S)
     except BaseException:
         opened.abort()
         raise
-    opened.close(timeout_s=CLOSE_S)
-    if qlog is not None and (missing := opened.stats()["qlog_dropped"]):
-        warn([f"--qlog: {missing:,} events are missing in {qlog}: the disk is full or too slow"])
+    finally:
+        if missing := opened.stats()["qlog_dropped"]:
+            why = "the disk is full or too slow"
+            warn([f"{qlog_flag}: {missing:,} events are missing in {config.qlog}: {why}"])
 
 
 def _metrics_at(metrics: str) -> Place:
@@ -361,13 +367,13 @@ def _metrics_at(metrics: str) -> Place:
         raise typer.BadParameter(f"--metrics: {error.message}") from error
 
 
-def _directory(qlog: Path) -> Path:
-    """Return the directory of qlog files, which exists then."""
+def _directory(flag: str, qlog: Path) -> None:
+    """Create the directory of qlog files, and check that they can be written."""
     try:
         qlog.mkdir(parents=True, exist_ok=True)
+        check_writable(qlog)
     except OSError as error:
-        raise typer.BadParameter(f"--qlog: {qlog} cannot be used: {error.strerror}") from error
-    return qlog
+        raise typer.BadParameter(f"{flag}: {qlog} cannot be used: {error.strerror}") from error
 
 
 @contextmanager
