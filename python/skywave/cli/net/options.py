@@ -99,9 +99,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Any other option of the connection, by its name in `skywave.net.Config`; may be "
-        "repeated. For example initial_ssthresh=20, control=cubic, tfrc.rules=rfc3448, or "
-        "'tfrc.feedback.dynamic.rtt_ref=50 ms'.",
+        help="Any other option of the connection, by its name in `Config` of skywave.net; may be "
+        "repeated. For example ecn=false, control=cubic, tfrc.rules=rfc3448, or 'linger=5 s'.",
     ),
 ]
 SetEndpointOption = Annotated[
@@ -109,7 +108,7 @@ SetEndpointOption = Annotated[
     typer.Option(
         "--set-endpoint",
         metavar="KEY=VALUE",
-        help="Any option of the socket, by its name in `skywave.net.EndpointConfig`; may be"
+        help="Any option of the socket, by its name in `EndpointConfig` of skywave.net; may be"
         " repeated. For example backlog=64.",
     ),
 ]
@@ -118,8 +117,8 @@ MetricsOption = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="Serve Prometheus metrics of the socket and its connections at this address, as"
-        " http://HOST:PORT/metrics.",
+        help="Serve Prometheus metrics of the socket and its connections at this address, under"
+        " the path /metrics.",
     ),
 ]
 
