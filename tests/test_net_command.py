@@ -17,6 +17,7 @@ import pytest
 from conftest import assert_bad_input, run_cli, run_process, serving
 from skywave.cli.net import listen
 from skywave.cli.net.perf import loopback_table
+from skywave.cli.net.report import table
 from skywave.cli.net.send import DEFAULT_DURATION_S
 from skywave.net import Endpoint
 
@@ -41,6 +42,27 @@ def listening(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     command = ("listen", "127.0.0.1:5001", "--udp-port", port, *options)
     with serving(*command, says="listening on 127.0.0.1:5001") as (process, _):
         yield process, port
+
+
+def rows(**changes: Any) -> dict[str, str]:
+    """Return the rows of a report on a connection without data, apart from the changes."""
+    document = {
+        "seconds": 1.0,
+        "sent": {"datagrams": 0, "discarded": 0, "unacknowledged": 0},
+        "received": dict.fromkeys(("datagrams", "missing", "altered", "duplicates"), 0),
+        "stats": {"srtt_s": None, "datagrams_dropped": 0},
+        "end": None,
+        "error": None,
+    }
+    names, values = (column.cells for column in table("Report", document | changes).columns)
+    return {str(name): str(value) for name, value in zip(names, values, strict=True)}
+
+
+def test_a_report_says_where_datagrams_went() -> None:
+    name = "dropped by this end's receive queue (datagrams)"
+    assert name not in rows()
+    stats = {"srtt_s": None, "datagrams_dropped": 5384}
+    assert rows(stats=stats)[name] == "5,384"
 
 
 def test_a_file_arrives(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
     received = document["received"]
     wrong = (kind for kind in ("missing", "altered", "duplicates") if received[kind])
     rows += [(f"{kind} (datagrams)", f"{received[kind]:,}") for kind in wrong]
+    if dropped := stats["datagrams_dropped"]:
+        rows.append(("dropped by this end's receive queue (datagrams)", f"{dropped:,}"))
     if "file" in document:
         rows.append(("file", _file(document)))
     if stats["srtt_s"] is not None:
