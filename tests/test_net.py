@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import pydoc
+import re
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -10,15 +12,21 @@ import pytest
 
 from skywave.net import (
     BadServiceCodeError,
+    Closed,
     Config,
     Connection,
+    ConnectionSnapshot,
     ConnectTimeoutError,
     DatagramTooLargeError,
     Endpoint,
+    EndpointStats,
     Listener,
     NetError,
     RefusedError,
     ResetError,
+    Snapshot,
+    Stats,
+    Totals,
     aio,
 )
 from skywave.net.load import Check, datagram
@@ -288,3 +296,12 @@ def test_a_generated_load_shows_what_the_network_did() -> None:
         "reordered": 1,
         "foreign": 2,
     }
+
+
+@pytest.mark.parametrize(
+    "kind", [Stats, Totals, EndpointStats, ConnectionSnapshot, Snapshot, Closed]
+)
+def test_help_describes_every_key(kind: type) -> None:
+    shown = pydoc.plain(pydoc.render_doc(kind))
+    for key in kind.__annotations__:
+        assert re.search(rf"^ \|      {key}: [A-Z]", shown, flags=re.MULTILINE), key
