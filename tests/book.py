@@ -31,7 +31,6 @@ import time
 import tomllib
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -39,6 +38,7 @@ from conftest import ROOT, run_cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 FENCE = re.compile(
     r"(?:^<!-- (?P<mark>[^>]+?) -->\n+)?^```(?P<language>[^\n]*)\n(?P<text>.*?)^```$",
@@ -197,8 +197,9 @@ class Reader:
     def _in_crate(self, crate: Path, text: str) -> str:
         """Run commands in a crate that is outside of the tree, beside the checkout.
 
-        What it depends on is compiled once: it has the versions of the tree, and a directory that
-        stays. (Where the checkout is, is a part of the name by which cargo knows its crates.)
+        What it depends on is compiled once, most of it with the tests in Rust: it has the versions,
+        the profile and the directory of the tree. (Where the checkout is, is a part of the name by
+        which cargo knows its crates.)
         """
         manifest = crate / "Cargo.toml"
         assert manifest.is_file(), "the page has its Cargo.toml saved before"
@@ -207,7 +208,7 @@ class Reader:
         (crate / "src" / "main.rs").write_text("\n".join(self._rust))
         (crate / "Cargo.lock").write_text((ROOT / "Cargo.lock").read_text())
         toolchain = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]
-        target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+        profile = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["dev"]
         done = subprocess.run(
             ["bash", "-eu", "-c", text],
             capture_output=True,
@@ -216,8 +217,10 @@ class Reader:
             cwd=crate,
             env={
                 **self._environment(),
-                "CARGO_TARGET_DIR": str(target / "book"),
-                "CARGO_PROFILE_DEV_DEBUG": "0",
+                "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target")),
+                "CARGO_PROFILE_DEV_OPT_LEVEL": str(profile["opt-level"]),
+                "CARGO_PROFILE_DEV_LTO": profile["lto"],
+                "CARGO_PROFILE_DEV_DEBUG": "false",
                 "RUSTUP_TOOLCHAIN": toolchain["channel"],
             },
             stdin=subprocess.DEVNULL,
