@@ -206,6 +206,25 @@ def lab_opened(lab_browser: Browser, address: str) -> Iterator[Page]:
     assert wrong == []
 
 
+def plot(panel: str, run: str = "a") -> str:
+    """The plot of a chart, in the page's script."""
+    return f"skywaveLab.runs.get('{run}').charts.charts.get('{panel}').chart.plot"
+
+
+def run_to_the_end(page: Page, text: str | None = None, run: str = "a") -> None:
+    """Run a scenario as fast as it can; without ``text`` the one that is there."""
+    section = page.get_by_role("region", name=f"Run {run.upper()}")
+    if text is not None:
+        page.evaluate(f"text => {{ skywaveLab.runs.get('{run}').text = text }}", text)
+    section.get_by_label("Pace").select_option("")
+    section.get_by_role("button", name="Run", exact=True).click()
+    expect(section.locator(".state")).to_contain_text("Ended")
+    # The last values are drawn in the next picture.
+    page.evaluate(
+        "new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
+    )
+
+
 def drawn(page: Page, panel: str) -> str:
     """What a chart shows, as its picture."""
     picture = page.evaluate(

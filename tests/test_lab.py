@@ -24,7 +24,11 @@ from lab import (
     drawn,
     needs_chromium,
     on_screen,
+    plot,
+    run_to_the_end,
 )
+from skywave import _core
+from skywave.lab.choices import FIRST
 from skywave.lab.site import STATIC
 from test_pages import HEIGHT, assert_looks_as_before
 
@@ -126,6 +130,100 @@ def test_a_sender_without_a_window_has_no_curve(lab_opened: Page) -> None:
     expect(lab_opened.locator("[data-panel=cwnd] [role=img]")).to_have_attribute(
         "aria-label", re.compile(r"tcp: [\d.]+, dccp: none")
     )
+
+
+@needs_chromium
+def test_a_flow_has_a_window_from_its_start_on(lab_opened: Page) -> None:
+    late = re.sub(r"^(to = .*)$", r'\1\nstart = "5 s"', TEXT, flags=re.MULTILINE)
+    run_to_the_end(lab_opened, late)
+    names, begins = lab_opened.evaluate(
+        """() => {
+            const {times, names, values} = skywaveLab.runs.get('a').charts.series('cwnd')
+            const first = one => times[one.findIndex(value => value !== null)] ?? null
+            return [names, values.map(first)]
+        }"""
+    )
+    begin = dict(zip(names, begins, strict=True))
+    assert 5 < begin["tcp"] < 5.3
+    assert begin["dccp"] is None, "CCID 3 has no window, nor has a flow before it starts"
+
+
+@needs_chromium
+def test_a_lone_sample_does_not_flatten_the_others(lab_opened: Page) -> None:
+    """A repaired loss delivers 2 s of data in one sample."""
+    run_to_the_end(lab_opened, FIRST.replace("60 s", "20 s"))
+    most, at, times = lab_opened.evaluate(
+        f"""() => {{
+            const tcp = {SERIES}.values[{SERIES}.names.indexOf('tcp')]
+            const most = Math.max(...tcp)
+            return [most, tcp.indexOf(most), {SERIES}.times]
+        }}"""
+    )
+    assert most > 30
+    assert 4 < lab_opened.evaluate(f"{plot('goodput')}.scales.y.max") < 6
+    over = lab_opened.locator("[data-panel=goodput] .u-over")
+    left = lab_opened.evaluate(f"at => {plot('goodput')}.valToPos(at, 'x')", times[at])
+    over.hover(position={"x": left, "y": 50})
+    legend = lab_opened.locator("[data-panel=goodput] .u-legend")
+    expect(legend).to_contain_text(f"{most:.4g}")
+
+
+@needs_chromium
+def test_two_runs_have_the_same_ranges(lab_opened: Page) -> None:
+    lab_opened.get_by_role("button", name="Two runs").click()
+    run_to_the_end(lab_opened, TEXT.replace("packets = 20", "packets = 5"), "a")
+    alone = lab_opened.evaluate(f"{plot('cwnd')}.scales.y.max")
+    run_to_the_end(lab_opened, TEXT.replace("packets = 20", "packets = 100"), "b")
+    for panel in ("cwnd", "delay", "drops"):
+        for axis in ("x", "y"):
+            ends = [f"{plot(panel, run)}.scales.{axis}.max" for run in "ab"]
+            assert lab_opened.evaluate(ends[0]) == lab_opened.evaluate(ends[1])
+    assert lab_opened.evaluate(f"{plot('cwnd')}.scales.y.max") > 1.5 * alone
+    lab_opened.get_by_role("button", name="Two runs").click()
+    lab_opened.wait_for_function(f"alone => {plot('cwnd')}.scales.y.max === alone", arg=alone)
+
+
+@needs_chromium
+def test_rates_have_the_unit_of_scenarios(lab_opened: Page) -> None:
+    slider = lab_opened.get_by_role("slider", name="Rate")
+    expect(slider).to_have_attribute("aria-valuetext", "2 Mbps")
+    slider.press("Home")
+    expect(slider).to_have_attribute("aria-valuetext", "125 kbps")
+    expect(lab_opened.locator("[data-panel=goodput] figcaption")).to_have_text("Goodput (Mbps)")
+
+
+@needs_chromium
+def test_a_chart_says_what_it_shows(lab_opened: Page) -> None:
+    inner = "{ weight = 1, queue = { codel = { packets = 20 } } }"
+    queues = f"queue = {{ weighted = {{ queues = [{inner}] }} }}"
+    text = re.sub("^queue = .*$", queues, TEXT, flags=re.MULTILINE)
+    run_to_the_end(lab_opened, text.replace("{ tcp = {} }", '{ tcp = { control = "cubic" } }'))
+    captions = lab_opened.locator("figcaption")
+    expect(captions.filter(has_text="CUBIC: how long")).to_contain_text("K (s)")
+    expect(captions.filter(has_text="otherwise 0")).to_contain_text("Sub-queue 0: Dropping")
+    window = lab_opened.locator("[data-panel=cwnd] figcaption")
+    expect(window).to_have_attribute("title", re.compile("^Congestion window at the sample"))
+
+
+def test_all_inner_values_are_described() -> None:
+    examples = [
+        (ROOT / "examples" / f"{name}.toml").read_text()
+        for name in ("codel-ecn", "mpcp", "red", "tcp-flavours", "vcp")
+    ]
+    others = [TEXT.replace("drop-tail", queue) for queue in ("pie", "fq-codel")]
+    described = (ROOT / "lab" / "src" / "inner.ts").read_text()
+    for text in (*examples, *others):
+        run = _core.SteppedRun(text)
+        run.advance(12.0)
+        samples = run.samples()
+        names = {
+            name.rpartition(".")[2]
+            for table in ("controls", "queues")
+            if table in samples
+            for name in samples[table].column("name").to_pylist()
+        }
+        assert names
+        assert [name for name in names if f" {name}: inner(" not in described] == []
 
 
 @needs_chromium

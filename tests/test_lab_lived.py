@@ -274,6 +274,44 @@ def test_a_process_that_cannot_be_started_ends_the_run(
     assert "/nowhere/unshare" in socket.receive_json()["message"]
 
 
+LATE = """
+import sys
+from types import SimpleNamespace
+from skywave.lab import lived_process
+from skywave.live.verdict import Verdict
+
+late = dict(packets=1000, median_s=1e-4, p99_s={p99_s}, max_s=0.01, beyond_1_ms=0.05)
+counts = dict.fromkeys(("overflows", "undelivered", "unsent", "malformed"), 0)
+results = SimpleNamespace(summary=dict(duration_s=20.0), tables={{}})
+lived = SimpleNamespace(verdict=Verdict(dict(lateness=late, **counts)), results=results)
+lived_process.run_live = lambda *_, **__: lived
+lived_process.main(sys.argv[-1])
+"""
+"""A run that has been as late as it says."""
+
+
+@needs_chromium
+def test_a_run_that_was_too_late_cannot_be_believed(
+    lab_opened: Page, instead: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skywave.lab.server.refusal", lambda: None)
+    lab_opened.reload()
+    expect(lab_opened.get_by_role("slider", name="Rate")).to_be_visible()
+    lab_opened.get_by_label("Clock").select_option("real")
+    doubt = lab_opened.locator(".doubt")
+    for p99_s, says in (("0.0016", True), ("0.0009", False)):
+        instead(LATE.format(p99_s=p99_s))
+        lab_opened.get_by_role("button", name="Run", exact=True).click()
+        notes = lab_opened.locator(".notes")
+        expect(notes).to_contain_text(f"{1.6 if says else 900}")
+        expect(doubt).to_be_visible(visible=says)
+        if says:
+            expect(doubt).to_have_text(
+                "This run cannot be believed: packets left late by 1.6 ms (99th percentile), "
+                "and 1 ms is allowed."
+            )
+
+
 def last_time(page: Page, panel: str) -> float:
     """The time of the last sample in a chart of run A."""
     script = "panel => skywaveLab.runs.get('a').charts.series(panel).times.at(-1) ?? 0"

@@ -106,6 +106,19 @@ def test_every_scenario_on_offer_can_be_run_and_has_knobs() -> None:
         assert any(knob.field.endswith(".rate") for knob in knobs.of_scenario(scenario)), choice.key
 
 
+def test_a_file_that_is_an_example_is_listed_once(tmp_path: Path) -> None:
+    first = choices.of_file(ROOT / "examples" / "red.toml")
+    listed = choices.offered(first)
+    assert listed[0] == first
+    assert len(listed) == len(choices.every())
+    assert "example/red" not in {choice.key for choice in listed}
+    file = tmp_path / "duel.toml"
+    file.write_text(choices.FIRST.replace("60 s", "20 s"))
+    titles = [choice.title for choice in choices.offered(choices.of_file(file))]
+    assert titles[0] == "duel.toml"
+    assert "duel" in titles, "it is another scenario"
+
+
 def test_a_scenario_is_the_same_after_it_was_written() -> None:
     for path in sorted((ROOT / "examples").glob("*.toml")):
         scenario = Scenario.from_file(path)

@@ -19,16 +19,27 @@ export class Chart {
   private plot: uPlot | undefined;
   private from = 0;
   private to = 0;
+  private top = 0;
   private shown = "";
 
+  /** `meaning` is that of the column which it shows. */
   constructor(
     private readonly panel: Panel,
     private readonly sync: string,
+    meaning: string,
   ) {
     this.element.dataset["panel"] = panel.key;
     this.summary.textContent = this.title;
     this.place.setAttribute("role", "img");
     this.element.append(this.summary, this.place);
+    if (panel.about === undefined) {
+      this.summary.title = meaning;
+    } else {
+      const about = document.createElement("p");
+      about.className = "about";
+      about.textContent = panel.about;
+      this.summary.append(about);
+    }
     new ResizeObserver(() => this.plot?.setSize({ width: this.place.clientWidth, height: HEIGHT })).observe(this.place);
   }
 
@@ -36,11 +47,12 @@ export class Chart {
     return this.panel.unit ? `${this.panel.title} (${this.panel.unit})` : this.panel.title;
   }
 
-  /** Draws the series from one time to another. `colourOf` is the number of a name's colour. */
-  draw(series: Series, colourOf: (name: string) => number, from: number, to: number): void {
+  /** Draws the series from one time to another, and from 0 to `top`. `colourOf` is the number of a name's colour. */
+  draw(series: Series, colourOf: (name: string) => number, from: number, to: number, top: number): void {
     const data = [series.times, ...series.values] as uPlot.AlignedData;
     this.from = from;
     this.to = to;
+    this.top = top;
     const shown = series.names.join("\n");
     if (this.plot === undefined || this.shown !== shown) {
       this.plot?.destroy();
@@ -72,7 +84,7 @@ export class Chart {
       width: Math.max(200, this.place.clientWidth),
       height: HEIGHT,
       // The times of a scenario are no dates.
-      scales: { x: { time: false, range: () => [this.from, Math.max(this.to, this.from + 0.001)] }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+      scales: { x: { time: false, range: () => [this.from, Math.max(this.to, this.from + 0.001)] }, y: { range: () => [0, this.top > 0 ? this.top : 1] } },
       cursor: { sync: { key: this.sync }, drag: { x: false, y: false } },
       legend: { show: true, live: true },
       axes: [{ ...axis, size: 28, values: (_u, ticks) => ticks.map((tick) => `${tick} s`) }, { ...axis, size: 54 }],

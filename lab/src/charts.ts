@@ -1,8 +1,9 @@
 // The charts of a run, or of a socket: they grow with the frames that arrive.
 
 import { Chart } from "./chart";
-import type { Frame } from "./protocol";
-import { innerPanel, rowsOf, Series, type Panel } from "./series";
+import { innerPanel } from "./inner";
+import type { Frame, Meanings } from "./protocol";
+import { rowsOf, Series, type Panel } from "./series";
 
 /** The most series in a chart; more cannot be told apart. */
 const MOST_SERIES = 20;
@@ -13,6 +14,8 @@ interface Drawn {
   panel: Panel;
   chart: Chart;
   series: Series;
+  /** Where its own values would have the axis end. */
+  top: number;
 }
 
 export class Charts {
@@ -21,12 +24,14 @@ export class Charts {
   private readonly shown = { flow: new Map<string, number>(), link: new Map<string, number>(), connection: new Map<string, number>() };
   private dirty = new Set<string>();
   private described = -Infinity;
+  private other: Charts | undefined;
 
-  /** `sync` is the name of the cursor that the charts share. */
+  /** `sync` is the name of the cursor that the charts share, `meanings` are those of columns. */
   constructor(
     private readonly place: HTMLElement,
     private readonly sync: string,
     private readonly panels: Panel[],
+    private readonly meanings: Meanings,
   ) {
     this.clear();
   }
@@ -43,8 +48,15 @@ export class Charts {
     return this.charts.get(key)?.series;
   }
 
+  /** The charts of another run, if there is one: those that show the same have the same range. */
+  set beside(other: Charts | undefined) {
+    this.other = other;
+    this.touch();
+  }
+
   clear(): void {
     this.charts.clear();
+    this.other?.touch();
     this.dirty.clear();
     for (const names of Object.values(this.shown)) names.clear();
     this.place.replaceChildren();
@@ -82,8 +94,13 @@ export class Charts {
   /** Draws what has arrived since the last time. */
   draw(now: number, from: number, to: number): void {
     for (const key of this.dirty) {
-      const { chart, panel, series } = this.charts.get(key)!;
-      chart.draw(series, (name) => this.shown[panel.by].get(name) ?? 0, from, to);
+      const drawn = this.charts.get(key)!;
+      const { chart, panel, series } = drawn;
+      const top = series.top(panel.isCut ?? false);
+      if (top !== drawn.top) this.other?.touch(key);
+      drawn.top = top;
+      const common = Math.max(top, this.other?.charts.get(key)?.top ?? 0);
+      chart.draw(series, (name) => this.shown[panel.by].get(name) ?? 0, from, to, common);
     }
     this.dirty.clear();
     if (now - this.described < DESCRIBE_MS) return;
@@ -98,10 +115,13 @@ export class Charts {
 
   /** Draws everything anew, in the colours of the page. */
   redraw(): void {
-    for (const [key, { chart }] of this.charts) {
-      chart.redraw();
-      this.dirty.add(key);
-    }
+    for (const { chart } of this.charts.values()) chart.redraw();
+    this.touch();
+  }
+
+  /** Has everything drawn that is there, or one chart. */
+  private touch(only?: string): void {
+    for (const key of only === undefined ? this.charts.keys() : [only]) if (this.charts.has(key)) this.dirty.add(key);
   }
 
   private isShown(by: Panel["by"], name: string): boolean {
@@ -114,7 +134,8 @@ export class Charts {
   }
 
   private add(panel: Panel): Drawn {
-    const drawn = { panel, chart: new Chart(panel, this.sync), series: new Series() };
+    const meaning = this.meanings[panel.table]?.[panel.column] ?? "";
+    const drawn = { panel, chart: new Chart(panel, this.sync, meaning), series: new Series(), top: 0 };
     this.charts.set(panel.key, drawn);
     this.place.append(drawn.chart.element);
     return drawn;

@@ -9,7 +9,7 @@ const MOST_LOSS = 0.2;
 /** Returns a number in the unit that people read. */
 export function shown({ kind }: Knob, value: number): string {
   const digits = (number: number): string => String(Number(number.toPrecision(3)));
-  if (kind === "rate") return value >= 1e6 ? `${digits(value / 1e6)} Mbit/s` : `${digits(value / 1e3)} kbit/s`;
+  if (kind === "rate") return value >= 1e6 ? `${digits(value / 1e6)} Mbps` : `${digits(value / 1e3)} kbps`;
   if (kind === "duration") return `${digits(value * 1e3)} ms`;
   if (kind === "share") return `${digits(value * 100)} %`;
   return `${Math.max(1, Math.round(value))} packets`;

@@ -78,11 +78,15 @@ export class Laboratory implements View {
   private toggleSecond(): void {
     const second = this.runs.get("b");
     if (second === undefined) {
-      this.add("b").text = this.runs.get("a")!.text;
+      const [first, added] = [this.runs.get("a")!, this.add("b")];
+      added.text = first.text;
+      added.charts.beside = first.charts;
+      first.charts.beside = added.charts;
     } else {
       second.stop();
       this.runs.delete("b");
       second.element.remove();
+      this.runs.get("a")!.charts.beside = undefined;
       this.use(this.runs.get("a")!);
     }
     find("#runs").classList.toggle("two", second === undefined);

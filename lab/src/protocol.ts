@@ -20,7 +20,11 @@ export interface Hello {
   title: string;
   /** Why there are no runs in real time on this machine, if there are none. */
   not_real: string | null;
+  meanings: Meanings;
 }
+
+/** What columns mean, by table. */
+export type Meanings = Record<string, Record<string, string>>;
 
 export type Message =
   | Hello
@@ -38,6 +42,8 @@ export type Message =
       until_s: number;
       kept_s: number | null;
       notes: string[];
+      /** Why the run cannot be believed. */
+      doubt: string | null;
     };
 
 export interface Frame {
@@ -70,6 +76,7 @@ export function readFrame(buffer: ArrayBuffer): Frame {
 export class Connection {
   session = "";
   notReal: string | null = null;
+  meanings: Meanings = {};
   private socket: WebSocket | undefined;
 
   constructor(
@@ -94,6 +101,7 @@ export class Connection {
       if (message.type === "hello") {
         this.session = message.session;
         this.notReal = message.not_real;
+        this.meanings = message.meanings;
         this.onOpen(message);
       } else {
         this.onMessage(message);

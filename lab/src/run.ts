@@ -45,7 +45,7 @@ export class Run {
       this.turning = true;
       this.send("turn", { text: this.editor.text, field, value });
     });
-    this.charts = new Charts(this.find(".charts"), name, RUN_PANELS);
+    this.charts = new Charts(this.find(".charts"), name, RUN_PANELS, connection.meanings);
     this.element.addEventListener("focusin", () => onUse(this));
     this.element.addEventListener("pointerdown", () => onUse(this));
     this.on(".start", () => this.start());
@@ -251,6 +251,10 @@ export class Run {
     if (phase.textContent !== said) phase.textContent = said;
     this.find(".time").textContent = `${this.time.toFixed(1)} of ${end} s`;
     this.find(".notes").textContent = state.notes.join("\n");
+    const doubt = this.find(".doubt");
+    doubt.hidden = state.doubt === null;
+    const doubted = state.doubt === null ? "" : `This run cannot be believed: ${state.doubt}.`;
+    if (doubt.textContent !== doubted) doubt.textContent = doubted;
     const done = this.find<HTMLProgressElement>(".done");
     done.value = end > 0 ? this.time / end : 0;
   }

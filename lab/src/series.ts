@@ -9,6 +9,13 @@ export interface Rows {
   values: (number | null)[];
 }
 
+/** How far an axis goes beyond its largest value. */
+const ABOVE = 1.08;
+/** A value is unusual from this many times the 99th percentile on. */
+const UNUSUAL = 2;
+/** Among fewer values, none is unusual: the first ones of a flow grow from one to the next. */
+const FEWEST = 10;
+
 /** The series of one chart. All have a value, or null, at every time. */
 export class Series {
   readonly times: number[] = [];
@@ -23,6 +30,17 @@ export class Series {
       }
       this.column(rows.names[row]!)[this.times.length - 1] = rows.values[row]!;
     }
+  }
+
+  /** Returns where an axis from 0 ends: a little above the largest value, or, if `isCut`, the largest usual one. */
+  top(isCut: boolean): number {
+    let top = 0;
+    for (const column of this.values) {
+      const largest = column.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
+      // Only what may move the axis is worth sorting.
+      if (largest > top) top = Math.max(top, isCut ? largestUsual(column) : largest);
+    }
+    return top * ABOVE;
   }
 
   /** Forgets what was before a time, and series that have nothing after it. */
@@ -50,17 +68,28 @@ export class Series {
   }
 }
 
+/** Returns the largest value that is not far from all others of its series. */
+function largestUsual(column: (number | null)[]): number {
+  const sorted = Float64Array.from(column.filter((value) => value !== null && value > 0) as number[]).sort();
+  const { length } = sorted;
+  if (length < FEWEST) return sorted.at(-1) ?? 0;
+  // Of few values, the percentile would be the largest itself.
+  const percentile = sorted[Math.min(Math.ceil(0.99 * length), length - 1) - 1]!;
+  return sorted.findLast((value) => value <= UNUSUAL * percentile)!;
+}
+
 /** Returns the rows of a table that a panel shows: those of some names, and of its inner value. */
 export function rowsOf(panel: Panel, table: Table, isShown: (name: string) => boolean): Rows {
   const times = table.getChild("time_s").toArray() as ArrayLike<number>;
   const names = table.getChild(panel.by).toArray() as string[];
   const values = table.getChild(panel.column).toArray() as ArrayLike<number | null>;
   const inner = panel.inner === undefined ? undefined : (table.getChild("name").toArray() as string[]);
+  const known = panel.since === undefined ? undefined : (table.getChild(panel.since).toArray() as ArrayLike<number | null>);
   const rows: Rows = { times: [], names: [], values: [] };
   for (let row = 0; row < names.length; row++) {
     if (!isShown(names[row]!) || (inner !== undefined && inner[row] !== panel.inner)) continue;
     const value = values[row];
-    const isNone = value == null || (value === 0 && panel.zeroIsNone);
+    const isNone = value == null || (value === 0 && panel.zeroIsNone) || (known !== undefined && known[row] == null);
     rows.times.push(times[row]!);
     rows.names.push(names[row]!);
     rows.values.push(isNone ? null : value * panel.scale);
@@ -82,6 +111,12 @@ export interface Panel {
   inner?: string;
   /** Whether 0 means that there is no such value: a sender with a rate has no window. */
   zeroIsNone?: boolean;
+  /** The column that has no value before this one means something: a flow that has not started has a window. */
+  since?: string;
+  /** Whether unusual values may be beyond the axis. */
+  isCut?: boolean;
+  /** What it shows, in a sentence, if its title does not say. */
+  about?: string;
 }
 
 const BY = { flows: "flow", links: "link", controls: "flow", queues: "link", rates: "flow", connections: "connection" } as const;
@@ -94,33 +129,27 @@ const later = (key: string, title: string, unit: string, table: Panel["table"], 
 
 /** The panels of a run. Those of rate-based controls (TFRC) are shown if the scenario records rates. */
 export const RUN_PANELS: Panel[] = [
-  { ...panel("cwnd", "Congestion window", "packets", "flows", "cwnd_packets"), zeroIsNone: true },
-  panel("goodput", "Goodput", "Mbit/s", "flows", "goodput_bps", 1e-6),
+  { ...panel("cwnd", "Congestion window", "packets", "flows", "cwnd_packets"), zeroIsNone: true, since: "srtt_s" },
+  { ...panel("goodput", "Goodput", "Mbps", "flows", "goodput_bps", 1e-6), isCut: true },
   panel("delay", "One-way delay, mean", "ms", "flows", "delay_mean_s", 1e3),
   panel("queue", "Queue", "packets", "links", "queue_packets"),
   panel("drops", "Drops per sample", "packets", "links", "drops"),
-  later("allowed", "Allowed rate X", "Mbit/s", "rates", "allowed_rate_bps", 1e-6),
-  later("received", "Receive rate X_recv", "Mbit/s", "rates", "receive_rate_bps", 1e-6),
+  later("allowed", "Allowed rate X", "Mbps", "rates", "allowed_rate_bps", 1e-6),
+  later("received", "Receive rate X_recv", "Mbps", "rates", "receive_rate_bps", 1e-6),
   later("loss", "Loss event rate p", "", "rates", "loss_event_rate"),
 ];
 
 /** The panels of a socket. A connection has a window or a rate. */
 export const SOCKET_PANELS: Panel[] = [
-  panel("goodput", "Goodput, received", "Mbit/s", "connections", "goodput_bps", 1e-6),
-  panel("sent", "Data sent", "Mbit/s", "connections", "sent_bps", 1e-6),
+  { ...panel("goodput", "Goodput, received", "Mbps", "connections", "goodput_bps", 1e-6), isCut: true },
+  panel("sent", "Data sent", "Mbps", "connections", "sent_bps", 1e-6),
   panel("rtt", "Round-trip time, smoothed", "ms", "connections", "srtt_s", 1e3),
   later("cwnd", "Congestion window", "packets", "connections", "cwnd_packets"),
   later("ssthresh", "Slow-start threshold", "packets", "connections", "ssthresh_packets"),
   later("pipe", "Pipe: packets outstanding", "packets", "connections", "pipe_packets"),
   later("lost", "Lost per sample", "packets", "connections", "lost_packets"),
   later("marked", "Marked per sample", "packets", "connections", "marked_packets"),
-  later("allowed", "Allowed rate X", "Mbit/s", "connections", "allowed_rate_bps", 1e-6),
-  later("received", "Receive rate X_recv", "Mbit/s", "connections", "receive_rate_bps", 1e-6),
+  later("allowed", "Allowed rate X", "Mbps", "connections", "allowed_rate_bps", 1e-6),
+  later("received", "Receive rate X_recv", "Mbps", "connections", "receive_rate_bps", 1e-6),
   later("loss", "Loss event rate p", "", "connections", "loss_event_rate"),
 ];
-
-/** Returns a panel for an inner value of a control or a queue discipline. */
-export function innerPanel(table: "controls" | "queues", name: string): Panel {
-  const title = table === "controls" ? `Control: ${name}` : `Queue discipline: ${name}`;
-  return { ...later(`${table}/${name}`, title, "", table, "value"), inner: name };
-}

@@ -14,7 +14,7 @@ export class Socket implements View {
   constructor() {
     const template = document.querySelector<HTMLTemplateElement>("#socket")!;
     this.element = (template.content.cloneNode(true) as DocumentFragment).querySelector<HTMLElement>("section")!;
-    this.charts = new Charts(this.element.querySelector<HTMLElement>(".charts")!, "socket", SOCKET_PANELS);
+    this.charts = new Charts(this.element.querySelector<HTMLElement>(".charts")!, "socket", SOCKET_PANELS, {});
     document.querySelector("#runs")!.append(this.element);
     // For tests: what is in a chart.
     Object.assign(globalThis, { skywaveLab: { charts: this.charts } });

@@ -90,13 +90,26 @@ def of_file(path: Path) -> Choice:
             reading.inspect(text)
         except reading.Wrong as wrong:
             raise ScenarioError(str(wrong)) from None
-    return Choice(str(path), "File", experiment.name, text)
+    return Choice(str(path), "File", path.name, text)
 
 
 @cache
 def every() -> dict[str, Choice]:
     """Return all scenarios by key."""
     return {choice.key: choice for choice in (example(), *_examples(), *_papers())}
+
+
+def offered(first: Choice | None) -> list[Choice]:
+    """Return the scenarios of the picker: ``first``, and all that are not the same."""
+    if first is None:
+        return list(every().values())
+    same = _digest(first)
+    return [first, *(one for one in every().values() if _digest(one) != same)]
+
+
+@cache
+def _digest(choice: Choice) -> str:
+    return Scenario.from_text(choice.text, "toml").digest()
 
 
 def _examples() -> Iterator[Choice]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from skywave import _core
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -31,6 +33,19 @@ COLUMNS = {
     "rates": ("time_s", "flow", "allowed_rate_bps", "receive_rate_bps", "loss_event_rate"),
 }
 """What the page draws of each table of a run."""
+
+
+def meanings() -> dict[str, dict[str, str]]:
+    """Return what these columns mean, by table."""
+    return {
+        table["name"]: {
+            column["name"]: column["doc"]
+            for column in table["columns"]
+            if column["name"] in COLUMNS[table["name"]]
+        }
+        for table in json.loads(_core.table_schemas())
+        if table["name"] in COLUMNS
+    }
 
 
 def frame(run: str, epoch: int, time_s: float, tables: Mapping[str, pa.RecordBatch]) -> bytes:

@@ -47,6 +47,7 @@ class LivedRun:
         self._end_s = Duration(scenario["duration"]).seconds
         self._now_s = 0.0
         self._notes: tuple[str, ...] = ()
+        self._doubt: str | None = None
         self._process: subprocess.Process | None = None
         self._pieces: dict[str, list[pa.Table]] = {}
         self._tables: Mapping[str, pa.Table] | None = None
@@ -133,6 +134,7 @@ class LivedRun:
                     self._now_s = header["time_s"]
                     self._tables = tables
                     self._notes = tuple(header["notes"])
+                    self._doubt = header["doubt"]
                 case lived_process.ERROR:
                     if not self.is_over:  # whoever stops it while it starts knows why it ends
                         raise located(self.text, header["message"])
@@ -167,7 +169,13 @@ class LivedRun:
     async def tell(self) -> None:
         """Send the state."""
         state = State(
-            self.name, self.clock, self.state, self._now_s, self._end_s, notes=self._notes
+            self.name,
+            self.clock,
+            self.state,
+            self._now_s,
+            self._end_s,
+            notes=self._notes,
+            doubt=self._doubt,
         )
         await self._send(state.message())
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from skywave.lab.reading import Wrong
 
 Send = Callable[[bytes | dict[str, object]], Awaitable[None]]
@@ -34,6 +36,8 @@ class State:
     """How much of the past is shown; None for all."""
     notes: tuple[str, ...] = ()
     """What else there is to say of it, in lines."""
+    doubt: str | None = None
+    """Why it cannot be believed; None if it can, or if nobody knows yet."""
 
     def message(self) -> dict[str, object]:
         """Return it as the page reads it."""
@@ -46,11 +50,12 @@ def hello(
     *,
     session: str = "",
     not_real: str | None = None,
+    meanings: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, object]:
     """Return the first message to a page.
 
     ``session`` names it in the addresses of downloads. ``not_real`` says why there are no runs on
-    the real clock.
+    the real clock. ``meanings`` has those of columns, by table.
     """
     return {
         "type": "hello",
@@ -58,6 +63,7 @@ def hello(
         "shows": shows,
         "title": title,
         "not_real": not_real,
+        "meanings": meanings or {},
     }
 
 

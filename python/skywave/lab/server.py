@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from skywave import ScenarioError
 from skywave.lab import choices, messages, reading
+from skywave.lab.frames import meanings
 from skywave.lab.session import Session
 from skywave.lab.site import site
 from skywave.live.privileges import refusal
@@ -40,8 +41,7 @@ def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
         return PlainTextResponse((first or choices.example()).text)
 
     async def offered(_: Request) -> Response:
-        every = await asyncio.to_thread(choices.every)
-        listed = [*([first] if first else []), *every.values()]
+        listed = await asyncio.to_thread(choices.offered, first)
         return JSONResponse(
             [{"key": one.key, "group": one.group, "title": one.title} for one in listed]
         )
@@ -64,9 +64,14 @@ def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
         sessions[key] = session
         try:
             not_real = await asyncio.to_thread(refusal)
-            await connection.send_json(
-                messages.hello("scenarios", "Skywave laboratory", session=key, not_real=not_real)
+            greeting = messages.hello(
+                "scenarios",
+                "Skywave laboratory",
+                session=key,
+                not_real=not_real,
+                meanings=meanings(),
             )
+            await connection.send_json(greeting)
             yield session
         finally:
             del sessions[key]
