@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 NOT_BELIEVED = 3
 """The exit status of a command whose ``--strict`` what it ran has not met."""
+STRICT_MS = 1.0
+"""How late 99 % of packets may be, in ms, unless somebody says otherwise."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-STRICT_MS = 1.0
+from skywave.verdict import STRICT_MS
 
 SpinOption = Annotated[
     bool,

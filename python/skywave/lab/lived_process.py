@@ -20,6 +20,7 @@ from skywave.emulate.launch import LaunchError
 from skywave.lab.frames import frame, packed
 from skywave.live import run_live
 from skywave.scenario import Scenario
+from skywave.verdict import STRICT_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,9 +93,6 @@ def main(run: str) -> None:
         message = "stopped before it began"
         frames.end(packed({"type": ERROR, "message": message}, {}))
         return
-    # It loads all commands, which is not for the time of the run.
-    from skywave.cli.real_time import STRICT_MS  # noqa: PLC0415
-
     header = {
         "type": RESULTS,
         "time_s": lived.results.summary["duration_s"],
