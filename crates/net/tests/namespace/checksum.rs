@@ -78,11 +78,23 @@ fn checksum(from: u16, to: u16, data: &[u8]) -> u16 {
     words.extend([0, 17]);
     words.extend((datagram.len() as u16).to_be_bytes());
     words.extend(datagram);
-    assert_eq!(words.len() % 2, 0);
-    let sum: u32 = words
+    internet_checksum(&words)
+}
+
+/// The checksum of RFC 1071 over an even number of bytes.
+pub(crate) fn internet_checksum(bytes: &[u8]) -> u16 {
+    assert_eq!(bytes.len() % 2, 0);
+    let sum: u32 = bytes
         .chunks(2)
         .map(|word| u32::from(word[0]) << 8 | u32::from(word[1]))
         .sum();
     let folded = (sum >> 16) + (sum & 0xffff);
+    // The first fold may carry.
     !((folded >> 16) + (folded & 0xffff)) as u16
+}
+
+#[test]
+fn a_checksum_carries_twice() {
+    // 0x8000 + 0xffff + 0x8000 = 0x1ffff, whose parts give 0x10000.
+    assert_eq!(internet_checksum(&[0x80, 0, 0xff, 0xff, 0x80, 0]), !1);
 }

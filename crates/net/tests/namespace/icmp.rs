@@ -9,6 +9,7 @@ use skywave_wire::dccp::Packet;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
 
+use crate::checksum::internet_checksum;
 use crate::{PORT, config, in_namespace};
 
 /// "Fragmentation needed" (RFC 1191).
@@ -38,12 +39,7 @@ pub(crate) fn unreachable(
     message.extend(destination.port().to_be_bytes());
     message.extend([5, 0xc8, 0, 0]);
     message.extend(quoted);
-    assert_eq!(message.len() % 2, 0);
-    let words = message.chunks(2);
-    let sum: u32 = words
-        .map(|word| u32::from(word[0]) << 8 | u32::from(word[1]))
-        .sum();
-    let checksum = !((sum >> 16) + (sum & 0xffff)) as u16;
+    let checksum = internet_checksum(&message);
     message[2..4].copy_from_slice(&checksum.to_be_bytes());
     message
 }
