@@ -20,15 +20,16 @@ pub fn in_plain_words(message: &str) -> String {
         return format!("{integer} is too large: no integer may exceed {}", u64::MAX);
     }
     let is_negative = message.contains("integer `-");
-    let is_too_large = message.contains("integer `");
+    // An integer that an integer type refuses is too small or too large for it.
+    let is_integer = message.contains("integer `");
     let words = message.split_whitespace().map(|word| {
         let kind = word.trim_end_matches(|c: char| c.is_ascii_punctuation());
         let plain = match kind {
             "u8" | "u16" | "u32" | "u64" | "usize" if is_negative => "0 or more",
-            "u8" if is_too_large => "255 or less",
-            "u16" if is_too_large => "65535 or less",
-            "u32" if is_too_large => "4294967295 or less",
-            "u64" | "usize" if is_too_large => "18446744073709551615 or less",
+            "u8" if is_integer => "255 or less",
+            "u16" if is_integer => "65535 or less",
+            "u32" if is_integer => "4294967295 or less",
+            "u64" | "usize" if is_integer => "18446744073709551615 or less",
             "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",
             "f64" => "a number",
             "struct" => "a table",

@@ -19,7 +19,7 @@ from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
 from skywave.scenario import Scenario
-from skywave.scenario.experiment import about, inspect_file
+from skywave.scenario.experiment import inspect_file, message_about
 from skywave.sweeps.paths import parse_value, parse_values
 from skywave.sweeps.points import with_field
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from skywave.live import Verdict
     from skywave.results import Results, Summary
+
+Row = TypeVar("Row")
 
 PHYSICS_VIOLATED = 1
 STANDARD_INPUT = Path("-")
@@ -253,7 +255,7 @@ def read(file: Path) -> Scenario:
         syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
         return Scenario.from_text(text, syntax, directory=".")
     except ScenarioError as error:
-        raise ScenarioError(about("standard input", error)) from None
+        raise ScenarioError(message_about("standard input", error)) from None
 
 
 def _captures(given: list[str]) -> dict[str, str]:
@@ -326,9 +328,6 @@ def _print_summary(results: Results, verdict: Verdict | None) -> None:
         console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
     for line in () if verdict is None else verdict.lines():
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-Row = TypeVar("Row")
 
 
 def _first(console: Console, rows: list[Row], what: str) -> list[Row]:

@@ -241,11 +241,11 @@ def read_file(path: str | Path, read: Callable[[str, Syntax, str], Read]) -> Rea
     try:
         return read(text, "json" if path.suffix == ".json" else "toml", str(path.parent))
     except _core.ScenarioError as error:
-        raise _core.ScenarioError(about(path, error)) from None
+        raise _core.ScenarioError(message_about(path, error)) from None
 
 
-def about(source: str | Path, error: Exception) -> str:
-    """Return the message of an error with the file, or what else it is about, in front."""
+def message_about(source: str | Path, error: Exception) -> str:
+    """Return the message of an error, with the file or other source of the text in front."""
     # A text in another syntax is "not TOML: ..".
     verb = " is" if str(error).startswith("not ") else ":"
     return f"{source}{verb} {error}"
