@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import CAPTURES, EXAMPLES, ROOT, run_cli, run_process
-from skywave import Scenario
+from skywave import Scenario, cli
 from skywave.cli.console import progress_bar
 
 if TYPE_CHECKING:
@@ -196,3 +197,16 @@ def test_a_table_of_very_many_links_shows_those_that_say_most(tmp_path: Path) ->
     assert "100 of 8,002 links, by drops and arrivals, are shown; --json and" in done.stdout
     assert "r1->r2" in done.stdout
     assert done.stdout.count("->") <= 200
+
+
+@pytest.mark.parametrize("command", [one.name for one in cli.app.registered_commands])
+def test_the_text_of_a_help_fills_its_lines(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line is wrapped once, where the terminal ends, and not also where the source does."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = run_cli(command, "--help").stdout.partition("╭")[0]
+    paragraphs = re.split(r"\n\s*\n", text.partition("Usage:")[2])[1:]
+    assert paragraphs
+    for paragraph in paragraphs:
+        lines = [line.strip() for line in paragraph.splitlines()]
+        for line, after in itertools.pairwise(lines):
+            assert len(f"{line} {after.split()[0]}") > 78, line

@@ -46,6 +46,8 @@ app = typer.Typer(
     help="DCCP on real networks, and a congestion-control laboratory: run network experiments and "
     "reproduce papers.",
     invoke_without_command=True,
+    # Otherwise lines are broken where the source breaks them, and again where the terminal ends.
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
