@@ -1,4 +1,4 @@
-"""The rest of the command line: help, version, decode, bench."""
+"""The rest of the command line: help, version, bench."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import CAPTURES, EXAMPLES, ROOT, run_cli, run_process
+from conftest import EXAMPLES, ROOT, run_cli, run_process
 from skywave import Scenario, cli
 from skywave.cli.console import progress_bar
 
@@ -156,15 +156,6 @@ def test_without_a_terminal_a_line_every_ten_seconds_says_how_far_it_is(
         for fraction in (0.1, 0.2, 0.3, 0.4, 0.5):
             show("120 runs", fraction)
     assert capsys.readouterr().err == "120 runs: 30 %\n120 runs: 50 %\n"
-
-
-def test_decode_prints_a_line_a_frame() -> None:
-    path = CAPTURES / "ccid2.pcapng"
-    frames = json.loads(run_cli("decode", path, "--json").stdout)["frames"]
-    assert any("Request" in frame["text"] for frame in frames)
-    lines = run_cli("decode", path).stdout.splitlines()
-    assert len(lines) == len(frames) > 60
-    assert lines[0].split()[:3] == ["1", f"{frames[0]['time_s']:.6f}", "s"]
 
 
 def test_bench_counts_what_it_did() -> None:

@@ -1,6 +1,6 @@
 """The Rust core: scenario schema, simulator, packet decoder, and DCCP on real sockets."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Self, TypedDict, overload
 
@@ -23,6 +23,7 @@ class Frame(TypedDict):
     text: str
     protocol: str
     bytes: int
+    wrong_checksum: bool
 
 ENGINE: str
 """The version of the simulator and a hash of its sources, which results depend on."""
@@ -245,8 +246,11 @@ def bench(
 ) -> str:
     """Run the benchmark dumbbell on one core; return its counts and its parameters, as JSON."""
 
-def decode_capture(data: bytes) -> list[Frame]:
-    """Decode the frames of a pcapng file."""
+def decode_capture(data: bytes, udp_ports: Sequence[int] = ()) -> list[Frame]:
+    """Decode the frames of a pcapng or pcap file.
+
+    UDP carries DCCP at port 6511, and at ``udp_ports``.
+    """
 
 def duration_s(text: str) -> float:
     """Parse a duration, e.g. "10 s", and return seconds."""

@@ -69,7 +69,7 @@ fn a_capture_holds_every_packet_of_the_link() {
     let mut seen = 0;
     for file in files {
         for frame in Reader::new(Bytes::from(file)).unwrap() {
-            let decoded = frame.unwrap().decode().unwrap();
+            let decoded = frame.unwrap().decode(&[]).unwrap();
             assert!(!matches!(decoded.transport, Transport::Other), "{decoded}");
             seen += 1;
         }

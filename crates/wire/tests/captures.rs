@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use skywave_units::{Duration, Instant};
-use skywave_wire::capture::{CaptureError, Frame, LinkType, Reader, Writer};
+use skywave_wire::capture::{
+    CaptureError, DecodeError, Decoded, Frame, LinkType, Reader, Transport, Writer,
+};
 use skywave_wire::dccp::{self, DccpOption, Kind, Packet, PacketType, ResetCode, ServiceCode};
-use skywave_wire::ip::IpPacket;
-use skywave_wire::{AddressPair, Checksum};
+use skywave_wire::ip::{DEFAULT_HOP_LIMIT, IpPacket};
+use skywave_wire::udp::{self, DCCP_PORT, Datagram};
+use skywave_wire::{AddressPair, Checksum, Ecn, Payload, tcp};
 
 /// Every capture, and its number of packets according to tshark.
 const CAPTURES: [(&str, usize); 7] = [
@@ -355,7 +358,7 @@ fn frames_decode_to_a_line_each() {
     let bytes = std::fs::read(path("ccid2")).unwrap();
     let lines: Vec<String> = Reader::new(Bytes::from(bytes))
         .unwrap()
-        .map(|frame| frame.unwrap().decode().unwrap().to_string())
+        .map(|frame| frame.unwrap().decode(&[]).unwrap().to_string())
         .collect();
     assert!(
         lines[0].starts_with("10.33.0.3 > 10.33.0.2: "),
@@ -364,4 +367,166 @@ fn frames_decode_to_a_line_each() {
     );
     assert!(lines[0].contains("Request service SC=42"), "{}", lines[0]);
     assert!(lines.last().unwrap().contains("Reset"), "{lines:?}");
+}
+
+/// The frame of a packet that carries `payload`.
+fn frame_of(addresses: AddressPair, protocol: u8, payload: impl Into<Bytes>) -> Frame {
+    let mut bytes = Vec::new();
+    IpPacket {
+        addresses,
+        ecn: Ecn::NotEct,
+        identification: 0,
+        hop_limit: DEFAULT_HOP_LIMIT,
+        protocol,
+        payload: payload.into(),
+    }
+    .emit(&mut bytes)
+    .unwrap();
+    Frame {
+        time: Instant::ZERO,
+        link: LinkType::RAW_IP,
+        original_len: bytes.len() as u32,
+        bytes: bytes.into(),
+    }
+}
+
+/// The frame of a UDP datagram between these ports.
+fn datagram(addresses: AddressPair, ports: (u16, u16), payload: impl Into<Payload>) -> Frame {
+    let mut bytes = Vec::new();
+    Datagram {
+        source_port: ports.0,
+        destination_port: ports.1,
+        payload: payload.into(),
+    }
+    .emit(Checksum::Over(addresses), &mut bytes)
+    .unwrap();
+    frame_of(addresses, udp::IP_PROTOCOL, bytes)
+}
+
+/// A packet of each capture of two versions of IP, and its addresses.
+fn samples() -> Vec<(AddressPair, Packet)> {
+    ["ccid2", "ccid2-ipv6"]
+        .into_iter()
+        .map(|name| (ip_packets(name)[0].addresses, packets(name)[0].clone()))
+        .collect()
+}
+
+#[test]
+fn udp_carries_dccp_at_the_ports_that_are_given() {
+    for (addresses, packet) in samples() {
+        let bytes = packet.to_bytes(Checksum::Ignored).unwrap();
+        for ports in [(DCCP_PORT, 40_000), (40_000, DCCP_PORT)] {
+            let frame = datagram(addresses, ports, bytes.clone());
+            let decoded = frame.decode(&[1, DCCP_PORT]).unwrap();
+            let (source_port, destination_port) = ports;
+            let expected = Transport::DccpUdp {
+                source_port,
+                destination_port,
+                packet: packet.clone(),
+            };
+            assert_eq!(decoded.transport, expected);
+            assert_eq!(decoded.protocol(), "DCCP-UDP");
+            let line = format!("UDP {source_port} > {destination_port}: {packet}");
+            assert!(decoded.to_string().ends_with(&line), "{decoded}");
+            let plain = frame.decode(&[1]).unwrap();
+            assert!(matches!(plain.transport, Transport::Udp(_)), "{plain}");
+        }
+        let error = datagram(addresses, (1, DCCP_PORT), b"no DCCP".to_vec())
+            .decode(&[DCCP_PORT])
+            .unwrap_err();
+        assert!(matches!(error, DecodeError::Dccp(_)), "{error}");
+    }
+}
+
+/// A network device that fills in checksums does so after the capture.
+#[test]
+fn a_wrong_checksum_is_told_and_the_packet_decoded() {
+    for (addresses, packet) in samples() {
+        let checksum = Checksum::Over(addresses);
+        let dccp_in_udp = packet.to_bytes(Checksum::Ignored).unwrap();
+        let mut segment = Vec::new();
+        tcp::Segment {
+            source_port: 7,
+            destination_port: 9,
+            seq: 1,
+            ack: 0,
+            flags: tcp::Flags::SYN,
+            window: 1000,
+            checksum_offset: 0,
+            identification: 0,
+            options: tcp::TcpOptions::default(),
+            payload: Payload::EMPTY,
+        }
+        .emit(checksum, &mut segment)
+        .unwrap();
+        let frames = [
+            (
+                "DCCP",
+                frame_of(
+                    addresses,
+                    dccp::IP_PROTOCOL,
+                    packet.to_bytes(checksum).unwrap(),
+                ),
+                6,
+            ),
+            ("TCP", frame_of(addresses, tcp::IP_PROTOCOL, segment), 16),
+            ("UDP", datagram(addresses, (7, 9), b"data".to_vec()), 6),
+            (
+                "DCCP-UDP",
+                datagram(addresses, (7, DCCP_PORT), dccp_in_udp),
+                6,
+            ),
+        ];
+        for (protocol, good, offset) in frames {
+            let right = good.decode(&[DCCP_PORT]).unwrap();
+            assert_eq!(right.wrong_checksum, None, "{right}");
+
+            let mut bytes = good.bytes.to_vec();
+            bytes[addresses.ip_header_len() + offset] ^= 0x5a;
+            let bytes = Bytes::from(bytes);
+            let wrong = Frame { bytes, ..good }.decode(&[DCCP_PORT]).unwrap();
+            let error = wrong.wrong_checksum.clone().unwrap();
+            assert!(error.to_string().contains("checksum is 0x"), "{error}");
+            assert_eq!(wrong.to_string(), format!("{right} [{error}]"));
+            assert_eq!(wrong.protocol(), protocol);
+            let ip = IpPacket {
+                payload: right.ip.payload.clone(),
+                ..wrong.ip.clone()
+            };
+            let as_right = Decoded {
+                ip,
+                wrong_checksum: None,
+                ..wrong
+            };
+            assert_eq!(as_right, right);
+        }
+    }
+}
+
+#[test]
+fn of_two_wrong_checksums_the_outer_one_is_told() {
+    let (addresses, _) = samples().remove(0);
+    let good = datagram(addresses, (7, 9), b"data".to_vec());
+    let mut bytes = good.bytes.to_vec();
+    // Those of IPv4's header and of UDP.
+    bytes[10] ^= 0xff;
+    bytes[26] ^= 0xff;
+    let bytes = Bytes::from(bytes);
+    let decoded = Frame { bytes, ..good }.decode(&[]).unwrap();
+    assert!(
+        matches!(decoded.wrong_checksum, Some(DecodeError::Ip(_))),
+        "{decoded}"
+    );
+    assert!(matches!(decoded.transport, Transport::Udp(_)), "{decoded}");
+}
+
+#[test]
+fn a_packet_that_is_cut_has_no_wrong_checksum_but_is_malformed() {
+    let (addresses, packet) = samples().remove(0);
+    let mut bytes = packet.to_bytes(Checksum::Over(addresses)).unwrap();
+    bytes.truncate(10);
+    let error = frame_of(addresses, dccp::IP_PROTOCOL, bytes)
+        .decode(&[])
+        .unwrap_err();
+    assert!(matches!(error, DecodeError::Dccp(_)), "{error}");
 }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use bytes::Bytes;
 use thiserror::Error;
 
 use super::{Frame, LinkError};
@@ -11,13 +12,17 @@ use crate::{Checksum, dccp, tcp};
 
 /// The packet in a frame.
 ///
-/// `Display` prints one line: addresses, the transport's packet, and the ECN field if set.
+/// `Display` prints one line: addresses, the transport's packet, the ECN field if set, and the
+/// checksum that does not match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
     /// The IP packet; its payload is decoded in `transport`.
     pub ip: IpPacket,
     /// The decoded transport packet.
     pub transport: Transport,
+    /// The first checksum that does not match. Either the packet was damaged on its way, or it was
+    /// captured at its sender, before the network device filled in the checksum.
+    pub wrong_checksum: Option<DecodeError>,
 }
 
 /// The transport packet in a frame.
@@ -30,6 +35,15 @@ pub enum Transport {
     Tcp(tcp::Segment),
     /// UDP.
     Udp(Datagram),
+    /// DCCP in a UDP datagram (RFC 6773).
+    DccpUdp {
+        /// UDP port of the sender.
+        source_port: u16,
+        /// UDP port of the receiver.
+        destination_port: u16,
+        /// The datagram's content.
+        packet: dccp::Packet,
+    },
     /// A protocol that is not decoded; its number is in the IP packet.
     Other,
 }
@@ -55,23 +69,86 @@ pub enum DecodeError {
     Udp(#[from] udp::ParseError),
 }
 
+impl DecodeError {
+    /// Whether the layer is whole, but its checksum does not match.
+    const fn is_checksum(&self) -> bool {
+        matches!(
+            self,
+            Self::Ip(ip::ParseError::Checksum { .. })
+                | Self::Dccp(dccp::ParseError::Checksum { .. })
+                | Self::Tcp(tcp::ParseError::Checksum { .. })
+                | Self::Udp(udp::ParseError::Checksum { .. })
+        )
+    }
+}
+
 impl Frame {
-    /// Decodes the packet in the frame and verifies its checksums.
+    /// Decodes the packet in the frame and verifies its checksums. UDP datagrams from or to one of
+    /// `dccp_ports`, of which [`udp::DCCP_PORT`] is the usual one, contain DCCP.
     ///
     /// # Errors
     ///
-    /// [`DecodeError`] for the first malformed layer.
-    pub fn decode(&self) -> Result<Decoded, DecodeError> {
-        let ip = IpPacket::parse(&self.network_layer()?)?;
-        let checksum = Checksum::Over(ip.addresses);
+    /// [`DecodeError`] for the first malformed layer. A checksum that does not match is none: see
+    /// [`Decoded::wrong_checksum`].
+    pub fn decode(&self, dccp_ports: &[u16]) -> Result<Decoded, DecodeError> {
+        let bytes = self.network_layer()?;
+        let mut wrong = None;
+        let ip = IpPacket::parse(&bytes).or_else(|error| {
+            note(&mut wrong, error.into())?;
+            Ok::<_, DecodeError>(IpPacket::parse_ignoring_checksum(&bytes)?)
+        })?;
         let transport = match ip.protocol {
-            dccp::IP_PROTOCOL => Transport::Dccp(dccp::Packet::parse(&ip.payload, checksum)?),
-            tcp::IP_PROTOCOL => Transport::Tcp(tcp::Segment::parse(&ip.payload, checksum)?),
-            udp::IP_PROTOCOL => Transport::Udp(Datagram::parse(&ip.payload, checksum)?),
+            dccp::IP_PROTOCOL => Transport::Dccp(read(&ip, dccp::Packet::parse, &mut wrong)?),
+            tcp::IP_PROTOCOL => Transport::Tcp(read(&ip, tcp::Segment::parse, &mut wrong)?),
+            udp::IP_PROTOCOL => {
+                let datagram = read(&ip, Datagram::parse, &mut wrong)?;
+                let ports = [datagram.source_port, datagram.destination_port];
+                if ports.iter().any(|port| dccp_ports.contains(port)) {
+                    Transport::DccpUdp {
+                        source_port: datagram.source_port,
+                        destination_port: datagram.destination_port,
+                        // UDP's checksum protects the packet (RFC 6773 section 3.3).
+                        packet: dccp::Packet::read(
+                            datagram.payload.into_bytes(),
+                            Checksum::Ignored,
+                        )?,
+                    }
+                } else {
+                    Transport::Udp(datagram)
+                }
+            }
             _ => Transport::Other,
         };
-        Ok(Decoded { ip, transport })
+        Ok(Decoded {
+            ip,
+            transport,
+            wrong_checksum: wrong,
+        })
     }
+}
+
+/// Parses the payload of an IP packet; if its checksum does not match, notes that in `wrong`.
+fn read<T, E>(
+    ip: &IpPacket,
+    parse: fn(&Bytes, Checksum) -> Result<T, E>,
+    wrong: &mut Option<DecodeError>,
+) -> Result<T, DecodeError>
+where
+    DecodeError: From<E>,
+{
+    parse(&ip.payload, Checksum::Over(ip.addresses)).or_else(|error| {
+        note(wrong, error.into())?;
+        Ok(parse(&ip.payload, Checksum::Ignored)?)
+    })
+}
+
+/// Notes a checksum that does not match, unless there is one already. Any other error is returned.
+fn note(wrong: &mut Option<DecodeError>, error: DecodeError) -> Result<(), DecodeError> {
+    if !error.is_checksum() {
+        return Err(error);
+    }
+    wrong.get_or_insert(error);
+    Ok(())
 }
 
 impl Decoded {
@@ -81,6 +158,7 @@ impl Decoded {
             Transport::Dccp(_) => "DCCP",
             Transport::Tcp(_) => "TCP",
             Transport::Udp(_) => "UDP",
+            Transport::DccpUdp { .. } => "DCCP-UDP",
             Transport::Other => "IP",
         }
     }
@@ -96,6 +174,11 @@ impl fmt::Display for Decoded {
                 let (from, to) = (datagram.source_port, datagram.destination_port);
                 write!(f, "{from} > {to} {} bytes", datagram.payload.len())?;
             }
+            Transport::DccpUdp {
+                source_port,
+                destination_port,
+                packet,
+            } => write!(f, "UDP {source_port} > {destination_port}: {packet}")?,
             Transport::Other => {
                 write!(
                     f,
@@ -107,6 +190,9 @@ impl fmt::Display for Decoded {
         }
         if self.ip.ecn.is_capable() {
             write!(f, " [{:?}]", self.ip.ecn)?;
+        }
+        if let Some(wrong) = &self.wrong_checksum {
+            write!(f, " [{wrong}]")?;
         }
         Ok(())
     }

@@ -141,10 +141,19 @@ impl IpPacket {
         if let IpSlice::Ipv4(ip) = &ip {
             check_checksum(&ip.header())?;
         }
+        Self::read(bytes, &ip)
+    }
+
+    /// Like [`parse`](Self::parse), whatever the checksum of an IPv4 header.
+    pub(crate) fn parse_ignoring_checksum(bytes: &Bytes) -> Result<Self, ParseError> {
+        Self::read(bytes, &IpSlice::from_slice(bytes)?)
+    }
+
+    fn read(bytes: &Bytes, ip: &IpSlice<'_>) -> Result<Self, ParseError> {
         if ip.is_fragmenting_payload() {
             return Err(ParseError::Fragment);
         }
-        let (addresses, ecn, hop_limit, identification) = match &ip {
+        let (addresses, ecn, hop_limit, identification) = match ip {
             IpSlice::Ipv4(ip) => {
                 let header = ip.header();
                 let addresses = AddressPair::V4 {

@@ -385,7 +385,7 @@ fn capture(name: &str) -> Vec<(Instant, Packet)> {
         .map(|frame| {
             let frame = frame.expect("a frame");
             let start = *start.get_or_insert(frame.time);
-            let decoded = frame.decode().expect("a packet");
+            let decoded = frame.decode(&[]).expect("a packet");
             let Transport::Dccp(packet) = decoded.transport else {
                 panic!("not DCCP");
             };
