@@ -131,11 +131,6 @@ def test_an_address_that_another_socket_has() -> None:
         Endpoint.udp(first.local_address)
 
 
-def test_an_address_without_a_port_is_refused() -> None:
-    with pytest.raises(ValueError, match='":port" is not an address with a UDP port'):
-        Endpoint.udp(":port")
-
-
 def test_options_of_an_endpoint_are_in_force() -> None:
     config = EndpointConfig(backlog=1, send_buffer=None)
     with Endpoint.udp("127.0.0.1:0", config=config) as server, Endpoint.udp(":0") as client:
@@ -146,18 +141,6 @@ def test_options_of_an_endpoint_are_in_force() -> None:
         assert server.stats()["too_busy"] > 0
         first.abort()
         del listener
-
-
-@pytest.mark.parametrize(
-    ("config", "text"),
-    [
-        (EndpointConfig(backlog=-1), "backlog: invalid value: integer `-1`, expected 0 or more"),
-        (EndpointConfig(backlog=None), "backlog: invalid type: null"),  # type: ignore[arg-type]
-    ],
-)
-def test_a_wrong_option_is_named(config: EndpointConfig, text: str) -> None:
-    with pytest.raises(ValueError, match=text):
-        Endpoint.udp("127.0.0.1:0", config=config)
 
 
 def test_the_options_of_a_connection_are_not_those_of_an_endpoint() -> None:

@@ -7,9 +7,12 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tools.definitions import NOTHING, QUANTITIES, Field, Node, Part, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PATH = Path(__file__).parent.parent / "python" / "skywave" / "scenario" / "parts.py"
 MUTABLE = ("Scenario",)
@@ -51,10 +54,11 @@ def formatted(text: str, path: Path) -> str:
 
 
 class Writer:
-    """Writes classes of a schema."""
+    """Writes classes of a schema, which inherit from ``base``."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, base: str = "Part") -> None:
         self.schema = schema
+        self.base = base
 
     def module(self) -> str:
         """Return the text of the module, as ruff formats it."""
@@ -100,16 +104,16 @@ class Writer:
         """Return a class."""
         is_mutable = part.name in MUTABLE
         lines = [f"@{'define' if is_mutable else 'frozen'}(kw_only=True)"]
-        lines += [f"class {part.name}({part.base or 'Part'}):", docstring([part.doc], "    ")]
+        fields = () if part.base else part.fields
+        doc = docstring([part.doc], "    ", attributes(fields))
+        lines += [f"class {part.name}({part.base or self.base}):", doc]
         if part.tag is not None:
             lines.append(f'    TAG: ClassVar[str] = "{part.tag}"')
-        for item in () if part.base else part.fields:
+        for item in fields:
             lines.append(f"    {item.name}: {self.annotation(item, is_mutable)}")
             value = self.value(item, is_mutable)
             if value is not None:
                 lines[-1] += f" = {value}"
-            if documentation := described(item):
-                lines.append(docstring([documentation], "    "))
         return "\n".join(lines) + "\n"
 
     def annotation(self, item: Field, is_mutable: bool) -> str:
@@ -131,15 +135,14 @@ class Writer:
             # A name out of a list, or a class in Python.
             return "str | Control"
         names = {
-            "string": "str",
+            "string": "str | PathLike[str]" if node.get("format") == "path" else "str",
             "integer": "int",
             "number": "float",
             "boolean": "bool",
             "null": "None",
         }
-        if isinstance(node["type"], list):
-            return " | ".join(names[name] for name in node["type"])
-        return names[node["type"]]
+        kinds = node["type"]
+        return " | ".join(names[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
 
     def value(self, item: Field, is_mutable: bool) -> str | None:
         """Return what stands behind a field's equals sign; None where nothing does."""
@@ -222,8 +225,29 @@ def described(item: Field) -> str:
     return f"{item.doc} In {item.unit}."
 
 
-def docstring(paragraphs: list[str], indent: str) -> str:
-    """Return a docstring of these paragraphs."""
+def attributes(fields: Sequence[Field]) -> list[str]:
+    """Return the lines of a docstring that describe a class's fields.
+
+    They are in the docstring of the class, which ``help`` shows. It shows none of a field.
+    """
+    lines = ["Attributes:"] if fields else []
+    for item in fields:
+        first, *others = described(item).split("\n\n")
+        paragraphs = [f"{item.name}: {first}", *others]
+        for paragraph in paragraphs:
+            lines += textwrap.wrap(
+                " ".join(paragraph.split()),
+                WIDTH,
+                initial_indent="    " if paragraph is paragraphs[0] else "        ",
+                subsequent_indent="        ",
+                break_on_hyphens=False,
+            )
+            lines += [""] if paragraph is not paragraphs[-1] else []
+    return [*lines, ""] if lines else []
+
+
+def docstring(paragraphs: list[str], indent: str, section: Sequence[str] = ()) -> str:
+    """Return a docstring of these paragraphs, followed by the lines of a section."""
     blocks = [block for text in paragraphs for block in text.split("\n\n") if block]
     lines: list[str] = []
     for block in blocks:
@@ -238,6 +262,7 @@ def docstring(paragraphs: list[str], indent: str) -> str:
             lines += [] if following else [""]
     while lines and not lines[-1]:
         lines.pop()
+    lines += ["", *section] if section else []
     text = f"\n{indent}".join(lines)
     text = "\n".join(line.rstrip() for line in text.splitlines())
     quotes = 'r"""' if "\\" in text else '"""'

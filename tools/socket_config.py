@@ -18,15 +18,19 @@ LINK = re.compile(r"\[(`[^`]+`)\]\([^)\s]*\)")
 HEAD = '''"""The configurations of a connection and of an endpoint.
 
 Written by ``make schema`` from the core's types and their documentation: do not edit.
+
+Creating one raises ``ValueError`` with the first field that is wrong.
 """
 
 from __future__ import annotations
 
+from os import PathLike  # noqa: TC003 - Part reads the types of fields
+
 from attrs import converters, field, frozen
 
 from skywave.control import Control
+from skywave.net.checked import Checked
 from skywave.quantities import Bytes, Duration
-from skywave.scenario.part import Part
 '''
 
 
@@ -36,8 +40,9 @@ def text() -> str:
     endpoint = Schema(json.loads(LINK.sub(r"\1", _core.endpoint_schema())))
     parts = ", ".join(name for name in connection.parts if name != CONFIG)
     imports = f"from skywave.scenario.parts import {parts}\n"
+    base = "Checked"
     classes = (
-        Writer(connection).part(connection.parts[CONFIG]),
-        Writer(endpoint).part(endpoint.parts[ENDPOINT]),
+        Writer(connection, base).part(connection.parts[CONFIG]),
+        Writer(endpoint, base).part(endpoint.parts[ENDPOINT]),
     )
     return formatted(HEAD + imports + "\n" + "\n\n".join(classes), PATH)

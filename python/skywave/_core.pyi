@@ -7,6 +7,7 @@ from typing import Self, TypedDict, overload
 import pyarrow as pa
 
 from skywave.control import Control
+from skywave.net.checked import Checked
 from skywave.net.config import Config, EndpointConfig
 from skywave.net.stats import Closed, EndpointStats, Snapshot, Stats
 
@@ -563,6 +564,12 @@ class NoPermissionError(NetError):
 class AddressInUseError(NetError):
     """Another socket has the address."""
 
+class ClosedError(NetError):
+    """The connection has been closed normally, by either end."""
+
+class UnreachableError(NetError):
+    """There is no way to the peer, or the network reports that it cannot be reached."""
+
 class EndpointClosedError(NetError):
     """The endpoint has been closed; open another one."""
 
@@ -573,21 +580,23 @@ class Connection:
     """A DCCP connection: unreliable datagrams under congestion control.
 
     It can be used from several threads. It is closed when the last reference to it is dropped.
+    Where a call may wait, ``timeout_s`` is the most it waits, in seconds; None is no limit.
     """
 
-    def send(self, data: bytes, timeout_s: float | None = None) -> None:
-        """Queue a datagram, waiting for room if necessary.
+    def send(self, data: bytes | bytearray | memoryview, timeout_s: float | None = None) -> None:
+        """Queue a datagram (bytes, a bytearray or a memoryview), waiting for room if necessary.
 
         It leaves when congestion control allows, and may be lost on the way.
 
         Raises:
             DatagramTooLargeError: If it is larger than ``max_datagram_size``.
-            NetError: If the connection has ended.
+            ClosedError: If the connection has been closed, by either end.
+            NetError: If it has ended in another way.
             TimeoutError: If there is no room within ``timeout_s`` seconds.
 
         """
 
-    def send_async(self, data: bytes) -> Awaitable[None]:
+    def send_async(self, data: bytes | bytearray | memoryview) -> Awaitable[None]:
         """Do the same as ``send``, as an awaitable."""
 
     def recv(self, timeout_s: float | None = None) -> bytes | None:
@@ -627,7 +636,7 @@ class Connection:
         """Send queued datagrams, close the connection, and wait until the peer confirms.
 
         Without ``timeout_s``, queued datagrams have the time ``Config.linger`` to leave, and the
-        peer has minutes to confirm.
+        peer then has ``Config.silence_timeout`` to confirm.
 
         Raises:
             NetError: If the connection ends in another way.
@@ -664,7 +673,7 @@ class Connection:
 
     @property
     def peer(self) -> str:
-        """The peer's address and DCCP port."""
+        """The peer's address and DCCP port, as text."""
 
     @property
     def service_code(self) -> str:
@@ -672,11 +681,11 @@ class Connection:
 
     @property
     def ccids(self) -> tuple[int, int]:
-        """The CCIDs of what this end sends and of what it receives."""
+        """The CCIDs of what this end sends and of what it receives, two integers."""
 
     @property
     def closed(self) -> Closed | None:
-        """How the connection ended; ``None`` while it is open."""
+        """How the connection ended: ``code`` and ``name`` of its Reset. None while it is open."""
 
 class Listener:
     """Accepts connections on one DCCP port."""
@@ -690,7 +699,7 @@ class Listener:
 
         Raises:
             TimeoutError: If there is none within ``timeout_s`` seconds.
-            NetError: If the endpoint has been closed.
+            EndpointClosedError: If the endpoint has been closed.
 
         """
 
@@ -699,7 +708,7 @@ class Listener:
 
         Raises:
             BlockingIOError: If there is none yet.
-            NetError: If the endpoint has been closed.
+            EndpointClosedError: If the endpoint has been closed.
 
         """
 
@@ -724,7 +733,7 @@ class Endpoint:
         Raises:
             AddressInUseError: If another socket has the address.
             NetError: If it cannot be opened for another reason.
-            ValueError: If an option is wrong.
+            ValueError: If the address has no host and port.
 
         """
 
@@ -739,10 +748,17 @@ class Endpoint:
 
     @property
     def local_address(self) -> str:
-        """The address of the socket."""
+        """The address of the socket, as text."""
 
     def listen(self, port: int, *, config: Config | None = None) -> Listener:
-        """Accept connections on DCCP port ``port``."""
+        """Accept connections on DCCP port ``port``, from 1 to 65535.
+
+        Raises:
+            EndpointClosedError: If the endpoint has been closed.
+            NetError: If the port has a listener already.
+            ValueError: If the port is out of range.
+
+        """
 
     def connect(
         self, host: str, port: int, *, udp_port: int = 6511, config: Config | None = None
@@ -756,8 +772,10 @@ class Endpoint:
         Raises:
             RefusedError: If nothing listens there.
             BadServiceCodeError: If the port does not offer the service.
-            ConnectTimeoutError: If there is no answer within the configured time.
+            ConnectTimeoutError: If there is no answer within ``Config.connect_timeout``.
+            UnreachableError: If there is no route to the host.
             NetError: If anything else fails.
+            ValueError: If a port is out of range.
 
         """
 
@@ -818,8 +836,8 @@ def log_to_stderr(level: str) -> None:
 
     """
 
-def check_config(config: Config) -> None:
-    """Raise ``ValueError`` with the first option of a connection that is wrong."""
+def check_config(config: Checked) -> None:
+    """Raise ``ValueError`` with the first option that is wrong."""
 
 def perf_loopback(
     *,

@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+use crate::{OpenError, shard};
+
 /// The options of an endpoint. Those of its connections are in `Config` (Rust: `dccp::Config`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(JsonSchema, Serialize, Deserialize))]
@@ -29,7 +31,7 @@ pub struct EndpointConfig {
     /// connections are distributed by their DCCP ports. It has no effect over IP. Default: 1.
     pub shards: usize,
     /// The most connections per listener that are in their handshake or waiting to be accepted;
-    /// further Requests are answered with a Reset, "Too Busy". Default: 1024.
+    /// further Requests are answered with a Reset, "Too Busy". At least 1. Default: 1024.
     pub backlog: usize,
     /// The most half-open handshakes that a listener stores. Beyond that it drops the oldest if that
     /// has had 4 s to complete, since an honest client has long done so. Otherwise it stores nothing
@@ -39,13 +41,13 @@ pub struct EndpointConfig {
     pub half_open: usize,
     /// The most connections at a time, those in their handshake and those that are closing
     /// included. Beyond it, Requests are answered with a Reset, "Too Busy", and
-    /// [`connect`](crate::Endpoint::connect) fails. Default: 65,536.
+    /// [`connect`](crate::Endpoint::connect) fails. At least 1. Default: 65,536.
     pub max_connections: usize,
     /// The most connections accepted from one IPv4 address, or from one IPv6 /64, which one host
-    /// may own. Further Requests are answered with a Reset, "Too Busy". Default: 8,192.
+    /// may own. Further Requests are answered with a Reset, "Too Busy". At least 1. Default: 8,192.
     pub max_per_address: usize,
     /// The most connections accepted from one IPv4 /24 or IPv6 /48; otherwise like
-    /// [`max_per_address`](Self::max_per_address). Default: 16,384.
+    /// [`max_per_address`](Self::max_per_address). At least 1. Default: 16,384.
     pub max_per_prefix: usize,
     /// The most connections that their application has closed or dropped and whose peer has not
     /// confirmed it. Beyond it, the one that has been closing longest is reset. Default: 4,096.
@@ -71,6 +73,7 @@ pub struct EndpointConfig {
     /// A connection that a peer opens gets its file once the handshake is complete. Traffic never
     /// waits for the disk: events for which it is too slow, or full, are missing in the files, which
     /// say so, and are counted in [`qlog_dropped`](EndpointStats::qlog_dropped). Default: none.
+    #[cfg_attr(feature = "serde", schemars(extend("format" = "path")))]
     pub qlog: Option<PathBuf>,
 }
 
@@ -94,6 +97,33 @@ impl Default for EndpointConfig {
             resets_per_second: 1024,
             qlog: None,
         }
+    }
+}
+
+impl EndpointConfig {
+    /// Checks the limits.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::TooManyShards`], or [`OpenError::ZeroLimit`] with the first limit that would
+    /// forbid everything.
+    pub fn check(&self) -> Result<(), OpenError> {
+        let shards = self.shards;
+        if shards > shard::MAX {
+            let limit = shard::MAX;
+            return Err(OpenError::TooManyShards { shards, limit });
+        }
+        for (name, limit) in [
+            ("backlog", self.backlog),
+            ("max_connections", self.max_connections),
+            ("max_per_address", self.max_per_address),
+            ("max_per_prefix", self.max_per_prefix),
+        ] {
+            if limit == 0 {
+                return Err(OpenError::ZeroLimit(name));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -75,6 +75,7 @@ impl Endpoint {
         config: EndpointConfig,
         open: impl FnOnce(&EndpointConfig) -> Result<Vec<Socket>, OpenError>,
     ) -> Result<Self, OpenError> {
+        config.check()?;
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| OpenError::NoRuntime)?;
         let sockets = open(&config)?;
         let clock = Clock::new();
@@ -151,15 +152,19 @@ impl Endpoint {
         if config.tfrc.quick_start.is_some() {
             return Err(ConnectError::QuickStart);
         }
+        if peer.port == 0 {
+            return Err(ConnectError::PortZero);
+        }
         let shared = &self.0.shared;
         let address = self.reachable(peer.address)?;
-        let route =
-            route(shared.local.bound(), address).map_err(|source| ConnectError::NoRoute {
-                peer: peer.address,
-                source,
-            })?;
+        let local = shared.local.bound();
+        let route = route(local, address).map_err(|source| ConnectError::NoRoute {
+            local,
+            peer: peer.address,
+            source,
+        })?;
         let path = Path {
-            local: shared.local.bound().unwrap_or(route.source),
+            local: local.unwrap_or(route.source),
             peer: address,
         };
         let mut rng = random_generator().map_err(ConnectError::Random)?;
@@ -205,8 +210,10 @@ impl Endpoint {
         if address.is_ipv4() != local.address.is_ipv4() {
             return Err(ConnectError::AddressFamily { peer });
         }
-        if local.encapsulation == Encapsulation::Ip {
-            address.set_port(0);
+        match local.encapsulation {
+            Encapsulation::Ip => address.set_port(0),
+            Encapsulation::Udp if address.port() == 0 => return Err(ConnectError::UdpPortZero),
+            Encapsulation::Udp => {}
         }
         Ok(address)
     }

@@ -41,6 +41,9 @@ pub enum OpenError {
         /// The most allowed.
         limit: usize,
     },
+    /// A limit that nothing could meet.
+    #[error("{0} is 0; give at least 1")]
+    ZeroLimit(&'static str),
     /// The system provided no random numbers for the secret behind Init Cookies.
     #[error("the system's random number generator failed: {0}; try again")]
     Random(getrandom::Error),
@@ -85,6 +88,12 @@ pub enum ConnectError {
     /// section 3.1). A socket cannot write these, and there are no IP options behind a UDP header.
     #[error("a socket cannot send Quick-Start requests: leave tfrc.quick_start out")]
     QuickStart,
+    /// DCCP port zero.
+    #[error("cannot connect to DCCP port 0; choose a port from 1 to 65535")]
+    PortZero,
+    /// UDP port zero, at an endpoint over UDP.
+    #[error("cannot connect to UDP port 0; give the peer's, normally 6511")]
+    UdpPortZero,
     /// The peer's address has an IP version that the endpoint's socket cannot reach.
     #[error(
         "this endpoint's socket cannot reach the IP version of {peer}; open an endpoint for that version"
@@ -94,8 +103,10 @@ pub enum ConnectError {
         peer: SocketAddr,
     },
     /// The system has no route to the peer.
-    #[error("no route to {peer}: {source}; check the address and the network")]
+    #[error("no route from {} to {peer}: {source}; {}", from(.local), routing_advice(*.local, .peer))]
     NoRoute {
+        /// The address to which the endpoint is bound, if it is bound to one.
+        local: Option<IpAddr>,
         /// The peer.
         peer: SocketAddr,
         /// The system's error.
@@ -186,6 +197,27 @@ pub enum ConnectionError {
     /// The endpoint, or its runtime, was shut down.
     #[error("the endpoint has been shut down; open another one")]
     EndpointClosed,
+}
+
+fn from(local: &Option<IpAddr>) -> String {
+    local.map_or_else(|| "this host".to_owned(), |address| address.to_string())
+}
+
+/// What the application can do if there is no route.
+fn routing_advice(local: Option<IpAddr>, peer: &SocketAddr) -> &'static str {
+    match peer {
+        SocketAddr::V6(peer) if peer.ip().is_unicast_link_local() && peer.scope_id() == 0 => {
+            "name the interface of a link-local address, as in fe80::1%eth0"
+        }
+        _ if local.is_some_and(|local| local.to_canonical().is_loopback()) => {
+            "the endpoint is bound to loopback, which reaches only this host: open it at another \
+             address"
+        }
+        _ if local.is_some() => {
+            "check the address and the network, and to which address the endpoint is bound"
+        }
+        _ => "check the address and the network",
+    }
 }
 
 /// What the application can do about a Reset Code.

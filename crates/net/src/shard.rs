@@ -23,7 +23,7 @@ use crate::socket::Socket;
 use crate::timers::Timers;
 
 /// The most shards of an endpoint.
-const MAX: usize = 256;
+pub(crate) const MAX: usize = 256;
 
 /// A socket, with the sending and the timers of its connections.
 #[derive(Debug)]
@@ -52,8 +52,7 @@ pub(crate) fn udp_sockets(
 ) -> Result<Vec<Socket>, OpenError> {
     let count = match config.shards {
         0 => thread::available_parallelism().map_or(1, |count| count.get().min(MAX)),
-        1..=MAX => config.shards,
-        shards => return Err(OpenError::TooManyShards { shards, limit: MAX }),
+        count => count,
     };
     if count == 1 {
         return Ok(vec![Socket::udp(address, config)?]);

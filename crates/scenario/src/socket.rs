@@ -48,10 +48,11 @@ pub struct SocketSpec {
     /// Service Codes (RFC 5595), each four characters or a number. A client requests the first, a
     /// listener accepts all; 0 means none.
     pub service_codes: Vec<ServiceCodeSpec>,
-    /// How many datagrams may wait to be sent before sending blocks.
+    /// How many datagrams may wait to be sent before sending blocks; at least 1.
     #[schemars(extend("x-unit" = "datagrams"))]
     pub send_queue: u32,
-    /// How many datagrams may wait to be read. Further ones are dropped, and the peer is informed.
+    /// How many datagrams may wait to be read, at least 1. Further ones are dropped, and the peer is
+    /// informed.
     #[schemars(extend("x-unit" = "datagrams"))]
     pub receive_queue: u32,
     /// The most data that may wait to be sent; more waits as with `send_queue`.

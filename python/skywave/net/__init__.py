@@ -26,6 +26,7 @@ try:
         AbortedError,
         AddressInUseError,
         BadServiceCodeError,
+        ClosedError,
         Connection,
         ConnectTimeoutError,
         DatagramTooLargeError,
@@ -37,6 +38,7 @@ try:
         NoPermissionError,
         RefusedError,
         ResetError,
+        UnreachableError,
         log_to_stderr,
     )
 except ImportError as error:
@@ -51,6 +53,7 @@ __all__ = [
     "AddressInUseError",
     "BadServiceCodeError",
     "Closed",
+    "ClosedError",
     "Config",
     "ConnectTimeoutError",
     "Connection",
@@ -69,5 +72,6 @@ __all__ = [
     "Snapshot",
     "Stats",
     "Totals",
+    "UnreachableError",
     "log_to_stderr",
 ]

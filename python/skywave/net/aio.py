@@ -76,7 +76,7 @@ class Connection(_Closing):
         self._blocking = blocking
         self._turn = _Turn()
 
-    async def send(self, data: bytes) -> None:
+    async def send(self, data: bytes | bytearray | memoryview) -> None:
         """Queue a datagram, waiting for room if necessary."""
         await self._blocking.send_async(data)
 

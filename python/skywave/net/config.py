@@ -1,15 +1,19 @@
 """The configurations of a connection and of an endpoint.
 
 Written by ``make schema`` from the core's types and their documentation: do not edit.
+
+Creating one raises ``ValueError`` with the first field that is wrong.
 """
 
 from __future__ import annotations
 
+from os import PathLike  # noqa: TC003 - Part reads the types of fields
+
 from attrs import field, frozen
 
 from skywave.control import Control
+from skywave.net.checked import Checked
 from skywave.quantities import Bytes, Duration
-from skywave.scenario.part import Part
 from skywave.scenario.parts import (
     Aimd,
     Cubic,
@@ -21,82 +25,85 @@ from skywave.scenario.parts import (
 
 
 @frozen(kw_only=True)
-class Config(Part):
+class Config(Checked):
     """The options of a connection. They concern either end unless stated otherwise.
 
     Defaults are those of RFC 4340 where it has any. They are the same in Rust
     (`dccp::Config`), in Python and on the command line.
+
+    Attributes:
+        ccid: Congestion control in both directions, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC
+            for small packets), 251 (acknowledgements of CCID 2, with a control that the
+            sender chooses), or another registered CCID; those from 248 on are specific to
+            Skywave. Of 2, 3, 4 and 251 it is a preference: each end accepts all of them, and
+            if both have a preference, the listener's counts (RFC 4340 section 6.3.1). Others
+            may need routers that take part, so both ends must ask for them. Absent: the
+            peer's preference, or 2.
+        control: The congestion control of what this end sends, by name. Its parameters, if
+            any, are in a table of that name next to this field. Setting it makes `ccid` 251,
+            and for what this end sends the only CCID that it accepts. Neither end needs to
+            know the other's control.
+        initial_ssthresh: The initial ssthresh of CCID 2 and of the controls of CCID 251.
+            Absent: unbounded. In packets.
+        tfrc: Parameters of CCID 3 and 4. Absent: those of RFC 5348.
+        service_codes: Service Codes (RFC 5595), each four characters or a number. A client
+            requests the first, a listener accepts all; 0 means none.
+        send_queue: How many datagrams may wait to be sent before sending blocks; at least 1.
+        receive_queue: How many datagrams may wait to be read, at least 1. Further ones are
+            dropped, and the peer is informed.
+        send_queue_bytes: The most data that may wait to be sent; more waits as with
+            `send_queue`.
+        receive_queue_bytes: The most data that may wait to be read; more is dropped as with
+            `receive_queue`.
+        ecn: Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12).
+        detect_optimistic_acks: Whether to end connections with a receiver that acknowledges
+            packets before they have arrived, which makes a sender too fast. The sender skips
+            a sequence number now and then to find out. Only receivers under CCID 2, 251 and
+            the like say what has arrived.
+        checksum_coverage: How much data the checksum covers, as CsCov: 0 for all, n > 0 for
+            (n - 1) * 4 bytes; at most 15 (RFC 4340 section 9.2).
+        minimum_checksum_coverage: The smallest coverage to accept from the peer, as CsCov; 0
+            accepts only full coverage.
+        data_checksum: Whether each datagram carries its own CRC-32c (RFC 4340 section 9.3).
+        path_mtu_discovery: Whether to find out which size of packets the path carries, and
+            follow it down and up (DPLPMTUD, RFC 8899), even where ICMP is filtered.
+        connect_timeout: How long a connection attempt waits for an answer before it gives up.
+        linger: How long closing waits for queued datagrams to leave and to be acknowledged.
+        keepalive: After this long without a packet from the peer, ask whether it is still
+            there. This finds peers that are gone, and keeps the bindings of middleboxes
+            alive; those for UDP may last no longer than 15 s to 2 min. 0 s: never.
+        silence_timeout: How long the peer may leave data, or the question whether it is
+            there, without an answer before the connection ends. 0 s: for ever.
+        idle_timeout: How long the connection may carry no data in either direction before it
+            ends. 0 s: for ever.
+        aimd:
+        cubic:
+        reno:
+        vegas:
+        vcp:
+
     """
 
     ccid: int | None = None
-    """Congestion control in both directions, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small
-    packets), 251 (acknowledgements of CCID 2, with a control that the sender chooses), or
-    another registered CCID; those from 248 on are specific to Skywave. Of 2, 3, 4 and 251 it
-    is a preference: each end accepts all of them, and if both have a preference, the
-    listener's counts (RFC 4340 section 6.3.1). Others may need routers that take part, so
-    both ends must ask for them. Absent: the peer's preference, or 2.
-    """
     control: str | Control | None = None
-    """The congestion control of what this end sends, by name. Its parameters, if any, are in a
-    table of that name next to this field. Setting it makes `ccid` 251, and for what this end
-    sends the only CCID that it accepts. Neither end needs to know the other's control.
-    """
     initial_ssthresh: int | None = None
-    """The initial ssthresh of CCID 2 and of the controls of CCID 251. Absent: unbounded. In
-    packets.
-    """
     tfrc: Tfrc | None = None
-    """Parameters of CCID 3 and 4. Absent: those of RFC 5348."""
     service_codes: tuple[str | int, ...] = (0,)
-    """Service Codes (RFC 5595), each four characters or a number. A client requests the first, a
-    listener accepts all; 0 means none.
-    """
     send_queue: int = 1000
-    """How many datagrams may wait to be sent before sending blocks."""
     receive_queue: int = 1000
-    """How many datagrams may wait to be read. Further ones are dropped, and the peer is
-    informed.
-    """
     send_queue_bytes: Bytes = field(default=Bytes("4 MB"), converter=Bytes)
-    """The most data that may wait to be sent; more waits as with `send_queue`."""
     receive_queue_bytes: Bytes = field(default=Bytes("4 MB"), converter=Bytes)
-    """The most data that may wait to be read; more is dropped as with `receive_queue`."""
     ecn: bool = True
-    """Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12)."""
     detect_optimistic_acks: bool = True
-    """Whether to end connections with a receiver that acknowledges packets before they have
-    arrived, which makes a sender too fast. The sender skips a sequence number now and then to
-    find out. Only receivers under CCID 2, 251 and the like say what has arrived.
-    """
     checksum_coverage: int = 0
-    """How much data the checksum covers, as CsCov: 0 for all, n > 0 for (n - 1) * 4 bytes; at
-    most 15 (RFC 4340 section 9.2).
-    """
     minimum_checksum_coverage: int = 0
-    """The smallest coverage to accept from the peer, as CsCov; 0 accepts only full coverage."""
     data_checksum: bool = False
-    """Whether each datagram carries its own CRC-32c (RFC 4340 section 9.3)."""
     path_mtu_discovery: bool = True
-    """Whether to find out which size of packets the path carries, and follow it down and up
-    (DPLPMTUD, RFC 8899), even where ICMP is filtered.
-    """
     connect_timeout: Duration = field(default=Duration("180 s"), converter=Duration)
-    """How long a connection attempt waits for an answer before it gives up."""
     linger: Duration = field(default=Duration("30 s"), converter=Duration)
-    """How long closing waits for queued datagrams to leave and to be acknowledged."""
     keepalive: Duration = field(default=Duration("120 s"), converter=Duration)
-    """After this long without a packet from the peer, ask whether it is still there. This finds
-    peers that are gone, and keeps the bindings of middleboxes alive; those for UDP may last
-    no longer than 15 s to 2 min. 0 s: never.
-    """
     silence_timeout: Duration = field(default=Duration("30 s"), converter=Duration)
-    """How long the peer may leave data, or the question whether it is there, without an answer
-    before the connection ends. 0 s: for ever.
-    """
     idle_timeout: Duration = field(default=Duration("0 s"), converter=Duration)
-    """How long the connection may carry no data in either direction before it ends. 0 s: for
-    ever.
-    """
     aimd: Aimd | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
@@ -105,82 +112,79 @@ class Config(Part):
 
 
 @frozen(kw_only=True)
-class EndpointConfig(Part):
+class EndpointConfig(Checked):
     """The options of an endpoint. Those of its connections are in `Config` (Rust:
     `dccp::Config`).
+
+    Attributes:
+        send_buffer: Requested size of the socket's send buffer in bytes; `None` keeps the
+            system default. The system may grant less. Default: 4 MiB.
+        receive_buffer: Requested size of the socket's receive buffer in bytes; `None` keeps
+            the system default. The system may grant less (Linux: up to `net.core.rmem_max`).
+            Default: 4 MiB.
+        send_offload: Whether several packets may be passed to the system as one (GSO).
+            Default: yes.
+        receive_offload: Whether the system may deliver several packets as one (GRO). It only
+            joins packets with the same ECN marks. Default: yes.
+        shards: The number of sockets over UDP, each with a task of its own that receives
+            packets and runs timers, so that a busy endpoint uses several processors; 0 is one
+            for each processor. The connections are distributed by their DCCP ports. It has no
+            effect over IP. Default: 1.
+        backlog: The most connections per listener that are in their handshake or waiting to
+            be accepted; further Requests are answered with a Reset, "Too Busy". At least 1.
+            Default: 1024.
+        half_open: The most half-open handshakes that a listener stores. Beyond that it drops
+            the oldest if that has had 4 s to complete, since an honest client has long done
+            so. Otherwise it stores nothing for a Request and answers with an Init Cookie,
+            whose return creates the connection (RFC 4340 section 8.1.4). A flood of Requests
+            therefore takes no memory, and locks nobody out who returns cookies. Default: 256.
+        max_connections: The most connections at a time, those in their handshake and those
+            that are closing included. Beyond it, Requests are answered with a Reset, "Too
+            Busy", and `connect` fails. At least 1. Default: 65,536.
+        max_per_address: The most connections accepted from one IPv4 address, or from one IPv6
+            /64, which one host may own. Further Requests are answered with a Reset, "Too
+            Busy". At least 1. Default: 8,192.
+        max_per_prefix: The most connections accepted from one IPv4 /24 or IPv6 /48; otherwise
+            like `max_per_address`. At least 1. Default: 16,384.
+        max_closing: The most connections that their application has closed or dropped and
+            whose peer has not confirmed it. Beyond it, the one that has been closing longest
+            is reset. Default: 4,096.
+        max_time_waits: The most ended connections whose ports rest (TIMEWAIT). Beyond it, the
+            oldest rest ends early; a delayed packet of that connection could then meet a new
+            one on the same ports, whose sequence numbers most probably reject it. Default:
+            16,384.
+        max_queued_bytes: The most bytes of data that wait in the queues of all connections,
+            to be sent or to be read. Beyond it, each queue takes a datagram only if it is
+            empty: sending waits, and received data is dropped and reported to the peer with
+            Drop Code 2. The queues of a connection are limited by `dccp::Config`. Default:
+            256 MB.
+        reset_strays: Whether packets that belong to no connection are answered with a Reset
+            (RFC 4340 section 8.3.1). Turn it off if another program on this host uses DCCP
+            over IP on addresses for which this endpoint also receives. Default: yes.
+        resets_per_second: The most Resets sent per second outside a connection (RFC 4340
+            section 8.1.3). Default: 1024.
+        qlog: The directory in which each connection gets a qlog file of its packets and its
+            congestion control, for qvis (`NUMBER-client.sqlog` or `NUMBER-server.sqlog`); it
+            is created if need be. A connection that a peer opens gets its file once the
+            handshake is complete. Traffic never waits for the disk: events for which it is
+            too slow, or full, are missing in the files, which say so, and are counted in
+            `qlog_dropped`. Default: none.
+
     """
 
     send_buffer: int | None = 4194304
-    """Requested size of the socket's send buffer in bytes; `None` keeps the system default. The
-    system may grant less. Default: 4 MiB.
-    """
     receive_buffer: int | None = 4194304
-    """Requested size of the socket's receive buffer in bytes; `None` keeps the system default.
-    The system may grant less (Linux: up to `net.core.rmem_max`). Default: 4 MiB.
-    """
     send_offload: bool = True
-    """Whether several packets may be passed to the system as one (GSO). Default: yes."""
     receive_offload: bool = True
-    """Whether the system may deliver several packets as one (GRO). It only joins packets with
-    the same ECN marks. Default: yes.
-    """
     shards: int = 1
-    """The number of sockets over UDP, each with a task of its own that receives packets and runs
-    timers, so that a busy endpoint uses several processors; 0 is one for each processor. The
-    connections are distributed by their DCCP ports. It has no effect over IP. Default: 1.
-    """
     backlog: int = 1024
-    """The most connections per listener that are in their handshake or waiting to be accepted;
-    further Requests are answered with a Reset, "Too Busy". Default: 1024.
-    """
     half_open: int = 256
-    """The most half-open handshakes that a listener stores. Beyond that it drops the oldest if
-    that has had 4 s to complete, since an honest client has long done so. Otherwise it stores
-    nothing for a Request and answers with an Init Cookie, whose return creates the connection
-    (RFC 4340 section 8.1.4). A flood of Requests therefore takes no memory, and locks nobody
-    out who returns cookies. Default: 256.
-    """
     max_connections: int = 65536
-    """The most connections at a time, those in their handshake and those that are closing
-    included. Beyond it, Requests are answered with a Reset, "Too Busy", and `connect` fails.
-    Default: 65,536.
-    """
     max_per_address: int = 8192
-    """The most connections accepted from one IPv4 address, or from one IPv6 /64, which one host
-    may own. Further Requests are answered with a Reset, "Too Busy". Default: 8,192.
-    """
     max_per_prefix: int = 16384
-    """The most connections accepted from one IPv4 /24 or IPv6 /48; otherwise like
-    `max_per_address`. Default: 16,384.
-    """
     max_closing: int = 4096
-    """The most connections that their application has closed or dropped and whose peer has not
-    confirmed it. Beyond it, the one that has been closing longest is reset. Default: 4,096.
-    """
     max_time_waits: int = 16384
-    """The most ended connections whose ports rest (TIMEWAIT). Beyond it, the oldest rest ends
-    early; a delayed packet of that connection could then meet a new one on the same ports,
-    whose sequence numbers most probably reject it. Default: 16,384.
-    """
     max_queued_bytes: int = 256000000
-    """The most bytes of data that wait in the queues of all connections, to be sent or to be
-    read. Beyond it, each queue takes a datagram only if it is empty: sending waits, and
-    received data is dropped and reported to the peer with Drop Code 2. The queues of a
-    connection are limited by `dccp::Config`. Default: 256 MB.
-    """
     reset_strays: bool = True
-    """Whether packets that belong to no connection are answered with a Reset (RFC 4340 section
-    8.3.1). Turn it off if another program on this host uses DCCP over IP on addresses for
-    which this endpoint also receives. Default: yes.
-    """
     resets_per_second: int = 1024
-    """The most Resets sent per second outside a connection (RFC 4340 section 8.1.3). Default:
-    1024.
-    """
-    qlog: str | None = None
-    """The directory in which each connection gets a qlog file of its packets and its congestion
-    control, for qvis (`NUMBER-client.sqlog` or `NUMBER-server.sqlog`); it is created if need
-    be. A connection that a peer opens gets its file once the handshake is complete. Traffic
-    never waits for the disk: events for which it is too slow, or full, are missing in the
-    files, which say so, and are counted in `qlog_dropped`. Default: none.
-    """
+    qlog: str | PathLike[str] | None = None

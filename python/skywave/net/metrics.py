@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from skywave.net import ConnectionSnapshot, Endpoint, Snapshot, aio
 
+LARGEST_PORT = 65_535
 MOST_LISTED = 100
 """The most connections that have time series of their own, by default."""
 
@@ -279,8 +280,11 @@ def serving(
 
     Raises:
         OSError: If the address cannot be used.
+        ValueError: If the port is out of range.
 
     """
+    if not 0 <= port <= LARGEST_PORT:
+        raise ValueError(f"port is {port}: give 1 to {LARGEST_PORT}, or 0 for any")
     registry = CollectorRegistry(auto_describe=False)
     registry.register(EndpointCollector(endpoint, most_listed=most_listed))
     server, thread = start_http_server(port, addr=host, registry=registry)

@@ -6,6 +6,7 @@ import json
 import types
 import typing
 from functools import cache
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
@@ -29,11 +30,15 @@ class Part:
     def to_dict(self) -> dict[str, Any]:
         """Return the part as the core reads it, without fields that have their defaults."""
         kind: type = type(self)
-        body = {
-            key: plain(value)
-            for name, key, default in _fields(kind)
-            if (value := getattr(self, name)) != default and not _is_absent(value, default)
-        }
+        body: dict[str, Any] = {}
+        for name, key, default in _fields(kind):
+            value = getattr(self, name)
+            if value == default or _is_absent(value, default):
+                continue
+            try:
+                body[key] = plain(value)
+            except TypeError as error:
+                raise TypeError(f"{name}: {error}") from error
         if isinstance(control := body.get("control"), Control):
             name, parameters = named(control)
             body |= {"control": name, name: parameters}
@@ -72,6 +77,10 @@ def plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, type):
         raise TypeError(f"{value.__name__} is a class: give an instance, {value.__name__}()")
+    if isinstance(value, PathLike):
+        return fspath(value)
+    if not isinstance(value, str | int | float | dict | Control | None):
+        raise TypeError(f"{value!r} is no value of a field")
     return value
 
 

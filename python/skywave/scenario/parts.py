@@ -167,58 +167,61 @@ OnLoss: TypeAlias = Literal["halves", "decreases", "ignores"]
 
 @frozen(kw_only=True)
 class Probes(Part):
-    """What to measure."""
+    """What to measure.
+
+    Attributes:
+        interval: The interval between samples of flows and links.
+        links: The links to sample, as `"r1->r2"`. Empty: all.
+        flows: The flows to sample, at their ends and on links. Empty: all.
+        windows: Whether to record cwnd, ssthresh and pipe at each change (table `windows`).
+        rates: Whether to record X, X_recv, p and R of TFRC senders at each report and each
+            change (table `rates`).
+        packets: Whether to record every packet at every link and endpoint (table `packets`).
+            This table is large.
+        tables: Additional tables, by name. May include `windows`, `rates` and `packets`.
+
+    """
 
     interval: Duration = field(default=Duration("1 s"), converter=Duration)
-    """The interval between samples of flows and links."""
     links: tuple[str, ...] = ()
-    """The links to sample, as `"r1->r2"`. Empty: all."""
     flows: tuple[str, ...] = ()
-    """The flows to sample, at their ends and on links. Empty: all."""
     windows: bool = False
-    """Whether to record cwnd, ssthresh and pipe at each change (table `windows`)."""
     rates: bool = False
-    """Whether to record X, X_recv, p and R of TFRC senders at each report and each change (table
-    `rates`).
-    """
     packets: bool = False
-    """Whether to record every packet at every link and endpoint (table `packets`). This table is
-    large.
-    """
     tables: tuple[str, ...] = ()
-    """Additional tables, by name. May include `windows`, `rates` and `packets`."""
 
 
 @define(kw_only=True)
 class Scenario(Part):
-    """An experiment: a network, the flows on it, what to measure, and for how long."""
+    """An experiment: a network, the flows on it, what to measure, and for how long.
+
+    Attributes:
+        name: A short name, used in summaries and reports.
+        description: What the experiment shows.
+        duration: The simulated time the run covers, at most 100 years.
+        seed: The seed of all random streams. Each stream is named, so adding a flow does not
+            change the random numbers of the others.
+        nodes: The names of the nodes, in addition to those of `dumbbell`.
+        links: The links, in addition to those of `dumbbell`.
+        bottleneck: Shorthand for the classic topology of two routers. Absent: the network
+            consists of `nodes` and `links`.
+        flows: The flows; at least one.
+        probes: What to measure.
+        verify_wire: Whether to encode and parse every packet and compare the result with the
+            original. The run fails at the first difference.
+
+    """
 
     name: str
-    """A short name, used in summaries and reports."""
     description: str = ""
-    """What the experiment shows."""
     duration: Duration = field(converter=Duration)
-    """The simulated time the run covers, at most 100 years."""
     seed: int = 0
-    """The seed of all random streams. Each stream is named, so adding a flow does not change the
-    random numbers of the others.
-    """
     nodes: list[str] = Factory(list)
-    """The names of the nodes, in addition to those of `dumbbell`."""
     links: list[Link] = Factory(list)
-    """The links, in addition to those of `dumbbell`."""
     bottleneck: Dumbbell | None = field(default=None, metadata={"key": "dumbbell"})
-    """Shorthand for the classic topology of two routers. Absent: the network consists of `nodes`
-    and `links`.
-    """
     flows: list[Flow] = Factory(list)
-    """The flows; at least one."""
     probes: Probes = Probes()
-    """What to measure."""
     verify_wire: bool = False
-    """Whether to encode and parse every packet and compare the result with the original. The run
-    fails at the first difference.
-    """
 
 
 @frozen(kw_only=True)
@@ -235,64 +238,73 @@ class Link(Part):
     A direction is named after its ends: `r1->r2`. Rate, delay, queue and Quick-Start apply to
     both directions; losses, trace, jitter and overtaking only to the forward direction.
     `back` overrides the reverse direction.
+
+    Attributes:
+        from_: The node at which the forward direction starts.
+        to: The node at which the forward direction ends.
+        rate: The rate of each direction.
+        delay: The propagation delay of each direction, at most 24 hours.
+        queue: The queue of each direction.
+        loss: The losses of the forward direction, other than by the queue. Absent: none.
+        trace: How rate and delay of the forward direction change over time. Before the first
+            step, `rate` and `delay` apply. Absent: they do not change.
+        jitter: Maximum random extra delay of each packet in the forward direction, uniformly
+            distributed.
+        overtaking: Whether packets overtake earlier ones where the delay falls, as when a
+            route changes, and by jitter. Otherwise they arrive behind them, spaced by their
+            transmission times.
+        nat: A NAT in front of both directions of the link. Absent: none.
+        quick_start: The share of each direction's `rate`, above 0 and up to 1, that
+            Quick-Start may give away (RFC 4782), whatever a trace makes of the rate: a
+            request is approved as long as the peak use of the last 3 s and the rates approved
+            in them stay below it. A sender gets a rate only if all links of its route, its
+            own included, take part. Absent: the link does not take part in Quick-Start.
+        back: Settings of the reverse direction that differ. Absent: rate, delay, queue and
+            Quick-Start are those of the forward direction, and there are no losses, trace or
+            jitter.
+        one_way: Whether the link has no reverse direction.
+
     """
 
     from_: str = field(metadata={"key": "from"})
-    """The node at which the forward direction starts."""
     to: str
-    """The node at which the forward direction ends."""
     rate: Rate = field(converter=Rate)
-    """The rate of each direction."""
     delay: Duration = field(converter=Duration)
-    """The propagation delay of each direction, at most 24 hours."""
     queue: Queue = Unlimited()
-    """The queue of each direction."""
     loss: Loss | None = None
-    """The losses of the forward direction, other than by the queue. Absent: none."""
     trace: Trace | None = None
-    """How rate and delay of the forward direction change over time. Before the first step,
-    `rate` and `delay` apply. Absent: they do not change.
-    """
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """Maximum random extra delay of each packet in the forward direction, uniformly distributed."""
     overtaking: bool = False
-    """Whether packets overtake earlier ones where the delay falls, as when a route changes, and
-    by jitter. Otherwise they arrive behind them, spaced by their transmission times.
-    """
     nat: Nat | None = None
-    """A NAT in front of both directions of the link. Absent: none."""
     quick_start: float | None = None
-    """The share of each direction's `rate`, above 0 and up to 1, that Quick-Start may give away
-    (RFC 4782), whatever a trace makes of the rate: a request is approved as long as the peak
-    use of the last 3 s and the rates approved in them stay below it. A sender gets a rate
-    only if all links of its route, its own included, take part. Absent: the link does not
-    take part in Quick-Start.
-    """
     back: Back | None = None
-    """Settings of the reverse direction that differ. Absent: rate, delay, queue and Quick-Start
-    are those of the forward direction, and there are no losses, trace or jitter.
-    """
     one_way: bool = False
-    """Whether the link has no reverse direction."""
 
 
 @frozen(kw_only=True)
 class PacketLoss(Part):
-    """The packets to lose, by order of arrival at the link, counted from 1."""
+    """The packets to lose, by order of arrival at the link, counted from 1.
+
+    Attributes:
+        packets: The packets to lose, by order of arrival at the link, counted from 1. Order
+            and repetitions do not matter; every packet that arrives at the link counts,
+            including handshakes.
+
+    """
 
     packets: tuple[int, ...]
-    """The packets to lose, by order of arrival at the link, counted from 1. Order and
-    repetitions do not matter; every packet that arrives at the link counts, including
-    handshakes.
-    """
 
 
 @frozen(kw_only=True)
 class TraceSteps(Part):
-    """The steps, in order of time."""
+    """The steps, in order of time.
+
+    Attributes:
+        steps: The steps, in order of time.
+
+    """
 
     steps: tuple[Step, ...]
-    """The steps, in order of time."""
 
 
 @frozen(kw_only=True)
@@ -301,14 +313,16 @@ class TraceFile(Part):
     and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
     or delay stays unchanged. Lines that start with `#` are comments. When the scenario is
     read from a file, the steps replace this field.
+
+    Attributes:
+        file: The steps in a file; its path is relative to the scenario file. Each line has
+            time, rate and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of
+            time. An empty rate or delay stays unchanged. Lines that start with `#` are
+            comments. When the scenario is read from a file, the steps replace this field.
+
     """
 
     file: str
-    """The steps in a file; its path is relative to the scenario file. Each line has time, rate
-    and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
-    or delay stays unchanged. Lines that start with `#` are comments. When the scenario is
-    read from a file, the steps replace this field.
-    """
 
 
 @frozen(kw_only=True)
@@ -318,39 +332,49 @@ class TraceOpportunities(Part):
     what is left of an opportunity, and the rest of the next one; an opportunity without
     packets is lost. The last time is the length of the trace, after which it begins anew. The
     `rate` of the link is then only what its queue takes for the rate.
+
+    Attributes:
+        opportunities: The times, in milliseconds and in order, at which the link can deliver
+            1500 bytes, as in a trace of Mahimahi (Netravali et al. 2015). A time may occur
+            several times. A packet takes what is left of an opportunity, and the rest of the
+            next one; an opportunity without packets is lost. The last time is the length of
+            the trace, after which it begins anew. The `rate` of the link is then only what
+            its queue takes for the rate.
+
     """
 
     opportunities: tuple[int, ...]
-    """The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a
-    trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet takes
-    what is left of an opportunity, and the rest of the next one; an opportunity without
-    packets is lost. The last time is the length of the trace, after which it begins anew. The
-    `rate` of the link is then only what its queue takes for the rate.
-    """
 
 
 @frozen(kw_only=True)
 class TraceMahimahi(Part):
     """A file of Mahimahi with such times, one on each line; its path is relative to the scenario
     file. When the scenario is read from a file, the times replace this field.
+
+    Attributes:
+        mahimahi: A file of Mahimahi with such times, one on each line; its path is relative
+            to the scenario file. When the scenario is read from a file, the times replace
+            this field.
+
     """
 
     mahimahi: str
-    """A file of Mahimahi with such times, one on each line; its path is relative to the scenario
-    file. When the scenario is read from a file, the times replace this field.
-    """
 
 
 @frozen(kw_only=True)
 class Step(Part):
-    """A change of a link's rate or delay."""
+    """A change of a link's rate or delay.
+
+    Attributes:
+        at: The time of the change.
+        rate: The new rate; the link is down at 0 bps. Absent: unchanged.
+        delay: The new propagation delay. Absent: unchanged.
+
+    """
 
     at: Duration = field(converter=Duration)
-    """The time of the change."""
     rate: Rate | None = field(default=None, converter=converters.optional(Rate))
-    """The new rate; the link is down at 0 bps. Absent: unchanged."""
     delay: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The new propagation delay. Absent: unchanged."""
 
 
 @frozen(kw_only=True)
@@ -358,39 +382,43 @@ class Nat(Part):
     """A NAT in front of both directions of a link: what it does to the TCP segments that pass
     it, beside translating addresses and ports, which nothing here reads. It does nothing to
     DCCP and UDP.
+
+    Attributes:
+        tracking: Whether it tracks connections and discards segments whose sequence or
+            acknowledgement number is out of the window, as stateful packet filters do (van
+            Rooij, "Real Stateful TCP Packet Filtering in IP Filter", 2000).
+        checksum: How it corrects TCP's checksum.
+
     """
 
     tracking: bool = True
-    """Whether it tracks connections and discards segments whose sequence or acknowledgement
-    number is out of the window, as stateful packet filters do (van Rooij, "Real Stateful TCP
-    Packet Filtering in IP Filter", 2000).
-    """
     checksum: NatChecksum = "adjusted"
-    """How it corrects TCP's checksum."""
 
 
 @frozen(kw_only=True)
 class Back(Part):
     """The reverse direction of a link. Rate, delay and queue default to those of the forward
     direction; losses, trace, jitter and overtaking do not.
+
+    Attributes:
+        rate: The rate. Absent: as in the forward direction.
+        delay: The propagation delay, at most 24 hours. Absent: as in the forward direction.
+        queue: The queue. Absent: as in the forward direction.
+        loss: The losses other than by the queue. Absent: none.
+        trace: How rate and delay change over time. Absent: they do not change.
+        jitter: Maximum random extra delay of each packet, uniformly distributed.
+        overtaking: Whether packets overtake earlier ones where the delay falls, as when a
+            route changes, and by jitter.
+
     """
 
     rate: Rate | None = field(default=None, converter=converters.optional(Rate))
-    """The rate. Absent: as in the forward direction."""
     delay: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The propagation delay, at most 24 hours. Absent: as in the forward direction."""
     queue: Queue | None = None
-    """The queue. Absent: as in the forward direction."""
     loss: Loss | None = None
-    """The losses other than by the queue. Absent: none."""
     trace: Trace | None = None
-    """How rate and delay change over time. Absent: they do not change."""
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """Maximum random extra delay of each packet, uniformly distributed."""
     overtaking: bool = False
-    """Whether packets overtake earlier ones where the delay falls, as when a route changes, and
-    by jitter.
-    """
 
 
 @frozen(kw_only=True)
@@ -402,230 +430,229 @@ class Dumbbell(Part):
          s1 ─┐                 ┌─ d1
              r1 ─ bottleneck ─ r2
          s2 ─┘                 └─ d2
+
+    Attributes:
+        pairs: The number of hosts on each side, at most 100,000. In pairs.
+        rate: The rate of the bottleneck.
+        delay: The propagation delay of the bottleneck, at most 24 hours.
+        queue: The queue of the bottleneck in each direction.
+        loss: The losses of the bottleneck in the forward direction, other than by the queue.
+            Absent: none.
+        trace: How rate and delay of the bottleneck change over time in the forward direction.
+            Absent: they do not change.
+        jitter: Maximum random extra delay of each packet at the bottleneck in the forward
+            direction, uniformly distributed.
+        overtaking: Whether packets overtake earlier ones where the delay falls, as when a
+            route changes, and by jitter. Otherwise they arrive behind them, spaced by their
+            transmission times.
+        nat: A NAT in front of both directions of the bottleneck. Absent: none.
+        quick_start: The share of the rate of each link, above 0 and up to 1, that Quick-Start
+            may give away (RFC 4782): a request is approved as long as the peak use of the
+            last 3 s and the rates approved in them stay below it. Absent: no link takes part
+            in Quick-Start.
+        back: Settings of the bottleneck's reverse direction that differ. Absent: rate, delay
+            and queue are those of the forward direction, and there are no losses, trace or
+            jitter.
+        access_rate: The rate of the access links. Their queues are unlimited.
+        access_delays: The propagation delays of the access links of pairs 1, 2 and so on, the
+            same on both sides, at most 24 hours. If there are more pairs than delays, the
+            list repeats.
+
     """
 
     pairs: int
-    """The number of hosts on each side, at most 100,000. In pairs."""
     rate: Rate = field(converter=Rate)
-    """The rate of the bottleneck."""
     delay: Duration = field(converter=Duration)
-    """The propagation delay of the bottleneck, at most 24 hours."""
     queue: Queue = Unlimited()
-    """The queue of the bottleneck in each direction."""
     loss: Loss | None = None
-    """The losses of the bottleneck in the forward direction, other than by the queue. Absent:
-    none.
-    """
     trace: Trace | None = None
-    """How rate and delay of the bottleneck change over time in the forward direction. Absent:
-    they do not change.
-    """
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """Maximum random extra delay of each packet at the bottleneck in the forward direction,
-    uniformly distributed.
-    """
     overtaking: bool = False
-    """Whether packets overtake earlier ones where the delay falls, as when a route changes, and
-    by jitter. Otherwise they arrive behind them, spaced by their transmission times.
-    """
     nat: Nat | None = None
-    """A NAT in front of both directions of the bottleneck. Absent: none."""
     quick_start: float | None = None
-    """The share of the rate of each link, above 0 and up to 1, that Quick-Start may give away
-    (RFC 4782): a request is approved as long as the peak use of the last 3 s and the rates
-    approved in them stay below it. Absent: no link takes part in Quick-Start.
-    """
     back: Back | None = None
-    """Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and queue
-    are those of the forward direction, and there are no losses, trace or jitter.
-    """
     access_rate: Rate = field(converter=Rate)
-    """The rate of the access links. Their queues are unlimited."""
     access_delays: tuple[Duration, ...] = field(converter=durations)
-    """The propagation delays of the access links of pairs 1, 2 and so on, the same on both
-    sides, at most 24 hours. If there are more pairs than delays, the list repeats.
-    """
 
 
 @frozen(kw_only=True)
 class Flow(Part):
-    """A flow from one node to another."""
+    """A flow from one node to another.
+
+    Attributes:
+        name: A name, unique in the scenario.
+        from_: The sending node.
+        to: The receiving node.
+        start: When the sending application starts.
+        start_jitter: Maximum random delay of the start, uniformly distributed. It makes runs
+            with different seeds differ, so that phase effects average out.
+        stop: When the sending application stops. Absent: at the end of the run.
+        class_: The traffic class of the flow's packets in both directions, from 0 to 3. It
+            selects the sub-queue of weighted queues.
+        route: The nodes between `from` and `to` on the forward path, in order, without `from`
+            and `to`. Absent: the route with the fewest links; among equals, the one whose
+            links come first in the scenario.
+        route_back: The nodes on the reverse path, in order, without the ends. Absent: `route`
+            reversed if given, otherwise the route with the fewest links.
+        transport: The transport protocol and its parameters.
+        source: The application.
+
+    """
 
     name: str
-    """A name, unique in the scenario."""
     from_: str = field(metadata={"key": "from"})
-    """The sending node."""
     to: str
-    """The receiving node."""
     start: Duration = field(default=Duration("0 s"), converter=Duration)
-    """When the sending application starts."""
     start_jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """Maximum random delay of the start, uniformly distributed. It makes runs with different
-    seeds differ, so that phase effects average out.
-    """
     stop: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """When the sending application stops. Absent: at the end of the run."""
     class_: int = field(default=0, metadata={"key": "class"})
-    """The traffic class of the flow's packets in both directions, from 0 to 3. It selects the
-    sub-queue of weighted queues.
-    """
     route: tuple[str, ...] | None = None
-    """The nodes between `from` and `to` on the forward path, in order, without `from` and `to`.
-    Absent: the route with the fewest links; among equals, the one whose links come first in
-    the scenario.
-    """
     route_back: tuple[str, ...] | None = None
-    """The nodes on the reverse path, in order, without the ends. Absent: `route` reversed if
-    given, otherwise the route with the fewest links.
-    """
     transport: Transport
-    """The transport protocol and its parameters."""
     source: Source
-    """The application."""
 
 
 @frozen(kw_only=True)
 class Tcp(Part):
-    """Parameters of TCP. The meaning of absent parameters depends on `profile`."""
+    """Parameters of TCP. The meaning of absent parameters depends on `profile`.
+
+    Attributes:
+        profile: The rules that apply where the RFCs leave a choice or ns-2 departs from them.
+        control: The congestion control, by name. Every control works with every recovery. Its
+            parameters, if any, are in a table of that name next to this field.
+        ecn: Whether to use ECN (RFC 3168). Controls that use the ECN bits in their own way
+            ignore this.
+        recovery: How lost segments are detected and retransmitted. Absent: `sack` for
+            `cubic`, `vegas` for `vegas`, and `newreno` for most other controls.
+        segment: The data bytes of a full segment (SMSS).
+        initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on
+            `segment`, for profile `rfc`; 2 for `ns2`.
+        initial_ssthresh: The initial ssthresh. Absent: unbounded for profile `rfc`;
+            `receive_window` for `ns2`. In segments.
+        receive_window: A fixed receive window, at most 1 GiB (RFC 7323 section 2.3). Absent:
+            autotuned for profile `rfc`, by dynamic right-sizing (Fisk and Feng 2001) as in
+            Linux: at first 64 KiB, then at least twice what a round trip delivers, and never
+            less than before; 1000 for `ns2`, whose windows are fixed. In segments.
+        max_receive_window: The largest autotuned receive window, at most 1 GiB. Absent: 32
+            MiB, as Linux's `tcp_rmem[2]` since version 6.16.
+        delayed_ack: How long the receiver delays the acknowledgement of a single segment to
+            wait for a second one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every
+            segment is acknowledged at once.
+        limited_transmit: Whether to use limited transmit (RFC 3042; ns-2's `singledup_` for
+            profile `ns2`).
+        send_jitter: Maximum random delay before sending data the window permits (ns-2's
+            `overhead_`). Afterwards everything the window permits leaves in one burst.
+        tick: The granularity of the retransmission timer. Absent: no ticks for profile `rfc`;
+            10 ms for `ns2`.
+        tick_phase: The offset of the start of the run within a tick. Used only by profile
+            `ns2`. Absent: 5 ms, half a tick of ns-2, which draws it at random for each
+            connection (`boot_time_`); 0 s for `vegas`, for which ns-2 does not draw it.
+        initial_rto: The RTO before the first round-trip time sample. Absent: 1 s for profile
+            `rfc` (RFC 6298); 3 s for `ns2`.
+        min_rto: The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `ns2`.
+        aimd:
+        cubic:
+        reno:
+        vegas: Vegas with its own recovery and, in its ns-2 variant, with its inflation of
+            cwnd.
+        vcp:
+
+    """
 
     TAG: ClassVar[str] = "tcp"
     profile: Profile = "rfc"
-    """The rules that apply where the RFCs leave a choice or ns-2 departs from them."""
     control: str | Control = "reno"
-    """The congestion control, by name. Every control works with every recovery. Its parameters,
-    if any, are in a table of that name next to this field.
-    """
     ecn: bool = False
-    """Whether to use ECN (RFC 3168). Controls that use the ECN bits in their own way ignore
-    this.
-    """
     recovery: TcpRecovery | None = None
-    """How lost segments are detected and retransmitted. Absent: `sack` for `cubic`, `vegas` for
-    `vegas`, and `newreno` for most other controls.
-    """
     segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """The data bytes of a full segment (SMSS)."""
     initial_cwnd: int | None = None
-    """The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`, for profile
-    `rfc`; 2 for `ns2`.
-    """
     initial_ssthresh: int | None = None
-    """The initial ssthresh. Absent: unbounded for profile `rfc`; `receive_window` for `ns2`. In
-    segments.
-    """
     receive_window: int | None = None
-    """A fixed receive window, at most 1 GiB (RFC 7323 section 2.3). Absent: autotuned for
-    profile `rfc`, by dynamic right-sizing (Fisk and Feng 2001) as in Linux: at first 64 KiB,
-    then at least twice what a round trip delivers, and never less than before; 1000 for
-    `ns2`, whose windows are fixed. In segments.
-    """
     max_receive_window: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """The largest autotuned receive window, at most 1 GiB. Absent: 32 MiB, as Linux's
-    `tcp_rmem[2]` since version 6.16.
-    """
     delayed_ack: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """How long the receiver delays the acknowledgement of a single segment to wait for a second
-    one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every segment is acknowledged at
-    once.
-    """
     limited_transmit: bool = True
-    """Whether to use limited transmit (RFC 3042; ns-2's `singledup_` for profile `ns2`)."""
     send_jitter: Duration = field(default=Duration("0 s"), converter=Duration)
-    """Maximum random delay before sending data the window permits (ns-2's `overhead_`).
-    Afterwards everything the window permits leaves in one burst.
-    """
     tick: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The granularity of the retransmission timer. Absent: no ticks for profile `rfc`; 10 ms for
-    `ns2`.
-    """
     tick_phase: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The offset of the start of the run within a tick. Used only by profile `ns2`. Absent: 5
-    ms, half a tick of ns-2, which draws it at random for each connection (`boot_time_`); 0 s
-    for `vegas`, for which ns-2 does not draw it.
-    """
     initial_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The RTO before the first round-trip time sample. Absent: 1 s for profile `rfc` (RFC 6298);
-    3 s for `ns2`.
-    """
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `ns2`."""
     aimd: Aimd | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
-    """Vegas with its own recovery and, in its ns-2 variant, with its inflation of cwnd."""
     vcp: Vcp | None = None
 
 
 @frozen(kw_only=True)
 class Dccp(Part):
-    """Parameters of DCCP. The meaning of absent parameters depends on `profile`."""
+    """Parameters of DCCP. The meaning of absent parameters depends on `profile`.
+
+    Attributes:
+        ccid: The congestion control, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small
+            packets), 251 (chosen by the sender in `control`), or another registered CCID.
+        control: The control of CCID 251, by name. Its parameters, if any, are in a table of
+            that name next to this field. Absent: `reno`.
+        profile: The rules that apply where the RFCs leave a choice or ns-2 departs from them.
+        initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 packets, depending on the
+            datagram size, for profile `rfc`; 3 for `ns2`.
+        initial_ssthresh: The initial ssthresh. Absent: unbounded for profile `rfc`; 65,535
+            for `ns2`. In packets.
+        growth: How the window of CCID 2 grows. Absent: `rfc4341` for profile `rfc`;
+            `ns2-tcplike` for `ns2`.
+        tfrc: Parameters of CCID 3 and 4. Absent: their defaults.
+        quick_start: The rate that a sender under CCID 3 or 4 asks for with Quick-Start,
+            headers included, with its first datagram and after idle periods (RFC 5634). It is
+            rounded down to 80 kbps times a power of two, which is also the least. Absent: no
+            Quick-Start.
+        send_queue: The number of datagrams that can wait in the sender; further ones are
+            refused. Absent: 64 for profile `rfc`; 1000 for `ns2`.
+        short_seqnos: Whether to use 24-bit sequence numbers. Absent: no for profile `rfc`;
+            yes for `ns2`, to match the header sizes of ns-2's module.
+        ecn: Whether to use ECN. Required by CCIDs that write their own codes into the ECN
+            field.
+        detect_optimistic_acks: Whether the sender skips a sequence number now and then, to
+            catch receivers that acknowledge packets before they have arrived, as sockets do.
+            It concerns CCIDs whose receivers say what has arrived, such as CCID 2.
+        ack_ratio: The initial Ack Ratio (RFC 4340 section 11.3), at least 1. In packets.
+        min_ack_ratio: The smallest Ack Ratio that CCID 2's sender asks for, 1 or 2 (RFC 4341
+            section 6.1.2). Absent: 2 for profile `rfc`; 1 for `ns2`. In packets.
+        reductions: How often losses reduce the window of CCID 2 and of those based on it.
+            Absent: `per-window`.
+        immediate_acks: Whether the receiver immediately acknowledges after missing or marked
+            packets (RFC 4340 section 11.3). Absent: yes for profile `rfc`; no for `ns2`.
+        delayed_ack: The longest delay of an acknowledgement (RFC 4340 section 11.3). Absent:
+            200 ms.
+        initial_rto: The timeout before the first round-trip time sample. Absent: 1 s for
+            profile `rfc` (RFC 6298); 3 s for `ns2`.
+        min_rto: The minimum timeout. Absent: 200 ms for profile `rfc`; 1 s for `ns2`.
+        aimd:
+        cubic:
+        reno:
+        vegas:
+        vcp:
+
+    """
 
     TAG: ClassVar[str] = "dccp"
     ccid: int = 2
-    """The congestion control, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets), 251
-    (chosen by the sender in `control`), or another registered CCID.
-    """
     control: str | Control | None = None
-    """The control of CCID 251, by name. Its parameters, if any, are in a table of that name next
-    to this field. Absent: `reno`.
-    """
     profile: Profile = "rfc"
-    """The rules that apply where the RFCs leave a choice or ns-2 departs from them."""
     initial_cwnd: int | None = None
-    """The initial cwnd. Absent: RFC 3390's 2 to 4 packets, depending on the datagram size, for
-    profile `rfc`; 3 for `ns2`.
-    """
     initial_ssthresh: int | None = None
-    """The initial ssthresh. Absent: unbounded for profile `rfc`; 65,535 for `ns2`. In packets."""
     growth: Growth | None = None
-    """How the window of CCID 2 grows. Absent: `rfc4341` for profile `rfc`; `ns2-tcplike` for
-    `ns2`.
-    """
     tfrc: Tfrc | None = None
-    """Parameters of CCID 3 and 4. Absent: their defaults."""
     quick_start: Rate | None = field(default=None, converter=converters.optional(Rate))
-    """The rate that a sender under CCID 3 or 4 asks for with Quick-Start, headers included, with
-    its first datagram and after idle periods (RFC 5634). It is rounded down to 80 kbps times
-    a power of two, which is also the least. Absent: no Quick-Start.
-    """
     send_queue: int | None = None
-    """The number of datagrams that can wait in the sender; further ones are refused. Absent: 64
-    for profile `rfc`; 1000 for `ns2`.
-    """
     short_seqnos: bool | None = None
-    """Whether to use 24-bit sequence numbers. Absent: no for profile `rfc`; yes for `ns2`, to
-    match the header sizes of ns-2's module.
-    """
     ecn: bool = True
-    """Whether to use ECN. Required by CCIDs that write their own codes into the ECN field."""
     detect_optimistic_acks: bool = False
-    """Whether the sender skips a sequence number now and then, to catch receivers that
-    acknowledge packets before they have arrived, as sockets do. It concerns CCIDs whose
-    receivers say what has arrived, such as CCID 2.
-    """
     ack_ratio: int = 2
-    """The initial Ack Ratio (RFC 4340 section 11.3), at least 1. In packets."""
     min_ack_ratio: int | None = None
-    """The smallest Ack Ratio that CCID 2's sender asks for, 1 or 2 (RFC 4341 section 6.1.2).
-    Absent: 2 for profile `rfc`; 1 for `ns2`. In packets.
-    """
     reductions: Reductions | None = None
-    """How often losses reduce the window of CCID 2 and of those based on it. Absent:
-    `per-window`.
-    """
     immediate_acks: bool | None = None
-    """Whether the receiver immediately acknowledges after missing or marked packets (RFC 4340
-    section 11.3). Absent: yes for profile `rfc`; no for `ns2`.
-    """
     delayed_ack: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The longest delay of an acknowledgement (RFC 4340 section 11.3). Absent: 200 ms."""
     initial_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The timeout before the first round-trip time sample. Absent: 1 s for profile `rfc` (RFC
-    6298); 3 s for `ns2`.
-    """
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The minimum timeout. Absent: 200 ms for profile `rfc`; 1 s for `ns2`."""
     aimd: Aimd | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
@@ -635,49 +662,58 @@ class Dccp(Part):
 
 @frozen(kw_only=True)
 class Tfrc(Part):
-    """Parameters of CCID 3 and CCID 4. They override those of `rules`."""
+    """Parameters of CCID 3 and CCID 4. They override those of `rules`.
+
+    Attributes:
+        rules: The rules to follow. Absent: `rfc5348` for profile `rfc`; `ns2` for profile
+            `ns2`.
+        segment_size: s: the size that every packet counts as, regardless of its content.
+            Absent: s is the mean size of the packets sent (RFC 5348 section 4.1).
+        oscillation_prevention: Whether to send more slowly while the round-trip time is above
+            its average (RFC 5348 section 4.5). If not, the mean round-trip time follows each
+            sample closely, as that section recommends. Absent: yes.
+        smoothing: Whether averages of the round-trip time are weighted per report or per
+            round-trip time. Absent: `per-report`.
+        feedback: When the receiver sends reports.
+        receiver_rtt: How the receiver learns the round-trip time.
+
+    """
 
     rules: TfrcRules | None = None
-    """The rules to follow. Absent: `rfc5348` for profile `rfc`; `ns2` for profile `ns2`."""
     segment_size: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """s: the size that every packet counts as, regardless of its content. Absent: s is the mean
-    size of the packets sent (RFC 5348 section 4.1).
-    """
     oscillation_prevention: bool | None = None
-    """Whether to send more slowly while the round-trip time is above its average (RFC 5348
-    section 4.5). If not, the mean round-trip time follows each sample closely, as that
-    section recommends. Absent: yes.
-    """
     smoothing: Smoothing | None = None
-    """Whether averages of the round-trip time are weighted per report or per round-trip time.
-    Absent: `per-report`.
-    """
     feedback: Feedback = "window-counter"
-    """When the receiver sends reports."""
     receiver_rtt: ReceiverRtt = "window-counter"
-    """How the receiver learns the round-trip time."""
 
 
 @frozen(kw_only=True)
 class PerRoundTrip(Part):
-    """Several reports per round-trip time, each covering a whole one."""
+    """Several reports per round-trip time, each covering a whole one.
+
+    Attributes:
+        reports: The number of reports per round-trip time, from 1 to 1000.
+
+    """
 
     TAG: ClassVar[str] = "per-round-trip"
     reports: int
-    """The number of reports per round-trip time, from 1 to 1000."""
 
 
 @frozen(kw_only=True)
 class DynamicFeedback(Part):
     """Dynamic feedback: N = min(max(round(RTT / rtt_ref), 1), RTT X_recv / s) reports per
     round-trip time.
+
+    Attributes:
+        rtt_ref: The round-trip time at which N is 1; 100 ms in the paper.
+        window: The measurement window for X_recv.
+
     """
 
     TAG: ClassVar[str] = "dynamic"
     rtt_ref: Duration = field(default=Duration("100 ms"), converter=Duration)
-    """The round-trip time at which N is 1; 100 ms in the paper."""
     window: ObservationWindow = "interval"
-    """The measurement window for X_recv."""
 
 
 @frozen(kw_only=True)
@@ -694,81 +730,87 @@ class KernelTcp(Part):
 
     The kernel counts duplicates among the packets that it delivers, and does not tell
     timeouts.
+
+    Attributes:
+        control: The congestion control, by its name in the kernel: `cubic`, `reno` or `bbr`,
+            where the kernel has it.
+        segment: The data bytes of a full segment.
+
     """
 
     TAG: ClassVar[str] = "kernel-tcp"
     control: str = "cubic"
-    """The congestion control, by its name in the kernel: `cubic`, `reno` or `bbr`, where the
-    kernel has it.
-    """
     segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """The data bytes of a full segment."""
 
 
 @frozen(kw_only=True)
 class Red(Part):
     """Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are
     in packets, of size `mean_packet` if the queue is measured in bytes.
+
+    Attributes:
+        packets: Capacity in packets; give this or `bytes`.
+        bytes: Capacity in bytes.
+        min_threshold: The average queue above which packets are dropped. Default: half of
+            what the link sends in `target_delay`, at least 5.
+        max_threshold: The average queue above which all packets are dropped, or increasingly
+            many if `gentle`. Default: three times the minimum.
+        target_delay: The delay from which default thresholds are derived.
+        max_p: The drop probability at the maximum threshold (ns-2's `1/linterm_`); the
+            initial value for adaptive RED.
+        weight: The weight of the average. Give this or `time_constant`, or neither for a time
+            constant of ten round-trip times (ns-2's `q_weight_` of -1).
+        time_constant: The time constant of the average.
+        mean_packet: The mean packet size.
+        gentle: Whether the drop probability rises from `max_p` to 1 between the maximum
+            threshold and twice that threshold, instead of jumping.
+        wait: Whether a drop is followed by a minimum number of packets without one.
+        queue_in_bytes: Whether the queue is measured in bytes.
+        drop_by_bytes: Whether larger packets are more likely to be dropped.
+        ecn: Whether randomly chosen packets are marked instead of dropped, if they can be
+            marked.
+        mark_p: The drop probability above which packets are dropped even if they could be
+            marked.
+
     """
 
     TAG: ClassVar[str] = "red"
     packets: int | None = None
-    """Capacity in packets; give this or `bytes`."""
     bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """Capacity in bytes."""
     min_threshold: float | None = None
-    """The average queue above which packets are dropped. Default: half of what the link sends in
-    `target_delay`, at least 5.
-    """
     max_threshold: float | None = None
-    """The average queue above which all packets are dropped, or increasingly many if `gentle`.
-    Default: three times the minimum.
-    """
     target_delay: Duration = field(default=Duration("5 ms"), converter=Duration)
-    """The delay from which default thresholds are derived."""
     max_p: float = 0.1
-    """The drop probability at the maximum threshold (ns-2's `1/linterm_`); the initial value for
-    adaptive RED.
-    """
     weight: float | None = None
-    """The weight of the average. Give this or `time_constant`, or neither for a time constant of
-    ten round-trip times (ns-2's `q_weight_` of -1).
-    """
     time_constant: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """The time constant of the average."""
     mean_packet: Bytes = field(default=Bytes("500 B"), converter=Bytes)
-    """The mean packet size."""
     gentle: bool = True
-    """Whether the drop probability rises from `max_p` to 1 between the maximum threshold and
-    twice that threshold, instead of jumping.
-    """
     wait: bool = True
-    """Whether a drop is followed by a minimum number of packets without one."""
     queue_in_bytes: bool = False
-    """Whether the queue is measured in bytes."""
     drop_by_bytes: bool = False
-    """Whether larger packets are more likely to be dropped."""
     ecn: bool = False
-    """Whether randomly chosen packets are marked instead of dropped, if they can be marked."""
     mark_p: float = 0.1
-    """The drop probability above which packets are dropped even if they could be marked."""
 
 
 @frozen(kw_only=True)
 class CoDel(Part):
-    """Parameters of CoDel, as written in a file."""
+    """Parameters of CoDel, as written in a file.
+
+    Attributes:
+        packets: Capacity in packets; give this or `bytes`.
+        bytes: Capacity in bytes.
+        target: The acceptable standing delay.
+        interval: How long the delay must exceed the target before anything is dropped.
+        ecn: Whether to mark packets instead of dropping them, if they can be marked.
+
+    """
 
     TAG: ClassVar[str] = "codel"
     packets: int | None = None
-    """Capacity in packets; give this or `bytes`."""
     bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """Capacity in bytes."""
     target: Duration = field(default=Duration("5 ms"), converter=Duration)
-    """The acceptable standing delay."""
     interval: Duration = field(default=Duration("100 ms"), converter=Duration)
-    """How long the delay must exceed the target before anything is dropped."""
     ecn: bool = False
-    """Whether to mark packets instead of dropping them, if they can be marked."""
 
 
 @frozen(kw_only=True)
@@ -776,213 +818,259 @@ class DropTail(Part):
     """The capacity of a drop-tail queue, in packets or in bytes.
 
     The packet in transmission does not count. (An ns-2 `queue-limit` of 20 is 19 here.)
+
+    Attributes:
+        packets: Capacity in packets.
+        bytes: Capacity in bytes.
+
     """
 
     TAG: ClassVar[str] = "drop-tail"
     packets: int | None = None
-    """Capacity in packets."""
     bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """Capacity in bytes."""
 
 
 @frozen(kw_only=True)
 class FqCoDel(Part):
-    """Parameters of FQ-CoDel, as written in a file."""
+    """Parameters of FQ-CoDel, as written in a file.
+
+    Attributes:
+        packets: Capacity of all queues together, in packets.
+        flows: Number of queues that flows are hashed into.
+        quantum: Bytes that each queue may send per round.
+        target: The acceptable standing delay of each queue.
+        interval: How long the delay must exceed the target before anything is dropped.
+        ecn: Whether to mark packets instead of dropping them, if they can be marked.
+
+    """
 
     TAG: ClassVar[str] = "fq-codel"
     packets: int = 10240
-    """Capacity of all queues together, in packets."""
     flows: int = 1024
-    """Number of queues that flows are hashed into."""
     quantum: Bytes = field(default=Bytes("1.514 kB"), converter=Bytes)
-    """Bytes that each queue may send per round."""
     target: Duration = field(default=Duration("5 ms"), converter=Duration)
-    """The acceptable standing delay of each queue."""
     interval: Duration = field(default=Duration("100 ms"), converter=Duration)
-    """How long the delay must exceed the target before anything is dropped."""
     ecn: bool = True
-    """Whether to mark packets instead of dropping them, if they can be marked."""
 
 
 @frozen(kw_only=True)
 class Pie(Part):
-    """Parameters of PIE, as written in a file."""
+    """Parameters of PIE, as written in a file.
+
+    Attributes:
+        packets: Capacity in packets; give this or `bytes`.
+        bytes: Capacity in bytes.
+        target: The target delay.
+        update: The period of drop probability updates.
+        max_burst: How long a burst is allowed without drops.
+        mean_packet: The mean packet size; nothing is dropped while at most two such packets
+            wait.
+        ecn: Whether to mark packets instead of dropping them, if they can be marked and drops
+            are rare.
+        derandomise: Whether to derandomise drops so that they do not cluster (RFC 8033
+            section 5.4).
+        cap: Whether to limit the increase of a high drop probability (RFC 8033 section 5.5).
+
+    """
 
     TAG: ClassVar[str] = "pie"
     packets: int | None = None
-    """Capacity in packets; give this or `bytes`."""
     bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """Capacity in bytes."""
     target: Duration = field(default=Duration("15 ms"), converter=Duration)
-    """The target delay."""
     update: Duration = field(default=Duration("15 ms"), converter=Duration)
-    """The period of drop probability updates."""
     max_burst: Duration = field(default=Duration("150 ms"), converter=Duration)
-    """How long a burst is allowed without drops."""
     mean_packet: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """The mean packet size; nothing is dropped while at most two such packets wait."""
     ecn: bool = False
-    """Whether to mark packets instead of dropping them, if they can be marked and drops are
-    rare.
-    """
     derandomise: bool = False
-    """Whether to derandomise drops so that they do not cluster (RFC 8033 section 5.4)."""
     cap: bool = False
-    """Whether to limit the increase of a high drop probability (RFC 8033 section 5.5)."""
 
 
 @frozen(kw_only=True)
 class VcpRouter(Part):
     """A drop-tail queue that writes its link's load factor into outgoing packets. The load is
     relative to the link's nominal rate, or to a weighted sub-queue's share of it.
+
+    Attributes:
+        packets: Capacity in packets; give this or `bytes`.
+        bytes: Capacity in bytes.
+        interval: t_rho: the interval between computations of the load factor.
+        sampling: t_q: the interval between queue samples.
+        queue_share: kappa_q: the fraction of the persistent queue that counts as load.
+        target_utilisation: gamma: the target utilisation.
+        average: How the persistent queue is averaged.
+        chain: The number of packets per load factor: 1 for VCP, n for MPCP(n).
+        flows: The number of flows whose chains a router tracks, if chains have more than one
+            packet. Further flows take over other flows' slots.
+
     """
 
     TAG: ClassVar[str] = "vcp"
     packets: int | None = None
-    """Capacity in packets; give this or `bytes`."""
     bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """Capacity in bytes."""
     interval: Duration = field(default=Duration("200 ms"), converter=Duration)
-    """t_rho: the interval between computations of the load factor."""
     sampling: Duration = field(default=Duration("10 ms"), converter=Duration)
-    """t_q: the interval between queue samples."""
     queue_share: float = 0.5
-    """kappa_q: the fraction of the persistent queue that counts as load."""
     target_utilisation: float = 0.98
-    """gamma: the target utilisation."""
     average: QueueAverage = "samples"
-    """How the persistent queue is averaged."""
     chain: int = 1
-    """The number of packets per load factor: 1 for VCP, n for MPCP(n)."""
     flows: int = 4096
-    """The number of flows whose chains a router tracks, if chains have more than one packet.
-    Further flows take over other flows' slots.
-    """
 
 
 @frozen(kw_only=True)
 class Weighted(Part):
     """Sub-queues in order of the traffic classes they serve; flows set their `class`. The last
     sub-queue also serves all higher classes.
+
+    Attributes:
+        queues: The sub-queues.
+
     """
 
     TAG: ClassVar[str] = "weighted"
     queues: tuple[SubQueue, ...]
-    """The sub-queues."""
 
 
 @frozen(kw_only=True)
 class SubQueue(Part):
-    """One sub-queue."""
+    """One sub-queue.
+
+    Attributes:
+        weight: Its share of the link while all have packets waiting, relative to the other
+            weights.
+        queue: Its discipline.
+
+    """
 
     weight: int
-    """Its share of the link while all have packets waiting, relative to the other weights."""
     queue: Queue = Unlimited()
-    """Its discipline."""
 
 
 @frozen(kw_only=True)
 class Bernoulli(Part):
-    """Independent random losses."""
+    """Independent random losses.
+
+    Attributes:
+        probability: The probability of an error, from 0 to 1.
+        per: Whether errors hit packets or bits.
+
+    """
 
     TAG: ClassVar[str] = "bernoulli"
     probability: float
-    """The probability of an error, from 0 to 1."""
     per: ErrorUnit = "packet"
-    """Whether errors hit packets or bits."""
 
 
 @frozen(kw_only=True)
 class GilbertElliott(Part):
     """A channel that is either good or bad (Gilbert 1960, Elliott 1963). It starts good and may
     change before each packet.
+
+    Attributes:
+        good_to_bad: The probability that a good channel becomes bad.
+        bad_to_good: The probability that a bad channel becomes good. The mean length of a bad
+            period is 1 / `bad_to_good` packets.
+        in_good: The probability of an error while the channel is good.
+        in_bad: The probability of an error while the channel is bad.
+        per: Whether errors hit packets or bits.
+
     """
 
     TAG: ClassVar[str] = "gilbert-elliott"
     good_to_bad: float
-    """The probability that a good channel becomes bad."""
     bad_to_good: float
-    """The probability that a bad channel becomes good. The mean length of a bad period is 1 /
-    `bad_to_good` packets.
-    """
     in_good: float = 0.0
-    """The probability of an error while the channel is good."""
     in_bad: float = 1.0
-    """The probability of an error while the channel is bad."""
     per: ErrorUnit = "packet"
-    """Whether errors hit packets or bits."""
 
 
 @frozen(kw_only=True)
 class Outages(Part):
     """The link fails at random and comes back. Times between failures and lengths of outages are
     exponentially distributed. The link starts up.
+
+    Attributes:
+        up: The mean time from the end of an outage to the next one, at least 1 ms.
+        down: The mean length of an outage, at least 1 ms. Packets wait in the queue
+            meanwhile.
+
     """
 
     TAG: ClassVar[str] = "outages"
     up: Duration = field(converter=Duration)
-    """The mean time from the end of an outage to the next one, at least 1 ms."""
     down: Duration = field(converter=Duration)
-    """The mean length of an outage, at least 1 ms. Packets wait in the queue meanwhile."""
 
 
 @frozen(kw_only=True)
 class Cbr(Part):
-    """A constant-bit-rate source."""
+    """A constant-bit-rate source.
+
+    Attributes:
+        rate: The rate of application data.
+        datagram: The size of each datagram.
+
+    """
 
     TAG: ClassVar[str] = "cbr"
     rate: Rate = field(converter=Rate)
-    """The rate of application data."""
     datagram: Bytes = field(converter=Bytes)
-    """The size of each datagram."""
 
 
 @frozen(kw_only=True)
 class Ftp(Part):
-    """A bulk transfer."""
+    """A bulk transfer.
+
+    Attributes:
+        size: The length of the file. Absent: unlimited.
+        datagram: The size of each datagram. Not used by TCP.
+
+    """
 
     TAG: ClassVar[str] = "ftp"
     size: Bytes | None = field(default=None, converter=converters.optional(Bytes))
-    """The length of the file. Absent: unlimited."""
     datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """The size of each datagram. Not used by TCP."""
 
 
 @frozen(kw_only=True)
 class Voice(Part):
     """A one-way voice call. A codec makes a frame of `frame` bytes every `interval`, and the
     receiver plays the frames that arrive in time.
+
+    Attributes:
+        frame: The size of a coded frame.
+        interval: The duration of speech in a frame, and so the interval between frames.
+        frames: The number of frames per datagram, from 1 to 100.
+        header: The bytes of each datagram before its frames: RTP's header. A datagram needs
+            at least 12 bytes in all to describe its content.
+        deadline: The playout delay: a frame is played this long after it was made, and not at
+            all if it arrives later. (ITU-T G.114: one-way delays above 400 ms are
+            unacceptable for planning.)
+        talkspurts: Alternating talkspurts and pauses. Absent: talks without pauses.
+        adapt: How the source adapts to the transport. Absent: it does not adapt.
+
     """
 
     TAG: ClassVar[str] = "voice"
     frame: Bytes = field(converter=Bytes)
-    """The size of a coded frame."""
     interval: Duration = field(converter=Duration)
-    """The duration of speech in a frame, and so the interval between frames."""
     frames: int = 1
-    """The number of frames per datagram, from 1 to 100."""
     header: Bytes = field(default=Bytes("12 B"), converter=Bytes)
-    """The bytes of each datagram before its frames: RTP's header. A datagram needs at least 12
-    bytes in all to describe its content.
-    """
     deadline: Duration = field(default=Duration("400 ms"), converter=Duration)
-    """The playout delay: a frame is played this long after it was made, and not at all if it
-    arrives later. (ITU-T G.114: one-way delays above 400 ms are unacceptable for planning.)
-    """
     talkspurts: Talkspurts | None = None
-    """Alternating talkspurts and pauses. Absent: talks without pauses."""
     adapt: Adapt | None = None
-    """How the source adapts to the transport. Absent: it does not adapt."""
 
 
 @frozen(kw_only=True)
 class Talkspurts(Part):
-    """The lengths of talkspurts and pauses, exponentially distributed."""
+    """The lengths of talkspurts and pauses, exponentially distributed.
+
+    Attributes:
+        talk: The mean length of a talkspurt.
+        pause: The mean length of a pause.
+
+    """
 
     talk: Duration = field(default=Duration("1.004 s"), converter=Duration)
-    """The mean length of a talkspurt."""
     pause: Duration = field(default=Duration("1.587 s"), converter=Duration)
-    """The mean length of a pause."""
 
 
 @frozen(kw_only=True)
@@ -990,43 +1078,50 @@ class Adapt(Part):
     """How a source adapts: while a datagram waits in the transport, it collects frames; when
     none waits, it hands over the collected frames as the next datagram. The transport's rate
     thus determines the number of frames per datagram.
+
+    Attributes:
+        frames: The most frames per datagram, up to 100. Beyond that the oldest collected
+            frame is discarded.
+        modes: The frame sizes of the codec's lower modes, in descending order. The source
+            switches to the next lower mode when the transport makes it wait, at most once per
+            second, and back to the next higher one after 5 s without waiting.
+
     """
 
     frames: int
-    """The most frames per datagram, up to 100. Beyond that the oldest collected frame is
-    discarded.
-    """
     modes: tuple[Bytes, ...] = field(default=(), converter=sizes)
-    """The frame sizes of the codec's lower modes, in descending order. The source switches to
-    the next lower mode when the transport makes it wait, at most once per second, and back to
-    the next higher one after 5 s without waiting.
-    """
 
 
 @frozen(kw_only=True)
 class Think(Part):
-    """One component of the mixture of think times: log-logistic."""
+    """One component of the mixture of think times: log-logistic.
+
+    Attributes:
+        probability: p: the fraction of think times from this component. The fractions of all
+            components add up to 1.
+        median: pi: the median of this component.
+        shape: eta: how quickly the tail decays. The mean is infinite for values up to 1.
+
+    """
 
     probability: float
-    """p: the fraction of think times from this component. The fractions of all components add up
-    to 1.
-    """
     median: Duration = field(converter=Duration)
-    """pi: the median of this component."""
     shape: float
-    """eta: how quickly the tail decays. The mean is infinite for values up to 1."""
 
 
 @frozen(kw_only=True)
 class FileSize(Part):
     """File lengths: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole
     bytes.
+
+    Attributes:
+        median: pi: the median.
+        shape: eta: how quickly the tail decays. The mean is infinite for values up to 1.
+
     """
 
     median: Bytes = field(default=Bytes("2.19 kB"), converter=Bytes)
-    """pi: the median."""
     shape: float = 1.15066
-    """eta: how quickly the tail decays. The mean is infinite for values up to 1."""
 
 
 @frozen(kw_only=True)
@@ -1036,6 +1131,12 @@ class Web(Part):
     The distributions are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM
     1999). The defaults are the parameters of Chen, Yang and Hong 2010, section 4, taken as
     seconds and bytes because the paper does not state units.
+
+    Attributes:
+        think: Think times: a mixture, `P{T > t} = sum of p / (1 + (t / pi)^eta)`.
+        size: File lengths.
+        datagram: The size of each datagram. Not used by TCP.
+
     """
 
     TAG: ClassVar[str] = "web"
@@ -1043,11 +1144,8 @@ class Web(Part):
         Think(probability=0.4953916, median=Duration("1 s"), shape=1.243437),
         Think(probability=0.5046084, median=Duration("24503.2 us"), shape=3.252665),
     )
-    """Think times: a mixture, `P{T > t} = sum of p / (1 + (t / pi)^eta)`."""
     size: FileSize = FileSize()
-    """File lengths."""
     datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
-    """The size of each datagram. Not used by TCP."""
 
 
 @frozen(kw_only=True)
@@ -1055,30 +1153,35 @@ class Aimd(Part):
     """Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
     Comparison of Equation-Based and AIMD Congestion Control". All else, slow start and
     timeouts included, is as in the control `reno`, which is AIMD(1, 1/2).
+
+    Attributes:
+        increase: a: packets by which the window grows in a round-trip time of congestion
+            avoidance. Above 0, at most 10000.
+        decrease: b: the fraction of the window that a loss or a mark takes away, so that 1 -
+            b remains. From 0.01 to 0.99.
+
     """
 
     increase: float = 1.0
-    """a: packets by which the window grows in a round-trip time of congestion avoidance. Above
-    0, at most 10000.
-    """
     decrease: float = 0.5
-    """b: the fraction of the window that a loss or a mark takes away, so that 1 - b remains.
-    From 0.01 to 0.99.
-    """
 
 
 @frozen(kw_only=True)
 class Cubic(Part):
-    """Parameters of the control `cubic`."""
+    """Parameters of the control `cubic`.
+
+    Attributes:
+        c: C of RFC 9438 section 5, in packets per cubic second.
+        beta: beta_cubic: the fraction of the window left after a loss or a mark. Between 0
+            and 1.
+        fast_convergence: Fast convergence: whether a window reduced before it regained its
+            previous maximum releases bandwidth to others (section 4.7).
+
+    """
 
     c: float = 0.4
-    """C of RFC 9438 section 5, in packets per cubic second."""
     beta: float = 0.7
-    """beta_cubic: the fraction of the window left after a loss or a mark. Between 0 and 1."""
     fast_convergence: bool = True
-    """Fast convergence: whether a window reduced before it regained its previous maximum
-    releases bandwidth to others (section 4.7).
-    """
 
 
 @frozen(kw_only=True)
@@ -1088,50 +1191,56 @@ class Reno(Part):
 
 @frozen(kw_only=True)
 class Vegas(Part):
-    """Parameters of the control `vegas`, in queued packets."""
+    """Parameters of the control `vegas`, in queued packets.
+
+    Attributes:
+        alpha: Below this, congestion avoidance grows by one packet per round. In packets.
+        beta: Above this, it shrinks by one packet. In packets.
+        gamma: Above this, slow start ends. In packets.
+
+    """
 
     alpha: float = 1.0
-    """Below this, congestion avoidance grows by one packet per round. In packets."""
     beta: float = 3.0
-    """Above this, it shrinks by one packet. In packets."""
     gamma: float = 1.0
-    """Above this, slow start ends. In packets."""
 
 
 @frozen(kw_only=True)
 class Vcp(Part):
-    """How a VCP sender responds to its routers. Omitted parameters are as in `rules`."""
+    """How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
+
+    Attributes:
+        rules: Which published rules to follow.
+        chain: The number of packets per load factor. 1 (the default) is VCP, 2 is DPCP, 3 is
+            TPCP, n is MPCP(n). Over DCCP the CCID determines it.
+        order: Where the packets of a TCP flow carry their position in a chain. Not for DCCP,
+            whose sequence numbers tell it.
+        limits: Whether VCP's limits on increases also apply to chains of several packets.
+        acts: When to act on the digits of a chain.
+        start: How a connection starts.
+        least_cwnd: The smallest cwnd, which a timeout sets too; at least 1. In packets.
+        after_decrease: The behaviour after a decrease.
+        on_loss: The response to a loss.
+        interval: t_rho: the routers' interval.
+        paces: Whether to pace small windows with long round-trip times.
+        fallback: Whether the sender falls back to RFC 5681 if routers do not seem to support
+            VCP. The published senders do not, so without it a flow must have a VCP router on
+            its path.
+
+    """
 
     rules: VcpRules = "chen2010"
-    """Which published rules to follow."""
     chain: int | None = None
-    """The number of packets per load factor. 1 (the default) is VCP, 2 is DPCP, 3 is TPCP, n is
-    MPCP(n). Over DCCP the CCID determines it.
-    """
     order: ChainOrder | None = None
-    """Where the packets of a TCP flow carry their position in a chain. Not for DCCP, whose
-    sequence numbers tell it.
-    """
     limits: bool = False
-    """Whether VCP's limits on increases also apply to chains of several packets."""
     acts: Acts = "at-once"
-    """When to act on the digits of a chain."""
     start: VcpStart = "by-load-factor"
-    """How a connection starts."""
     least_cwnd: int = 1
-    """The smallest cwnd, which a timeout sets too; at least 1. In packets."""
     after_decrease: AfterDecrease | None = None
-    """The behaviour after a decrease."""
     on_loss: OnLoss | None = None
-    """The response to a loss."""
     interval: Duration | None = field(default=None, converter=converters.optional(Duration))
-    """t_rho: the routers' interval."""
     paces: bool | None = None
-    """Whether to pace small windows with long round-trip times."""
     fallback: bool = False
-    """Whether the sender falls back to RFC 5681 if routers do not seem to support VCP. The
-    published senders do not, so without it a flow must have a VCP router on its path.
-    """
 
 
 @frozen(kw_only=True)

@@ -324,3 +324,51 @@ async fn u_2_the_checksum_is_udps() {
         data = soon(talking) => assert_eq!(data, "hello"),
     }
 }
+
+#[tokio::test]
+async fn ports_that_nobody_can_have() {
+    let (client, server) = (endpoint(), endpoint());
+    let mut nobody = peer(&server);
+    nobody.port = 0;
+    let error = client.connect(nobody, quick()).await.unwrap_err();
+    assert!(matches!(error, ConnectError::PortZero), "{error}");
+    let mut nowhere = peer(&server);
+    nowhere.address.set_port(0);
+    let error = client.connect(nowhere, quick()).await.unwrap_err();
+    assert!(matches!(error, ConnectError::UdpPortZero), "{error}");
+    assert_eq!(client.stats().packets_sent, 0);
+}
+
+#[tokio::test]
+async fn limits_that_would_forbid_everything() {
+    let limits: [(&str, fn(&mut EndpointConfig)); 4] = [
+        ("backlog", |config| config.backlog = 0),
+        ("max_connections", |config| config.max_connections = 0),
+        ("max_per_address", |config| config.max_per_address = 0),
+        ("max_per_prefix", |config| config.max_per_prefix = 0),
+    ];
+    for (name, set) in limits {
+        let mut config = EndpointConfig::default();
+        set(&mut config);
+        let error = Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap_err();
+        assert!(
+            matches!(error, OpenError::ZeroLimit(field) if field == name),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn no_route_says_from_where() {
+    let client = endpoint();
+    let away = Peer {
+        address: (Ipv4Addr::new(192, 0, 2, 1), 6511).into(),
+        port: PORT,
+    };
+    let error = client.connect(away, quick()).await.unwrap_err().to_string();
+    assert!(
+        error.starts_with("no route from 127.0.0.1 to 192.0.2.1:6511"),
+        "{error}"
+    );
+    assert!(error.contains("bound to loopback"), "{error}");
+}

@@ -1,6 +1,7 @@
 //! Reads the configurations of connections and endpoints, `skywave.net.Config` and
 //! `skywave.net.EndpointConfig`.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -23,10 +24,10 @@ pub(super) fn read(config: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<dccp::Conf
         Some(config) => {
             let (text, live) = to_core(config, "Config")?;
             look_in_python(&mut registry.controls, live);
-            SocketSpec::from_json(&text).map_err(wrong)?
+            SocketSpec::from_json(&text).map_err(refused)?
         }
     };
-    Ok(Arc::new(spec.config(&registry).map_err(wrong)?))
+    Ok(Arc::new(spec.config(&registry).map_err(refused)?))
 }
 
 /// Returns the configuration of an endpoint that `config` describes, or the default if it is `None`.
@@ -36,8 +37,8 @@ pub(super) fn read_endpoint(config: Option<&Bound<'_, PyAny>>) -> PyResult<Endpo
     };
     let (text, _) = to_core(config, "EndpointConfig")?;
     let value = serde_json::from_str(&text)
-        .map_err(|error| wrong(ParameterError::new("", error.to_string())))?;
-    typed(&value).map_err(wrong)
+        .map_err(|error| refused(ParameterError::new("", error.to_string())))?;
+    typed(&value).map_err(refused)
 }
 
 /// Returns the JSON Schema of `skywave.net.EndpointConfig`.
@@ -50,21 +51,28 @@ pub(super) fn endpoint_schema() -> String {
 
 /// Returns a configuration as JSON, with the classes of controls that are written in Python.
 fn to_core<'py>(config: &Bound<'py, PyAny>, class: &str) -> PyResult<(String, Live<'py>)> {
-    let classes = config.py().import("skywave.net.config")?;
-    if !config.is_instance(&classes.getattr(class)?)? {
+    if !is_a(config, class)? {
         let message = format!("config is {}: give a skywave.net.{class}", config.repr()?);
         return Err(PyTypeError::new_err(message));
     }
     config.call_method0("to_core")?.extract()
 }
 
-/// Checks a `skywave.net.Config` and raises `ValueError` with the first field that is wrong.
+/// Checks a `skywave.net.Config` or `skywave.net.EndpointConfig` and raises `ValueError` with the first
+/// field that is wrong.
 #[pyfunction]
 pub(super) fn check_config(config: &Bound<'_, PyAny>) -> PyResult<()> {
-    let checked = read(Some(config))?.check();
-    checked.map_err(|error| PyValueError::new_err(error.to_string()))
+    if is_a(config, "EndpointConfig")? {
+        return read_endpoint(Some(config))?.check().map_err(refused);
+    }
+    read(Some(config))?.check().map_err(refused)
 }
 
-fn wrong(error: ParameterError) -> PyErr {
+fn is_a(config: &Bound<'_, PyAny>, class: &str) -> PyResult<bool> {
+    let classes = config.py().import("skywave.net.config")?;
+    config.is_instance(&classes.getattr(class)?)
+}
+
+fn refused(error: impl Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -1,27 +1,38 @@
 //! DCCP connections for Python.
 
-use bytes::Bytes;
 use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use skywave_net::ConnectionError;
 use skywave_wire::dccp::ResetCode;
 
+use super::arguments::{Data, TimeLimit};
 use super::error::{ended, sending};
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, timed, within};
 use super::stats;
 
 /// A DCCP connection: unreliable datagrams under congestion control.
+///
+/// It can be used from several threads. It is closed when the last reference to it is dropped.
+/// Where a call may wait, ``timeout_s`` is the most it waits, in seconds; None is no limit.
 #[pyclass(module = "skywave.net", frozen)]
 pub(crate) struct Connection(pub(super) OfProcess<skywave_net::Connection>);
 
 #[pymethods]
 impl Connection {
-    /// Queue a datagram, once there is room for it.
+    /// Queue a datagram (bytes, a bytearray or a memoryview), waiting for room if necessary.
+    ///
+    /// It leaves when congestion control allows, and may be lost on the way.
+    ///
+    /// Raises:
+    ///     DatagramTooLargeError: If it is larger than ``max_datagram_size``.
+    ///     ClosedError: If the connection has been closed, by either end.
+    ///     NetError: If it has ended in another way.
+    ///     TimeoutError: If there is no room within ``timeout_s`` seconds.
     #[pyo3(signature = (data, timeout_s=None))]
-    fn send(&self, py: Python<'_>, data: &[u8], timeout_s: Option<f64>) -> PyResult<()> {
-        let (connection, data) = (self.0.get()?, Bytes::copy_from_slice(data));
+    fn send(&self, py: Python<'_>, data: Data, timeout_s: Option<TimeLimit>) -> PyResult<()> {
+        let (connection, data) = (self.0.get()?, data.0);
         // Most of the time there is room, and no need to wait for anything.
         match py.detach(|| connection.try_send(data.clone())) {
             Ok(()) => return Ok(()),
@@ -32,21 +43,25 @@ impl Connection {
         block_on(py, within(timeout_s, "room in the send queue", send))
     }
 
-    /// As `send`, awaitable.
-    fn send_async<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        let (connection, data) = (self.0.get()?.clone(), Bytes::copy_from_slice(data));
+    /// Do the same as ``send``, as an awaitable.
+    fn send_async<'py>(&self, py: Python<'py>, data: Data) -> PyResult<Bound<'py, PyAny>> {
+        let (connection, data) = (self.0.get()?.clone(), data.0);
         awaitable(
             py,
             async move { connection.send(data).await.map_err(sending) },
         )
     }
 
-    /// The next datagram, or `None` once the connection has been closed.
+    /// Return the next datagram, or ``None`` if the connection has been closed.
+    ///
+    /// Raises:
+    ///     NetError: If the connection ended in another way.
+    ///     TimeoutError: If no datagram arrives within ``timeout_s`` seconds.
     #[pyo3(signature = (timeout_s=None))]
     fn recv<'py>(
         &self,
         py: Python<'py>,
-        timeout_s: Option<f64>,
+        timeout_s: Option<TimeLimit>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let connection = self.0.get()?;
         let datagram = match py.detach(|| connection.try_recv()) {
@@ -59,7 +74,11 @@ impl Connection {
         Ok(datagram.map(|datagram| PyBytes::new(py, &datagram.data)))
     }
 
-    /// The next datagram, without waiting; `BlockingIOError` if there is none yet.
+    /// Return the next datagram, or ``None`` if the connection has been closed.
+    ///
+    /// Raises:
+    ///     BlockingIOError: If there is no datagram yet.
+    ///     NetError: If the connection ended in another way.
     fn try_recv<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let connection = self.0.get()?;
         let (end, datagram) = py.detach(|| {
@@ -75,7 +94,7 @@ impl Connection {
         }
     }
 
-    /// Wait until `try_recv` has an answer. Awaitable; cancelling it loses nothing.
+    /// Wait until ``try_recv`` has an answer. Cancelling it loses nothing.
     fn readable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.0.get()?.clone();
         awaitable(py, async move {
@@ -84,38 +103,50 @@ impl Connection {
         })
     }
 
-    /// Wait until everything queued has left.
+    /// Wait until all queued datagrams have left.
+    ///
+    /// Raises:
+    ///     NetError: If the connection ends first.
+    ///     TimeoutError: If some are left after ``timeout_s`` seconds.
     #[pyo3(signature = (timeout_s=None))]
-    fn flush(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<()> {
+    fn flush(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<()> {
         let connection = self.0.get()?;
         let flush = async { connection.flush().await.map_err(ended) };
         block_on(py, within(timeout_s, "end of the send queue", flush))
     }
 
-    /// As `flush`, awaitable.
+    /// Do the same as ``flush``, as an awaitable.
     fn flush_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.0.get()?.clone();
         awaitable(py, async move { connection.flush().await.map_err(ended) })
     }
 
-    /// Send everything queued, close, and wait until the peer has agreed; after `timeout_s`, abort.
+    /// Send queued datagrams, close the connection, and wait until the peer confirms.
+    ///
+    /// Without ``timeout_s``, queued datagrams have the time ``Config.linger`` to leave, and the
+    /// peer then has ``Config.silence_timeout`` to confirm.
+    ///
+    /// Raises:
+    ///     NetError: If the connection ends in another way.
+    ///     TimeoutError: If that is not done within ``timeout_s`` seconds. The connection has then
+    ///         been aborted; the message says how many queued datagrams were discarded.
     #[pyo3(signature = (timeout_s=None))]
-    fn close(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<()> {
+    fn close(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<()> {
         block_on(py, close(self.0.get()?, timeout_s))
     }
 
-    /// As `close`, awaitable.
+    /// Do the same as ``close``, as an awaitable. If cancelled, closing goes on.
     #[pyo3(signature = (timeout_s=None))]
     fn close_async<'py>(
         &self,
         py: Python<'py>,
-        timeout_s: Option<f64>,
+        timeout_s: Option<TimeLimit>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.0.get()?.clone();
         awaitable(py, async move { close(&connection, timeout_s).await })
     }
 
-    /// End the connection at once with a Reset, discarding everything queued.
+    /// End the connection at once with a Reset. Queued datagrams are discarded.
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
         let connection = self.0.get()?;
         py.detach(|| connection.abort());
@@ -141,6 +172,7 @@ impl Connection {
         }
     }
 
+    /// Iterate over the datagrams that arrive, until the connection has been closed.
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -160,14 +192,14 @@ impl Connection {
         format!("<skywave.net.Connection to {peer}, {state}>")
     }
 
-    /// The maximum number of bytes in a datagram (RFC 4340 section 14).
+    /// The largest size of a datagram, in bytes (RFC 4340 section 14).
     #[getter]
     fn max_datagram_size(&self, py: Python<'_>) -> PyResult<usize> {
         let connection = self.0.get()?;
         Ok(py.detach(|| connection.max_datagram_size()))
     }
 
-    /// The peer's address and DCCP port.
+    /// The peer's address and DCCP port, as text.
     #[getter]
     fn peer(&self) -> PyResult<String> {
         let connection = self.0.get()?;
@@ -182,20 +214,20 @@ impl Connection {
         })
     }
 
-    /// The Service Code.
+    /// The Service Code, e.g. "SC:VOIP" or "SC=42".
     #[getter]
     fn service_code(&self, py: Python<'_>) -> PyResult<String> {
         let connection = self.0.get()?;
         Ok(py.detach(|| connection.service_code()).to_string())
     }
 
-    /// Counters and the state of congestion control.
+    /// Return counters and the state of congestion control.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let connection = self.0.get()?;
         stats::of_connection(py, &py.detach(|| connection.stats()))
     }
 
-    /// The CCIDs of the data that this end sends and of the data that it receives.
+    /// The CCIDs of what this end sends and of what it receives, two integers.
     #[getter]
     fn ccids(&self, py: Python<'_>) -> PyResult<(u8, u8)> {
         let connection = self.0.get()?;
@@ -203,7 +235,7 @@ impl Connection {
         Ok((sender.0, receiver.0))
     }
 
-    /// How the connection ended; `None` while it is open.
+    /// How the connection ended: ``code`` and ``name`` of its Reset. None while it is open.
     #[getter]
     fn closed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let connection = self.0.get()?;
@@ -219,7 +251,7 @@ impl Connection {
 }
 
 /// Closes a connection, and aborts it if that takes longer than `timeout_s`.
-async fn close(connection: &skywave_net::Connection, timeout_s: Option<f64>) -> PyResult<()> {
+async fn close(connection: &skywave_net::Connection, timeout_s: Option<TimeLimit>) -> PyResult<()> {
     if let Some(closed) = timed(timeout_s, connection.close()).await {
         return closed.map_err(ended);
     }
@@ -228,7 +260,7 @@ async fn close(connection: &skywave_net::Connection, timeout_s: Option<f64>) -> 
     Err(PyTimeoutError::new_err(format!(
         "the connection was not closed within {} s and has been aborted; datagrams discarded: \
          {queued}",
-        timeout_s.unwrap_or_default()
+        timeout_s.map_or(0.0, |limit| limit.seconds)
     )))
 }
 

@@ -3,20 +3,21 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError, PyValueError};
+use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use skywave_net::{ConnectionError, Peer};
 use skywave_transport::dccp;
 use tokio::net::lookup_host;
 
+use super::arguments::{TimeLimit, dccp_port, host_and_port, udp_port};
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, timed, within};
 use super::{config, stats};
 
-/// One UDP or raw socket, and the DCCP connections over it.
+/// A UDP or raw socket and the DCCP connections on it.
 #[pyclass(module = "skywave.net", frozen)]
 pub(crate) struct Endpoint {
     endpoint: OfProcess<skywave_net::Endpoint>,
@@ -25,15 +26,24 @@ pub(crate) struct Endpoint {
 
 #[pymethods]
 impl Endpoint {
-    /// Open a UDP socket for DCCP over UDP (RFC 6773); it needs no privilege.
+    /// Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges.
+    ///
+    /// An address without a host, as in ``":6511"``, means all addresses of IPv4 and IPv6, or of
+    /// IPv4 where the system has no IPv6. With port 0 the system chooses one. So a client opens
+    /// ``":0"``.
+    ///
+    /// Raises:
+    ///     AddressInUseError: If another socket has the address.
+    ///     NetError: If it cannot be opened for another reason.
+    ///     ValueError: If the address has no host and port.
     #[staticmethod]
     #[pyo3(signature = (address=":6511", *, config=None))]
     fn udp(py: Python<'_>, address: &str, config: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let config = config::read_endpoint(config)?;
         block_on(py, async {
-            let endpoint = match address.strip_prefix(':') {
-                Some(port) => skywave_net::Endpoint::udp_any(udp_port(port, address)?, config),
-                None => skywave_net::Endpoint::udp(resolve(address).await?, config),
+            let endpoint = match host_and_port(address)? {
+                ("", port) => skywave_net::Endpoint::udp_any(port, config),
+                (host, port) => skywave_net::Endpoint::udp(resolve(host, port).await?[0], config),
             };
             Ok(Self {
                 endpoint: OfProcess::new(endpoint.map_err(opening)?),
@@ -42,13 +52,16 @@ impl Endpoint {
         })
     }
 
-    /// Open a raw socket for IP protocol 33; it needs CAP_NET_RAW.
+    /// Open a raw socket for IP protocol 33, for the IP version of the address.
+    ///
+    /// Raises:
+    ///     NoPermissionError: If the process lacks CAP_NET_RAW.
     #[staticmethod]
     #[pyo3(signature = (address="0.0.0.0", *, config=None))]
     fn raw(py: Python<'_>, address: &str, config: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let config = config::read_endpoint(config)?;
         block_on(py, async {
-            let address = resolve_host(address, 0).await?[0].ip();
+            let address = resolve(address, 0).await?[0].ip();
             let endpoint = skywave_net::Endpoint::raw(address, config);
             Ok(Self {
                 endpoint: OfProcess::new(endpoint.map_err(opening)?),
@@ -57,7 +70,7 @@ impl Endpoint {
         })
     }
 
-    /// The address of the socket.
+    /// The address of the socket, as text.
     #[getter]
     fn local_address(&self) -> PyResult<String> {
         let address = self.endpoint.get()?.local_address();
@@ -68,12 +81,17 @@ impl Endpoint {
         })
     }
 
-    /// Accept connections on a DCCP port.
+    /// Accept connections on DCCP port ``port``, from 1 to 65535.
+    ///
+    /// Raises:
+    ///     EndpointClosedError: If the endpoint has been closed.
+    ///     NetError: If the port has a listener already.
+    ///     ValueError: If the port is out of range.
     #[pyo3(signature = (port, *, config=None))]
     fn listen(
         &self,
         py: Python<'_>,
-        port: u16,
+        #[pyo3(from_py_with = dccp_port)] port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Listener> {
         let (endpoint, config) = (self.endpoint.get()?, config::read(config)?);
@@ -82,14 +100,26 @@ impl Endpoint {
         Ok(Listener(OfProcess::new(listener)))
     }
 
-    /// Connect to a DCCP port of a host.
+    /// Connect to DCCP port ``port`` of a host, given by name or address.
+    ///
+    /// If a name has several addresses, an attempt at the next one begins every 250 ms, IPv6 and
+    /// IPv4 in turn, and the first that succeeds wins (Happy Eyeballs, RFC 8305). The endpoint
+    /// should then be one for both IP versions, as at ``":0"``.
+    ///
+    /// Raises:
+    ///     RefusedError: If nothing listens there.
+    ///     BadServiceCodeError: If the port does not offer the service.
+    ///     ConnectTimeoutError: If there is no answer within ``Config.connect_timeout``.
+    ///     UnreachableError: If there is no route to the host.
+    ///     NetError: If anything else fails.
+    ///     ValueError: If a port is out of range.
     #[pyo3(signature = (host, port, *, udp_port=6511, config=None))]
     fn connect(
         &self,
         py: Python<'_>,
         host: &str,
-        port: u16,
-        udp_port: u16,
+        #[pyo3(from_py_with = dccp_port)] port: u16,
+        #[pyo3(from_py_with = udp_port)] udp_port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Connection> {
         let (endpoint, config) = (self.endpoint.get()?, config::read(config)?);
@@ -98,14 +128,14 @@ impl Endpoint {
         })
     }
 
-    /// As `connect`, awaitable.
+    /// Do the same as ``connect``, as an awaitable.
     #[pyo3(signature = (host, port, *, udp_port=6511, config=None))]
     fn connect_async<'py>(
         &self,
         py: Python<'py>,
         host: String,
-        port: u16,
-        udp_port: u16,
+        #[pyo3(from_py_with = dccp_port)] port: u16,
+        #[pyo3(from_py_with = udp_port)] udp_port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (endpoint, config) = (self.endpoint.get()?.clone(), config::read(config)?);
@@ -114,13 +144,15 @@ impl Endpoint {
         })
     }
 
-    /// The endpoint's own counters.
+    /// Return the endpoint's own counters.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let endpoint = self.endpoint.get()?;
         stats::of_endpoint(py, &py.detach(|| endpoint.stats()))
     }
 
-    /// The connections at present, of which the `most` oldest one by one, and totals of all.
+    /// Return what the connections are doing: the ``most`` oldest one by one, and all in sums.
+    ///
+    /// Traffic continues meanwhile, however many there are.
     #[pyo3(signature = (most=1000))]
     fn snapshot<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyDict>> {
         let endpoint = self.endpoint.get()?;
@@ -154,24 +186,31 @@ impl Endpoint {
         format!("<skywave.net.Endpoint of {address} over {over}>")
     }
 
-    /// Close all connections and wait until they have ended; after `timeout_s`, abort the rest.
+    /// Close all connections and wait until they have ended.
+    ///
+    /// The system has the socket back, and its port, when nothing refers to the endpoint, its
+    /// listeners and its connections any more.
+    ///
+    /// Raises:
+    ///     TimeoutError: If some have not ended within ``timeout_s`` seconds; these have then been
+    ///         aborted.
     #[pyo3(signature = (timeout_s=None))]
-    fn close(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<()> {
+    fn close(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<()> {
         block_on(py, close(self.endpoint.get()?, timeout_s))
     }
 
-    /// As `close`, awaitable.
+    /// Do the same as ``close``, as an awaitable. If cancelled, closing goes on.
     #[pyo3(signature = (timeout_s=None))]
     fn close_async<'py>(
         &self,
         py: Python<'py>,
-        timeout_s: Option<f64>,
+        timeout_s: Option<TimeLimit>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let endpoint = self.endpoint.get()?.clone();
         awaitable(py, async move { close(&endpoint, timeout_s).await })
     }
 
-    /// End all connections at once with Resets.
+    /// End all connections at once with Resets. Queued datagrams are discarded.
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
         let endpoint = self.endpoint.get()?;
         py.detach(|| endpoint.abort());
@@ -180,7 +219,7 @@ impl Endpoint {
 }
 
 /// Closes an endpoint, and aborts the connections for which that takes longer than `timeout_s`.
-async fn close(endpoint: &skywave_net::Endpoint, timeout_s: Option<f64>) -> PyResult<()> {
+async fn close(endpoint: &skywave_net::Endpoint, timeout_s: Option<TimeLimit>) -> PyResult<()> {
     if timed(timeout_s, endpoint.shutdown()).await.is_some() {
         return Ok(());
     }
@@ -188,7 +227,7 @@ async fn close(endpoint: &skywave_net::Endpoint, timeout_s: Option<f64>) -> PyRe
     endpoint.abort();
     Err(PyTimeoutError::new_err(format!(
         "not all connections were closed within {} s; aborted: {left}",
-        timeout_s.unwrap_or_default()
+        timeout_s.map_or(0.0, |limit| limit.seconds)
     )))
 }
 
@@ -204,6 +243,7 @@ impl Listener {
         Ok(self.0.get()?.port())
     }
 
+    /// Iterate over connections whose handshake is complete, until the endpoint is closed.
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -227,15 +267,23 @@ impl Listener {
         }
     }
 
-    /// The next connection whose handshake is complete.
+    /// Wait for the next connection whose handshake is complete.
+    ///
+    /// Raises:
+    ///     TimeoutError: If there is none within ``timeout_s`` seconds.
+    ///     EndpointClosedError: If the endpoint has been closed.
     #[pyo3(signature = (timeout_s=None))]
-    fn accept(&self, py: Python<'_>, timeout_s: Option<f64>) -> PyResult<Connection> {
+    fn accept(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<Connection> {
         let listener = self.0.get()?;
         let accept = async { accepted(listener).await };
         block_on(py, within(timeout_s, "connection", accept))
     }
 
-    /// The next connection, without waiting; `BlockingIOError` if there is none yet.
+    /// Return the next connection whose handshake is complete.
+    ///
+    /// Raises:
+    ///     BlockingIOError: If there is none yet.
+    ///     EndpointClosedError: If the endpoint has been closed.
     fn try_accept(&self, py: Python<'_>) -> PyResult<Connection> {
         let listener = self.0.get()?;
         let accepted = py.detach(|| listener.try_accept().map_err(ended))?;
@@ -245,7 +293,7 @@ impl Listener {
         )
     }
 
-    /// Wait until `try_accept` has an answer. Awaitable; cancelling it loses nothing.
+    /// Wait until ``try_accept`` has an answer. Cancelling it loses nothing.
     fn acceptable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let listener = Arc::clone(self.0.get()?);
         awaitable(py, async move {
@@ -260,13 +308,6 @@ async fn accepted(listener: &skywave_net::Listener) -> PyResult<Connection> {
     Ok(Connection(OfProcess::new(connection)))
 }
 
-fn udp_port(text: &str, address: &str) -> PyResult<u16> {
-    text.parse().map_err(|_| {
-        let form = format!("\"{address}\" is not an address with a UDP port, as \":6511\" is");
-        PyValueError::new_err(form)
-    })
-}
-
 async fn connect(
     endpoint: &skywave_net::Endpoint,
     host: &str,
@@ -274,33 +315,21 @@ async fn connect(
     udp_port: u16,
     config: Arc<dccp::Config>,
 ) -> PyResult<Connection> {
-    let addresses = resolve_host(host, udp_port).await?;
+    let addresses = resolve(host, udp_port).await?;
     let peers = addresses.into_iter().map(|address| Peer { address, port });
     let connection = endpoint.connect_any(peers, config).await;
     Ok(Connection(OfProcess::new(connection.map_err(connecting)?)))
 }
 
-async fn resolve(address: &str) -> PyResult<SocketAddr> {
-    Ok(found(lookup_host(address).await, address)?[0])
-}
-
 /// Returns the addresses of a host, of which there is at least one.
-async fn resolve_host(host: &str, port: u16) -> PyResult<Vec<SocketAddr>> {
-    found(lookup_host((host, port)).await, host)
-}
-
-fn found(
-    looked_up: std::io::Result<impl Iterator<Item = SocketAddr>>,
-    name: &str,
-) -> PyResult<Vec<SocketAddr>> {
+async fn resolve(host: &str, port: u16) -> PyResult<Vec<SocketAddr>> {
     let error = |reason| {
         NetError::new_err(format!(
-            "cannot resolve \"{name}\": {reason}; check the name, or give an address"
+            "cannot resolve \"{host}\": {reason}; check the name, or give an address"
         ))
     };
-    let addresses: Vec<_> = looked_up
-        .map_err(|reason| error(reason.to_string()))?
-        .collect();
+    let found = lookup_host((host, port)).await;
+    let addresses: Vec<_> = found.map_err(|reason| error(reason.to_string()))?.collect();
     if addresses.is_empty() {
         return Err(error("it has no address".to_owned()));
     }

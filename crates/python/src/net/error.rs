@@ -61,7 +61,7 @@ create_exception!(
     skywave._core,
     ForkedError,
     NetError,
-    "The socket belongs to the process of which this one is a fork."
+    "The socket belongs to the process of which this one is a fork; open one here."
 );
 create_exception!(
     skywave._core,
@@ -71,9 +71,21 @@ create_exception!(
 );
 create_exception!(
     skywave._core,
+    ClosedError,
+    NetError,
+    "The connection has been closed normally, by either end."
+);
+create_exception!(
+    skywave._core,
+    UnreachableError,
+    NetError,
+    "There is no way to the peer, or the network reports that it cannot be reached."
+);
+create_exception!(
+    skywave._core,
     EndpointClosedError,
     NetError,
-    "The endpoint has been closed."
+    "The endpoint has been closed; open another one."
 );
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -90,6 +102,8 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     )?;
     module.add("NoPermissionError", py.get_type::<NoPermissionError>())?;
     module.add("AddressInUseError", py.get_type::<AddressInUseError>())?;
+    module.add("ClosedError", py.get_type::<ClosedError>())?;
+    module.add("UnreachableError", py.get_type::<UnreachableError>())?;
     module.add("EndpointClosedError", py.get_type::<EndpointClosedError>())?;
     module.add("ForkedError", py.get_type::<ForkedError>())
 }
@@ -98,6 +112,7 @@ pub(super) fn opening(error: OpenError) -> PyErr {
     let text = error.to_string();
     match error {
         OpenError::Permission { .. } => NoPermissionError::new_err(text),
+        OpenError::TooManyShards { .. } | OpenError::ZeroLimit(_) => PyValueError::new_err(text),
         OpenError::Bind { source, .. } if source.kind() == ErrorKind::AddrInUse => {
             AddressInUseError::new_err(text)
         }
@@ -108,7 +123,9 @@ pub(super) fn opening(error: OpenError) -> PyErr {
 pub(super) fn listening(error: ListenError) -> PyErr {
     let text = error.to_string();
     match error {
-        ListenError::Config(_) | ListenError::PortZero => PyValueError::new_err(text),
+        ListenError::Config(_) | ListenError::PortZero | ListenError::QuickStart => {
+            PyValueError::new_err(text)
+        }
         ListenError::EndpointClosed => EndpointClosedError::new_err(text),
         _ => NetError::new_err(text),
     }
@@ -117,7 +134,13 @@ pub(super) fn listening(error: ListenError) -> PyErr {
 pub(super) fn connecting(error: ConnectError) -> PyErr {
     match error {
         ConnectError::Connection(error) => ended(error),
-        ConnectError::Config(error) => PyValueError::new_err(error.to_string()),
+        ConnectError::Config(_)
+        | ConnectError::QuickStart
+        | ConnectError::PortZero
+        | ConnectError::UdpPortZero => PyValueError::new_err(error.to_string()),
+        ConnectError::NoRoute { .. } | ConnectError::AddressFamily { .. } => {
+            UnreachableError::new_err(error.to_string())
+        }
         error => NetError::new_err(error.to_string()),
     }
 }
@@ -141,6 +164,8 @@ pub(super) fn ended(error: ConnectionError) -> PyErr {
         ConnectionError::BadServiceCode => BadServiceCodeError::new_err(text),
         ConnectionError::TimedOut => ConnectTimeoutError::new_err(text),
         ConnectionError::Aborted => AbortedError::new_err(text),
+        ConnectionError::Closed => ClosedError::new_err(text),
+        ConnectionError::Unreachable => UnreachableError::new_err(text),
         ConnectionError::Reset { .. } | ConnectionError::Violation { .. } => {
             ResetError::new_err(text)
         }

@@ -1,5 +1,6 @@
 //! DCCP on real networks for Python. Each call exists twice: blocking, and awaitable by asyncio.
 
+mod arguments;
 mod config;
 mod connection;
 mod endpoint;

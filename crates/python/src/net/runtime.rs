@@ -17,6 +17,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
+use super::arguments::TimeLimit;
 use super::process::check;
 
 /// How often a blocking call checks for Ctrl-C.
@@ -136,23 +137,25 @@ where
     generic::future_into_py::<Tokio, _, _>(py, future)
 }
 
-/// Awaits `future` for at most `seconds`, if given; `None` if that was too short.
-pub(super) async fn timed<T>(seconds: Option<f64>, future: impl Future<Output = T>) -> Option<T> {
-    let Some(seconds) = seconds else {
-        return Some(future.await);
-    };
-    let limit = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
-    timeout(limit, future).await.ok()
+/// Awaits `future` for at most `limit`, if given; `None` if that was too short.
+pub(super) async fn timed<T>(
+    limit: Option<TimeLimit>,
+    future: impl Future<Output = T>,
+) -> Option<T> {
+    match limit {
+        None => Some(future.await),
+        Some(limit) => timeout(limit.duration, future).await.ok(),
+    }
 }
 
-/// Stops waiting for `future` after `seconds`, if given, with Python's `TimeoutError`.
+/// Stops waiting for `future` after `limit`, if given, with Python's `TimeoutError`.
 pub(super) async fn within<T>(
-    seconds: Option<f64>,
+    limit: Option<TimeLimit>,
     what: &str,
     future: impl Future<Output = PyResult<T>>,
 ) -> PyResult<T> {
-    timed(seconds, future).await.unwrap_or_else(|| {
-        let seconds = seconds.unwrap_or_default();
+    timed(limit, future).await.unwrap_or_else(|| {
+        let seconds = limit.map_or(0.0, |limit| limit.seconds);
         Err(PyTimeoutError::new_err(format!(
             "no {what} within {seconds} s"
         )))

@@ -130,14 +130,14 @@ pub struct Config {
     /// Bytes of headers in front of DCCP's: 20 for IPv4, 40 for IPv6, plus 8 for UDP (RFC 6773
     /// section 3.7). Default: 20.
     pub lower_headers: u32,
-    /// The capacity of the send queue, in datagrams; further ones are refused with
+    /// The capacity of the send queue, in datagrams, at least 1; further ones are refused with
     /// [`SendError::QueueFull`](super::SendError::QueueFull). Default: 1000, which a 100 Mbit/s
     /// path drains in 120 ms at 1500 bytes per packet. Memory is allocated as the queue fills.
     pub send_queue: usize,
     /// The capacity of the send queue, in bytes of data. An empty queue takes a datagram of any
     /// size. Default: 4 MB.
     pub send_queue_bytes: usize,
-    /// The capacity of the receive queue, in datagrams; further ones are dropped and reported to
+    /// The capacity of the receive queue, in datagrams, at least 1; further ones are dropped and reported to
     /// the peer with Drop Code 2 (section 11.7). Default: 1000, which lets a reader lag by fifteen
     /// batches of 64, the most a socket reads at once. Memory is allocated as the queue fills.
     pub receive_queue: usize,
@@ -255,7 +255,7 @@ impl Default for Config {
 #[non_exhaustive]
 pub enum ConfigError {
     /// No Service Code.
-    #[error("service_codes is empty; give at least one, or ServiceCode::NONE")]
+    #[error("service_codes is empty; give at least one, 0 for none in particular")]
     NoServiceCode,
     /// Service Code 4294967295.
     #[error("service code 4294967295 is invalid (RFC 4340 section 8.1.2); choose another")]
@@ -295,6 +295,9 @@ pub enum ConfigError {
     /// A time of liveness that is zero.
     #[error("{0} is zero; give a time, or none to switch it off")]
     ZeroTimeout(&'static str),
+    /// A queue without room.
+    #[error("{0} is 0; give room for at least 1 datagram")]
+    EmptyQueue(&'static str),
     /// Ack Ratio zero.
     #[error("ack_ratio is zero; give at least 1 data packet per acknowledgement")]
     AckRatio,
@@ -384,6 +387,14 @@ impl Config {
         if !(PATH_MTU_MIN..=PATH_MTU_MAX).contains(&self.path_mtu) {
             return Err(ConfigError::PathMtu(self.path_mtu));
         }
+        for (name, capacity) in [
+            ("send_queue", self.send_queue),
+            ("receive_queue", self.receive_queue),
+        ] {
+            if capacity == 0 {
+                return Err(ConfigError::EmptyQueue(name));
+            }
+        }
         for (name, value) in [
             ("keepalive", self.keepalive),
             ("silence_timeout", self.silence_timeout),
@@ -460,6 +471,13 @@ mod tests {
                     ..Config::default()
                 },
                 ConfigError::AckRatio,
+            ),
+            (
+                Config {
+                    send_queue: 0,
+                    ..Config::default()
+                },
+                ConfigError::EmptyQueue("send_queue"),
             ),
             (
                 Config {

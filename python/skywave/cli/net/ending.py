@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from skywave.net import NetError
+from skywave.net import ClosedError
 
 if TYPE_CHECKING:
     from skywave.net import Connection
@@ -26,8 +26,7 @@ def has_peer_closed(connection: Connection, error: Exception, within_s: float) -
 
     A close of which the peer has still to confirm the end has ``within_s`` seconds.
     """
-    if type(error) is not NetError:
-        # Those that are more specific have another cause.
+    if not isinstance(error, ClosedError):
         return False
     until = time.monotonic() + within_s
     while connection.closed is None and time.monotonic() < until:

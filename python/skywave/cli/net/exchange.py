@@ -13,7 +13,14 @@ import typer
 
 from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
 from skywave.cli.net.interval import Intervals
-from skywave.net import AbortedError, ConnectTimeoutError, NetError, ResetError
+from skywave.net import (
+    AbortedError,
+    ClosedError,
+    ConnectTimeoutError,
+    DatagramTooLargeError,
+    NetError,
+    ResetError,
+)
 from skywave.net.load import Check
 
 if TYPE_CHECKING:
@@ -107,6 +114,8 @@ class Exchange:
     _sent: int = 0
     _sent_bytes: int = 0
     _digests: dict[str, list[str]] = field(default_factory=lambda: {"sent": [], "received": []})
+    _too_large: int = 0
+    """The datagrams too large to be echoed."""
     _active: float = 0.0
     _heard: int = 0
     """The packets that had come from the peer at the last look."""
@@ -201,7 +210,7 @@ class Exchange:
         except OSError as error:
             # Of the network, or of the file that is written. What is still to be echoed when this
             # end closes is no failure.
-            if not (self._is_ending and type(error) is NetError):
+            if not (self._is_ending and isinstance(error, ClosedError)):
                 self._fail(error)
 
     def _look(self) -> None:
@@ -218,10 +227,18 @@ class Exchange:
         if self.assembly is not None:
             self.assembly.take(data)
         if self.echo:
-            self.connection.send(data)
-            self._count_sent(data)
+            self._echo(data)
         if not self._sent or self.echo:
             self.show(self._check.received, self._check.size)
+
+    def _echo(self, data: bytes) -> None:
+        try:
+            self.connection.send(data)
+        except DatagramTooLargeError:
+            # The path back may take less than the path here. The others can still be echoed.
+            self._too_large += 1
+        else:
+            self._count_sent(data)
 
     def _await(self, receiver: threading.Thread) -> None:
         while receiver.is_alive() and not self._is_stopped:
@@ -308,6 +325,8 @@ class Exchange:
                 None if acknowledged is None else max(0, stats["datagrams_sent"] - acknowledged)
             ),
         }
+        if self.echo:
+            sent["too_large"] = self._too_large
         received: dict[str, Any] = self._check.as_dict()
         if self.digests:
             sent["digests"] = self._digests["sent"]

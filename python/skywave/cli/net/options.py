@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
 
-from skywave import _core
 from skywave._files import check_writable
 from skywave.cli.console import warn
 from skywave.cli.net import place
@@ -228,17 +227,8 @@ def config(
     for field, time in (("idle_timeout", idle_timeout), ("keepalive", keepalive)):
         if time is not None:
             document[field] = duration(f"--{field.replace('_', '-')}", time)
-    _check(_configured(Config, document, None, "--ccid"), "--ccid")
-    config = _configured(Config, document, settings, "--set")
-    _check(config, "--set")
-    return config
-
-
-def _check(config: Config, flag: str) -> None:
-    try:
-        _core.check_config(config)
-    except ValueError as error:
-        raise typer.BadParameter(f"{flag}: {error}") from error
+    _configured(Config, document, None, "--ccid")
+    return _configured(Config, document, settings, "--set")
 
 
 def duration(flag: str, text: str) -> Duration:

@@ -32,6 +32,7 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
     missed = [
         ("discarded unsent (datagrams)", document["sent"]["discarded"]),
         ("not acknowledged (datagrams)", document["sent"]["unacknowledged"]),
+        ("not echoed, too large for the path back (datagrams)", document["sent"].get("too_large")),
     ]
     rows += [(name, f"{count:,}") for name, count in missed if count]
     received = document["received"]

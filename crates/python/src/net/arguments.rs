@@ -1,0 +1,87 @@
+//! Arguments of calls, checked as they are read.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// The data of a datagram: bytes, or anything that shows its bytes as a buffer.
+pub(super) struct Data(pub(super) Bytes);
+
+impl FromPyObject<'_, '_> for Data {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = given.cast::<PyBytes>() {
+            return Ok(Self(Bytes::copy_from_slice(bytes.as_bytes())));
+        }
+        let Ok(buffer) = PyBuffer::<u8>::get(&given) else {
+            let class = given.get_type().name()?;
+            let message = format!("data is {class}: give bytes, a bytearray or a memoryview");
+            return Err(PyTypeError::new_err(message));
+        };
+        Ok(Self(buffer.to_vec(given.py())?.into()))
+    }
+}
+
+/// How long a call may take, in seconds.
+#[derive(Clone, Copy)]
+pub(super) struct TimeLimit {
+    pub(super) seconds: f64,
+    pub(super) duration: Duration,
+}
+
+impl FromPyObject<'_, '_> for TimeLimit {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let seconds: f64 = given.extract()?;
+        if seconds.is_nan() || seconds < 0.0 {
+            let message =
+                format!("timeout_s is {seconds}: give 0 or more seconds, or None for no limit");
+            return Err(PyValueError::new_err(message));
+        }
+        let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        Ok(Self { seconds, duration })
+    }
+}
+
+/// Reads a DCCP port. The protocol refuses 0.
+pub(super) fn dccp_port(given: &Bound<'_, PyAny>) -> PyResult<u16> {
+    port(given, "port")
+}
+
+/// Reads a peer's UDP port. The protocol refuses 0.
+pub(super) fn udp_port(given: &Bound<'_, PyAny>) -> PyResult<u16> {
+    port(given, "udp_port")
+}
+
+fn port(given: &Bound<'_, PyAny>, argument: &str) -> PyResult<u16> {
+    given.extract().or_else(|error: PyErr| {
+        if error.is_instance_of::<PyTypeError>(given.py()) {
+            return Err(error);
+        }
+        let message = format!("{argument} is {}: give 1 to 65535", given.str()?);
+        Err(PyValueError::new_err(message))
+    })
+}
+
+/// Splits the address of a UDP socket into its host and its port.
+pub(super) fn host_and_port(address: &str) -> PyResult<(&str, u16)> {
+    let parts = address.rsplit_once(':').and_then(|(host, port)| {
+        let inner = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        let is_host = inner.is_some() || !host.contains(':');
+        is_host.then_some((inner.unwrap_or(host), port.parse().ok()?))
+    });
+    parts.ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "address is \"{address}\": give a host and a UDP port from 0 to 65535, as in \":6511\", \
+             \"192.0.2.1:6511\" or \"[2001:db8::1]:6511\""
+        ))
+    })
+}

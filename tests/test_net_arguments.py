@@ -1,0 +1,215 @@
+"""Options and arguments of sockets: what is wrong is named at once, and by the right error."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pydoc
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import attrs
+import pytest
+
+from skywave import _core
+from skywave.cli.net import report
+from skywave.cli.net.exchange import Ending, Exchange
+from skywave.net import (
+    Config,
+    DatagramTooLargeError,
+    Endpoint,
+    EndpointConfig,
+    NetError,
+    UnreachableError,
+    metrics,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from skywave.net import Connection
+
+PORTS = itertools.count(5001)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint.udp("127.0.0.1:0") as opened:
+        yield opened
+
+
+def pair(endpoint: Endpoint) -> tuple[Connection, Connection]:
+    listener = endpoint.listen(next(PORTS))
+    udp_port = int(endpoint.local_address.rpartition(":")[2])
+    client = endpoint.connect("127.0.0.1", listener.port, udp_port=udp_port)
+    return client, listener.accept(timeout_s=5)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"ccid": 1}, "ccid: 1 is not a known CCID: use 2"),
+        ({"ccid": "2"}, "ccid: .* expected a whole number"),
+        ({"control": "nope"}, 'control: "nope" is not a known control'),
+        ({"service_codes": ("TOOLONG",)}, r"service_codes\[0\]: .* four ASCII characters"),
+        ({"service_codes": ()}, "service_codes is empty; give at least one"),
+        ({"checksum_coverage": 16}, "checksum_coverage is 16"),
+        ({"send_queue": -1}, "send_queue: .* expected 0 or more"),
+        ({"send_queue": 0}, "send_queue is 0; give room for at least 1"),
+        ({"receive_queue": 0}, "receive_queue is 0; give room for at least 1"),
+    ],
+)
+def test_an_option_of_a_connection_that_is_wrong(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        Config(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"backlog": 0}, "backlog is 0; give at least 1"),
+        ({"max_connections": 0}, "max_connections is 0"),
+        ({"max_per_address": 0}, "max_per_address is 0"),
+        ({"max_per_prefix": 0}, "max_per_prefix is 0"),
+        ({"backlog": -1}, "backlog: .* expected 0 or more"),
+        ({"backlog": None}, "backlog: .*null"),
+        ({"backlog": "x"}, "backlog: .* expected a whole number"),
+        ({"shards": 1000}, "1000 shards are too many"),
+    ],
+)
+def test_an_option_of_an_endpoint_that_is_wrong(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        EndpointConfig(**options)
+
+
+def test_what_is_no_value_of_an_option() -> None:
+    with pytest.raises(TypeError, match=r"^control: .*object"):
+        Config(control=object())  # type: ignore[arg-type]
+
+
+def test_a_path_is_a_directory_for_qlog(tmp_path: Path) -> None:
+    with Endpoint.udp("127.0.0.1:0", config=EndpointConfig(qlog=tmp_path)) as endpoint:
+        pair(endpoint)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("port", [-1, 0, 65_536, 2**80])
+def test_a_port_out_of_range(endpoint: Endpoint, port: int) -> None:
+    for call in (
+        lambda: endpoint.listen(port),
+        lambda: endpoint.connect("127.0.0.1", port),
+        lambda: endpoint.connect("127.0.0.1", 5001, udp_port=port),
+    ):
+        with pytest.raises(ValueError, match=f"{port}.* (1 to 65535|normally 6511)"):
+            call()
+    if port:
+        with (
+            pytest.raises(ValueError, match=f"port is {port}: give 1 to 65535"),
+            metrics.serving(endpoint, "127.0.0.1", port),
+        ):
+            pass
+
+
+@pytest.mark.parametrize("address", ["", "foo", ":port", "foo:bar", "::1", "127.0.0.1:70000", "1:2:3"])
+def test_an_address_without_a_host_and_a_port(address: str) -> None:
+    with pytest.raises(ValueError, match=f'address is "{address}": give a host and a UDP port'):
+        Endpoint.udp(address)
+
+
+def test_a_name_without_an_address() -> None:
+    with pytest.raises(NetError, match=r'cannot resolve "host\.invalid"'):
+        Endpoint.udp("host.invalid:6511")
+
+
+@pytest.mark.parametrize("seconds", [-1, -math.inf, math.nan])
+def test_a_time_limit_that_is_none(endpoint: Endpoint, seconds: float) -> None:
+    client, server = pair(endpoint)
+    for call in (server.recv, client.flush, client.close, endpoint.close):
+        with pytest.raises(ValueError, match=r"timeout_s is .*: give 0 or more seconds"):
+            call(seconds)
+    with pytest.raises(ValueError, match="timeout_s"):
+        client.send(b"in time", timeout_s=seconds)
+
+
+def test_no_time_and_all_time(endpoint: Endpoint) -> None:
+    client, server = pair(endpoint)
+    with pytest.raises(TimeoutError):
+        server.recv(timeout_s=0)
+    client.send(b"data", timeout_s=math.inf)
+    assert server.recv(timeout_s=math.inf) == b"data"
+
+
+@pytest.mark.parametrize("data", [b"ace", bytearray(b"ace"), memoryview(b"abcdef")[::2]])
+def test_a_datagram_is_anything_with_bytes(
+    endpoint: Endpoint, data: bytes | bytearray | memoryview
+) -> None:
+    client, server = pair(endpoint)
+    client.send(data)
+    assert server.recv(timeout_s=5) == b"ace"
+
+
+@pytest.mark.parametrize("data", ["text", [1, 2], 5, None])
+def test_what_has_no_bytes_is_no_datagram(endpoint: Endpoint, data: Any) -> None:
+    client, _server = pair(endpoint)
+    with pytest.raises(TypeError, match=f"data is {type(data).__name__}: give bytes"):
+        client.send(data)
+
+
+def test_no_way_out_of_loopback(endpoint: Endpoint) -> None:
+    with pytest.raises(UnreachableError, match=r"from 127\.0\.0\.1 .* bound to loopback"):
+        endpoint.connect("192.0.2.1", 5001)
+    with pytest.raises(UnreachableError, match="IP version"):
+        endpoint.connect("2001:db8::1", 5001)
+
+
+def test_a_link_local_address_needs_its_interface() -> None:
+    try:
+        endpoint = Endpoint.udp("[::]:0")
+    except NetError as error:
+        pytest.skip(f"this host has no IPv6: {error}")
+    with endpoint, pytest.raises(UnreachableError, match="name the interface"):
+        endpoint.connect("fe80::1", 5001)
+
+
+def test_what_is_too_large_for_the_path_back_is_not_echoed() -> None:
+    connection = mock.Mock(peer="192.0.2.1:6511 DCCP port 5001", service_code="SC=0", ccids=(2, 2))
+    connection.recv.side_effect = [b"small", b"large", b"small", None]
+    connection.send.side_effect = [None, DatagramTooLargeError("too large"), None]
+    connection.closed = {"code": 1, "name": "closed"}
+    exchange = Exchange(connection, (), Ending.AWAIT, close_s=1.0, echo=True)
+    connection.stats.return_value = {
+        "datagrams_sent": 2,
+        "bytes_sent": 10,
+        "acknowledged": 2,
+        "packets_received": 3,
+        "datagrams_dropped": 0,
+        "srtt_s": None,
+        "rate_bps": None,
+        "cwnd": 3.0,
+        "lost": 0,
+        "marked": 0,
+    }
+    document = exchange.run()
+    assert document["ok"], document["error"]
+    assert document["received"]["datagrams"] == 3
+    assert document["sent"]["datagrams"] == 2
+    assert document["sent"]["too_large"] == 1
+    cells = report.table("report", document).columns[0].cells
+    assert any("not echoed" in str(cell) for cell in cells)
+
+
+@pytest.mark.parametrize("kind", [Config, EndpointConfig])
+def test_help_describes_every_option(kind: type) -> None:
+    text = pydoc.plain(pydoc.render_doc(kind))
+    for field in attrs.fields(kind):
+        if field.name not in ("aimd", "cubic", "reno", "vegas", "vcp"):
+            assert f"{field.name}: " in text.partition("Attributes:")[2], field.name
+
+
+@pytest.mark.parametrize("kind", [_core.Connection, _core.Endpoint, _core.Listener])
+def test_help_describes_every_call_and_its_errors(kind: type) -> None:
+    calls = [name for name in vars(kind) if not name.startswith("_")]
+    assert all(getattr(kind, name).__doc__ for name in calls)
+    text = pydoc.plain(pydoc.render_doc(kind))
+    assert "Raises:" in text
