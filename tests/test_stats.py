@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,9 @@ from skywave.stats import (
     warm_ups_in_means,
     welch,
 )
+
+if TYPE_CHECKING:
+    from skywave.stats.comparison import Test
 
 # Student's own data (1908): hours of sleep gained by ten patients with each of two drugs.
 DEXTRO = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -158,13 +162,28 @@ def test_seeds_pair_runs_in_any_order() -> None:
 
 
 @pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "welch", "mann-whitney"])
-def test_differences_without_variation(test: str) -> None:
-    same = compare([1.0] * 5, [1.0] * 5, test=test)  # type: ignore[arg-type]
-    assert (same.p, same.effect, same.difference.value) == (1, 0, 0)
-    apart = compare([1.0] * 5, [2.0] * 5, test=test)  # type: ignore[arg-type]
-    assert apart.p < 0.1
-    assert apart.effect in {-1, -math.inf}
-    assert (apart.difference.low, apart.difference.high) == (-1, -1)
+@pytest.mark.parametrize("other", [1.0, 2.0])
+def test_where_nothing_varies_nothing_is_tested(test: Test, other: float) -> None:
+    found = compare([1.0] * 5, [other] * 5, test=test)
+    assert found.difference.value == 1 - other
+    absent = (found.difference.low, found.difference.high, found.p, found.adjusted_p, found.effect)
+    assert all(map(math.isnan, absent))
+
+
+@pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "welch", "mann-whitney"])
+def test_one_value_that_varies_is_enough_to_test(test: Test) -> None:
+    found = compare([1.0, 1.0, 1.0, 1.0, 1.5], [2.0] * 5, test=test)
+    assert 0 < found.p < 0.1
+    assert -10 < found.effect < 0
+    assert found.difference.low < -0.9 < found.difference.high
+
+
+def test_pairs_that_differ_alike_are_not_tested_but_their_values_are() -> None:
+    raised = [value + 1 for value in (1.0, 2.0, 4.0)]
+    paired = compare(raised, [1.0, 2.0, 4.0])
+    assert paired.difference.value == 1
+    assert math.isnan(paired.p)
+    assert 0 < compare(raised, [1.0, 2.0, 4.0], test="welch").p < 1
 
 
 def test_corrections_are_those_published() -> None:
@@ -242,7 +261,9 @@ def test_a_table_is_compared_at_each_point_and_corrected_over_all() -> None:
     paired = compare_table(table, ("packets", "control"), "goodput", "packets").to_pylist()
     # The same seeds at both points: the difference is always the same.
     assert [row["control"] for row in paired] == ["reno", "cubic"]
-    assert [row["p"] for row in paired] == [0, 0]
+    assert [row["difference"] for row in paired] == [-40e6, -40e6]
+    assert all(math.isnan(row["adjusted_p"]) for row in paired)
+    assert [row["significant"] for row in paired] == [False, False]
     with pytest.raises(ValueError, match="use packets, control"):
         compare_table(table, ("packets", "control"), "goodput", "queue")
     with pytest.raises(ValueError, match=r"use one of .*goodput_bps"):

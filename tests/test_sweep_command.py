@@ -17,6 +17,7 @@ import skywave
 from conftest import ROOT, assert_bad_input, run_cli
 from skywave import (
     Scenario,
+    Tcp,
     run,
 )
 from skywave.sweeps.measures import MEASURES
@@ -85,6 +86,23 @@ def test_a_narrow_terminal_shows_all_of_a_comparison(
     assert "The p-values are corrected for the number of comparisons (1), the intervals are" in (
         " ".join(shown.split())
     )
+
+
+def test_a_comparison_of_runs_that_do_not_vary_says_so(tmp_path: Path) -> None:
+    still = Scenario.dumbbell("still", duration="2 s", rate="2 Mbps", delay="10 ms", queue=10)
+    file, out = tmp_path / "still.json", tmp_path / "out"
+    file.write_text(still.add_flow("file", "s1", "d1", Tcp()).to_json())
+    setting = "dumbbell.queue.drop-tail.packets=5,10"
+    run_cli("sweep", file, "--out", out, "--seeds", 3, "--set", setting)
+    shown = run_cli("compare", out, "--by", "packets").stdout
+    [row] = [line.split() for line in shown.splitlines() if line.startswith("5 - 10")]
+    assert row[4:] == ["-", "-", "-", "3", "-"]
+    assert "the differences do not vary, so there is nothing to test" in shown
+    assert "corrected" not in shown
+    [told] = json.loads(run_cli("compare", out, "--by", "packets", "--json").stdout)["comparisons"]
+    assert told["difference"] != 0
+    absent = ("low", "high", "p", "adjusted_p", "effect", "significant")
+    assert [told[name] for name in absent] == [None] * 6
 
 
 def test_one_seed_is_no_mean(base_file: Path, tmp_path: Path) -> None:

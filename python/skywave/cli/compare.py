@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -14,6 +15,8 @@ from skywave.columns import Scale
 from skywave.printing import number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from skywave.stats.comparison import Test
 
 
@@ -40,7 +43,8 @@ def compare(
 ) -> None:
     """Compare the points of a sweep: differences, and which are significant.
 
-    Runs are paired by seed. The p-values are corrected for the number of comparisons (Holm).
+    Runs are paired by seed. The p-values are corrected for the number of comparisons (Holm). Where
+    differences do not vary, as if nothing is random, there is nothing to test.
     """
     from skywave.stats import CONFIDENCE, comparison  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.table import load  # noqa: PLC0415
@@ -50,6 +54,9 @@ def compare(
     found = load(directory, None if measure is None else [measure])
     [name, *_] = found.measures
     rows = found.compare(name, by, baseline=baseline, test=chosen).to_pylist()
+    for row in rows:
+        if math.isnan(row["p"]):
+            row["significant"] = None
     if as_json:
         print_json({"measure": name, "test": test, "comparisons": rows})
         return
@@ -68,11 +75,17 @@ def compare(
     pairs = [f"{row['one']} - {row['other']}" for row in rows]
     keys.append(Column(f"difference of {found.short_name(by)}", pairs, "left"))
     print_in_blocks(console, keys, _columns(rows, scale.factor))
-    console.print(
-        f"Significant: p below {1 - CONFIDENCE:g}. The p-values are corrected for the number of "
-        f"comparisons ({len(rows)}), the intervals are not.",
-        highlight=False,
-    )
+    untested = [row for row in rows if row["significant"] is None]
+    if not all(math.isnan(row["difference"]) for row in untested):
+        console.print(
+            "Without a p-value: the differences do not vary, so there is nothing to test."
+        )
+    if number_tested := len(rows) - len(untested):
+        console.print(
+            f"Significant: p below {1 - CONFIDENCE:g}. The p-values are corrected for the number "
+            f"of comparisons ({number_tested}), the intervals are not.",
+            highlight=False,
+        )
     warn(found.warnings())
 
 
@@ -82,13 +95,23 @@ def _columns(rows: list[dict[str, Any]], factor: float) -> list[Column]:
         Column("mean", [number(row["difference"] / factor, digits) for row in rows]),
         Column(
             "95\N{NO-BREAK SPACE}% interval",
-            [
-                " to ".join(number(row[end] / factor, digits) for end in ("low", "high"))
-                for row in rows
-            ],
+            _shown(
+                rows,
+                lambda row: " to ".join(
+                    number(row[end] / factor, digits) for end in ("low", "high")
+                ),
+            ),
         ),
-        Column("p (Holm)", [f"{row['adjusted_p']:.2g}" for row in rows]),
-        Column("effect size", [f"{row['effect_name']} {number(row['effect'], 2)}" for row in rows]),
+        Column("p (Holm)", _shown(rows, lambda row: f"{row['adjusted_p']:.2g}")),
+        Column(
+            "effect size",
+            _shown(rows, lambda row: f"{row['effect_name']} {number(row['effect'], 2)}"),
+        ),
         Column("runs", [str(row["runs_of_one"]) for row in rows]),
-        Column("significant", ["yes" if row["significant"] else "no" for row in rows]),
+        Column("significant", _shown(rows, lambda row: "yes" if row["significant"] else "no")),
     ]
+
+
+def _shown(rows: list[dict[str, Any]], text: Callable[[dict[str, Any]], str]) -> list[str]:
+    """Return the texts of rows, and a dash for those in which nothing was tested."""
+    return ["-" if row["significant"] is None else text(row) for row in rows]

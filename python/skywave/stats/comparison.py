@@ -25,6 +25,7 @@ share what is random outside of what differs, which makes their difference more 
 random numbers; Law 2015, section 11.2).
 """
 PAIRED = frozenset({"paired-t", "wilcoxon"})
+NAN = float("nan")
 
 Runs = Sequence[float] | Mapping[int, float]
 """The values of runs: in order, or by seed."""
@@ -47,7 +48,9 @@ class Comparison:
     - Wilcoxon: the rank-biserial correlation, (W+ - W-) / (W+ + W-) (Kerby 2014), from -1 to 1;
     - Mann-Whitney: Cliff's delta, P(one > other) - P(one < other) (Cliff 1993), from -1 to 1.
 
-    d_z and d are infinite if there is a difference but no variation.
+    Where nothing varies, as if nothing is random, there is nothing to test: interval, p-values and
+    effect are NaN. Of paired tests, the differences of the pairs must vary; of the others, the
+    values of either side.
     """
 
     one: str
@@ -73,7 +76,7 @@ def compare(
     """Compare two sets of runs.
 
     Paired tests pair values by seed, or by order if they are not given by seed. If any value is
-    NaN, so are the results.
+    NaN, so are the results. If nothing varies, only the difference is known.
 
     Raises:
         ValueError: If the test is unknown, if a side has fewer than two runs, or if a run has no
@@ -86,9 +89,10 @@ def compare(
     for name, values in zip(names, (x, y), strict=True):
         if len(values) < 2:
             raise ValueError(f"{name} has fewer than two runs: more are needed to compare")
-    if np.isnan(x).any() or np.isnan(y).any():
-        nan = float("nan")
-        difference, p, effect = Estimate(nan, nan, nan, confidence), nan, nan
+    if all((sample == sample[0]).all() for sample in ((x - y,) if test in PAIRED else (x, y))):
+        difference, p, effect = Estimate(float(x[0] - y[0]), NAN, NAN, confidence), NAN, NAN
+    elif np.isnan(x).any() or np.isnan(y).any():
+        difference, p, effect = Estimate(NAN, NAN, NAN, confidence), NAN, NAN
     else:
         difference, p, effect = _TESTS[test](x, y, confidence)
     return Comparison(
@@ -195,19 +199,12 @@ _Found = tuple[Estimate, float, float]
 """Difference, p-value and effect size."""
 
 
-def _ratio(difference: float, spread: float) -> float:
-    if spread == 0:
-        return 0.0 if difference == 0 else float(np.copysign(np.inf, difference))
-    return difference / spread
-
-
 def _paired_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) -> _Found:
     from scipy.special import stdtr  # noqa: PLC0415
 
     apart = x - y
     found = average(list(apart), confidence)
-    spread = 0.0 if found.margin == 0 else float(np.std(apart, ddof=1))
-    effect = _ratio(found.mean, spread)
+    effect = found.mean / float(np.std(apart, ddof=1))
     # t = d_z sqrt(n)
     p = float(2 * stdtr(len(apart) - 1, -abs(effect) * np.sqrt(len(apart))))
     return Estimate(found.mean, found.low, found.high, confidence), p, effect
@@ -218,8 +215,8 @@ def _welch_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) 
 
     apart = float(np.mean(x) - np.mean(y))
     error, degrees = _welch(list(x), list(y))
-    margin = 0.0 if error == 0 else float(stdtrit(degrees, (1 + confidence) / 2) * error)
-    effect = _ratio(apart, float(np.sqrt((np.var(x, ddof=1) + np.var(y, ddof=1)) / 2)))
+    margin = float(stdtrit(degrees, (1 + confidence) / 2) * error)
+    effect = apart / float(np.sqrt((np.var(x, ddof=1) + np.var(y, ddof=1)) / 2))
     difference = Estimate(apart, apart - margin, apart + margin, confidence)
     return difference, welch(list(x), list(y)), effect
 
@@ -230,8 +227,6 @@ def _wilcoxon(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float)
     apart = x - y
     difference = bootstrap(list(apart), confidence=confidence)
     changed = apart[apart != 0]
-    if not len(changed):
-        return difference, 1.0, 0.0
     ranks = scipy.stats.rankdata(np.abs(changed))
     effect = float(np.sum(np.sign(changed) * ranks) / np.sum(ranks))
     return difference, float(scipy.stats.wilcoxon(changed).pvalue), effect

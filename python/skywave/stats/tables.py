@@ -148,7 +148,7 @@ def compare_table(
     The table has a row per comparison: the other dimensions, then what a
     :class:`skywave.stats.Comparison` has, with ``low`` and ``high`` as the ends of the interval of
     the ``difference``, and whether it is ``significant``: its adjusted p-value is below 1 -
-    ``confidence``.
+    ``confidence``. It is not if there is no p-value, since nothing varies.
 
     Raises:
         ValueError: As :func:`by_point` and :func:`skywave.stats.compare_all` do.
