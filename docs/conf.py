@@ -115,10 +115,18 @@ def read_source(_app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = with_book_links(source[0], (DOCS / name).parent)
 
 
+def cut_fields(
+    _app: Sphinx, _what: str, name: str, _object: object, _options: object, lines: list[str]
+) -> None:
+    """Leave out the fields of a scenario's parts, which scenario.md describes."""
+    if name.startswith("skywave.scenario.parts.") and "Attributes:" in lines:
+        del lines[lines.index("Attributes:") :]
+
+
 def skip_member(
     _app: Sphinx, _what: str, _name: str, member: object, _skip: bool, _options: object
 ) -> bool | None:
-    """Leave out the fields of a scenario's parts, which scenario.md describes."""
+    """Leave out the same fields, as members."""
     of = getattr(member, "__objclass__", None)
     return True if of and of.__module__ == "skywave.scenario.parts" else None
 
@@ -127,3 +135,4 @@ def setup(app: Sphinx) -> None:
     """Connect what pages need."""
     app.connect("source-read", read_source)
     app.connect("autodoc-skip-member", skip_member)
+    app.connect("autodoc-process-docstring", cut_fields, priority=400)  # before napoleon, at 500

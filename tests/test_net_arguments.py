@@ -111,7 +111,9 @@ def test_a_port_out_of_range(endpoint: Endpoint, port: int) -> None:
             pass
 
 
-@pytest.mark.parametrize("address", ["", "foo", ":port", "foo:bar", "::1", "127.0.0.1:70000", "1:2:3"])
+@pytest.mark.parametrize(
+    "address", ["", "foo", ":port", "foo:bar", "::1", "127.0.0.1:70000", "1:2:3"]
+)
 def test_an_address_without_a_host_and_a_port(address: str) -> None:
     with pytest.raises(ValueError, match=f'address is "{address}": give a host and a UDP port'):
         Endpoint.udp(address)
