@@ -286,8 +286,8 @@ def test_what_is_hardly_meant_is_said_and_runs(tmp_path: Path) -> None:
 
 def test_errors_name_the_file(tmp_path: Path) -> None:
     for name, text, message in (
-        ("a.toml", "name = ", f"{tmp_path}/a.toml is not TOML: "),
-        ("a.json", "name = 1", f"{tmp_path}/a.json is not JSON: "),
+        ("a.toml", "name = ", f"{tmp_path}/a.toml is not TOML: line 1, column 8: "),
+        ("a.json", "name = 1", f"{tmp_path}/a.json is not JSON: line 1, column 2: "),
         ("a.yaml", "name: x", f"{tmp_path}/a.yaml is YAML: "),
         ("b.json", '{ "name": 1 }', f"{tmp_path}/b.json: name: invalid type: integer `1`, "),
         ("c.toml", 'name = "x"', f"{tmp_path}/c.toml: missing field `duration`"),
