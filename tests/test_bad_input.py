@@ -23,7 +23,7 @@ MISTAKES = {
     "no unit": ('rate = "2 Mbps"', 'rate = "2"', ["dumbbell.rate", "unit"]),
     "number in place of a text": ('rate = "2 Mbps"', "rate = 2", ["dumbbell.rate"]),
     "unknown CCID": ("ccid = 2", "ccid = 77", ["flows[0].transport", "ccid", "77"]),
-    "not TOML": ("[dumbbell]", "[dumbbell", ["line"]),
+    "not TOML": ("[dumbbell]", "[dumbbell", ["wrong.toml is not TOML: line 11, column 10: "]),
 }
 
 

@@ -41,6 +41,7 @@ from skywave import (
     Weighted,
 )
 from skywave.papers.nor2011 import setting
+from skywave.sweeps.points import with_field
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -272,22 +273,35 @@ def test_check_prints_the_defaults_too() -> None:
     assert "file: s1 -> r1 -> r2 -> d1; back d1 -> r2 -> r1 -> s1" in shown.stdout
 
 
-def test_what_is_hardly_meant_is_said_and_runs(tmp_path: Path) -> None:
-    scenario = Scenario.dumbbell("late", duration="1 s", rate="1 Mbps", delay="1 ms")
-    scenario.add_flow("late", "s1", "d1", Tcp(), start="2 s")
-    path = tmp_path / "late.json"
+@pytest.mark.parametrize(
+    ("field", "value", "warning"),
+    [
+        ("flows[0].start", "2 s", "2 s is not before the end"),
+        ("dumbbell.rate", "1 bps", "r1->r2 takes 320.001 s for a packet of 40 B, longer than"),
+        ("dumbbell.trace", {"opportunities": [60_000]}, "r1->r2 delivers no packet of 40 B in"),
+    ],
+)
+def test_what_is_hardly_meant_is_said_and_runs(
+    field: str, value: object, warning: str, tmp_path: Path
+) -> None:
+    scenario = Scenario.dumbbell("hardly meant", duration="1 s", rate="1 Mbps", delay="1 ms")
+    scenario.add_flow("file", "s1", "d1", Tcp())
+    scenario = with_field(scenario, field, value)
+    path = tmp_path / "scenario.json"
     path.write_text(scenario.to_json())
     for command in ("check", "run"):
         done = run_cli(command, path)
         assert done.returncode == 0, done.stderr
-        assert done.stderr.startswith("warning: flows[0].start: 2 s is not before the end"), command
-    assert scenario.inspect().warnings[0].startswith("flows[0].start: ")
+        assert done.stderr.startswith(f"warning: {field}: {warning}"), command
+    [said] = json.loads(run_cli("check", path, "--json").stdout)["warnings"]
+    assert said.startswith(f"{field}: {warning}")
+    assert scenario.inspect().warnings == (said,)
 
 
 def test_errors_name_the_file(tmp_path: Path) -> None:
     for name, text, message in (
-        ("a.toml", "name = ", f"{tmp_path}/a.toml is not TOML: "),
-        ("a.json", "name = 1", f"{tmp_path}/a.json is not JSON: "),
+        ("a.toml", "name = ", f"{tmp_path}/a.toml is not TOML: line 1, column 8: "),
+        ("a.json", "name = 1", f"{tmp_path}/a.json is not JSON: line 1, column 2: "),
         ("a.yaml", "name: x", f"{tmp_path}/a.yaml is YAML: "),
         ("b.json", '{ "name": 1 }', f"{tmp_path}/b.json: name: invalid type: integer `1`, "),
         ("c.toml", 'name = "x"', f"{tmp_path}/c.toml: missing field `duration`"),

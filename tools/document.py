@@ -22,6 +22,11 @@ defaults, and `skywave schema` the JSON Schema behind this page.
 - A **quantity** is text with a unit: `"300 ms"`, `"2 Mbps"`, `"500 B"`. A number without a unit is
   an error.
 - An unknown field is an error, and every error names its field.
+- What is permitted but hardly meant is a warning, which names its field too: a link over which
+  nothing arrives before the run ends (by rate, delay, losses or trace), jitter that is longer than
+  the run, a trace that changes nothing in it, a flow whose data comes too late, a route in a
+  circle. `skywave check` and `skywave run` print warnings on stderr; `skywave check --json` has
+  them too, and in Python `Scenario.inspect().warnings`.
 - An editor can complete and check TOML files if the first line of the file is
   `#:schema PATH/scenario.schema.json` (Taplo, Even Better TOML) and `PATH` is this directory or a
   copy of it.

@@ -70,7 +70,7 @@ class LinkSummary(TypedDict):
     marks: int
     """Delivered packets that the link's queue marked."""
     utilisation: float
-    """The delivered bytes as a fraction of what the link could have carried."""
+    """The delivered bytes as a fraction of what the link could have carried; 0 if nothing."""
     queue_max_packets: int
     """The longest queue at a time of sampling."""
 

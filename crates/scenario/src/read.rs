@@ -151,8 +151,7 @@ impl LinkSpec {
 
 /// Reads a scenario in TOML. Nothing here depends on a backend: it is compiled once, in this crate.
 fn read_toml(text: &str) -> Result<Scenario, ScenarioError> {
-    let document = toml::de::Deserializer::parse(text)
-        .map_err(|error| malformed("TOML", &error.to_string()))?;
+    let document = toml::de::Deserializer::parse(text).map_err(|error| not_toml(text, &error))?;
     deserialize(document, |error: &toml::de::Error| {
         error.message().to_owned()
     })
@@ -162,8 +161,10 @@ fn read_toml(text: &str) -> Result<Scenario, ScenarioError> {
 fn read_json(text: &str) -> Result<Scenario, ScenarioError> {
     // Syntax comes first, so that what follows is wrong for what it says, and its field tells
     // where; a position would be one in a text that a program wrote, as a rule.
-    serde_json::from_str::<IgnoredAny>(text)
-        .map_err(|error| malformed("JSON", &error.to_string()))?;
+    serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
+        let place = Some((error.line(), error.column()));
+        malformed("JSON", place, without_position(&error.to_string()))
+    })?;
     let mut document = serde_json::Deserializer::from_str(text);
     deserialize(&mut document, |error: &serde_json::Error| {
         without_position(&error.to_string()).to_owned()
@@ -172,9 +173,7 @@ fn read_json(text: &str) -> Result<Scenario, ScenarioError> {
 
 /// Reads a link in TOML, as [`read_toml`].
 fn read_link(text: &str, ends: [&str; 2]) -> Result<LinkSpec, ScenarioError> {
-    let mut document: toml::Table = text
-        .parse()
-        .map_err(|error: toml::de::Error| malformed("TOML", &error.to_string()))?;
+    let mut document: toml::Table = text.parse().map_err(|error| not_toml(text, &error))?;
     for (field, end) in ["from", "to"].into_iter().zip(ends) {
         if document.insert(field.to_owned(), end.into()).is_some() {
             let message = format!("the ends of this link are {ends:?}: leave it out");
@@ -210,9 +209,24 @@ where
     })
 }
 
-/// The error of a text that is not in the language it should be in.
-fn malformed(language: &str, message: &str) -> ScenarioError {
-    ScenarioError::new("", format!("not {language}: {}", in_plain_words(message)))
+/// The error of a text that is not TOML.
+fn not_toml(text: &str, error: &toml::de::Error) -> ScenarioError {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let place = before.map(|before| {
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        (before.matches('\n').count() + 1, line.chars().count() + 1)
+    });
+    malformed("TOML", place, error.message())
+}
+
+/// The error of a text that is not in the language it should be in, with the line and the column,
+/// counted from one.
+fn malformed(language: &str, place: Option<(usize, usize)>, message: &str) -> ScenarioError {
+    let place = place.map_or_else(String::new, |(line, column)| {
+        format!("line {line}, column {column}: ")
+    });
+    let message = in_plain_words(message);
+    ScenarioError::new("", format!("not {language}: {place}{message}"))
 }
 
 /// Strips the position in the JSON, which the user may never see, from one of serde's messages. The

@@ -822,15 +822,41 @@ fn errors_of_chosen_members_name_their_field() {
 
 #[test]
 fn what_is_not_toml_or_json_says_where() {
-    let error = Scenario::from_toml("name = ", &Registry::default()).unwrap_err();
+    for (text, message) in [
+        (
+            "name = ",
+            "line 1, column 8: string values must be quoted, ",
+        ),
+        (
+            "\n[dumbbell\n",
+            "line 2, column 10: unclosed table, expected `]`",
+        ),
+        (
+            "\"\u{e9}\" = 1\r\n\"\u{e9}\" = 1",
+            "line 2, column 1: duplicate key",
+        ),
+        (
+            "\"\u{e9}\" = 1 x",
+            "line 1, column 7: string values must be quoted, ",
+        ),
+        // A line of the text in the message would be taken for words of the parser.
+        (
+            "flows = [{ struct = map }]",
+            "line 1, column 21: string values must be quoted, ",
+        ),
+    ] {
+        let error = Scenario::from_toml(text, &Registry::default()).unwrap_err();
+        let message = format!("not TOML: {message}");
+        assert!(error.message.starts_with(&message), "{error}");
+        assert!(!error.message.contains(['|', '^', '\n']), "{error}");
+    }
+    let deep = "a = ".to_owned() + &"[".repeat(100_000);
+    let error = Scenario::from_toml(&deep, &Registry::default()).unwrap_err();
     assert!(error.message.starts_with("not TOML: "), "{error}");
-    assert!(error.message.contains("line 1"), "{error}");
     let error = Scenario::from_json("{\"name\": 1} x", &Registry::default()).unwrap_err();
-    assert!(
-        error
-            .message
-            .starts_with("not JSON: trailing characters at line 1"),
-        "{error}"
+    assert_eq!(
+        error.message,
+        "not JSON: line 1, column 13: trailing characters"
     );
 }
 

@@ -1,14 +1,16 @@
 //! Checks a scenario without running it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use skywave_scenario::{Scenario, ScenarioError, TransportSpec};
 
+use crate::arrival;
 use crate::backend::Registry;
 use crate::build::Build;
 use crate::network::Way;
 use crate::transport::ClockKind;
+use crate::warning::Warning;
 
 /// What is known about a scenario before it runs.
 #[derive(Clone, Debug, Serialize)]
@@ -32,15 +34,6 @@ pub struct FlowRoutes {
     pub back: Vec<String>,
 }
 
-/// Something in a scenario that is permitted but probably not intended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    /// The path of the field.
-    pub field: String,
-    /// What is unusual, and what to do.
-    pub message: String,
-}
-
 /// Performs all checks of [`run`](crate::run) before the simulation: the scenario itself, and that
 /// every flow has a forward and a reverse route.
 ///
@@ -58,7 +51,7 @@ pub fn check(scenario: &Scenario, registry: &Registry) -> Result<Checked, Scenar
     Ok(Checked {
         scenario: complete,
         routes: routes(scenario, &build),
-        warnings: warnings(scenario, registry, &build),
+        warnings: warnings(scenario, registry, &build)?,
     })
 }
 
@@ -77,7 +70,11 @@ fn routes(scenario: &Scenario, build: &Build) -> Vec<FlowRoutes> {
         .collect()
 }
 
-fn warnings(scenario: &Scenario, registry: &Registry, build: &Build) -> Vec<Warning> {
+fn warnings(
+    scenario: &Scenario,
+    registry: &Registry,
+    build: &Build,
+) -> Result<Vec<Warning>, ScenarioError> {
     let mut warnings = Vec::new();
     let mut warn = |field: String, message: String| warnings.push(Warning { field, message });
     if let Err(ScenarioError { field, message }) =
@@ -123,13 +120,28 @@ fn warnings(scenario: &Scenario, registry: &Registry, build: &Build) -> Vec<Warn
                     .to_owned(),
             );
         }
+        // Where the way back is `route` reversed, what is to be said of it has been said.
+        let is_reversed = flow.route.is_some() && flow.route_back.is_none();
         for (way, start, key) in [
             (ways[0], &flow.from, "route"),
             (ways[1], &flow.to, "route_back"),
-        ] {
+        ]
+        .into_iter()
+        .take(if is_reversed { 1 } else { 2 })
+        {
+            let rest = build.network.nodes_from(way.hop);
+            let nodes: Vec<_> = [&**start].into_iter().chain(rest).collect();
+            if let Some(circle) = circle(&nodes) {
+                warn(
+                    format!("flows[{index}].{key}"),
+                    format!(
+                        "packets go in a circle, {}: name each node once",
+                        circle.join(" -> ")
+                    ),
+                );
+            }
             if way.has_equal {
-                let rest: Vec<_> = build.network.nodes_from(way.hop).collect();
-                let route = format!("{start} -> {}", rest.join(" -> "));
+                let route = nodes.join(" -> ");
                 warn(
                     format!("flows[{index}].{key}"),
                     format!(
@@ -140,5 +152,16 @@ fn warnings(scenario: &Scenario, registry: &Registry, build: &Build) -> Vec<Warn
             }
         }
     }
-    warnings
+    warnings.extend(arrival::warnings(scenario, &links, registry, build)?);
+    Ok(warnings)
+}
+
+/// Returns the nodes from one to where a route comes to it again.
+fn circle<'a>(nodes: &'a [&'a str]) -> Option<&'a [&'a str]> {
+    let mut first = BTreeMap::new();
+    let mut circles = nodes.iter().enumerate().filter_map(|(at, node)| {
+        let before = first.insert(node, at)?;
+        Some(&nodes[before..=at])
+    });
+    circles.next()
 }

@@ -32,6 +32,7 @@
 //! ```
 
 mod application;
+mod arrival;
 mod backend;
 mod bench;
 mod bodies;
@@ -49,6 +50,7 @@ mod nat;
 mod network;
 mod observe;
 mod packet;
+mod passage;
 pub mod physics;
 mod probe;
 mod probes;
@@ -64,11 +66,12 @@ mod table;
 mod totals;
 mod transport;
 mod view;
+mod warning;
 mod wire_check;
 
 pub use backend::{ColumnSchema, Registry, Simulator, TableSchema, register_probe, tables};
 pub use bench::{Bench, BenchCounts, IdleFlows};
-pub use check::{Checked, FlowRoutes, Warning, check};
+pub use check::{Checked, FlowRoutes, check};
 pub use error::RunError;
 pub use host::{HostStats, Supply};
 pub use ids::{FlowId, HostId};
@@ -97,4 +100,5 @@ pub use skywave_traffic::{
 pub use stepped::SteppedRun;
 pub use table::{Table, Value};
 pub use view::{Event, HostView, LinkView, PacketCount, PacketView, Sample};
+pub use warning::Warning;
 pub use wire_check::WireMismatch;

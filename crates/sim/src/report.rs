@@ -99,7 +99,7 @@ pub struct LinkSummary {
     pub marks: u64,
     /// Bytes in the delivered packets.
     pub delivered_bytes: u64,
-    /// These bytes as a fraction of what the link could have carried.
+    /// These bytes as a fraction of what the link could have carried; 0 if that is nothing.
     pub utilisation: f64,
     /// The longest queue at a sampling time.
     pub queue_max_packets: u64,
@@ -216,6 +216,7 @@ impl FlowSummary {
 
 impl LinkSummary {
     fn new(name: &str, rate_bps: u64, count: &PacketCount, queue_max: u64, seconds: f64) -> Self {
+        let delivered_bits = count.delivered_bytes as f64 * 8.0;
         Self {
             name: name.to_owned(),
             rate_bps,
@@ -224,7 +225,11 @@ impl LinkSummary {
             delivered: count.delivered,
             marks: count.marks,
             delivered_bytes: count.delivered_bytes,
-            utilisation: count.delivered_bytes as f64 * 8.0 / (rate_bps as f64 * seconds),
+            utilisation: if rate_bps == 0 {
+                0.0
+            } else {
+                delivered_bits / (rate_bps as f64 * seconds)
+            },
             queue_max_packets: queue_max,
         }
     }

@@ -115,3 +115,264 @@ fn a_control_that_only_the_kernel_has_is_valid_and_cannot_be_simulated() {
         "{error}"
     );
 }
+
+const THREE_LINKS: &str = r#"
+    name = "three links"
+    duration = "5 s"
+    nodes = ["a", "b", "c", "d"]
+    links = [
+        { from = "a", to = "b", rate = "10 Mbps", delay = "1 ms" },
+        { from = "b", to = "c", rate = "1 Mbps", delay = "10 ms" },
+        { from = "c", to = "d", rate = "10 Mbps", delay = "1 ms" },
+    ]
+    flows = [{ name = "file", from = "a", to = "c", transport = { tcp = {} }, source = { ftp = {} } }]
+"#;
+
+/// The fields and messages of the warnings of a scenario.
+fn said(text: &str) -> Vec<(String, String)> {
+    let registry = Registry::default();
+    let scenario = Scenario::from_toml(text, &registry).unwrap();
+    let warnings = check(&scenario, &registry).unwrap().warnings;
+    let said = warnings.into_iter();
+    said.map(|warning| (warning.field, warning.message))
+        .collect()
+}
+
+/// Asserts that [`THREE_LINKS`] has these warnings if its second link is another one.
+#[track_caller]
+fn assert_link_warned_of(settings: &str, expected: &[(&str, &str)]) {
+    let own = r#"rate = "1 Mbps", delay = "10 ms""#;
+    assert!(THREE_LINKS.contains(own));
+    let found = said(&THREE_LINKS.replace(own, settings));
+    let found: Vec<_> = found
+        .iter()
+        .map(|(field, message)| (&**field, &**message))
+        .collect();
+    assert_eq!(found, expected, "{settings}");
+}
+
+#[test]
+fn a_link_that_packets_do_not_pass_before_the_end_is_said() {
+    assert_link_warned_of(r#"rate = "1 Mbps", delay = "10 ms""#, &[]);
+    let takes = |time, of, name| {
+        format!("{name} takes {time} for a packet of {of} B, longer than the run of 5 s")
+    };
+    let there = takes("320.01 s", 40, "b->c");
+    assert_link_warned_of(
+        r#"rate = "1 bps", delay = "10 ms""#,
+        &[("links[1].rate", &there)],
+    );
+    let there = takes("86400.001 s", 40, "b->c");
+    assert_link_warned_of(
+        r#"rate = "1 Mbps", delay = "24 h", back = { delay = "1 s" }"#,
+        &[("links[1].delay", &there)],
+    );
+    let back = takes("6.001 s", 40, "c->b");
+    assert_link_warned_of(
+        r#"rate = "1 Mbps", delay = "10 ms", back = { delay = "6 s" }"#,
+        &[("links[1].back.delay", &back)],
+    );
+    assert_link_warned_of(
+        r#"rate = "1 Mbps", delay = "10 ms", jitter = "1000 h""#,
+        &[(
+            "links[1].jitter",
+            "b->c holds packets back for up to 3600000 s, longer than the run of 5 s",
+        )],
+    );
+}
+
+#[test]
+fn a_link_that_loses_everything_is_said() {
+    let loses_all = "b->c loses each of its first 1000 packets";
+    for loss in [
+        "bernoulli = { probability = 1.0 }",
+        "bernoulli = { probability = 0.5, per = \"bit\" }",
+        "gilbert-elliott = { good_to_bad = 1.0, bad_to_good = 0.0 }",
+    ] {
+        let settings = format!(r#"rate = "1 Mbps", delay = "10 ms", loss = {{ {loss} }}"#);
+        assert_link_warned_of(&settings, &[("links[1].loss", loses_all)]);
+    }
+    for loss in ["bernoulli = { probability = 0.9 }", "packets = [1, 2, 3]"] {
+        let settings = format!(r#"rate = "1 Mbps", delay = "10 ms", loss = {{ {loss} }}"#);
+        assert_link_warned_of(&settings, &[]);
+    }
+    assert_link_warned_of(
+        r#"rate = "1 Mbps", delay = "1 s", back = { loss = { bernoulli = { probability = 1.0 } } }"#,
+        &[(
+            "links[1].back.loss",
+            "c->b loses each of its first 1000 packets",
+        )],
+    );
+}
+
+#[test]
+fn a_trace_without_effect_and_one_without_packets_are_said() {
+    let idle = "b->c has a trace that changes nothing in the run of 5 s";
+    let down = "b->c delivers no packet of 40 B in the run of 5 s";
+    for (trace, expected) in [
+        ("steps = []", Some(idle)),
+        (r#"steps = [{ at = "5 s", rate = "2 Mbps" }]"#, Some(idle)),
+        (r#"steps = [{ at = "1 s", rate = "1 Mbps" }]"#, Some(idle)),
+        (r#"steps = [{ at = "1 s", rate = "2 Mbps" }]"#, None),
+        (r#"steps = [{ at = "0 s", rate = "0 bps" }]"#, Some(down)),
+        (
+            r#"steps = [{ at = "0 s", rate = "0 bps" }, { at = "4 s", rate = "1 Mbps" }]"#,
+            None,
+        ),
+        ("opportunities = [5000]", Some(down)),
+        ("opportunities = [4000]", None),
+        (r#"outages = { up = "1 ms", down = "1 ms" }"#, None),
+    ] {
+        let settings = format!(r#"rate = "1 Mbps", delay = "10 ms", trace = {{ {trace} }}"#);
+        let expected: Vec<_> = expected
+            .map(|what| ("links[1].trace", what))
+            .into_iter()
+            .collect();
+        assert_link_warned_of(&settings, &expected);
+    }
+    // What the trace does not change is the fault of the link.
+    assert_link_warned_of(
+        r#"rate = "1 Mbps", delay = "9 s", trace = { steps = [] }, back = { delay = "1 s" }"#,
+        &[
+            (
+                "links[1].delay",
+                "b->c takes 9.001 s for a packet of 40 B, longer than the run of 5 s",
+            ),
+            ("links[1].trace", idle),
+        ],
+    );
+}
+
+#[test]
+fn links_that_no_flow_uses_are_not_warned_of() {
+    let text = THREE_LINKS.replacen(
+        r#"to = "d", rate = "10 Mbps""#,
+        r#"to = "d", rate = "1 bps""#,
+        1,
+    );
+    assert_ne!(text, THREE_LINKS);
+    assert_eq!(said(&text), []);
+}
+
+#[test]
+fn the_settings_of_a_dumbbell_are_named() {
+    let text = r#"
+        name = "dumbbell"
+        duration = "5 s"
+        dumbbell = { pairs = 2, rate = "1 bps", delay = "50 ms", access_rate = "10 Mbps",
+                     access_delays = ["1 ms", "9 s"], back = { rate = "1 kbps" } }
+        flows = [{ name = "call", from = "s2", to = "d2", transport = { udp = {} },
+                   source = { cbr = { rate = "64 kbps", datagram = "160 B" } } }]
+    "#;
+    let fields: Vec<_> = said(text).into_iter().map(|(field, _)| field).collect();
+    assert_eq!(fields, ["dumbbell.rate", "dumbbell.access_delays"]);
+}
+
+/// Every link is fast enough, and together they are not.
+#[test]
+fn a_flow_whose_data_comes_too_late_is_said() {
+    let slow = THREE_LINKS.replace("10 ms", "2 s");
+    let [(field, message)] = &said(&slow)[..] else {
+        panic!("{:?}", said(&slow));
+    };
+    assert_eq!(field, "flows[0]");
+    assert_eq!(
+        message,
+        "its first full packet cannot arrive before 6.013 s, and the run ends at 5 s"
+    );
+    // Without a connection, it arrives after a third of that time.
+    let udp = slow.replace("tcp = {}", "udp = {}").replace(
+        "ftp = {}",
+        r#"cbr = { rate = "8 kbps", datagram = "100 B" }"#,
+    );
+    assert_eq!(said(&udp), []);
+    let late = udp.replace(
+        r#"to = "c", transport"#,
+        r#"to = "c", start = "4 s", transport"#,
+    );
+    let [(_, message)] = &said(&late)[..] else {
+        panic!("{:?}", said(&late));
+    };
+    assert!(
+        message.starts_with("its first full packet cannot arrive before 6.0"),
+        "{message}"
+    );
+    // Of many flows, ten are named.
+    let flow = slow.split("flows = [").nth(1).unwrap().trim();
+    let flow = flow.trim_end_matches(']');
+    let flows: Vec<_> = (0..12)
+        .map(|number| flow.replace("file", &number.to_string()))
+        .collect();
+    let found = said(&slow.replace(flow, &flows.join(", ")));
+    assert_eq!(found.len(), 11);
+    assert_eq!(found[9].0, "flows[9]");
+    let rest = ("flows", "2 more warnings like these");
+    assert_eq!((&*found[10].0, &*found[10].1), rest);
+    // What cannot arrive does not.
+    let registry = Registry::default();
+    for (text, arrives) in [(slow, false), (udp, true), (late, false)] {
+        let scenario = Scenario::from_toml(&text, &registry).unwrap();
+        let results = run(&scenario, &registry, RunOptions::default(), |_| true).unwrap();
+        assert_eq!(results.summary.flows[0].delivered_packets > 0, arrives);
+    }
+}
+
+#[test]
+fn a_route_in_a_circle_is_said() {
+    let text = THREE_LINKS.replace(
+        r#"to = "c", transport"#,
+        r#"to = "c", route = ROUTE, transport"#,
+    );
+    let circle = |nodes| format!("packets go in a circle, {nodes}: name each node once");
+    for (route, expected) in [
+        (r#"["b"]"#, vec![]),
+        (
+            r#"["b", "c", "b"]"#,
+            vec![("flows[0].route", circle("b -> c -> b"))],
+        ),
+        (
+            r#"["b", "a", "b"]"#,
+            vec![("flows[0].route", circle("a -> b -> a"))],
+        ),
+        (
+            r#"["b"], route_back = ["d", "c", "b"]"#,
+            vec![("flows[0].route_back", circle("c -> d -> c"))],
+        ),
+    ] {
+        let found = said(&text.replace("ROUTE", route));
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(field, message)| (field.to_owned(), message))
+            .collect();
+        assert_eq!(found, expected, "{route}");
+    }
+}
+
+#[test]
+fn packets_leave_a_circle_where_their_route_does() {
+    let route = r#"to = "c", route = ["b", "c", "b"], transport"#;
+    let cbr = r#"cbr = { rate = "80 kbps", datagram = "100 B" }"#;
+    let text = THREE_LINKS
+        .replace(r#"to = "c", transport"#, route)
+        .replace("tcp = {}", "udp = {}")
+        .replace("ftp = {}", cbr);
+    let registry = Registry::default();
+    let scenario = Scenario::from_toml(&text, &registry).unwrap();
+    let options = RunOptions {
+        verify_physics: true,
+        ..RunOptions::default()
+    };
+    let results = run(&scenario, &registry, options, |_| true).unwrap();
+    assert_eq!(results.violations, Vec::<String>::new());
+    assert!(results.summary.flows[0].delivered_packets > 0);
+    let arrivals = |name: &str| {
+        let mut links = results.summary.links.iter();
+        links.find(|link| link.name == name).unwrap().arrivals
+    };
+    // All come there once, and nearly all again: some are on their way at the end.
+    let (once, twice) = (arrivals("a->b"), arrivals("b->c"));
+    assert!(
+        (2 * once - 100..=2 * once).contains(&twice),
+        "{once} {twice}"
+    );
+}

@@ -232,6 +232,19 @@ fn a_trace_is_the_capacity() {
     }
 }
 
+#[test]
+fn a_link_that_is_always_down_is_not_used() {
+    for trace in [
+        "steps = [{ at = \"0 s\", rate = \"0 bps\" }]",
+        "opportunities = [30_000]",
+    ] {
+        let summary = judged(&scenario(&format!("trace = {{ {trace} }}"))).summary;
+        let link = &summary.links[0];
+        assert_eq!((link.rate_bps, link.delivered), (0, 0), "{trace}");
+        assert_eq!(link.utilisation, 0.0, "{trace}");
+    }
+}
+
 /// Each random stream has its name: it depends on the seed and on nothing else.
 #[test]
 fn the_seed_decides_what_is_lost() {

@@ -13,7 +13,7 @@ from skywave.scenario.experiment import Inspection
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SYNTAX = re.compile(r"not TOML: .*? at line (\d+), column (\d+) .*\^ (.*)", re.DOTALL)
+SYNTAX = re.compile(r"not TOML: line (\d+), column (\d+): (.*)")
 
 
 class Wrong(Exception):  # noqa: N818  (of a text, not of the program)

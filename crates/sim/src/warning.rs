@@ -1,0 +1,12 @@
+//! What a check says of a scenario that may run.
+
+use serde::Serialize;
+
+/// Something in a scenario that is permitted but probably not intended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The path of the field.
+    pub field: String,
+    /// What is unusual, and what to do.
+    pub message: String,
+}
