@@ -49,12 +49,19 @@ def test_help_names_the_extra(command: str) -> None:
     assert "skywave[lab]" in run_cli(command, "--help").stdout
 
 
-def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("missing", ["starlette.responses", "uvicorn"])
+def test_without_the_extra_one_line_says_so(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("server", "site", "connections"):
-        monkeypatch.delitem(sys.modules, f"skywave.lab.{name}")
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
+        monkeypatch.delitem(sys.modules, f"skywave.lab.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    message = (
+        "error: the page of skywave lab needs the extra skywave[lab]: install a wheel with it, "
+        'as in pip install "$(echo dist/skywave-*.whl)[lab]" (docs/start.md)\n'
+    )
     for command in (("lab",), ("listen", "5001", "--udp-port", "0", "--watch")):
-        assert_bad_input(run_cli(*command, "--no-browser"), "uvicorn", "skywave[lab]")
+        done = run_cli(*command, "--no-browser")
+        assert_bad_input(done)
+        assert done.stderr == message
 
 
 def test_the_command_prints_an_address_that_opens() -> None:

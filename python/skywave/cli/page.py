@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skywave._extras import needs
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,9 +27,7 @@ def lab_extra() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("skywave"):
             raise
-        raise ValueError(
-            f"{error.name} is not installed: pip install 'skywave[lab]' installs it"
-        ) from None
+        raise ValueError(needs("the page of skywave lab", "lab")) from None
 
 
 def announce(what: str, address: str, *, browser: bool) -> None:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
+from skywave._extras import needs
 from skywave.sweeps.store import Failure
 
 if TYPE_CHECKING:
@@ -51,9 +52,7 @@ def connected(on: str | Client) -> Iterator[Client]:
     try:
         from distributed import Client  # noqa: PLC0415  (an extra)
     except ImportError as error:
-        raise ClusterError(
-            "Dask is not installed: install it as pip install 'skywave[dask]'"
-        ) from error
+        raise ClusterError(needs("a sweep on a cluster", "dask")) from error
     if isinstance(on, Client):
         yield on
         return
