@@ -112,8 +112,9 @@ def test_an_out_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path)
     # A scenario that would take hours.
     path = tmp_path / "long.toml"
     path.write_text(GOOD.replace('duration = "60 s"', 'duration = "1000000 s"'))
-    done = run_cli("run", path, "--out", tmp_path / "taken" / "below")
-    assert_bad_input(done, f"{tmp_path / 'taken'} is a file: give a directory")
+    for command in (["run", path], ["reproduce", "chen2010"], ["reproduce", "--all"], ["matrix"]):
+        done = run_cli(*command, "--out", tmp_path / "taken" / "below")
+        assert_bad_input(done, f"{tmp_path / 'taken'} is a file: give a directory")
 
 
 def test_marks_of_byte_order_are_skipped(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from skywave import papers
+from skywave._files import check_writable
 from skywave.cli.console import JsonOption, finish, out, print_json, progress_bar, warn
 from skywave.papers import installed
 from skywave.printing import number
@@ -74,11 +75,12 @@ def reproduce(
         raise typer.BadParameter(f"name one paper, or give --all or --list; {installed.known()}")
     if listed:
         _list(as_json=as_json)
-    elif paper is None:
-        directory = out_dir or Path("out") / "all"
+        return
+    directory = out_dir or Path("out") / (paper or "all")
+    check_writable(directory)
+    if paper is None:
         _all(directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
     else:
-        directory = out_dir or Path("out") / paper
         _one(paper, directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
 
 
