@@ -8,7 +8,10 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use crate::{OpenError, shard};
+use crate::error::OpenError;
+
+/// The most shards of an endpoint.
+pub(crate) const MAX_SHARDS: usize = 256;
 
 /// The options of an endpoint. Those of its connections are in `Config` (Rust: `dccp::Config`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,8 +112,8 @@ impl EndpointConfig {
     /// forbid everything.
     pub fn check(&self) -> Result<(), OpenError> {
         let shards = self.shards;
-        if shards > shard::MAX {
-            let limit = shard::MAX;
+        if shards > MAX_SHARDS {
+            let limit = MAX_SHARDS;
             return Err(OpenError::TooManyShards { shards, limit });
         }
         for (name, limit) in [

@@ -15,15 +15,12 @@ use tracing::debug;
 
 use crate::alarm::Alarm;
 use crate::clock::Clock;
-use crate::config::EndpointConfig;
+use crate::config::{EndpointConfig, MAX_SHARDS};
 use crate::error::OpenError;
 use crate::pending::Pending;
 use crate::sender::Sender;
 use crate::socket::Socket;
 use crate::timers::Timers;
-
-/// The most shards of an endpoint.
-pub(crate) const MAX: usize = 256;
 
 /// A socket, with the sending and the timers of its connections.
 #[derive(Debug)]
@@ -51,7 +48,7 @@ pub(crate) fn udp_sockets(
     config: &EndpointConfig,
 ) -> Result<Vec<Socket>, OpenError> {
     let count = match config.shards {
-        0 => thread::available_parallelism().map_or(1, |count| count.get().min(MAX)),
+        0 => thread::available_parallelism().map_or(1, |count| count.get().min(MAX_SHARDS)),
         count => count,
     };
     if count == 1 {
