@@ -62,7 +62,7 @@ test-rust: $(REQUIREMENTS) | cargo
 	cargo test --workspace --locked --quiet
 
 test-python: $(EXTENSION) $(REQUIREMENTS)
-	$(BIN)/pytest --quiet --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --quiet --numprocesses auto --dist loadfile
 
 loom: | cargo ## Run what an endpoint's threads share under the orders of their steps.
 	cargo test --package skywave-net --features loom --lib --locked --quiet interleavings

@@ -34,6 +34,12 @@ os.environ.pop("COLUMNS", None)
 
 pytest_plugins = ["lab"]  # the fixtures of its page
 
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many tests run at a time: one more than there are processors, since many wait."""
+    return (os.cpu_count() or 1) + 1
+
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 CAPTURES = ROOT / "validation" / "captures"
