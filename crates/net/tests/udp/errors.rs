@@ -341,15 +341,38 @@ async fn ports_that_nobody_can_have() {
 
 #[tokio::test]
 async fn limits_that_would_forbid_everything() {
-    let limits: [(&str, fn(&mut EndpointConfig)); 4] = [
-        ("backlog", |config| config.backlog = 0),
-        ("max_connections", |config| config.max_connections = 0),
-        ("max_per_address", |config| config.max_per_address = 0),
-        ("max_per_prefix", |config| config.max_per_prefix = 0),
+    let options = EndpointConfig::default;
+    let forbidding = [
+        (
+            "backlog",
+            EndpointConfig {
+                backlog: 0,
+                ..options()
+            },
+        ),
+        (
+            "max_connections",
+            EndpointConfig {
+                max_connections: 0,
+                ..options()
+            },
+        ),
+        (
+            "max_per_address",
+            EndpointConfig {
+                max_per_address: 0,
+                ..options()
+            },
+        ),
+        (
+            "max_per_prefix",
+            EndpointConfig {
+                max_per_prefix: 0,
+                ..options()
+            },
+        ),
     ];
-    for (name, set) in limits {
-        let mut config = EndpointConfig::default();
-        set(&mut config);
+    for (name, config) in forbidding {
         let error = Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap_err();
         assert!(
             matches!(error, OpenError::ZeroLimit(field) if field == name),
