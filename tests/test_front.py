@@ -45,6 +45,14 @@ def test_the_front_page_counts() -> None:
     assert "2 of 5 published values match" in words(FRONT.html())
 
 
+def test_a_report_names_the_command_that_repeats_it() -> None:
+    plain = judgement("first")
+    assert plain.command == "skywave reproduce first"
+    assert replace(plain, seeds=40, own_seeds=40).command == plain.command
+    shorter = replace(plain, seeds=10, own_seeds=40, live_ns2=False)
+    assert shorter.command == "skywave reproduce first --seeds 10 --stored-ns2"
+
+
 def ids(judged: Judgement) -> dict[str, list[str]]:
     """Return the reasons of a paper with the ids of the values that have them."""
     return {why: [cell.id for cell in cells] for why, cells in judged.reasons.items()}
@@ -149,7 +157,10 @@ def test_a_paper_in_front(tmp_path: Path) -> None:
     front_of_cards = words(page.partition('<section class="card">')[0])
     assert headline in front_of_cards, "the first screen says what was found"
     assert front.papers[0].finding.sentence in text
-    assert "skywave reproduce nor2011" in text
+    assert "skywave reproduce nor2011 --stored-ns2" in text
+    assert "skywave reproduce nor2011 --stored-ns2" in words(
+        (tmp_path / "all" / "nor2011" / "report.html").read_text()
+    )
     for value in own["cells"]:
         assert value["id"] not in text, "ids are for the paper's own report"
     assert json.loads((tmp_path / "all" / "report.json").read_text())["matches"] == matches

@@ -280,6 +280,68 @@ def test_labels_of_figures_are_legible_on_a_telephone(opened: Opened) -> None:
         assert smallest_px >= LEGIBLE_PX, svg[:400]
 
 
+IN_FIGURES = """what => {
+    function collide(svg, labels) {
+        const isApart = (a, b) => a.right + 1 < b.left || a.bottom + 1 < b.top
+        return labels.flatMap((one, index) => labels.slice(index + 1)
+            .filter(other => !isApart(one.box, other.box) && !isApart(other.box, one.box))
+            .map(other => [one.text, other.text]))
+    }
+
+    function strike(svg, labels) {
+        const isIn = (point, box) => point.x > box.left && point.x < box.right
+            && point.y > box.top && point.y < box.bottom
+        return [...svg.querySelectorAll('g[id^=axes_]')].flatMap(axes => {
+            const frame = axes.querySelector('g[id^=patch_]').getBoundingClientRect()
+            const lines = [...axes.querySelectorAll(':scope > g[id^=line2d_] > path')]
+            const points = lines.flatMap(along).filter(point => isIn(point, frame))
+            const struck = one => one.isInLegend && points.some(point => isIn(point, one.box))
+            return labels.filter(struck).map(one => one.text)
+        })
+    }
+
+    function along(line) {
+        const onScreen = pair =>
+            new DOMPoint(...pair.split(' ').map(Number)).matrixTransform(line.getScreenCTM())
+        const corners = line.getAttribute('d').match(/[\\d.-]+ [\\d.-]+/g).map(onScreen)
+        return corners.slice(1).flatMap((to, index) => {
+            const {x, y} = corners[index]
+            const steps = Math.ceil(Math.hypot(to.x - x, to.y - y))
+            return Array.from({length: steps}, (_, step) =>
+                ({x: x + (to.x - x) * step / steps, y: y + (to.y - y) * step / steps}))
+        })
+    }
+
+    return [...document.querySelectorAll('figure img')].flatMap(image => {
+        const text = atob(image.currentSrc.split('base64,')[1])
+        const svg = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement
+        const place = document.body.appendChild(document.createElement('div'))
+        place.append(document.adoptNode(svg))
+        // Matplotlib draws text as paths, after a comment that says which. The box of text at an
+        // angle is mostly empty.
+        const labels = [...svg.querySelectorAll('g[id^=text_]')]
+            .filter(one => !one.innerHTML.includes('rotate('))
+            .map(one => ({
+                text: one.innerHTML.match(/<!-- (.*?) -->/)?.[1],
+                isInLegend: one.closest('g[id^=legend]') !== null,
+                box: one.getBoundingClientRect()}))
+        const found = ({collide, strike})[what](svg, labels)
+        place.remove()
+        return found
+    })
+}"""
+
+
+@on((1280, "light"), (400, "light"))
+def test_labels_of_figures_are_a_pixel_apart(opened: Opened) -> None:
+    assert opened.page.evaluate(IN_FIGURES, "collide") == []
+
+
+@on((1280, "light"), (400, "light"))
+def test_no_line_of_a_figure_strikes_its_legend(opened: Opened) -> None:
+    assert opened.page.evaluate(IN_FIGURES, "strike") == []
+
+
 @on((1280, "light"), (400, "light"), pages=["nor2011/report.html"])
 def test_narrow_screens_have_figures_of_their_own(
     opened: Opened, request: pytest.FixtureRequest

@@ -195,6 +195,7 @@ class Paper(Generic[Measured]):
             sections={"readings": self.readings(measured), **self.sections(measured)},
             seeds=over,
             own_seeds=own,
+            live_ns2=live_ns2,
             claims=self.claims(measured),
             finding=self.finding(measured),
         )

@@ -87,7 +87,8 @@ class Judgement:
     sentences, which are counted separately.
 
     If the number of seeds can be chosen, ``seeds`` is the number that was run, and ``own_seeds``
-    that of the paper's own report. ``thumbnail`` is the finding's figure.
+    that of the paper's own report. ``live_ns2`` says whether ns-2 was to be run where it is
+    installed. ``thumbnail`` is the finding's figure.
     """
 
     paper: Citation
@@ -97,6 +98,7 @@ class Judgement:
     ns2: Ns2Source
     seeds: int | None = field(default=None, kw_only=True)
     own_seeds: int | None = field(default=None, kw_only=True)
+    live_ns2: bool = field(default=True, kw_only=True)
     claims: Sequence[Cell] = field(default=(), kw_only=True)
     finding: Finding | None = field(default=None, kw_only=True)
     thumbnail: Drawn | None = field(default=None, kw_only=True)
@@ -105,6 +107,16 @@ class Judgement:
     def score(self) -> Score:
         """How many values match, claims hold and comparisons agree."""
         return Score.of(self.cells, self.claims, self.comparisons)
+
+    @property
+    def command(self) -> str:
+        """The command that repeats it."""
+        words = ["skywave reproduce", self.paper.key]
+        if self.seeds != self.own_seeds:
+            words.append(f"--seeds {self.seeds}")
+        if not self.live_ns2:
+            words.append("--stored-ns2")
+        return " ".join(words)
 
     @property
     def seeds_remark(self) -> str | None:
@@ -178,6 +190,7 @@ class Reproduction(Judgement):
             self.ns2,
             seeds=self.seeds,
             own_seeds=self.own_seeds,
+            live_ns2=self.live_ns2,
             claims=self.claims,
             finding=self.finding,
             thumbnail=None if self.finding is None else self._drawn[self.finding.figure],

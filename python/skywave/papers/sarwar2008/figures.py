@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from skywave.papers.sarwar2008.measures import Series
 
 GROWTH_S = 25.0
-BAR = 0.27
-"""Width of a bar; groups of bars are 1 apart."""
+GROUP = 0.81
+"""Width of a group of bars; groups are 1 apart."""
 
 
 def draw_finding(cells: Mapping[str, Cell]) -> Drawn:
@@ -60,13 +60,16 @@ def _finding(cells: Mapping[str, Cell]) -> Figure:
             ("Skywave", [cell.ours for cell in shown], COLOURS[0]),
             ("ns-2", [cell.ns2 for cell in shown], COLOURS[2]),
         )
-        for place, (label, values, colour) in enumerate(bars):
-            known = [(at, value) for at, value in enumerate(values) if value is not None]
-            if known:
-                at, heights = zip(*known, strict=True)
-                places = np.array(at) + (place - 1) * BAR
-                drawn = axes.bar(places, heights, BAR, color=colour, label=label, zorder=2)
-                axes.bar_label(drawn, fmt="%.0f", fontsize=7)
+        # The fewer there are, the more room their numbers have.
+        known = [bar for bar in bars if any(value is not None for value in bar[1])]
+        width = GROUP / len(known)
+        for place, (label, values, colour) in enumerate(known):
+            at, heights = zip(
+                *((at, value) for at, value in enumerate(values) if value is not None), strict=True
+            )
+            places = np.array(at) + (place - (len(known) - 1) / 2) * width
+            drawn = axes.bar(places, heights, width, color=colour, label=label, zorder=2)
+            axes.bar_label(drawn, fmt="%.0f", fontsize=7)
         axes.set_xticks(range(len(names)), labels=names, fontsize=8)
         axes.set_xlim(-0.5, len(names) - 0.5)
     times.set_ylabel("Gain (s)")

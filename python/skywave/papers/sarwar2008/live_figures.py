@@ -9,6 +9,7 @@ from skywave.papers.figures import COLOURS, NO_TITLE_IN, Drawn, begin, style
 from skywave.papers.sarwar2008 import downloads
 from skywave.papers.sarwar2008.access import FITTED
 from skywave.papers.sarwar2008.live import BY_RTT_REF, DURATION_S, DYNAMIC, STANDARD
+from skywave.plots.legends import above
 from skywave.quantities import Rate
 
 if TYPE_CHECKING:
@@ -62,8 +63,11 @@ def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> li
 
 
 def _over_time(seed: int) -> tuple[Figure, Axes]:
-    """Return a figure over the time of a download, with the load by others in grey."""
-    figure = begin(above_in=NO_TITLE_IN)
+    """Return a figure over the time of a download, with the load by others in grey.
+
+    A legend has room above the axes.
+    """
+    figure = begin()
     axes = figure.subplots()
     begins = [(step.at.seconds, step.rate) for step in FITTED.load(seed, DURATION_S).steps]
     ends = [at_s for at_s, _ in begins[1:]] + [float(DURATION_S)]
@@ -83,7 +87,7 @@ def _rates(course: Course, seed: int, colour: str) -> Figure:
     )
     axes.set_ylabel("Rate (kbps)")
     axes.set_ylim(0, 1500)
-    axes.legend(loc="upper right")
+    above(axes)
     return figure
 
 
@@ -100,7 +104,7 @@ def _loss_events(courses: Mapping[Download, Course], seed: int) -> Figure:
         )
     axes.set_ylabel("Loss event rate p (%)")
     axes.set_ylim(bottom=0)
-    axes.legend(loc="upper right")
+    above(axes)
     return figure
 
 
@@ -110,7 +114,7 @@ def _round_trips(courses: Mapping[Download, Course], seed: int) -> Figure:
         course = courses[download]
         axes.plot(course.time_s, course.rtt_s, color=colour, label=download.feedback)
     axes.set_ylabel("Round-trip time (s)")
-    axes.legend(loc="upper right")
+    above(axes)
     return figure
 
 
