@@ -21,17 +21,14 @@ use crate::PerfError;
 
 /// Connections of a client's socket, which has 16,384 ephemeral DCCP ports.
 const PER_CLIENT: usize = 16_000;
-/// How long a connection is silent before it asks whether its peer is there, while processor time
-/// is counted. The default would take 2 min.
-const KEEPALIVE: Duration = Duration::from_secs(5);
-/// Keepalives of each connection that are counted.
+/// Keepalives of each connection during which processor time is counted.
 const KEEPALIVES: u32 = 2;
 /// The time for the last timers of a handshake.
 const REST: Duration = Duration::from_secs(1);
 
 /// Measures idle connections: first the memory of servers' ends, whose peers are stand-ins without
 /// any, then that of both ends.
-pub(super) fn measure(connections: usize) -> Result<Idle, PerfError> {
+pub(super) fn measure(connections: usize, keepalive: Duration) -> Result<Idle, PerfError> {
     join(on_thread(move || async move {
         let before = resident()?;
         let server = Server::open(connections, None)?;
@@ -40,12 +37,12 @@ pub(super) fn measure(connections: usize) -> Result<Idle, PerfError> {
 
         // The first ends stay: what they would give back is not counted when it is taken again.
         let before = resident()?;
-        let server = Server::open(connections, Some(KEEPALIVE))?;
+        let server = Server::open(connections, Some(keepalive))?;
         let both_ends = server.meet_clients(connections).await?;
         let bytes = resident()?.saturating_sub(before);
 
         let cpu = cpu_s();
-        sleep(KEEPALIVES * KEEPALIVE).await;
+        sleep(KEEPALIVES * keepalive).await;
         let cpu_us = (cpu_s() - cpu) * 1e6;
         drop((servers_ends, both_ends));
         let each = |bytes: u64| bytes / connections as u64;

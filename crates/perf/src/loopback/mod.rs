@@ -83,7 +83,7 @@ pub fn run(
     let timer = dccp::timer_lateness()?;
     stage("idle connections")?;
     let idle = (options.idle > 0)
-        .then(|| idle::measure(options.idle))
+        .then(|| idle::measure(options.idle, options.keepalive))
         .transpose()?;
     stage("done")?;
     let quinns: Option<Vec<_>> = rounds.iter().map(|round| round.quinn).collect();
@@ -132,6 +132,7 @@ mod tests {
             rounds: 2,
             pings: 20,
             idle: 4,
+            keepalive: Duration::from_millis(500),
             ..Options::default()
         };
         let mut stages = 0;

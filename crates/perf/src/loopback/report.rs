@@ -19,6 +19,9 @@ pub struct Options {
     pub pings: usize,
     /// The number of idle connections to measure; 0 to skip.
     pub idle: usize,
+    /// How long an idle connection is silent before it asks whether its peer is there. Two such
+    /// questions of each are counted.
+    pub keepalive: Duration,
 }
 
 impl Default for Options {
@@ -29,6 +32,8 @@ impl Default for Options {
             datagram: 1200,
             pings: 20_000,
             idle: 10_000,
+            // The default of a connection would take 2 min.
+            keepalive: Duration::from_secs(5),
         }
     }
 }
