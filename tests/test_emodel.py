@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import get_args
+
 import pytest
 
 from skywave import Scenario, Udp, Voice, emodel, run
 from skywave.links import EMULATIONS, IPSTAR
+from skywave.scenario import parts
 
 
 def test_without_delay_and_loss_r_is_the_default() -> None:
@@ -44,15 +48,44 @@ def test_delay_costs_little_at_first_and_then_much() -> None:
 
 def test_a_call_is_rated_by_period() -> None:
     scenario = Scenario.dumbbell("call", duration="25 s", rate="1 Mbps", delay="50 ms")
-    voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms")
+    voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms", codec="g729a")
     scenario.add_flow("call", "s1", "d1", Udp(), voice, stop="20 s")
-    ratings = emodel.quality(run(scenario), "call", emodel.G729A, playout_s=0.15, packet_s=0.02)
+    results = run(scenario)
+    ratings = emodel.quality(results, "call")
     assert [(rating.start_s, rating.end_s) for rating in ratings] == [(0, 10), (10, 20)]
     for rating in ratings:
         assert rating.loss_percent == 0
         assert rating.r == pytest.approx(93.2 - 11 - emodel.delay_impairment(0.17))
         assert rating.usable
         assert rating.mos == emodel.mean_opinion_score(rating.r)
+    table = emodel.over_time(results.voice).to_pydict()
+    assert table["time_s"] == [10, 20]
+    assert table["flow"] == ["call", "call"]
+    assert table["played"] == [1, 1]
+    assert table["mos"] == [rating.mos for rating in ratings]
+
+
+def test_a_packet_of_several_frames_delays_no_frame_by_more_than_its_own_speech() -> None:
+    """The deadline is from when each frame was made; those that wait for others arrive later."""
+    scenario = Scenario.dumbbell("call", duration="12 s", rate="1 Mbps", delay="50 ms")
+    voice = Voice(frame="10 B", interval="10 ms", frames=3, deadline="150 ms", codec="g711")
+    scenario.add_flow("call", "s1", "d1", Udp(), voice)
+    assert emodel.quality(run(scenario), "call")[0].delay_s == pytest.approx(0.16)
+
+
+def test_a_call_without_a_codec_needs_one() -> None:
+    scenario = Scenario.dumbbell("call", duration="5 s", rate="1 Mbps", delay="50 ms")
+    scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
+    results = run(scenario)
+    with pytest.raises(ValueError, match="the codec of call is not known"):
+        emodel.quality(results, "call")
+    assert math.isnan(emodel.over_time(results.voice)["mos"][0].as_py())
+    [rating] = emodel.quality(results, "call", emodel.G711)
+    assert rating.mos < emodel.quality(results, "call", emodel.Codec("perfect", -5, 30))[0].mos
+
+
+def test_scenarios_and_the_model_know_the_same_codecs() -> None:
+    assert set(emodel.CODECS) == set(get_args(parts.Codec))
 
 
 def test_a_call_that_lasts_as_long_as_the_run_is_rated_without_its_last_frames() -> None:
@@ -61,7 +94,7 @@ def test_a_call_that_lasts_as_long_as_the_run_is_rated_without_its_last_frames()
     voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms")
     scenario.add_flow("call", "s1", "d1", Udp(), voice)
     results = run(scenario)
-    ratings = emodel.quality(results, "call", emodel.G711, playout_s=0.15, packet_s=0.02)
+    ratings = emodel.quality(results, "call", emodel.G711)
     assert [(rating.start_s, rating.end_s) for rating in ratings] == [(0, 10), (10, 20), (20, 24)]
     assert [rating.loss_percent for rating in ratings] == [0, 0, 0]
     assert results.voice["time_s"].to_pylist()[-1] == 24
@@ -72,7 +105,7 @@ def test_who_does_not_talk_has_no_rating() -> None:
     scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
     results = run(scenario)
     with pytest.raises(KeyError, match="file is not a voice flow"):
-        emodel.quality(results, "file", emodel.G711, playout_s=0.1, packet_s=0.02)
+        emodel.quality(results, "file", emodel.G711)
 
 
 def test_an_emulation_says_what_it_is() -> None:

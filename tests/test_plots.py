@@ -16,9 +16,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 
 from conftest import ROOT, assert_bad_input, run_cli
-from skywave import Dccp, Probes, Results, Scenario, Tcp, plots, run
+from skywave import Dccp, Probes, Results, Scenario, Tcp, Udp, Voice, plots, run
 from skywave import sweep as run_sweep
 from skywave.columns import Column, Scale, find, in_units
+from skywave.emodel import quality
 from skywave.plots.directory import read_tables
 from skywave.plots.files import render
 from skywave.plots.names import axis_name, short_labels
@@ -130,6 +131,55 @@ def test_what_a_sender_does_not_have_is_left_out() -> None:
     assert "goodput (Mbps)" in labels(figure)
     # One flow needs no name.
     assert legend(figure.axes[0]) == []
+
+
+def calls(**voice: Any) -> Results:
+    """Return a run of two calls beside a file, of which the second call is crowded out."""
+    scenario = Scenario.dumbbell(
+        "calls", duration="25 s", pairs=3, rate="1 Mbps", delay="20 ms", queue=40
+    )
+    source = Voice(frame="20 B", interval="20 ms", deadline="150 ms", **voice)
+    scenario.add_flow("file", "s3", "d3", Tcp(), start="10 s")
+    scenario.add_flow("early", "s1", "d1", Udp(), source, stop="9 s")
+    return run(scenario.add_flow("late", "s2", "d2", Udp(), source))
+
+
+def test_calls_are_rated_over_time() -> None:
+    results = calls(codec="g711")
+    mos, played, goodput = results.plot(measures=["mos", "played", "goodput"]).axes
+    assert mos.get_ylabel() == "MOS"
+    rated = {
+        call: [(one.end_s, one.mos, 1 - one.loss_percent / 100) for one in quality(results, call)]
+        for call in ("early", "late")
+    }
+    assert len(rated["early"]) == 1
+    assert len(rated["late"]) == 3
+    for call, periods in rated.items():
+        times, values, fractions = map(list, zip(*periods, strict=True))
+        assert lines(mos)[call] == (times, values)
+        assert lines(played)[call][0] == times
+        assert lines(played)[call][1] == pytest.approx(fractions)
+    # A period alone can be seen, and a flow looks the same in all panels.
+    assert mos.get_lines()[0].get_marker() == "s"
+    assert legend(mos) == ["early", "late"]
+    assert legend(played) == []
+    assert legend(goodput) == ["file", "early", "late"]
+    colours = [
+        {str(one.get_label()): one.get_color() for one in each.get_lines()}
+        for each in (mos, goodput)
+    ]
+    assert colours[0].items() <= colours[1].items()
+    [alone] = results.plot(measures=["mos"], flows=["late"]).axes
+    assert list(lines(alone)) == ["late"]
+    with pytest.raises(ValueError, match="no mos of file: use early, late"):
+        results.plot(measures=["mos"], flows=["file"])
+
+
+def test_calls_without_a_codec_have_no_rating_to_draw() -> None:
+    results = calls()
+    with pytest.raises(ValueError, match="mos without values"):
+        results.plot(measures=["mos"])
+    assert labels(results.plot(measures=["played"])) == ["played"]
 
 
 def test_many_flows_are_thin_lines_around_their_mean() -> None:

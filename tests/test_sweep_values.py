@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from typing import TYPE_CHECKING
 
 import pytest
+from attrs import evolve
 
 import skywave
 from conftest import ROOT, assert_bad_input, run_cli
@@ -18,6 +20,9 @@ from skywave import (
     Scenario,
     ScenarioError,
     Tcp,
+    Udp,
+    Voice,
+    emodel,
     sweep,
 )
 from skywave.sweeps.labels import label_of, without_common
@@ -102,6 +107,35 @@ def test_a_measure_of_a_flow_that_is_not_there_is_refused(base: Scenario, tmp_pa
     sweep(base, out=tmp_path / "out")
     with pytest.raises(ValueError, match="there is no link x: use d1->r2"):
         skywave.load(tmp_path / "out", ["utilisation[x]"])
+
+
+def test_calls_are_rated(tmp_path: Path) -> None:
+    """From what was played after the warm-up; a call whose codec nobody says is not rated."""
+    calls = Scenario.dumbbell("calls", duration="12 s", rate="1 Mbps", delay="20 ms", queue=40)
+    voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms", codec="g711")
+    calls.add_flow("file", "s1", "d1", Tcp())
+    calls.add_flow("rated", "s1", "d1", Udp(), voice)
+    calls.add_flow("later", "s1", "d1", Udp(), evolve(voice, codec="g729a"), start="4 s")
+    calls.add_flow("not rated", "s1", "d1", Udp(), evolve(voice, codec=None))
+    over = {"dumbbell.queue.drop-tail.packets": [5, 40]}
+    measures = ["played[*]", "mos[*]", "mos"]
+    found = sweep(calls, over, out=tmp_path, measures=measures, warm_up="2 s")
+    names = ["rated", "later", "not rated"]
+    assert list(found.measures) == [
+        *(f"{measure}[{name}]" for measure in ("played", "mos") for name in names),
+        "mos",
+    ]
+    short, long = found.table.to_pylist()
+    for row in (short, long):
+        for name, codec in (("rated", emodel.G711), ("later", emodel.G729A)):
+            r = emodel.rating(codec, 0.17, 100 * (1 - row[f"played[{name}]"]))
+            assert row[f"mos[{name}]"] == pytest.approx(emodel.mean_opinion_score(r))
+        assert math.isnan(row["mos[not rated]"])
+        assert row["mos"] == pytest.approx((row["mos[rated]"] + row["mos[later]"]) / 2)
+    assert short["mos[rated]"] > 3.5
+    assert long["mos[rated]"] < 2
+    ran = run_cli("plot", tmp_path, "--measure", "mos[rated]", "--out", tmp_path / "mos.pdf")
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_points_are_compared(base: Scenario, tmp_path: Path) -> None:

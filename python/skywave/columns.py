@@ -129,4 +129,5 @@ _WORDS = {
     "srtt": "SRTT",
     "loss": "loss rate",
     "jain": "Jain's index",
+    "mos": "MOS",
 }

@@ -161,6 +161,10 @@ class Results:
     def voice(self) -> pa.Table:
         """The fate of the frames of each voice call, by the interval in which they were made.
 
+        ``codec`` is that of the scenario, null if it does not say, and ``mouth_to_ear_s`` the time
+        from the beginning of a frame's speech until it is played. Both are the same in all rows of
+        a call, and with them :mod:`skywave.emodel` rates it.
+
         Of the ``frames`` that the codec made, the transport ``refused`` some (no room, or dropped
         while it made the source wait) and ``sent`` others. Of these, links ``lost`` some, some
         arrived too ``late``, and the rest was ``played``. Frames in none of these columns were

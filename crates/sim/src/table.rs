@@ -161,6 +161,14 @@ impl Value for &'static str {
     }
 }
 
+impl Value for Option<&'static str> {
+    const NULLABLE: bool = true;
+
+    fn array(values: impl Iterator<Item = Self>) -> ArrayRef {
+        Arc::new(values.collect::<DictionaryArray<Int32Type>>())
+    }
+}
+
 /// Returns `None` if the value is infinite.
 pub(crate) fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|value| value.is_finite())

@@ -5,7 +5,8 @@
 mod support;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{Float64Type, Int32Type};
+use arrow_array::{Array, StringArray};
 use skywave_sim::{Registry, Results, Scenario};
 
 use crate::support::{counts, run_verified, table};
@@ -209,4 +210,24 @@ fn errors_name_their_field() {
             .to_string();
         assert!(message.starts_with(error), "{message}");
     }
+}
+
+#[test]
+fn a_call_says_its_codec_and_its_delay_from_mouth_to_ear() {
+    for codec in ["g711", "g729a", "g723.1"] {
+        let results = call(
+            UDP,
+            &format!("deadline = \"200 ms\", codec = \"{codec}\""),
+            WIDE,
+        );
+        let column = table(&results, "voice").column_by_name("codec").unwrap();
+        let names = column
+            .as_dictionary::<Int32Type>()
+            .downcast_dict::<StringArray>();
+        assert!(names.unwrap().into_iter().all(|name| name == Some(codec)));
+        assert!((mean(&results, "mouth_to_ear_s") - 0.23).abs() < 1e-12);
+    }
+    let results = call(UDP, "deadline = \"200 ms\"", WIDE);
+    let column = table(&results, "voice").column_by_name("codec").unwrap();
+    assert_eq!(column.null_count(), column.len());
 }

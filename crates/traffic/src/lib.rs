@@ -59,6 +59,7 @@
 mod built_in;
 mod cbr;
 mod check;
+mod codec;
 mod ftp;
 mod journal;
 mod sending_end;
@@ -69,6 +70,7 @@ mod web;
 pub use built_in::register_built_in_sources;
 pub use cbr::CbrSpec;
 pub use check::check_datagram;
+pub use codec::Codec;
 pub use ftp::FtpSpec;
 pub use journal::{Journal, Made, Transfer};
 pub use sending_end::SendingEnd;

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
 use skywave_units::{Duration, Instant};
 
-use crate::{Journal, SendingEnd};
+use crate::{Codec, Journal, SendingEnd};
 
 /// The sending application of a flow.
 pub trait Source: fmt::Debug + Send {
@@ -99,6 +99,8 @@ pub struct Playout {
     pub frame: Duration,
     /// How long after it was made a frame is played.
     pub deadline: Duration,
+    /// The codec, if it is known.
+    pub codec: Option<Codec>,
 }
 
 /// What a source is told of its flow.

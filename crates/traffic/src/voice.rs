@@ -13,7 +13,7 @@ use skywave_units::{Bytes, Duration};
 pub use self::stamp::Stamp;
 use self::talker::Talker;
 use crate::check::{check_above_zero, check_datagram};
-use crate::{Carrier, CheckedSource, Playout, Setup, Source, SourceKind};
+use crate::{Carrier, CheckedSource, Codec, Playout, Setup, Source, SourceKind};
 
 /// The most frames per datagram.
 const MOST_FRAMES: u16 = 100;
@@ -40,6 +40,10 @@ pub struct VoiceSpec {
     /// arrives later. (ITU-T G.114: one-way delays above 400 ms are unacceptable for planning.)
     #[serde(default = "g114_limit")]
     pub deadline: Duration,
+    /// The codec, by which the E-model rates the call. It does not change what is sent. Absent: the
+    /// call has no rating.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codec: Option<Codec>,
     /// Alternating talkspurts and pauses. Absent: talks without pauses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub talkspurts: Option<TalkspurtSpec>,
@@ -181,6 +185,7 @@ impl SourceKind for VoiceSpec {
         Some(Playout {
             frame: self.interval,
             deadline: self.deadline,
+            codec: self.codec,
         })
     }
 

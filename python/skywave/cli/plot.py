@@ -32,7 +32,7 @@ def plot(
         typer.Option(
             "--measure",
             metavar="NAME",
-            help="What to show, e.g. goodput or delay_mean; repeatable in a time series.",
+            help="What to show, e.g. goodput, delay_mean or mos; repeatable in a time series.",
         ),
     ] = None,
     x: Annotated[

@@ -201,14 +201,7 @@ def _share(run: Run, results: Results) -> float:
 
 
 def _voice(results: Results, gap_s: int) -> Values:
-    periods = emodel.quality(
-        results,
-        CALL,
-        CODEC,
-        playout_s=DEADLINE_MS / 1e3,
-        packet_s=FRAME_MS / 1e3,
-        period_s=gap_s,
-    )
+    periods = emodel.quality(results, CALL, CODEC, period_s=gap_s)
     # Only the call sends in the first period.
     beside = {round(quality.start_s / gap_s): quality.r for quality in periods}
     return {key: beside[number] for number, key in enumerate(VOICE, start=1) if number in beside}

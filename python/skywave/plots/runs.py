@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from skywave.columns import Scale, find
+from skywave.emodel import over_time
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
 from skywave.plots.style import COLUMN_IN, column_style, series_styles
@@ -30,7 +31,8 @@ MOST_LINKS = 4
 """How many links are shown unless they are named: those with the longest queues."""
 PANEL_IN, AXIS_IN = 1.15, 0.55
 
-_KEYS = {"flows": "flow", "links": "link"}
+_KEYS = {"flows": "flow", "links": "link", "calls": "flow"}
+"""What each row of a table is of."""
 
 
 def of_run(
@@ -48,9 +50,11 @@ def of_run(
     ``"series"`` has a panel over time for each measure: by default goodput, cwnd, queue and delay.
     ``"cdf"`` and ``"box"`` have the distribution of the samples of one measure, by default goodput,
     by flow or link. Measures are columns of the tables ``flows`` and ``links``, with or without
-    their units. Without names, all flows are shown, and the links with the longest queues, at most
-    four. The samples are those of intervals between ``from_s`` and ``to_s``; cwnd, ssthresh and
-    SRTT are shown from a flow's first data to its last, and not of senders that have none.
+    their units, and of voice calls ``played`` and ``mos``, over ten seconds each
+    (:func:`skywave.emodel.over_time`). Without names, all flows are shown, and the links with the
+    longest queues, at most four. The samples are those of intervals between ``from_s`` and
+    ``to_s``; cwnd, ssthresh and SRTT are shown from a flow's first data to its last, and not of
+    senders that have none.
 
     Of more than ten flows, each is a thin line without a name, and their mean a thick one.
 
@@ -63,9 +67,11 @@ def of_run(
         raise ValueError(f"{kind} is not a figure of a run: use {', '.join(get_args(RunKind))}")
     if to_s is not None and to_s <= from_s:
         raise ValueError(f"no samples from {from_s:g} s to {to_s:g} s: the end must be later")
+    if "voice" in tables:
+        tables = {**tables, "calls": over_time(tables["voice"])}
     shown = {
-        "flows": _chosen(tables, "flows", flows),
-        "links": _chosen(tables, "links", links) if links else _with_longest_queues(tables),
+        "flow": _chosen(tables, "flow", flows),
+        "link": _chosen(tables, "link", links) if links else _with_longest_queues(tables),
     }
     places = _places(tables)
     if kind == "series":
@@ -77,11 +83,13 @@ def of_run(
     else:
         names = [find(measures[0] if measures else PANELS[0], places)]
     found = {
-        name: _series(tables[places[name]], places[name], name, shown, from_s, to_s)
+        name: _series(tables[places[name]], _KEYS[places[name]], name, shown, from_s, to_s)
         for name in names
     }
     if not any(len(one.times_s) for each in found.values() for one in each.values()):
         raise ValueError(f"no samples from {from_s:g} s{'' if to_s is None else f' to {to_s:g} s'}")
+    if not any(np.isfinite(one.values).any() for each in found.values() for one in each.values()):
+        raise ValueError(f"{' and '.join(names)} without values: nothing to plot")
     if kind == "series":
         if not measures:
             # A sender without a window has none to show.
@@ -93,7 +101,7 @@ def of_run(
 
 
 def _places(tables: Mapping[str, pa.Table]) -> dict[str, str]:
-    """Return the table of each measure. Where both have it, the flows' is meant."""
+    """Return the table of each measure. Where several have it, the flows' is meant."""
     return {
         name: table
         for table, key in reversed(_KEYS.items())
@@ -103,18 +111,22 @@ def _places(tables: Mapping[str, pa.Table]) -> dict[str, str]:
     }
 
 
-def _chosen(tables: Mapping[str, pa.Table], table: str, given: Collection[str]) -> list[str]:
-    known = _names(tables, table)
+def _chosen(tables: Mapping[str, pa.Table], key: str, given: Collection[str]) -> list[str]:
+    known = _names(tables, key)
     for name in given:
         if name not in known:
-            raise ValueError(f"{name} is not a known {_KEYS[table]}: use one of {', '.join(known)}")
+            raise ValueError(f"{name} is not a known {key}: use one of {', '.join(known)}")
     return [name for name in known if not given or name in given]
 
 
-def _names(tables: Mapping[str, pa.Table], table: str) -> list[str]:
-    if table not in tables:
-        return []
-    return [str(name) for name in tables[table][_KEYS[table]].unique().to_pylist()]
+def _names(tables: Mapping[str, pa.Table], key: str) -> list[str]:
+    found = [
+        str(name)
+        for table, its_key in _KEYS.items()
+        if its_key == key and table in tables
+        for name in tables[table][key].unique().to_pylist()
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _with_longest_queues(tables: Mapping[str, pa.Table]) -> list[str]:
@@ -124,7 +136,7 @@ def _with_longest_queues(tables: Mapping[str, pa.Table]) -> list[str]:
         longest = dict(
             zip(rows["link"].to_pylist(), rows["queue_packets_max"].to_pylist(), strict=True)
         )
-    known = _names(tables, "links")
+    known = _names(tables, "link")
     ranked = sorted(known, key=lambda name: -longest.get(name, 0))
     # A queue of a packet is that of any link. If there is nothing else, one link shows that.
     kept = [name for name in ranked[:MOST_LINKS] if longest.get(name, 0) > 1] or ranked[:1]
@@ -133,16 +145,19 @@ def _with_longest_queues(tables: Mapping[str, pa.Table]) -> list[str]:
 
 def _series(
     table: pa.Table,
-    place: str,
+    key: str,
     measure: str,
     shown: Mapping[str, Sequence[str]],
     from_s: float,
     to_s: float | None,
 ) -> dict[str, Series]:
-    every = by_name(table, _KEYS[place], measure)
+    every = by_name(table, key, measure)
     if measure in HELD:
-        every = _while_active(every, table, _KEYS[place])
-    return {name: _between(every[name], from_s, to_s) for name in shown[place]}
+        every = _while_active(every, table, key)
+    chosen = [name for name in shown[key] if name in every]
+    if not chosen:
+        raise ValueError(f"no {measure} of {', '.join(shown[key])}: use {', '.join(every)}")
+    return {name: _between(every[name], from_s, to_s) for name in chosen}
 
 
 def _while_active(every: Mapping[str, Series], table: pa.Table, key: str) -> dict[str, Series]:
@@ -187,21 +202,23 @@ def _over_time(
 ) -> Figure:
     # A flow looks the same in all panels, and no link like a flow.
     looks = {
-        "flows": dict(zip(shown["flows"], series_styles(), strict=False)),
-        "links": dict(zip(shown["links"], series_styles(reverse=True), strict=False)),
+        "flow": dict(zip(shown["flow"], series_styles(), strict=False)),
+        "link": dict(zip(shown["link"], series_styles(reverse=True), strict=False)),
     }
     with column_style():
         figure = Figure(figsize=(COLUMN_IN, AXIS_IN + PANEL_IN * len(found)), layout="constrained")
         panels = figure.subplots(len(found), sharex=True, squeeze=False)[:, 0]
-        told: set[str] = set()
+        told: set[tuple[str, str]] = set()
         lines = 0
         for axes, (measure, series) in zip(panels, found.items(), strict=True):
-            place = places[measure]
-            _draw(axes, measure, series, looks[place])
-            if place not in told:
+            key = _KEYS[places[measure]]
+            _draw(axes, measure, series, looks[key])
+            named = {(key, name) for name in series}
+            if not named <= told:
                 # One flow is the run's, but one link is not its only one.
-                lines += above(axes, least=1 if place == "links" else 2)
-                told.add(place)
+                is_all = key == "flow" and len(series) == len(shown[key])
+                lines += above(axes, least=2 if is_all else 1)
+                told |= named
         figure.set_figheight(figure.get_figheight() + LINE_IN * lines)
         figure.align_ylabels(panels)
         panels[-1].set_xlabel("time (s)")
@@ -219,6 +236,8 @@ def _draw(
     else:
         for name, one in series.items():
             look = {key: looks[name][key] for key in ("color", "linestyle", "zorder")}
+            if len(one.values) == 1:
+                look["marker"] = looks[name]["marker"]
             values = one.values / scale.factor
             axes.plot(one.times_s, values, label=name, linewidth=0.9, **look)
     axes.set_ylabel(scale.label.replace(" (", "\n("))

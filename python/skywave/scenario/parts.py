@@ -109,6 +109,14 @@ ErrorUnit: TypeAlias = Literal["packet", "bit"]
 - ``bit``: A bit. A packet with at least one wrong bit is lost.
 """
 
+Codec: TypeAlias = Literal["g711", "g729a", "g723.1"]
+"""A speech codec whose effect on the quality of a call is known (ITU-T G.113 Appendix I).
+
+- ``g711``: G.711 with concealment of lost packets.
+- ``g729a``: G.729A.
+- ``g723.1``: G.723.1 at 6.3 kbit/s.
+"""
+
 VcpRules: TypeAlias = Literal["chen2010", "xia2005"]
 """The source of the rules.
 
@@ -1044,6 +1052,8 @@ class Voice(Part):
         deadline: The playout delay: a frame is played this long after it was made, and not at
             all if it arrives later. (ITU-T G.114: one-way delays above 400 ms are
             unacceptable for planning.)
+        codec: The codec, by which the E-model rates the call. It does not change what is
+            sent. Absent: the call has no rating.
         talkspurts: Alternating talkspurts and pauses. Absent: talks without pauses.
         adapt: How the source adapts to the transport. Absent: it does not adapt.
 
@@ -1055,6 +1065,7 @@ class Voice(Part):
     frames: int = 1
     header: Bytes = field(default=Bytes("12 B"), converter=Bytes)
     deadline: Duration = field(default=Duration("400 ms"), converter=Duration)
+    codec: Codec | None = None
     talkspurts: Talkspurts | None = None
     adapt: Adapt | None = None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import field, frozen
 
-from skywave import columns, samples
+from skywave import columns, emodel, samples
 from skywave.sweeps import values
 from skywave.sweeps.values import of_flows, of_links, warm_ups
 
@@ -85,6 +85,13 @@ MEASURES = {
             "the same over all calls",
         ),
         Measure(
+            "mos",
+            "flow",
+            "Mean opinion score of a call by the E-model (ITU-T G.107), 1 to 4.5, from what was "
+            "played and the source's codec and deadline; empty if the source names no codec",
+            "the mean over all calls",
+        ),
+        Measure(
             "transfer_mean_s",
             "flow",
             "Mean time of a complete transfer of web traffic",
@@ -148,7 +155,7 @@ class Measuring:
             ValueError: If the source of a function cannot be found.
 
         """
-        source = inspect.getsource(values) + inspect.getsource(samples)
+        source = "".join(map(inspect.getsource, (values, samples, emodel)))
         own = [[name, _source(name, function)] for name, function in sorted(self.own.items())]
         return [self.warm_up_s, hashlib.sha256(source.encode()).hexdigest(), own]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import frozen
 
+from skywave import emodel
 from skywave.fairness import jain
 from skywave.samples import Samples, by_name
 from skywave.stats import warm_up_in_mean
@@ -118,11 +119,14 @@ def _of_calls(values: Values, results: Results, warm_up_s: float) -> None:
     if sampled is None:
         return
     played, frames = sampled["played"], sampled["frames"]
-    values["played", ""] = _ratio(played.sum(), frames.sum())
     by_flow = sampled.groups("flow")
-    made = by_flow.sums(frames)
-    for of, in_time in by_flow.sums(played).items():
-        values["played", of] = _ratio(in_time, made[of])
+    in_time, made = by_flow.sums(played), by_flow.sums(frames)
+    found = emodel.calls(results.voice)
+    for of, call in found.items():
+        values["played", of] = _ratio(in_time[of], made[of])
+        values["mos", of] = call.mos(values["played", of])
+    values["played", ""] = _ratio(played.sum(), frames.sum())
+    values["mos", ""] = _mean(np.array([values["mos", of] for of in found]))
 
 
 def _of_transfers(values: Values, results: Results, warm_up_s: float) -> None:

@@ -13,7 +13,7 @@ use crate::ids::FlowId;
 use crate::observe::Observer;
 use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::view::{Event, PacketView};
-use skywave_traffic::{Made, Playout, Stamp};
+use skywave_traffic::{Codec, Made, Playout, Stamp};
 
 pub(crate) struct Voice {
     interval: Duration,
@@ -25,6 +25,7 @@ struct Row {
     /// The end of the interval.
     at: Instant,
     flow: FlowId,
+    playout: Playout,
     made: Made,
     count: VoiceCount,
 }
@@ -88,6 +89,7 @@ impl Probe for Voice {
                 rows.push(Row {
                     at,
                     flow,
+                    playout: log.playout,
                     made,
                     count: log.counts.get(index).copied().unwrap_or_default(),
                 });
@@ -96,6 +98,8 @@ impl Probe for Voice {
         end.table(&rows)
             .column("time_s", "The end of the interval in which the frames were made. It is not in the table unless the deadlines of all its frames came before the end of the run.", |row| row.at)
             .flow("flow", "The call.", |row| row.flow)
+            .column("codec", "Its codec; null if the scenario does not say.", |row| row.playout.codec.map(Codec::name))
+            .column("mouth_to_ear_s", "Time from the beginning of a frame's speech until it is played: its interval and its deadline.", |row| row.playout.deadline + row.playout.frame)
             .column("frames", "Frames that the codec made in the interval.", |row| row.made.frames)
             .column("refused", "Of these, frames that the transport did not take.", |row| row.made.refused)
             .column("sent", "Frames in datagrams that were sent; counted, as all that follows, in the interval in which they were made.", |row| row.count.sent)

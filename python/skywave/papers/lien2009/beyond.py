@@ -178,9 +178,7 @@ def _tcp_goodput(results: Results) -> float:
 
 
 def _ratings(results: Results) -> list[float]:
-    periods = emodel.quality(
-        results, VOICE, CODEC, playout_s=DEADLINE_S, packet_s=FRAME_MS / 1e3, period_s=GAP_S
-    )
+    periods = emodel.quality(results, VOICE, CODEC, period_s=GAP_S)
     return [quality.r for quality in periods[1 : DURATION_S[1] // GAP_S]]
 
 
