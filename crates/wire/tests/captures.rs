@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use etherparse::checksum::Sum16BitWords;
 use skywave_units::{Duration, Instant};
 use skywave_wire::capture::{
-    CaptureError, DecodeError, Decoded, Frame, LinkType, Reader, Transport, Writer,
+    CaptureError, DecodeError, Decoded, Frame, IcmpError, LinkType, Reader, Transport, Writer,
 };
 use skywave_wire::dccp::{self, DccpOption, Kind, Packet, PacketType, ResetCode, ServiceCode};
 use skywave_wire::ip::{DEFAULT_HOP_LIMIT, IpPacket};
@@ -529,4 +530,163 @@ fn a_packet_that_is_cut_has_no_wrong_checksum_but_is_malformed() {
         .decode(&[])
         .unwrap_err();
     assert!(matches!(error, DecodeError::Dccp(_)), "{error}");
+}
+
+/// The frame of an ICMP message: its type and code, the rest of its header, and what follows.
+fn icmp(addresses: AddressPair, kind: [u8; 2], rest: u32, data: &[u8]) -> Frame {
+    let mut bytes = [kind.as_slice(), &[0; 2], &rest.to_be_bytes(), data].concat();
+    let (protocol, checksum) = match addresses {
+        AddressPair::V4 { .. } => (1, Sum16BitWords::new().add_slice(&bytes)),
+        AddressPair::V6 {
+            source,
+            destination,
+        } => (
+            58,
+            Sum16BitWords::new()
+                .add_16bytes(source.octets())
+                .add_16bytes(destination.octets())
+                .add_4bytes((bytes.len() as u32).to_be_bytes())
+                .add_2bytes([0, 58])
+                .add_slice(&bytes),
+        ),
+    };
+    bytes[2..4].copy_from_slice(&checksum.ones_complement().to_ne_bytes());
+    frame_of(addresses, protocol, bytes)
+}
+
+/// The line of a frame behind its addresses.
+fn line_of(frame: &Frame) -> String {
+    let line = frame.decode(&[DCCP_PORT]).unwrap().to_string();
+    line.split_once(": ").unwrap().1.to_owned()
+}
+
+#[test]
+fn an_icmp_error_names_its_cause_and_the_packet_that_it_is_about() {
+    let samples = samples();
+    let (v4, v6) = (samples[0].0, samples[1].0);
+    for (addresses, kind, rest, protocol, cause) in [
+        (
+            v4,
+            [3, 3],
+            0,
+            "ICMP",
+            "destination unreachable: port unreachable",
+        ),
+        (
+            v6,
+            [1, 4],
+            0,
+            "ICMPv6",
+            "destination unreachable: port unreachable",
+        ),
+        (
+            v4,
+            [3, 2],
+            0,
+            "ICMP",
+            "destination unreachable: protocol unreachable",
+        ),
+        (v6, [1, 0], 0, "ICMPv6", "destination unreachable: no route"),
+        (
+            v4,
+            [3, 4],
+            1400,
+            "ICMP",
+            "destination unreachable: fragmentation needed, MTU 1400",
+        ),
+        (v6, [2, 0], 1280, "ICMPv6", "packet too big, MTU 1280"),
+        (
+            v4,
+            [11, 0],
+            0,
+            "ICMP",
+            "time exceeded: TTL exceeded in transit",
+        ),
+        (
+            v6,
+            [3, 0],
+            0,
+            "ICMPv6",
+            "time exceeded: hop limit exceeded in transit",
+        ),
+    ] {
+        let about = datagram(addresses, (7, 9), b"data".to_vec()).bytes;
+        let (from, to) = (addresses.source(), addresses.destination());
+        let frame = icmp(addresses.reversed(), kind, rest, &about);
+        let decoded = frame.decode(&[]).unwrap();
+        assert_eq!(decoded.protocol(), protocol);
+        assert_eq!(decoded.wrong_checksum, None, "{decoded}");
+        assert_eq!(
+            line_of(&frame),
+            format!("{cause}, quotes {from} > {to}: UDP 7 > 9")
+        );
+    }
+}
+
+#[test]
+fn other_icmp_messages_are_named_or_numbered() {
+    let (v4, v6) = (samples()[0].0, samples()[1].0);
+    for (addresses, kind, line) in [
+        (v4, [8, 0], "echo request id 1 seq 2, 4 bytes"),
+        (v6, [129, 0], "echo reply id 1 seq 2, 4 bytes"),
+        (v6, [135, 0], "neighbor solicitation, 4 bytes"),
+        (v4, [3, 200], "type 3 code 200, 4 bytes"),
+        (v6, [200, 7], "type 200 code 7, 4 bytes"),
+    ] {
+        assert_eq!(line_of(&icmp(addresses, kind, 0x1_0002, b"data")), line);
+    }
+}
+
+/// Routers may quote eight bytes of the payload only (RFC 792), and captures cut messages.
+#[test]
+fn a_quoted_packet_is_told_as_far_as_it_goes() {
+    for (addresses, packet) in samples() {
+        let checksum = Checksum::Over(addresses);
+        let ports = format!("{} > {}", packet.source_port, packet.destination_port);
+        let in_udp = packet.to_bytes(Checksum::Ignored).unwrap();
+        let over_udp = datagram(addresses, (4000, DCCP_PORT), in_udp).bytes;
+        let bare = packet.to_bytes(checksum).unwrap();
+        let bare = frame_of(addresses, dccp::IP_PROTOCOL, bare).bytes;
+        let other = frame_of(addresses, 47, b"data".to_vec()).bytes;
+        let kind = match addresses {
+            AddressPair::V4 { .. } => [3, 3],
+            AddressPair::V6 { .. } => [1, 4],
+        };
+        let told = |about: &[u8]| line_of(&icmp(addresses, kind, 0, about));
+        let header = addresses.ip_header_len();
+        let udp = format!("UDP 4000 > {DCCP_PORT}");
+        for (about, length, end) in [
+            (&over_udp, over_udp.len(), format!(": {udp}: DCCP {ports}")),
+            (&over_udp, header + 8, format!(": {udp}")),
+            (&over_udp, header + 3, ": UDP".to_owned()),
+            (&bare, header + 8, format!(": DCCP {ports}")),
+            (&other, other.len(), ": GRE".to_owned()),
+            (&bare, header - 1, format!(", {} bytes", header - 1)),
+        ] {
+            let line = told(&about[..length]);
+            assert!(line.ends_with(&end), "{line} should end with {end}");
+        }
+        for length in 0..over_udp.len() {
+            told(&over_udp[..length]);
+        }
+    }
+}
+
+#[test]
+fn an_icmp_message_is_checked() {
+    for (addresses, _) in samples() {
+        let good = icmp(addresses, [128, 0], 0, b"data");
+        let mut bytes = good.bytes.to_vec();
+        *bytes.last_mut().unwrap() ^= 1;
+        let bytes = Bytes::from(bytes);
+        let wrong = Frame { bytes, ..good }.decode(&[]).unwrap().wrong_checksum;
+        let is_checksum = matches!(wrong, Some(DecodeError::Icmp(IcmpError::Checksum { .. })));
+        assert!(is_checksum, "{wrong:?}");
+        let protocol = match addresses {
+            AddressPair::V4 { .. } => 1,
+            AddressPair::V6 { .. } => 58,
+        };
+        let short = frame_of(addresses, protocol, vec![3; 7]).decode(&[]);
+        assert_eq!(short, Err(IcmpError::Length { length: 7 }.into()));
+    }
 }

@@ -5,6 +5,7 @@ use core::fmt;
 use bytes::Bytes;
 use thiserror::Error;
 
+use super::icmp::{IcmpError, IcmpMessage};
 use super::{Frame, LinkError};
 use crate::ip::{self, IpPacket};
 use crate::udp::{self, Datagram};
@@ -44,6 +45,8 @@ pub enum Transport {
         /// The datagram's content.
         packet: dccp::Packet,
     },
+    /// ICMP or ICMPv6.
+    Icmp(IcmpMessage),
     /// A protocol that is not decoded; its number is in the IP packet.
     Other,
 }
@@ -67,6 +70,9 @@ pub enum DecodeError {
     /// A fault in the UDP datagram.
     #[error("UDP: {0}")]
     Udp(#[from] udp::ParseError),
+    /// A fault in the ICMP message.
+    #[error("ICMP: {0}")]
+    Icmp(#[from] IcmpError),
 }
 
 impl DecodeError {
@@ -78,6 +84,7 @@ impl DecodeError {
                 | Self::Dccp(dccp::ParseError::Checksum { .. })
                 | Self::Tcp(tcp::ParseError::Checksum { .. })
                 | Self::Udp(udp::ParseError::Checksum { .. })
+                | Self::Icmp(IcmpError::Checksum { .. })
         )
     }
 }
@@ -117,6 +124,12 @@ impl Frame {
                     Transport::Udp(datagram)
                 }
             }
+            _ if IcmpMessage::is_in(&ip) => {
+                let parse = |bytes: &Bytes, checksum| {
+                    IcmpMessage::parse(bytes, ip.addresses, checksum, dccp_ports)
+                };
+                Transport::Icmp(read(&ip, parse, &mut wrong)?)
+            }
             _ => Transport::Other,
         };
         Ok(Decoded {
@@ -130,7 +143,7 @@ impl Frame {
 /// Parses the payload of an IP packet; if its checksum does not match, notes that in `wrong`.
 fn read<T, E>(
     ip: &IpPacket,
-    parse: fn(&Bytes, Checksum) -> Result<T, E>,
+    parse: impl Fn(&Bytes, Checksum) -> Result<T, E>,
     wrong: &mut Option<DecodeError>,
 ) -> Result<T, DecodeError>
 where
@@ -154,11 +167,12 @@ fn note(wrong: &mut Option<DecodeError>, error: DecodeError) -> Result<(), Decod
 impl Decoded {
     /// The transport's name, for tables.
     pub const fn protocol(&self) -> &'static str {
-        match self.transport {
+        match &self.transport {
             Transport::Dccp(_) => "DCCP",
             Transport::Tcp(_) => "TCP",
             Transport::Udp(_) => "UDP",
             Transport::DccpUdp { .. } => "DCCP-UDP",
+            Transport::Icmp(message) => message.protocol(),
             Transport::Other => "IP",
         }
     }
@@ -179,6 +193,7 @@ impl fmt::Display for Decoded {
                 destination_port,
                 packet,
             } => write!(f, "UDP {source_port} > {destination_port}: {packet}")?,
+            Transport::Icmp(message) => write!(f, "{message}")?,
             Transport::Other => {
                 write!(
                     f,

@@ -1,6 +1,9 @@
 //! Link layers of captures: finds the IP packet in a frame.
 
+use core::fmt;
+
 use bytes::Bytes;
+use etherparse::EtherType;
 use thiserror::Error;
 
 use super::Frame;
@@ -42,15 +45,43 @@ pub enum LinkError {
         length: usize,
     },
     /// The frame carries another protocol.
-    #[error("byte {offset}: the frame carries protocol {protocol:#06x}, not IP")]
+    #[error("byte {offset}: the frame carries {protocol}, not IP")]
     NotIp {
         /// The offset of the protocol's number.
         offset: usize,
-        /// EtherType or address family.
-        protocol: u32,
+        /// The protocol.
+        protocol: NotIp,
     },
 }
 
+/// A protocol above the link layer that is not IP.
+///
+/// `Display` prints its name if it is a usual one, and its number otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotIp {
+    /// A protocol with an EtherType, such as ARP.
+    EtherType(u16),
+    /// A frame whose length is in the place of an EtherType (IEEE 802.3), as spanning tree sends it.
+    Length(u16),
+    /// An address family of the capturing machine.
+    Family(u32),
+}
+
+impl fmt::Display for NotIp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::EtherType(ETHERTYPE_ARP) => write!(f, "ARP"),
+            Self::EtherType(number) => write!(f, "EtherType {number:#06x}"),
+            Self::Length(_) => write!(f, "IEEE 802.3"),
+            Self::Family(number) => write!(f, "address family {number}"),
+        }
+    }
+}
+
+const ETHERTYPE_ARP: u16 = EtherType::ARP.0;
+/// The least EtherType; lower numbers are lengths (IEEE 802.3).
+const ETHERTYPES: u16 = 0x0600;
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 /// VLAN tags: 802.1Q, 802.1ad.
@@ -85,7 +116,7 @@ impl Frame {
                 if !FAMILIES.contains(&family) {
                     return Err(LinkError::NotIp {
                         offset: 0,
-                        protocol: family,
+                        protocol: NotIp::Family(family),
                     });
                 }
                 4
@@ -113,7 +144,11 @@ impl Frame {
             ETHERTYPE_IPV4 | ETHERTYPE_IPV6 => Ok(()),
             other => Err(LinkError::NotIp {
                 offset,
-                protocol: other.into(),
+                protocol: if self.link == LinkType::ETHERNET && other < ETHERTYPES {
+                    NotIp::Length(other)
+                } else {
+                    NotIp::EtherType(other)
+                },
             }),
         }
     }
@@ -176,16 +211,39 @@ mod tests {
 
     #[test]
     fn other_protocols_and_links_are_errors() {
-        let arp = [[0; 12].as_slice(), &[8, 6, 0, 0]].concat();
-        let error = frame(LinkType::ETHERNET, &arp).network_layer().unwrap_err();
-        assert_eq!(
-            error,
-            LinkError::NotIp {
-                offset: 12,
-                protocol: 0x0806
-            }
-        );
-        let error = frame(LinkType(147), &arp).network_layer().unwrap_err();
+        use LinkType as L;
+        for (link, offset, number, protocol, name) in [
+            (L::ETHERNET, 12, 0x0806, NotIp::EtherType(0x0806), "ARP"),
+            (
+                L::ETHERNET,
+                12,
+                0x88cc,
+                NotIp::EtherType(0x88cc),
+                "EtherType 0x88cc",
+            ),
+            (L::ETHERNET, 12, 38, NotIp::Length(38), "IEEE 802.3"),
+            (
+                L::LINUX_SLL,
+                14,
+                12,
+                NotIp::EtherType(12),
+                "EtherType 0x000c",
+            ),
+            (L::LINUX_SLL2, 0, 0x0806, NotIp::EtherType(0x0806), "ARP"),
+            (L::LOOP, 2, 7, NotIp::Family(7), "address family 7"),
+        ] {
+            let mut bytes = [0; 20];
+            bytes[offset..offset + 2].copy_from_slice(&u16::to_be_bytes(number));
+            let error = frame(link, &bytes).network_layer().unwrap_err();
+            // A family is a field of four bytes.
+            let offset = if link == L::LOOP { 0 } else { offset };
+            assert_eq!(error, LinkError::NotIp { offset, protocol });
+            assert_eq!(
+                error.to_string(),
+                format!("byte {offset}: the frame carries {name}, not IP")
+            );
+        }
+        let error = frame(LinkType(147), &[0; 20]).network_layer().unwrap_err();
         assert!(
             error
                 .to_string()

@@ -5,6 +5,7 @@
 //! nanosecond timestamps.
 
 mod decode;
+mod icmp;
 mod link;
 mod reader;
 mod writer;
@@ -14,7 +15,8 @@ use skywave_units::Instant;
 use thiserror::Error;
 
 pub use decode::{DecodeError, Decoded, Transport};
-pub use link::{LinkError, LinkType};
+pub use icmp::{IcmpError, IcmpMessage, QuotedPacket};
+pub use link::{LinkError, LinkType, NotIp};
 pub use reader::Reader;
 pub use writer::{InterfaceId, Writer};
 
