@@ -1,6 +1,6 @@
 """The Rust core: scenario schema, simulator, packet decoder, and DCCP on real sockets."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Self, TypedDict, overload
 
@@ -24,7 +24,8 @@ class Frame(TypedDict):
     text: str
     protocol: str
     bytes: int
-    wrong_checksum: bool
+    wrong_checksum: str | None
+    """What the checksum is that does not match."""
 
 ENGINE: str
 """The version of the simulator and a hash of its sources, which results depend on."""
@@ -247,10 +248,11 @@ def bench(
 ) -> str:
     """Run the benchmark dumbbell on one core; return its counts and its parameters, as JSON."""
 
-def decode_capture(data: bytes, udp_ports: Sequence[int] = ()) -> list[Frame]:
+def decode_capture(data: bytes, udp_ports: Sequence[int] = ()) -> Iterator[Frame]:
     """Decode the frames of a pcapng or pcap file.
 
-    UDP carries DCCP at port 6511, and at ``udp_ports``.
+    UDP carries DCCP at port 6511, and at ``udp_ports``. The iterator yields the frames before the
+    first fault, and then raises :class:`CaptureError`.
     """
 
 def duration_s(text: str) -> float:

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use skywave_wire::capture::Reader;
+use skywave_wire::capture::{DecodeError, Frame, LinkError, Reader};
 use skywave_wire::udp;
 
 use crate::CaptureError;
@@ -12,33 +12,56 @@ use crate::CaptureError;
 /// its own port, and at `udp_ports`.
 #[pyfunction]
 #[pyo3(signature = (data, udp_ports=Vec::new()))]
-pub(crate) fn decode_capture<'py>(
-    py: Python<'py>,
-    data: &[u8],
-    mut udp_ports: Vec<u16>,
-) -> PyResult<Vec<Bound<'py, PyDict>>> {
+pub(crate) fn decode_capture(data: &[u8], mut udp_ports: Vec<u16>) -> PyResult<Frames> {
     udp_ports.push(udp::DCCP_PORT);
     let reader = Reader::new(Bytes::copy_from_slice(data)).map_err(capture_error)?;
-    reader
-        .map(|frame| {
-            let frame = frame.map_err(capture_error)?;
-            let (protocol, text, wrong_checksum) = match frame.decode(&udp_ports) {
-                Ok(decoded) => (
-                    decoded.protocol(),
-                    decoded.to_string(),
-                    decoded.wrong_checksum.is_some(),
-                ),
-                Err(error) => ("malformed", error.to_string(), false),
-            };
-            let packet = PyDict::new(py);
-            packet.set_item("time_s", frame.time.as_secs_f64())?;
-            packet.set_item("protocol", protocol)?;
-            packet.set_item("bytes", frame.original_len)?;
-            packet.set_item("text", text)?;
-            packet.set_item("wrong_checksum", wrong_checksum)?;
-            Ok(packet)
-        })
-        .collect()
+    Ok(Frames { reader, udp_ports })
+}
+
+/// The frames of a capture. The iterator raises a `CaptureError` at the first fault.
+#[pyclass(module = "skywave._core")]
+pub(crate) struct Frames {
+    reader: Reader,
+    udp_ports: Vec<u16>,
+}
+
+#[pymethods]
+impl Frames {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(frame) = self.reader.next() else {
+            return Ok(None);
+        };
+        describe(py, &frame.map_err(capture_error)?, &self.udp_ports).map(Some)
+    }
+}
+
+fn describe<'py>(
+    py: Python<'py>,
+    frame: &Frame,
+    udp_ports: &[u16],
+) -> PyResult<Bound<'py, PyDict>> {
+    let (protocol, text, wrong_checksum) = match frame.decode(udp_ports) {
+        Ok(decoded) => (
+            decoded.protocol().to_owned(),
+            decoded.to_string(),
+            decoded.wrong_checksum.map(|error| error.to_string()),
+        ),
+        Err(DecodeError::Link(LinkError::NotIp { protocol, .. })) => {
+            (protocol.to_string(), "not decoded".to_owned(), None)
+        }
+        Err(error) => ("malformed".to_owned(), error.to_string(), None),
+    };
+    let packet = PyDict::new(py);
+    packet.set_item("time_s", frame.time.as_secs_f64())?;
+    packet.set_item("protocol", protocol)?;
+    packet.set_item("bytes", frame.original_len)?;
+    packet.set_item("text", text)?;
+    packet.set_item("wrong_checksum", wrong_checksum)?;
+    Ok(packet)
 }
 
 #[expect(

@@ -8,8 +8,13 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from skywave import _core
-from skywave.cli.console import JsonOption, out, print_json
+from skywave import CaptureError, _core
+from skywave.cli.console import JsonOption, out, print_json, warn
+
+USUAL_CAUSE = (
+    "the usual cause is checksum offload: captured on the sending host, before its network device"
+    " fills in checksums"
+)
 
 
 def decode(
@@ -30,14 +35,29 @@ def decode(
 ) -> None:
     """Print the frames of a capture, one per line: time, protocol, size and contents.
 
-    A packet whose checksum does not match is marked. The usual cause is checksum offload: the
-    capture was taken on the sending host, whose network device fills in checksums afterwards.
+    A packet whose checksum does not match is marked, and --json says what it is. The usual cause
+    is checksum offload: the capture was taken on the sending host, whose network device fills in
+    checksums afterwards.
+
+    Of a capture that is cut or still being written, the frames before the end are printed, and then
+    the error; the exit status is 2.
     """
-    frames = _core.decode_capture(capture.read_bytes(), udp_ports or ())
-    if as_json:
-        print_json({"file": str(capture), "frames": frames})
-        return
     console = out()
-    for number, frame in enumerate(frames, start=1):
-        line = f"{number:5d} {frame['time_s']:.6f} s {frame['protocol']} {frame['bytes']} B"
-        console.print(f"{line}  {escape(frame['text'])}", highlight=False, soft_wrap=True)
+    frames: list[_core.Frame] = []
+    fault: CaptureError | None = None
+    try:
+        for frame in _core.decode_capture(capture.read_bytes(), udp_ports or ()):
+            frames.append(frame)
+            if not as_json:
+                line = f"{len(frames):5d} {frame['time_s']:.6f} s {frame['protocol']}"
+                text = f"{line} {frame['bytes']} B  {escape(frame['text'])}"
+                console.print(text, highlight=False, soft_wrap=True)
+    except CaptureError as error:
+        fault = error
+    if as_json:
+        document = {"file": str(capture), "frames": frames}
+        print_json({**document, "error": None if fault is None else str(fault)})
+    if wrong := sum(frame["wrong_checksum"] is not None for frame in frames):
+        warn([f"{wrong:,} of {len(frames):,} frames have a bad checksum; {USUAL_CAUSE}"])
+    if fault is not None:
+        raise fault

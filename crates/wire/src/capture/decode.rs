@@ -13,8 +13,8 @@ use crate::{Checksum, dccp, tcp};
 
 /// The packet in a frame.
 ///
-/// `Display` prints one line: addresses, the transport's packet, the ECN field if set, and the
-/// checksum that does not match.
+/// `Display` prints one line: addresses, the transport's packet, the ECN field if set, and a mark
+/// if a checksum does not match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
     /// The IP packet; its payload is decoded in `transport`.
@@ -206,8 +206,8 @@ impl fmt::Display for Decoded {
         if self.ip.ecn.is_capable() {
             write!(f, " [{:?}]", self.ip.ecn)?;
         }
-        if let Some(wrong) = &self.wrong_checksum {
-            write!(f, " [{wrong}]")?;
+        if self.wrong_checksum.is_some() {
+            write!(f, " [bad checksum]")?;
         }
         Ok(())
     }
