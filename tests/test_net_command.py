@@ -288,6 +288,12 @@ def test_nobody_there_is_status_1() -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_the_help_of_perf_says_what_its_port_is_and_what_a_duration_leaves() -> None:
+    words = " ".join(run_cli("perf", "--help").stdout.replace("│", " ").split())
+    assert "Default DCCP port: 5201." in words
+    assert "What is queued then is still sent" in words
+
+
 def test_perf_between_two_processes() -> None:
     port = str(free_udp_port())
     with serving("perf", "--server", "--udp-port", port, "--json") as (server, _):

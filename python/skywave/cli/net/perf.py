@@ -38,7 +38,8 @@ def perf(
         str | None,
         typer.Argument(
             metavar="[HOST[:PORT]]",
-            help="Host that runs `skywave perf --server`, to measure the path to it.",
+            help="Host that runs `skywave perf --server`, to measure the path to it."
+            f" Default DCCP port: {PORT}.",
         ),
     ] = None,
     serve: Annotated[
@@ -52,7 +53,12 @@ def perf(
         ),
     ] = False,
     duration: Annotated[
-        str, typer.Option(metavar="S", help='How long to send data, e.g. "10 s".')
+        str,
+        typer.Option(
+            metavar="S",
+            help='How long to offer data, e.g. "10 s". What is queued then is still sent, and'
+            " measured: on a slow path, that takes seconds.",
+        ),
     ] = "5 s",
     size: Annotated[
         int, typer.Option(metavar="BYTES", min=1, max=65_000, help="Bytes of data per datagram.")
