@@ -36,7 +36,7 @@ from attrs import Factory, converters, define, field, frozen
 
 from skywave.control import Control
 from skywave.quantities import Bytes, Duration, Rate, durations, sizes
-from skywave.scenario.part import Part
+from skywave.scenario.part import Part, naming_fields
 
 '''
 WIDTH = 90
@@ -103,9 +103,11 @@ class Writer:
     def part(self, part: Part) -> str:
         """Return a class."""
         is_mutable = part.name in MUTABLE
-        lines = [f"@{'define' if is_mutable else 'frozen'}(kw_only=True)"]
+        decorator = "define" if is_mutable else "frozen"
+        lines = [f"@{decorator}(kw_only=True, field_transformer=naming_fields)"]
         fields = () if part.base else part.fields
-        doc = docstring([part.doc], "    ", attributes(fields))
+        described = [(item.name, self.described(item)) for item in fields]
+        doc = docstring([part.doc], "    ", attributes(described))
         lines += [f"class {part.name}({part.base or self.base}):", doc]
         if part.tag is not None:
             lines.append(f'    TAG: ClassVar[str] = "{part.tag}"')
@@ -115,6 +117,15 @@ class Writer:
             if value is not None:
                 lines[-1] += f" = {value}"
         return "\n".join(lines) + "\n"
+
+    def described(self, item: Field) -> str:
+        """Return a field's documentation, with the unit of a number where it does not say it."""
+        if not item.doc:
+            part = self.schema.parts.get(self.schema.reference(item.node) or "")
+            return part.doc if part is not None else ""
+        if item.unit is None or item.unit.split("/")[0] in item.doc:
+            return item.doc
+        return f"{item.doc} In {item.unit}."
 
     def annotation(self, item: Field, is_mutable: bool) -> str:
         """Return the type of a field."""
@@ -218,22 +229,15 @@ def nullable(node: Node) -> Node | None:
     return others[0] if len(others) == 1 < len(forms) else None
 
 
-def described(item: Field) -> str:
-    """Return a field's documentation, with the unit of a number where it does not say it."""
-    if item.unit is None or item.unit.split("/")[0] in item.doc:
-        return item.doc
-    return f"{item.doc} In {item.unit}."
-
-
-def attributes(fields: Sequence[Field]) -> list[str]:
-    """Return the lines of a docstring that describe a class's fields.
+def attributes(fields: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the lines of a docstring that describe a class's fields, each a name and a text.
 
     They are in the docstring of the class, which ``help`` shows. It shows none of a field.
     """
     lines = ["Attributes:"] if fields else []
-    for item in fields:
-        first, *others = described(item).split("\n\n")
-        paragraphs = [f"{item.name}: {first}", *others]
+    for name, text in fields:
+        first, *others = text.split("\n\n")
+        paragraphs = [f"{name}: {first}", *others]
         for paragraph in paragraphs:
             lines += textwrap.wrap(
                 " ".join(paragraph.split()),

@@ -539,45 +539,6 @@ class Pacing:
 # What follows exists only in a build with sockets.
 # (Emulation and check_emulated_link: with emulated links, on Linux.)
 
-class NetError(OSError):
-    """Something failed on the network. The message says what to do."""
-
-class RefusedError(NetError):
-    """Nothing listens on the peer's DCCP port, or the server is too busy."""
-
-class BadServiceCodeError(NetError):
-    """The peer's port does not offer the service."""
-
-class ConnectTimeoutError(NetError):
-    """The peer did not answer."""
-
-class ResetError(NetError):
-    """The connection was ended by a Reset other than that of a normal close."""
-
-class AbortedError(ResetError):
-    """The connection was aborted by this end."""
-
-class DatagramTooLargeError(NetError):
-    """The datagram is larger than the path allows."""
-
-class NoPermissionError(NetError):
-    """Raw sockets need a privilege that this process lacks."""
-
-class AddressInUseError(NetError):
-    """Another socket has the address."""
-
-class ClosedError(NetError):
-    """The connection has been closed normally, by either end."""
-
-class UnreachableError(NetError):
-    """There is no way to the peer, or the network reports that it cannot be reached."""
-
-class EndpointClosedError(NetError):
-    """The endpoint has been closed; open another one."""
-
-class ForkedError(NetError):
-    """The socket belongs to the process of which this one is a fork; open one here."""
-
 class Connection:
     """A DCCP connection: unreliable datagrams under congestion control.
 
@@ -593,6 +554,8 @@ class Connection:
         Raises:
             DatagramTooLargeError: If it is larger than ``max_datagram_size``.
             ClosedError: If the connection has been closed, by either end.
+            ResetError: If the peer or this end aborted it.
+            PeerGoneError: If the peer stopped answering.
             NetError: If it has ended in another way.
             TimeoutError: If there is no room within ``timeout_s`` seconds.
 
@@ -605,6 +568,8 @@ class Connection:
         """Return the next datagram, or ``None`` if the connection has been closed.
 
         Raises:
+            ResetError: If the peer or this end aborted the connection.
+            PeerGoneError: If the peer stopped answering.
             NetError: If the connection ended in another way.
             TimeoutError: If no datagram arrives within ``timeout_s`` seconds.
 
@@ -641,7 +606,10 @@ class Connection:
         peer then has ``Config.silence_timeout`` to confirm.
 
         Raises:
-            NetError: If the connection ends in another way.
+            DiscardedError: If not all that was queued has been sent, since ``Config.linger`` was
+                over or the peer closed first.
+            PeerGoneError: If the peer does not confirm.
+            NetError: If the connection ends, or has ended, in another way.
             TimeoutError: If that is not done within ``timeout_s`` seconds. The connection has then
                 been aborted; the message says how many queued datagrams were discarded.
 
@@ -649,6 +617,9 @@ class Connection:
 
     def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
         """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
+
+    def close_in_background(self) -> None:
+        """Close without waiting for the end."""
 
     def abort(self) -> None:
         """End the connection at once with a Reset. Queued datagrams are discarded."""
@@ -663,7 +634,7 @@ class Connection:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close, or abort after an exception."""
+        """Close; abort after an exception; close in the background if asked to stop."""
 
     def __iter__(self) -> Self:
         """Iterate over the datagrams that arrive, until the connection has been closed."""
@@ -690,7 +661,11 @@ class Connection:
         """How the connection ended: ``code`` and ``name`` of its Reset. None while it is open."""
 
 class Listener:
-    """Accepts connections on one DCCP port."""
+    """Accepts connections on one DCCP port, until it is closed or nothing refers to it.
+
+    Then later clients are refused, and connections that nobody has accepted are reset. ``with``
+    closes it. ``for`` gives one connection after another.
+    """
 
     @property
     def port(self) -> int:
@@ -702,6 +677,7 @@ class Listener:
         Raises:
             TimeoutError: If there is none within ``timeout_s`` seconds.
             EndpointClosedError: If the endpoint has been closed.
+            ClosedError: If the listener has been closed.
 
         """
 
@@ -711,6 +687,7 @@ class Listener:
         Raises:
             BlockingIOError: If there is none yet.
             EndpointClosedError: If the endpoint has been closed.
+            ClosedError: If the listener has been closed.
 
         """
 
@@ -718,6 +695,18 @@ class Listener:
         """Iterate over connections whose handshake is complete, until the endpoint is closed."""
 
     def __next__(self) -> Connection: ...
+    def close(self) -> None:
+        """Stop accepting connections. Those that have been accepted go on."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop accepting connections."""
+
     def acceptable_async(self) -> Awaitable[None]:
         """Wait until ``try_accept`` has an answer. Cancelling it loses nothing."""
 
@@ -753,7 +742,7 @@ class Endpoint:
         """The address of the socket, as text."""
 
     def listen(self, port: int, *, config: Config | None = None) -> Listener:
-        """Accept connections on DCCP port ``port``, from 1 to 65535.
+        """Accept connections on a DCCP port from 1 to 65535, for as long as the listener is kept.
 
         Raises:
             EndpointClosedError: If the endpoint has been closed.
@@ -775,7 +764,8 @@ class Endpoint:
             RefusedError: If nothing listens there.
             BadServiceCodeError: If the port does not offer the service.
             ConnectTimeoutError: If there is no answer within ``Config.connect_timeout``.
-            UnreachableError: If there is no route to the host.
+            UnreachableError: If there is no route to the host, or nothing listens on its UDP port
+                and it says so.
             NetError: If anything else fails.
             ValueError: If a port is out of range.
 
@@ -797,7 +787,7 @@ class Endpoint:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close, or abort after an exception."""
+        """Close; abort after an exception; close in the background if asked to stop."""
 
     def connect_async(
         self, host: str, port: int, *, udp_port: int = 6511, config: Config | None = None
@@ -818,6 +808,9 @@ class Endpoint:
 
     def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
         """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
+
+    def close_in_background(self) -> None:
+        """Close without waiting for the end."""
 
     def abort(self) -> None:
         """End all connections at once with Resets. Queued datagrams are discarded."""

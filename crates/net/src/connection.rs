@@ -254,12 +254,16 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// The connection ended abnormally, before or during the close.
+    /// The connection ended abnormally, before or during the close, or
+    /// [`ConnectionError::Discarded`].
     pub async fn close(&self) -> Result<(), ConnectionError> {
         let flow = self.flow();
         flow.close();
         match self.closed().await {
-            ConnectionError::Closed => Ok(()),
+            ConnectionError::Closed => match flow.discarded() {
+                0 => Ok(()),
+                datagrams => Err(ConnectionError::Discarded { datagrams }),
+            },
             error => Err(error),
         }
     }

@@ -21,7 +21,7 @@ use crate::shard::{self, Shard};
 use crate::shared::random_generator;
 use crate::snapshot::Connections;
 use crate::socket::Socket;
-use crate::sync::locked;
+use crate::sync::{AtomicBool, locked};
 use crate::table::Opened;
 
 /// A UDP or raw socket with DCCP connections over it, of which it can open and accept thousands.
@@ -124,6 +124,7 @@ impl Endpoint {
             handle: Arc::clone(&self.0),
             mailbox,
             port,
+            is_closed: AtomicBool::new(false),
         })
     }
 
@@ -201,6 +202,11 @@ impl Endpoint {
     /// Converts a peer's address to the socket's address family.
     fn reachable(&self, peer: SocketAddr) -> Result<SocketAddr, ConnectError> {
         let local = &self.0.shared.local;
+        let ip = peer.ip().to_canonical();
+        let is_broadcast = matches!(ip, IpAddr::V4(ip) if ip.is_broadcast());
+        if ip.is_multicast() || ip.is_unspecified() || is_broadcast {
+            return Err(ConnectError::NotUnicast { peer });
+        }
         let mut address = match peer {
             SocketAddr::V4(v4) if local.is_dual => {
                 SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port())

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use skywave_congestion::ControlFailure;
 use skywave_transport::dccp::ConfigError;
@@ -48,8 +49,13 @@ pub enum OpenError {
     #[error("the system's random number generator failed: {0}; try again")]
     Random(getrandom::Error),
     /// The directory for qlog files cannot be used.
-    #[error("cannot write qlog files: {0}; choose another directory")]
-    Qlog(io::Error),
+    #[error("cannot write qlog files in {}: {source}; choose another directory", .directory.display())]
+    Qlog {
+        /// The directory.
+        directory: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// Another system call failed.
     #[error("cannot set up the socket: {0}")]
     Socket(#[from] io::Error),
@@ -73,7 +79,7 @@ pub enum ListenError {
     #[error("cannot listen on DCCP port 0; choose a port from 1 to 65535")]
     PortZero,
     /// The endpoint is shutting down.
-    #[error("the endpoint is shutting down; open another one")]
+    #[error("the endpoint has been shut down; open another one")]
     EndpointClosed,
 }
 
@@ -92,8 +98,14 @@ pub enum ConnectError {
     #[error("cannot connect to DCCP port 0; choose a port from 1 to 65535")]
     PortZero,
     /// UDP port zero, at an endpoint over UDP.
-    #[error("cannot connect to UDP port 0; give the peer's, normally 6511")]
+    #[error("cannot connect to UDP port 0; give the peer's, 6511 by default")]
     UdpPortZero,
+    /// The peer's address is not that of one host.
+    #[error("cannot connect to {peer}; give the address of one host, since DCCP is unicast")]
+    NotUnicast {
+        /// The peer.
+        peer: SocketAddr,
+    },
     /// The peer's address has an IP version that the endpoint's socket cannot reach.
     #[error(
         "this endpoint's socket cannot reach the IP version of {peer}; open an endpoint for that version"
@@ -165,10 +177,13 @@ pub enum ConnectionError {
         /// The code (RFC 4340 section 5.6).
         code: ResetCode,
     },
-    /// The peer did not answer: to a handshake, a close, or data
-    /// ([`Config::silence_timeout`](skywave_transport::dccp::Config::silence_timeout)).
+    /// The peer did not answer during the handshake.
     #[error("the peer does not answer; check its address, and that no filter drops the packets")]
     TimedOut,
+    /// The peer stopped answering: to data, to a close, or to the question whether it is there
+    /// ([`Config::silence_timeout`](skywave_transport::dccp::Config::silence_timeout)).
+    #[error("the peer stopped answering; its host or its network may be down: connect again later")]
+    PeerGone,
     /// The connection carried no data for
     /// [`Config::idle_timeout`](skywave_transport::dccp::Config::idle_timeout).
     #[error(
@@ -194,6 +209,19 @@ pub enum ConnectionError {
     /// The connection was closed normally.
     #[error("the connection is closed; open another one")]
     Closed,
+    /// The connection was closed normally, but queued datagrams were not sent: the time to
+    /// [`linger`](skywave_transport::dccp::Config::linger) was too short, or the peer closed first.
+    #[error(
+        "the connection is closed, and {datagrams} queued datagrams were discarded: raise linger, or \
+         wait with flush"
+    )]
+    Discarded {
+        /// How many.
+        datagrams: u64,
+    },
+    /// The listener was closed.
+    #[error("the listener has been closed; listen again")]
+    ListenerClosed,
     /// The endpoint, or its runtime, was shut down.
     #[error("the endpoint has been shut down; open another one")]
     EndpointClosed,

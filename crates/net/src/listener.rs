@@ -6,16 +6,18 @@ use crate::connection::Connection;
 use crate::error::ConnectionError;
 use crate::flow::Mailbox;
 use crate::handle::Handle;
-use crate::sync::locked;
+use crate::sync::{AtomicBool, Ordering, locked};
 
 /// Accepts connections to one DCCP port of an endpoint, for one or more Service Codes.
 ///
-/// Dropping a listener refuses later Requests and resets connections that nobody has accepted.
+/// [Closing](Self::close) or dropping a listener refuses later Requests and resets connections that nobody has accepted.
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) handle: Arc<Handle>,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) port: u16,
+    /// Whether the application has closed it.
+    pub(crate) is_closed: AtomicBool,
 }
 
 impl Listener {
@@ -24,7 +26,8 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// [`ConnectionError::EndpointClosed`] once the endpoint shuts down.
+    /// [`ConnectionError::EndpointClosed`] once the endpoint shuts down,
+    /// [`ConnectionError::ListenerClosed`] after [`close`](Self::close).
     pub async fn accept(&self) -> Result<Connection, ConnectionError> {
         loop {
             if let Some(connection) = self.try_accept()? {
@@ -43,13 +46,15 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// [`ConnectionError::EndpointClosed`] once the endpoint shuts down.
+    /// [`ConnectionError::EndpointClosed`] once the endpoint shuts down,
+    /// [`ConnectionError::ListenerClosed`] after [`close`](Self::close).
     pub fn try_accept(&self) -> Result<Option<Connection>, ConnectionError> {
         match self.mailbox.take() {
             Some(flow) => {
                 flow.leave_backlog();
                 Ok(Some(Connection::new(flow)))
             }
+            None if self.is_closed.load(Ordering::Acquire) => Err(ConnectionError::ListenerClosed),
             None if self.mailbox.is_closed() => Err(ConnectionError::EndpointClosed),
             None => Ok(None),
         }
@@ -59,10 +64,12 @@ impl Listener {
     pub const fn port(&self) -> u16 {
         self.port
     }
-}
 
-impl Drop for Listener {
-    fn drop(&mut self) {
+    /// Refuses later Requests and resets connections that nobody has accepted, as dropping it does.
+    pub fn close(&self) {
+        if self.is_closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
         locked(&self.handle.shared.table).stop_listening(self.port, &self.mailbox);
         let mut door = locked(&self.handle.shared.door);
         for &service in &self.mailbox.config.service_codes {
@@ -72,5 +79,11 @@ impl Drop for Listener {
         for flow in self.mailbox.close() {
             flow.abort(ConnectionError::Aborted);
         }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.close();
     }
 }

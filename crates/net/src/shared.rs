@@ -2,6 +2,7 @@
 //! type, which refers back to it.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 
 use rand::SeedableRng;
@@ -79,8 +80,13 @@ impl<F> Shared<F> {
     ) -> Result<Self, OpenError> {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(OpenError::Random)?;
-        let logs = config.qlog.as_deref().map(Logs::new).transpose();
-        let logs = logs.map_err(OpenError::Qlog)?;
+        let open = |directory: &Path| {
+            Logs::new(directory).map_err(|source| OpenError::Qlog {
+                directory: directory.to_owned(),
+                source,
+            })
+        };
+        let logs = config.qlog.as_deref().map(open).transpose()?;
         let door = dccp::ListenerConfig {
             // Stored half-open connections are flows of this endpoint, not of the stateless
             // listener.

@@ -55,9 +55,11 @@ pub struct SocketSpec {
     /// informed.
     #[schemars(extend("x-unit" = "datagrams"))]
     pub receive_queue: u32,
-    /// The most data that may wait to be sent; more waits as with `send_queue`.
+    /// The most data that may wait to be sent; more waits as with `send_queue`. An empty queue takes
+    /// a datagram of any size.
     pub send_queue_bytes: Bytes,
-    /// The most data that may wait to be read; more is dropped as with `receive_queue`.
+    /// The most data that may wait to be read; more is dropped as with `receive_queue`. An empty
+    /// queue takes a datagram of any size.
     pub receive_queue_bytes: Bytes,
     /// Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12).
     pub ecn: bool,
@@ -124,7 +126,10 @@ impl Default for SocketSpec {
 
 /// A Service Code (RFC 5595 section 6.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "give four ASCII characters, or a number from 0 to 4294967294"
+)]
 pub enum ServiceCodeSpec {
     /// Its value.
     Number(u32),
@@ -199,7 +204,13 @@ impl SocketSpec {
         let wanted = wanted.or(control.map(|_| Ccid::SENDERS_CHOICE));
         let ccid = wanted.unwrap_or(Ccid::INITIAL);
         let name = known.key(ccid, control);
-        self.parameters.check::<Self>(name, |_| None)?;
+        self.parameters.check::<Self>(name, |other| {
+            if registry.controls.contains(other) {
+                return Some(format!("it has no effect without control = \"{other}\""));
+            }
+            let owners = known.listed(|ccid| known.key(ccid, None) == Some(other));
+            (!owners.is_empty()).then(|| format!("it has no effect without ccid {owners}"))
+        })?;
         let table = |name: &str| self.parameters.table(name);
         let found = known.read(ccid, control, table, &registry.controls);
         let found = found.map_err(|error| match (error.field.is_empty(), control) {

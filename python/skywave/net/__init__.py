@@ -22,28 +22,28 @@ If Skywave was built without sockets, importing this module raises
 from skywave.sockets import NoSocketsError
 
 try:
-    from skywave._core import (
-        AbortedError,
-        AddressInUseError,
-        BadServiceCodeError,
-        ClosedError,
-        Connection,
-        ConnectTimeoutError,
-        DatagramTooLargeError,
-        Endpoint,
-        EndpointClosedError,
-        ForkedError,
-        Listener,
-        NetError,
-        NoPermissionError,
-        RefusedError,
-        ResetError,
-        UnreachableError,
-        log_to_stderr,
-    )
+    from skywave._core import Connection, Endpoint, Listener, log_to_stderr
 except ImportError as error:
     raise NoSocketsError from error
 from skywave.net.config import Config, EndpointConfig
+from skywave.net.errors import (
+    AbortedError,
+    AddressInUseError,
+    BadServiceCodeError,
+    ClosedError,
+    ConnectTimeoutError,
+    DatagramTooLargeError,
+    DiscardedError,
+    EndpointClosedError,
+    ForkedError,
+    IdleTimeoutError,
+    NetError,
+    NoPermissionError,
+    PeerGoneError,
+    RefusedError,
+    ResetError,
+    UnreachableError,
+)
 from skywave.net.protocol import UDP_PORT
 from skywave.net.stats import Closed, ConnectionSnapshot, EndpointStats, Snapshot, Stats, Totals
 
@@ -59,14 +59,17 @@ __all__ = [
     "Connection",
     "ConnectionSnapshot",
     "DatagramTooLargeError",
+    "DiscardedError",
     "Endpoint",
     "EndpointClosedError",
     "EndpointConfig",
     "EndpointStats",
     "ForkedError",
+    "IdleTimeoutError",
     "Listener",
     "NetError",
     "NoPermissionError",
+    "PeerGoneError",
     "RefusedError",
     "ResetError",
     "Snapshot",

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from skywave import net
 from skywave.net.protocol import UDP_PORT
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
     from skywave.net.config import Config, EndpointConfig
 
+
+__all__ = ["Connection", "Endpoint", "Listener"]
+
+Blocking = TypeVar("Blocking")
 
 TURN = 32
 """How much a task takes without waiting before other tasks get their turn."""
@@ -46,10 +50,16 @@ class _Turn:
 
 
 class _Closing(ABC):
-    """``async with`` closes it, and aborts it after an exception."""
+    """``async with`` closes it, and aborts it after an exception.
+
+    If the task is cancelled, it is closed in the background.
+    """
 
     @abstractmethod
     async def close(self, timeout_s: float | None = None) -> None: ...
+
+    @abstractmethod
+    def close_in_background(self) -> None: ...
 
     @abstractmethod
     def abort(self) -> None: ...
@@ -65,15 +75,21 @@ class _Closing(ABC):
     ) -> None:
         if kind is None:
             await self.close()
-        else:
+        elif issubclass(kind, Exception):
             self.abort()
+        else:
+            self.close_in_background()
 
 
 class Connection(_Closing):
-    """A connection; see :class:`skywave.net.Connection`."""
+    """A connection; see :class:`skywave.net.Connection`, whose calls raise the same errors.
+
+    :meth:`Endpoint.connect` and :meth:`Listener.accept` create connections. ``async for`` gives one
+    datagram after another, until the connection has been closed.
+    """
 
     def __init__(self, blocking: net.Connection) -> None:
-        self._blocking = blocking
+        self._blocking = _checked(blocking, net.Connection)
         self._turn = _Turn()
 
     async def send(self, data: bytes | bytearray | memoryview) -> None:
@@ -108,6 +124,10 @@ class Connection(_Closing):
 
         """
         await self._blocking.close_async(timeout_s)
+
+    def close_in_background(self) -> None:
+        """Close without waiting for the end."""
+        self._blocking.close_in_background()
 
     def abort(self) -> None:
         """End the connection at once with a Reset. Queued datagrams are discarded."""
@@ -149,6 +169,7 @@ class Connection(_Closing):
         return self
 
     async def __anext__(self) -> bytes:
+        """Return the next datagram; the iteration ends when the connection has been closed."""
         data = await self.recv()
         if data is None:
             raise StopAsyncIteration
@@ -156,10 +177,14 @@ class Connection(_Closing):
 
 
 class Listener:
-    """Accepts connections on one DCCP port; see :class:`skywave.net.Listener`."""
+    """Accepts connections on one DCCP port; see :class:`skywave.net.Listener`.
+
+    :meth:`Endpoint.listen` creates it. It accepts until it is closed or nothing refers to it.
+    ``async with`` closes it, and ``async for`` gives one connection after another.
+    """
 
     def __init__(self, blocking: net.Listener) -> None:
-        self._blocking = blocking
+        self._blocking = _checked(blocking, net.Listener)
         self._turn = _Turn()
 
     @property
@@ -179,14 +204,29 @@ class Listener:
             except BlockingIOError:
                 await self._blocking.acceptable_async()
 
+    def close(self) -> None:
+        """Stop accepting connections. Those that have been accepted go on."""
+        self._blocking.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Connection:
-        """Return the next connection; the iteration ends when the endpoint is closed."""
+        """Return the next connection; the iteration ends when it or the endpoint is closed."""
         try:
             return await self.accept()
-        except net.EndpointClosedError:
+        except (net.ClosedError, net.EndpointClosedError):
             raise StopAsyncIteration from None
 
     def __repr__(self) -> str:
@@ -194,10 +234,13 @@ class Listener:
 
 
 class Endpoint(_Closing):
-    """A UDP or raw socket and the connections on it; see :class:`skywave.net.Endpoint`."""
+    """A UDP or raw socket and the connections on it; see :class:`skywave.net.Endpoint`.
+
+    :meth:`udp` and :meth:`raw` open it. Its calls raise the errors of the blocking ones.
+    """
 
     def __init__(self, blocking: net.Endpoint) -> None:
-        self._blocking = blocking
+        self._blocking = _checked(blocking, net.Endpoint)
 
     @classmethod
     def udp(cls, address: str = f":{UDP_PORT}", *, config: EndpointConfig | None = None) -> Self:
@@ -248,6 +291,10 @@ class Endpoint(_Closing):
         """
         await self._blocking.close_async(timeout_s)
 
+    def close_in_background(self) -> None:
+        """Close without waiting for the end."""
+        self._blocking.close_in_background()
+
     def abort(self) -> None:
         """End all connections at once with Resets. Queued datagrams are discarded."""
         self._blocking.abort()
@@ -265,6 +312,12 @@ class Endpoint(_Closing):
 
     def __repr__(self) -> str:
         return _name(self._blocking)
+
+
+def _checked(blocking: Blocking, kind: type[Blocking]) -> Blocking:
+    if not isinstance(blocking, kind):
+        raise TypeError(f"{blocking!r} is no {kind.__name__}: open one with Endpoint.udp")
+    return blocking
 
 
 def _name(blocking: net.Connection | net.Listener | net.Endpoint) -> str:

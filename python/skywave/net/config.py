@@ -14,6 +14,7 @@ from attrs import field, frozen
 from skywave.control import Control
 from skywave.net.checked import Checked
 from skywave.quantities import Bytes, Duration
+from skywave.scenario.part import naming_fields
 from skywave.scenario.parts import (
     Aimd,
     Cubic,
@@ -24,7 +25,7 @@ from skywave.scenario.parts import (
 )
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Config(Checked):
     """The options of a connection. They concern either end unless stated otherwise.
 
@@ -52,9 +53,9 @@ class Config(Checked):
         receive_queue: How many datagrams may wait to be read, at least 1. Further ones are
             dropped, and the peer is informed.
         send_queue_bytes: The most data that may wait to be sent; more waits as with
-            `send_queue`.
+            `send_queue`. An empty queue takes a datagram of any size.
         receive_queue_bytes: The most data that may wait to be read; more is dropped as with
-            `receive_queue`.
+            `receive_queue`. An empty queue takes a datagram of any size.
         ecn: Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12).
         detect_optimistic_acks: Whether to end connections with a receiver that acknowledges
             packets before they have arrived, which makes a sender too fast. The sender skips
@@ -76,11 +77,13 @@ class Config(Checked):
             there, without an answer before the connection ends. 0 s: for ever.
         idle_timeout: How long the connection may carry no data in either direction before it
             ends. 0 s: for ever.
-        aimd:
-        cubic:
-        reno:
-        vegas:
-        vcp:
+        aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye
+            2000, "A Comparison of Equation-Based and AIMD Congestion Control". All else, slow
+            start and timeouts included, is as in the control `reno`, which is AIMD(1, 1/2).
+        cubic: Parameters of the control `cubic`.
+        reno: Parameters of the control `reno`; there are none.
+        vegas: Parameters of the control `vegas`, in queued packets.
+        vcp: How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
 
     """
 
@@ -111,7 +114,7 @@ class Config(Checked):
     vcp: Vcp | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class EndpointConfig(Checked):
     """The options of an endpoint. Those of its connections are in `Config` (Rust:
     `dccp::Config`).

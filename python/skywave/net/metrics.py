@@ -24,12 +24,14 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from skywave.net import Endpoint, aio
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prometheus_client.core import Metric
 
-    from skywave.net import ConnectionSnapshot, Endpoint, Snapshot, aio
+    from skywave.net import ConnectionSnapshot, Snapshot
 
 LARGEST_PORT = 65_535
 MOST_LISTED = 100
@@ -280,14 +282,21 @@ def serving(
 
     Raises:
         OSError: If the address cannot be used.
+        TypeError: If ``endpoint`` is no endpoint.
         ValueError: If the port is out of range.
 
     """
-    if not 0 <= port <= LARGEST_PORT:
-        raise ValueError(f"port is {port}: give 1 to {LARGEST_PORT}, or 0 for any")
+    if not isinstance(endpoint, Endpoint | aio.Endpoint):
+        raise TypeError(f"{endpoint!r} is no endpoint: give an Endpoint of skywave.net")
+    if port not in range(LARGEST_PORT + 1):
+        raise ValueError(f"port is {port!r}: give 1 to {LARGEST_PORT}, or 0 for any")
     registry = CollectorRegistry(auto_describe=False)
     registry.register(EndpointCollector(endpoint, most_listed=most_listed))
-    server, thread = start_http_server(port, addr=host, registry=registry)
+    try:
+        server, thread = start_http_server(port, addr=host, registry=registry)
+    except OSError as error:
+        error.strerror = f"metrics cannot be served at {host}, port {port}: {error.strerror}"
+        raise
     try:
         yield server.server_port
     finally:

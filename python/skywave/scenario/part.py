@@ -22,6 +22,26 @@ if TYPE_CHECKING:
 QUANTITIES = (Bytes, Duration, Rate)
 
 
+def naming_fields(_kind: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
+    """Make errors of converters name the field, as a transformer of fields."""
+    return [
+        item
+        if item.converter is None or item.inherited  # type: ignore[attr-defined]
+        else item.evolve(converter=_naming(item.converter))
+        for item in fields
+    ]
+
+
+def _naming(convert: Any) -> attrs.Converter[Any, Any]:
+    def read(value: Any, item: attrs.Attribute[Any]) -> Any:
+        try:
+            return convert(value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{item.name}: {error}") from None
+
+    return attrs.Converter(read, takes_field=True)
+
+
 class Part:
     """A part of a scenario. ``TAG`` is its key if a value can have several forms."""
 

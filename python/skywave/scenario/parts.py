@@ -17,7 +17,7 @@ from attrs import Factory, converters, define, field, frozen
 
 from skywave.control import Control
 from skywave.quantities import Bytes, Duration, Rate, durations, sizes
-from skywave.scenario.part import Part
+from skywave.scenario.part import Part, naming_fields
 
 NatChecksum: TypeAlias = Literal["adjusted", "recomputed"]
 """How a NAT corrects TCP's checksum.
@@ -173,7 +173,7 @@ OnLoss: TypeAlias = Literal["halves", "decreases", "ignores"]
 """
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Probes(Part):
     """What to measure.
 
@@ -199,7 +199,7 @@ class Probes(Part):
     tables: tuple[str, ...] = ()
 
 
-@define(kw_only=True)
+@define(kw_only=True, field_transformer=naming_fields)
 class Scenario(Part):
     """An experiment: a network, the flows on it, what to measure, and for how long.
 
@@ -232,14 +232,14 @@ class Scenario(Part):
     verify_wire: bool = False
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Unlimited(Part):
     """The unlimited queue has no parameters."""
 
     TAG: ClassVar[str] = "unlimited"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Link(Part):
     """A link between two nodes, in both directions unless `one_way`.
 
@@ -289,7 +289,7 @@ class Link(Part):
     one_way: bool = False
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class PacketLoss(Part):
     """The packets to lose, by order of arrival at the link, counted from 1.
 
@@ -303,7 +303,7 @@ class PacketLoss(Part):
     packets: tuple[int, ...]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class TraceSteps(Part):
     """The steps, in order of time.
 
@@ -315,7 +315,7 @@ class TraceSteps(Part):
     steps: tuple[Step, ...]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class TraceFile(Part):
     """The steps in a file; its path is relative to the scenario file. Each line has time, rate
     and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
@@ -333,7 +333,7 @@ class TraceFile(Part):
     file: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class TraceOpportunities(Part):
     """The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a
     trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet takes
@@ -354,7 +354,7 @@ class TraceOpportunities(Part):
     opportunities: tuple[int, ...]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class TraceMahimahi(Part):
     """A file of Mahimahi with such times, one on each line; its path is relative to the scenario
     file. When the scenario is read from a file, the times replace this field.
@@ -369,7 +369,7 @@ class TraceMahimahi(Part):
     mahimahi: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Step(Part):
     """A change of a link's rate or delay.
 
@@ -385,7 +385,7 @@ class Step(Part):
     delay: Duration | None = field(default=None, converter=converters.optional(Duration))
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Nat(Part):
     """A NAT in front of both directions of a link: what it does to the TCP segments that pass
     it, beside translating addresses and ports, which nothing here reads. It does nothing to
@@ -403,7 +403,7 @@ class Nat(Part):
     checksum: NatChecksum = "adjusted"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Back(Part):
     """The reverse direction of a link. Rate, delay and queue default to those of the forward
     direction; losses, trace, jitter and overtaking do not.
@@ -429,7 +429,7 @@ class Back(Part):
     overtaking: bool = False
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Dumbbell(Part):
     """A dumbbell: hosts `s1`.. `sN` behind router `r1`, hosts `d1`.. `dN` behind router `r2`.
 
@@ -483,7 +483,7 @@ class Dumbbell(Part):
     access_delays: tuple[Duration, ...] = field(converter=durations)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Flow(Part):
     """A flow from one node to another.
 
@@ -520,7 +520,7 @@ class Flow(Part):
     source: Source
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Tcp(Part):
     """Parameters of TCP. The meaning of absent parameters depends on `profile`.
 
@@ -558,12 +558,14 @@ class Tcp(Part):
         initial_rto: The RTO before the first round-trip time sample. Absent: 1 s for profile
             `rfc` (RFC 6298); 3 s for `ns2`.
         min_rto: The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `ns2`.
-        aimd:
-        cubic:
-        reno:
+        aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye
+            2000, "A Comparison of Equation-Based and AIMD Congestion Control". All else, slow
+            start and timeouts included, is as in the control `reno`, which is AIMD(1, 1/2).
+        cubic: Parameters of the control `cubic`.
+        reno: Parameters of the control `reno`; there are none.
         vegas: Vegas with its own recovery and, in its ns-2 variant, with its inflation of
             cwnd.
-        vcp:
+        vcp: How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
 
     """
 
@@ -591,7 +593,7 @@ class Tcp(Part):
     vcp: Vcp | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Dccp(Part):
     """Parameters of DCCP. The meaning of absent parameters depends on `profile`.
 
@@ -633,11 +635,13 @@ class Dccp(Part):
         initial_rto: The timeout before the first round-trip time sample. Absent: 1 s for
             profile `rfc` (RFC 6298); 3 s for `ns2`.
         min_rto: The minimum timeout. Absent: 200 ms for profile `rfc`; 1 s for `ns2`.
-        aimd:
-        cubic:
-        reno:
-        vegas:
-        vcp:
+        aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye
+            2000, "A Comparison of Equation-Based and AIMD Congestion Control". All else, slow
+            start and timeouts included, is as in the control `reno`, which is AIMD(1, 1/2).
+        cubic: Parameters of the control `cubic`.
+        reno: Parameters of the control `reno`; there are none.
+        vegas: Parameters of the control `vegas`, in queued packets.
+        vcp: How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
 
     """
 
@@ -668,7 +672,7 @@ class Dccp(Part):
     vcp: Vcp | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Tfrc(Part):
     """Parameters of CCID 3 and CCID 4. They override those of `rules`.
 
@@ -695,7 +699,7 @@ class Tfrc(Part):
     receiver_rtt: ReceiverRtt = "window-counter"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class PerRoundTrip(Part):
     """Several reports per round-trip time, each covering a whole one.
 
@@ -708,7 +712,7 @@ class PerRoundTrip(Part):
     reports: int
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class DynamicFeedback(Part):
     """Dynamic feedback: N = min(max(round(RTT / rtt_ref), 1), RTT X_recv / s) reports per
     round-trip time.
@@ -724,14 +728,14 @@ class DynamicFeedback(Part):
     window: ObservationWindow = "interval"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Udp(Part):
     """UDP has no parameters."""
 
     TAG: ClassVar[str] = "udp"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class KernelTcp(Part):
     """The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its
     place, with the same control and segment, and SACK.
@@ -751,7 +755,7 @@ class KernelTcp(Part):
     segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Red(Part):
     """Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are
     in packets, of size `mean_packet` if the queue is measured in bytes.
@@ -800,7 +804,7 @@ class Red(Part):
     mark_p: float = 0.1
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class CoDel(Part):
     """Parameters of CoDel, as written in a file.
 
@@ -821,7 +825,7 @@ class CoDel(Part):
     ecn: bool = False
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class DropTail(Part):
     """The capacity of a drop-tail queue, in packets or in bytes.
 
@@ -838,7 +842,7 @@ class DropTail(Part):
     bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class FqCoDel(Part):
     """Parameters of FQ-CoDel, as written in a file.
 
@@ -861,7 +865,7 @@ class FqCoDel(Part):
     ecn: bool = True
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Pie(Part):
     """Parameters of PIE, as written in a file.
 
@@ -893,7 +897,7 @@ class Pie(Part):
     cap: bool = False
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class VcpRouter(Part):
     """A drop-tail queue that writes its link's load factor into outgoing packets. The load is
     relative to the link's nominal rate, or to a weighted sub-queue's share of it.
@@ -924,7 +928,7 @@ class VcpRouter(Part):
     flows: int = 4096
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Weighted(Part):
     """Sub-queues in order of the traffic classes they serve; flows set their `class`. The last
     sub-queue also serves all higher classes.
@@ -938,7 +942,7 @@ class Weighted(Part):
     queues: tuple[SubQueue, ...]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class SubQueue(Part):
     """One sub-queue.
 
@@ -953,7 +957,7 @@ class SubQueue(Part):
     queue: Queue = Unlimited()
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Bernoulli(Part):
     """Independent random losses.
 
@@ -968,7 +972,7 @@ class Bernoulli(Part):
     per: ErrorUnit = "packet"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class GilbertElliott(Part):
     """A channel that is either good or bad (Gilbert 1960, Elliott 1963). It starts good and may
     change before each packet.
@@ -991,7 +995,7 @@ class GilbertElliott(Part):
     per: ErrorUnit = "packet"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Outages(Part):
     """The link fails at random and comes back. Times between failures and lengths of outages are
     exponentially distributed. The link starts up.
@@ -1008,7 +1012,7 @@ class Outages(Part):
     down: Duration = field(converter=Duration)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Cbr(Part):
     """A constant-bit-rate source.
 
@@ -1023,7 +1027,7 @@ class Cbr(Part):
     datagram: Bytes = field(converter=Bytes)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Ftp(Part):
     """A bulk transfer.
 
@@ -1038,7 +1042,7 @@ class Ftp(Part):
     datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Voice(Part):
     """A one-way voice call. A codec makes a frame of `frame` bytes every `interval`, and the
     receiver plays the frames that arrive in time.
@@ -1070,7 +1074,7 @@ class Voice(Part):
     adapt: Adapt | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Talkspurts(Part):
     """The lengths of talkspurts and pauses, exponentially distributed.
 
@@ -1084,7 +1088,7 @@ class Talkspurts(Part):
     pause: Duration = field(default=Duration("1.587 s"), converter=Duration)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Adapt(Part):
     """How a source adapts: while a datagram waits in the transport, it collects frames; when
     none waits, it hands over the collected frames as the next datagram. The transport's rate
@@ -1103,7 +1107,7 @@ class Adapt(Part):
     modes: tuple[Bytes, ...] = field(default=(), converter=sizes)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Think(Part):
     """One component of the mixture of think times: log-logistic.
 
@@ -1120,7 +1124,7 @@ class Think(Part):
     shape: float
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class FileSize(Part):
     """File lengths: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole
     bytes.
@@ -1135,7 +1139,7 @@ class FileSize(Part):
     shape: float = 1.15066
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Web(Part):
     """Web traffic: files separated by think times, each file over its own connection.
 
@@ -1159,7 +1163,7 @@ class Web(Part):
     datagram: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Aimd(Part):
     """Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
     Comparison of Equation-Based and AIMD Congestion Control". All else, slow start and
@@ -1177,7 +1181,7 @@ class Aimd(Part):
     decrease: float = 0.5
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Cubic(Part):
     """Parameters of the control `cubic`.
 
@@ -1195,12 +1199,12 @@ class Cubic(Part):
     fast_convergence: bool = True
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Reno(Part):
     """Parameters of the control `reno`; there are none."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Vegas(Part):
     """Parameters of the control `vegas`, in queued packets.
 
@@ -1216,7 +1220,7 @@ class Vegas(Part):
     gamma: float = 1.0
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Vcp(Part):
     """How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
 
@@ -1254,7 +1258,7 @@ class Vcp(Part):
     fallback: bool = False
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_fields)
 class AdaptiveRed(Red):
     """RED that adapts its drop probability to keep the average queue near a target (Floyd,
     Gummadi and Shenker 2001).

@@ -158,9 +158,12 @@ impl Flow {
         !state.is_flushing
     }
 
-    /// The number of datagrams taken from the application and never sent.
+    /// The number of datagrams taken from the application and never sent, because the connection
+    /// ended.
     pub(crate) fn discarded(&self) -> u64 {
-        self.look(|connection| connection.stats().counters.datagrams_discarded)
+        let state = locked(&self.state);
+        let counters = state.connection.get().stats().counters;
+        counters.datagrams_discarded - state.too_large
     }
 
     /// Yields to other tasks now and then while one sends or reads endlessly.

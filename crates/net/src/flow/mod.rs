@@ -85,6 +85,8 @@ pub(crate) struct FlowState {
     is_established: bool,
     is_closing: bool,
     is_aborted: bool,
+    /// Datagrams discarded because they became too large for the path.
+    too_large: u64,
     /// Whether a task waits until the send queue is empty.
     is_flushing: bool,
     /// Whether it counts against its listener's backlog.
@@ -139,6 +141,7 @@ impl Flow {
             is_established: false,
             is_closing: false,
             is_aborted: false,
+            too_large: 0,
             is_flushing: false,
             is_in_backlog: mailbox.is_some(),
             is_over: false,
@@ -384,6 +387,7 @@ impl Flow {
             is_established,
             is_closing,
             is_aborted,
+            too_large,
             is_flushing,
             end,
             ..
@@ -413,12 +417,18 @@ impl Flow {
                             (Origin::Remote, ResetCode::NO_CONNECTION) if !*is_established => {
                                 ConnectionError::Refused
                             }
+                            (Origin::Local, ResetCode::ABORTED)
+                                if *is_established && !*is_aborted =>
+                            {
+                                ConnectionError::PeerGone
+                            }
                             _ => meaning(code, origin, *is_closing, *is_aborted),
                         });
                         news.ended = true;
                     }
                     Event::PathMtu { mps, discarded } => {
                         debug!(parent: &self.span, mps, discarded, "path MTU changed");
+                        *too_large += discarded as u64;
                         news.writable = true;
                     }
                     // Writable, or PeerNotListening: tasks waiting to send must check again.

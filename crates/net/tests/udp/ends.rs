@@ -1,5 +1,6 @@
 //! How connections and endpoints end.
 
+use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, ListenError, Peer};
@@ -177,7 +178,10 @@ async fn what_an_end_discards_is_told() {
     stranger.send(1, 3, Kind::Close { ack }, &[]);
     assert_eq!(soon(connection.flush()).await, Err(ConnectionError::Closed));
     let counters = connection.stats().counters;
-    assert!(counters.datagrams_discarded > 0);
+    let datagrams = counters.datagrams_discarded;
+    assert!(datagrams > 0);
+    let discarded = Err(ConnectionError::Discarded { datagrams });
+    assert_eq!(soon(connection.close()).await, discarded);
     assert_eq!(
         counters.data_packets_sent + counters.datagrams_discarded,
         COUNT
@@ -202,4 +206,60 @@ async fn a_client_that_aborts_is_not_refused_later() {
         drop(theirs);
     }
     assert_eq!(client.stats().time_waits, 800);
+}
+
+/// A close says what it could not send in its time to linger.
+#[tokio::test]
+async fn a_close_tells_what_did_not_leave_in_time() {
+    const COUNT: u64 = 100;
+    let server = endpoint();
+    let config = Config {
+        linger: Span::from_millis(50),
+        ..quick()
+    };
+    let listener = server.listen(PORT, config).unwrap();
+    let target = server.local_address();
+    let connecting = tokio::task::spawn_blocking(move || {
+        let stranger = Stranger::of(target);
+        stranger.connect(1, &[]);
+        stranger
+    });
+    let stranger = soon(connecting).await.unwrap();
+    let connection = soon(listener.accept()).await.unwrap();
+    for _ in 0..COUNT {
+        connection.send("unheard").await.unwrap();
+    }
+    let closing = tokio::spawn(async move { (connection.close().await, connection) });
+    let answering = tokio::task::spawn_blocking(move || {
+        let asked = iter::repeat_with(|| stranger.receive(1))
+            .find(|packet| matches!(packet.kind, Kind::CloseReq { .. }));
+        let ack = asked.unwrap().seq;
+        stranger.send(1, 3, Kind::Close { ack }, &[]);
+    });
+    let (closed, connection) = soon(closing).await.unwrap();
+    answering.await.unwrap();
+    let datagrams = connection.stats().counters.datagrams_discarded;
+    assert!(datagrams > 0);
+    assert_eq!(closed, Err(ConnectionError::Discarded { datagrams }));
+}
+
+#[tokio::test]
+async fn a_listener_that_is_closed() {
+    let (client, server) = (endpoint(), endpoint());
+    let listener = server.listen(PORT, quick()).unwrap();
+    let waiting = client.connect(peer(&server), quick());
+    let unaccepted = soon(waiting).await.unwrap();
+    listener.close();
+    listener.close();
+    let error = soon(unaccepted.closed()).await;
+    assert!(matches!(error, ConnectionError::Reset { .. }), "{error}");
+    let error = soon(listener.accept()).await.unwrap_err();
+    assert_eq!(error, ConnectionError::ListenerClosed);
+    // The port is free, and its next listener is not disturbed by the end of the first.
+    let next = server.listen(PORT, quick()).unwrap();
+    drop(listener);
+    let connecting = client.connect(peer(&server), quick());
+    let (ours, theirs) = soon(async { tokio::join!(connecting, next.accept()) }).await;
+    ours.unwrap();
+    theirs.unwrap();
 }

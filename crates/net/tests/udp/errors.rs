@@ -395,3 +395,20 @@ async fn no_route_says_from_where() {
     );
     assert!(error.contains("bound to loopback"), "{error}");
 }
+
+#[tokio::test]
+async fn addresses_that_are_not_those_of_one_host() {
+    let client = endpoint();
+    for ip in [
+        Ipv4Addr::UNSPECIFIED,
+        Ipv4Addr::BROADCAST,
+        Ipv4Addr::new(224, 0, 0, 1),
+    ] {
+        let all = Peer {
+            address: (ip, 6511).into(),
+            port: PORT,
+        };
+        let error = client.connect(all, quick()).await.unwrap_err();
+        assert!(matches!(error, ConnectError::NotUnicast { .. }), "{error}");
+    }
+}

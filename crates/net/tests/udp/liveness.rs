@@ -33,7 +33,7 @@ async fn a_peer_that_is_gone_is_noticed() {
     let busy = soon(listener.accept()).await.unwrap();
     busy.send("are you there?").await.unwrap();
     for connection in [idle, busy] {
-        assert_eq!(soon(connection.closed()).await, ConnectionError::TimedOut);
+        assert_eq!(soon(connection.closed()).await, ConnectionError::PeerGone);
         assert!(connection.stats().counters.syncs_sent >= 3, "it was asked");
     }
     soon(async {
@@ -83,7 +83,7 @@ async fn a_close_ends_without_the_peer() {
     let connection = soon(listener.accept()).await.unwrap();
     assert_eq!(
         soon(connection.close()).await,
-        Err(ConnectionError::TimedOut)
+        Err(ConnectionError::PeerGone)
     );
     soon(server.shutdown()).await;
 }

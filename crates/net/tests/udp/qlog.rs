@@ -205,5 +205,8 @@ async fn a_directory_that_cannot_be_used_is_refused() {
     };
     let address = ([127, 0, 0, 1], 0).into();
     let refused = Endpoint::udp(address, config);
-    assert!(matches!(refused, Err(OpenError::Qlog(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(OpenError::Qlog { .. })),
+        "{refused:?}"
+    );
 }

@@ -2,14 +2,14 @@
 
 use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyType};
 use skywave_net::ConnectionError;
 use skywave_wire::dccp::ResetCode;
 
 use super::arguments::{Data, TimeLimit};
 use super::error::{ended, sending};
 use super::process::OfProcess;
-use super::runtime::{awaitable, block_on, timed, within};
+use super::runtime::{Leaving, awaitable, block_on, in_background, timed, within};
 use super::stats;
 
 /// A DCCP connection: unreliable datagrams under congestion control.
@@ -28,6 +28,8 @@ impl Connection {
     /// Raises:
     ///     DatagramTooLargeError: If it is larger than ``max_datagram_size``.
     ///     ClosedError: If the connection has been closed, by either end.
+    ///     ResetError: If the peer or this end aborted it.
+    ///     PeerGoneError: If the peer stopped answering.
     ///     NetError: If it has ended in another way.
     ///     TimeoutError: If there is no room within ``timeout_s`` seconds.
     #[pyo3(signature = (data, timeout_s=None))]
@@ -55,6 +57,8 @@ impl Connection {
     /// Return the next datagram, or ``None`` if the connection has been closed.
     ///
     /// Raises:
+    ///     ResetError: If the peer or this end aborted the connection.
+    ///     PeerGoneError: If the peer stopped answering.
     ///     NetError: If the connection ended in another way.
     ///     TimeoutError: If no datagram arrives within ``timeout_s`` seconds.
     #[pyo3(signature = (timeout_s=None))]
@@ -112,7 +116,7 @@ impl Connection {
     fn flush(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<()> {
         let connection = self.0.get()?;
         let flush = async { connection.flush().await.map_err(ended) };
-        block_on(py, within(timeout_s, "end of the send queue", flush))
+        block_on(py, within(timeout_s, "empty send queue", flush))
     }
 
     /// Do the same as ``flush``, as an awaitable.
@@ -127,7 +131,10 @@ impl Connection {
     /// peer then has ``Config.silence_timeout`` to confirm.
     ///
     /// Raises:
-    ///     NetError: If the connection ends in another way.
+    ///     DiscardedError: If not all that was queued has been sent, since ``Config.linger`` was
+    ///         over or the peer closed first.
+    ///     PeerGoneError: If the peer does not confirm.
+    ///     NetError: If the connection ends, or has ended, in another way.
     ///     TimeoutError: If that is not done within ``timeout_s`` seconds. The connection has then
     ///         been aborted; the message says how many queued datagrams were discarded.
     #[pyo3(signature = (timeout_s=None))]
@@ -157,19 +164,29 @@ impl Connection {
         slf
     }
 
-    /// Close, or abort after an exception.
+    /// Close; abort after an exception; close in the background if asked to stop.
     #[pyo3(signature = (kind, _error, _trace))]
     fn __exit__(
         &self,
         py: Python<'_>,
-        kind: Option<&Bound<'_, PyAny>>,
+        kind: Option<&Bound<'_, PyType>>,
         _error: Option<&Bound<'_, PyAny>>,
         _trace: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        match kind {
-            None => self.close(py, None),
-            Some(_) => self.abort(py),
+        match Leaving::of(kind)? {
+            Leaving::Done => self.close(py, None),
+            Leaving::Failed => self.abort(py),
+            Leaving::Stopped => self.close_in_background(py),
         }
+    }
+
+    /// Close without waiting for the end.
+    fn close_in_background(&self, py: Python<'_>) -> PyResult<()> {
+        let connection = self.0.get()?.clone();
+        in_background(py, async move {
+            // Nobody is there to be told.
+            let _ended = connection.close().await;
+        })
     }
 
     /// Iterate over the datagrams that arrive, until the connection has been closed.
@@ -251,7 +268,11 @@ impl Connection {
 }
 
 /// Closes a connection, and aborts it if that takes longer than `timeout_s`.
+/// One that this end has aborted is closed already.
 async fn close(connection: &skywave_net::Connection, timeout_s: Option<TimeLimit>) -> PyResult<()> {
+    if connection.end() == Some(ConnectionError::Aborted) {
+        return Ok(());
+    }
     if let Some(closed) = timed(timeout_s, connection.close()).await {
         return closed.map_err(ended);
     }

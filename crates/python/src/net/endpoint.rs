@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use skywave_net::{ConnectionError, Peer};
 use skywave_transport::dccp;
 use tokio::net::lookup_host;
@@ -14,7 +14,7 @@ use super::arguments::{TimeLimit, dccp_port, host_and_port, udp_port};
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
 use super::process::OfProcess;
-use super::runtime::{awaitable, block_on, timed, within};
+use super::runtime::{Leaving, awaitable, block_on, in_background, timed, within};
 use super::{config, stats};
 
 /// A UDP or raw socket and the DCCP connections on it.
@@ -81,7 +81,7 @@ impl Endpoint {
         })
     }
 
-    /// Accept connections on DCCP port ``port``, from 1 to 65535.
+    /// Accept connections on a DCCP port from 1 to 65535, for as long as the listener is kept.
     ///
     /// Raises:
     ///     EndpointClosedError: If the endpoint has been closed.
@@ -110,7 +110,8 @@ impl Endpoint {
     ///     RefusedError: If nothing listens there.
     ///     BadServiceCodeError: If the port does not offer the service.
     ///     ConnectTimeoutError: If there is no answer within ``Config.connect_timeout``.
-    ///     UnreachableError: If there is no route to the host.
+    ///     UnreachableError: If there is no route to the host, or nothing listens on its UDP port
+    ///         and it says so.
     ///     NetError: If anything else fails.
     ///     ValueError: If a port is out of range.
     #[pyo3(signature = (host, port, *, udp_port=6511, config=None))]
@@ -164,19 +165,26 @@ impl Endpoint {
         slf
     }
 
-    /// Close, or abort after an exception.
+    /// Close; abort after an exception; close in the background if asked to stop.
     #[pyo3(signature = (kind, _error, _trace))]
     fn __exit__(
         &self,
         py: Python<'_>,
-        kind: Option<&Bound<'_, PyAny>>,
+        kind: Option<&Bound<'_, PyType>>,
         _error: Option<&Bound<'_, PyAny>>,
         _trace: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        match kind {
-            None => self.close(py, None),
-            Some(_) => self.abort(py),
+        match Leaving::of(kind)? {
+            Leaving::Done => self.close(py, None),
+            Leaving::Failed => self.abort(py),
+            Leaving::Stopped => self.close_in_background(py),
         }
+    }
+
+    /// Close without waiting for the end.
+    fn close_in_background(&self, py: Python<'_>) -> PyResult<()> {
+        let endpoint = self.endpoint.get()?.clone();
+        in_background(py, async move { endpoint.shutdown().await })
     }
 
     fn __repr__(&self) -> String {
@@ -231,7 +239,10 @@ async fn close(endpoint: &skywave_net::Endpoint, timeout_s: Option<TimeLimit>) -
     )))
 }
 
-/// Accepts connections on one DCCP port.
+/// Accepts connections on one DCCP port, until it is closed or nothing refers to it.
+///
+/// Then later clients are refused, and connections that nobody has accepted are reset. ``with``
+/// closes it. ``for`` gives one connection after another.
 #[pyclass(module = "skywave.net", frozen)]
 pub(crate) struct Listener(OfProcess<Arc<skywave_net::Listener>>);
 
@@ -254,10 +265,33 @@ impl Listener {
         block_on(py, async {
             match listener.accept().await {
                 Ok(connection) => Ok(Some(Connection(OfProcess::new(connection)))),
-                Err(ConnectionError::EndpointClosed) => Ok(None),
+                Err(ConnectionError::EndpointClosed | ConnectionError::ListenerClosed) => Ok(None),
                 Err(error) => Err(ended(error)),
             }
         })
+    }
+
+    /// Stop accepting connections. Those that have been accepted go on.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let listener = self.0.get()?;
+        py.detach(|| listener.close());
+        Ok(())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Stop accepting connections.
+    #[pyo3(signature = (_kind, _error, _trace))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        _kind: Option<&Bound<'_, PyAny>>,
+        _error: Option<&Bound<'_, PyAny>>,
+        _trace: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        self.close(py)
     }
 
     fn __repr__(&self) -> String {
@@ -272,6 +306,7 @@ impl Listener {
     /// Raises:
     ///     TimeoutError: If there is none within ``timeout_s`` seconds.
     ///     EndpointClosedError: If the endpoint has been closed.
+    ///     ClosedError: If the listener has been closed.
     #[pyo3(signature = (timeout_s=None))]
     fn accept(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<Connection> {
         let listener = self.0.get()?;
@@ -284,6 +319,7 @@ impl Listener {
     /// Raises:
     ///     BlockingIOError: If there is none yet.
     ///     EndpointClosedError: If the endpoint has been closed.
+    ///     ClosedError: If the listener has been closed.
     fn try_accept(&self, py: Python<'_>) -> PyResult<Connection> {
         let listener = self.0.get()?;
         let accepted = py.detach(|| listener.try_accept().map_err(ended))?;
@@ -324,9 +360,12 @@ async fn connect(
 /// Returns the addresses of a host, of which there is at least one.
 async fn resolve(host: &str, port: u16) -> PyResult<Vec<SocketAddr>> {
     let error = |reason| {
-        NetError::new_err(format!(
-            "cannot resolve \"{host}\": {reason}; check the name, or give an address"
-        ))
+        let advice = if host.contains([':', '[']) {
+            "give a name or an address, without a port or brackets"
+        } else {
+            "check the name, or give an address"
+        };
+        NetError::new_err(format!("cannot resolve \"{host}\": {reason}; {advice}"))
     };
     let found = lookup_host((host, port)).await;
     let addresses: Vec<_> = found.map_err(|reason| error(reason.to_string()))?.collect();

@@ -24,5 +24,5 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(perf::perf_loopback, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_serve, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_send, module)?)?;
-    error::register(module)
+    Ok(())
 }

@@ -8,9 +8,9 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use pyo3::exceptions::PyTimeoutError;
+use pyo3::exceptions::{PyException, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict, PyTuple};
+use pyo3::types::{PyCFunction, PyDict, PyTuple, PyType};
 use pyo3_async_runtimes::TaskLocals;
 use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -35,6 +35,14 @@ thread_local! {
     /// That of the runtime to which this thread belongs.
     static IS_ENDING: Cell<Option<&'static IsEnding>> = const { Cell::new(None) };
 }
+
+/// How long a program that ends waits for connections that are closing in the background: as long as the
+/// network's commands.
+const AT_EXIT: Duration = Duration::from_secs(5);
+
+/// What closes connections in the background, each with the process that wants it. Like [`RUNTIME`], it
+/// is locked only with the interpreter held.
+static ENDING: Mutex<Vec<(u32, JoinHandle<()>)>> = Mutex::new(Vec::new());
 
 /// The process that has started a runtime, and the runtime.
 type Started = Option<(u32, &'static Runtime)>;
@@ -85,6 +93,7 @@ fn leave_at_exit(py: Python<'_>, is_ending: &'static IsEnding) -> PyResult<()> {
     let leave = move |arguments: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
         // A fork inherits this call, and perhaps the lock, which no thread of it would release.
         if process::id() == here {
+            await_endings(arguments.py());
             let leave = || *is_ending.write().unwrap_or_else(PoisonError::into_inner) = true;
             arguments.py().detach(leave);
         }
@@ -123,6 +132,56 @@ pub(super) fn block_on<T: Send>(
             }
         })
     })
+}
+
+/// How a `with` block ends.
+pub(super) enum Leaving {
+    /// After its last statement.
+    Done,
+    /// By an exception of the program.
+    Failed,
+    /// Because the program, or a task of it, is asked to stop: by `KeyboardInterrupt` or a
+    /// cancellation.
+    Stopped,
+}
+
+impl Leaving {
+    /// Reads the class of the exception that leaves the block, if one does.
+    pub(super) fn of(kind: Option<&Bound<'_, PyType>>) -> PyResult<Self> {
+        Ok(match kind {
+            None => Self::Done,
+            Some(kind) if kind.is_subclass_of::<PyException>()? => Self::Failed,
+            Some(_) => Self::Stopped,
+        })
+    }
+}
+
+/// Runs `future`, which ends a connection, in the background. A program that ends waits for it, for up to
+/// [`AT_EXIT`].
+pub(super) fn in_background(
+    py: Python<'_>,
+    future: impl Future<Output = ()> + Send + 'static,
+) -> PyResult<()> {
+    let task = runtime(py)?.spawn(future);
+    let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
+    ending.retain(|(_, task)| !task.is_finished());
+    ending.push((process::id(), task));
+    Ok(())
+}
+
+/// Waits until what ends in the background has ended, but not for long.
+fn await_endings(py: Python<'_>) {
+    let here = process::id();
+    let ending = core::mem::take(&mut *ENDING.lock().unwrap_or_else(PoisonError::into_inner));
+    let all = async {
+        for (_, task) in ending.into_iter().filter(|&(opener, _)| opener == here) {
+            // Nobody is there to be told how it ended.
+            let _ended = task.await;
+        }
+        Ok(())
+    };
+    // A second Ctrl-C ends the wait.
+    let _waited = block_on(py, async { timeout(AT_EXIT, all).await.unwrap_or(Ok(())) });
 }
 
 /// Returns an awaitable of the running asyncio loop for `future`.
