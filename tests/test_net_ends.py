@@ -24,12 +24,14 @@ from test_net_command import free_udp_port
 from test_net_endpoint import needs_ipv6
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PATIENCE_S = 60
 PORT = 5001
 PEER = f"127.0.0.1:{PORT}"
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+CLOSE = 6
+"""The type of a DCCP-Close (RFC 4340 section 5.1)."""
 SAYS = {signal.SIGINT: "interrupted\n", signal.SIGTERM: "terminated\n"}
 
 
@@ -58,10 +60,12 @@ def command(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @contextmanager
-def silent_after_the_handshake() -> Iterator[tuple[Relay, Endpoint]]:
+def silent_after_the_handshake(
+    loses: Callable[[int, bytes], bool] = lambda *_: False,
+) -> Iterator[tuple[Relay, Endpoint]]:
     """A listener that can be silenced, as if its host had lost its power."""
     with closing(Endpoint.udp("127.0.0.1:0")) as server:
-        relay = Relay(int(server.local_address.rpartition(":")[2]))
+        relay = Relay(int(server.local_address.rpartition(":")[2]), loses)
         try:
             yield relay, server
         finally:
@@ -303,7 +307,7 @@ def test_a_duration_is_a_limit_even_if_the_peer_is_gone() -> None:
     assert sender.returncode == 1
     silence = re.match(
         r"the peer stopped answering: nothing acknowledged for (\d+) s; "
-        r"the connection was not closed within 0.5 s",
+        r"(not all data left|the peer did not confirm the close) within 0.5 s",
         document["error"],
     )
     assert silence is not None, document["error"]
@@ -312,7 +316,38 @@ def test_a_duration_is_a_limit_even_if_the_peer_is_gone() -> None:
     assert document["end"] == {"origin": "local", "code": 2, "name": "aborted"}
     sent = document["sent"]
     assert sent["unacknowledged"] > 0
-    assert document["error"].endswith(f"discarded: {sent['discarded']}")
+    assert document["error"].endswith(f", {sent['unacknowledged']} not acknowledged")
+    if silence[2] == "not all data left":
+        assert f": {sent['discarded']} datagram" in document["error"]
+    else:
+        assert sent["discarded"] == 0
+
+
+def test_a_close_that_is_not_confirmed_says_what_became_of_the_data() -> None:
+    def is_close(_: int, packet: bytes) -> bool:
+        return packet[8] >> 1 & 0xF == CLOSE
+
+    with silent_after_the_handshake(is_close) as (relay, server):
+        listener = server.listen(PORT)
+        load = ("--count", "20", "--close-timeout", "500 ms")
+        with command("send", PEER, "--udp-port", str(relay.port), *load, "--json") as sender:
+            accepted = listener.accept(timeout_s=PATIENCE_S)
+            output, _ = sender.communicate(timeout=PATIENCE_S)
+            assert accepted.stats()["datagrams_received"] == 20
+    document = json.loads(output)
+    assert sender.returncode == 1
+    sent = document["sent"]
+    assert (sent["datagrams"], sent["discarded"]) == (20, 0)
+    unacknowledged = sent["unacknowledged"]
+    rest = f", {unacknowledged} not acknowledged" if unacknowledged else ""
+    # Whether the peer has been silent for as long depends on when its last acknowledgement came.
+    said = re.search(
+        r"(nothing acknowledged for \d s; |^)the peer did not confirm the close within 0.5 s; "
+        rf"all datagrams had left{rest}(; on a slow path, .*--close-timeout|$)",
+        document["error"],
+    )
+    assert said is not None, document["error"]
+    assert (said[1] == "") == (said[2] != "")
 
 
 def test_a_peer_that_falls_silent_is_named_when_that_ends_the_connection() -> None:

@@ -13,12 +13,13 @@ import typer
 
 from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
 from skywave.cli.net.interval import Intervals
+from skywave.cli.net.report import datagrams
 from skywave.net import (
     AbortedError,
     ClosedError,
-    ConnectTimeoutError,
     DatagramTooLargeError,
     NetError,
+    PeerGoneError,
     ResetError,
 )
 from skywave.net.load import Check
@@ -26,7 +27,7 @@ from skywave.net.load import Check
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from skywave.net import Connection
+    from skywave.net import Connection, Stats
     from skywave.net.file import Assembly
 
 DIGEST = 16
@@ -290,14 +291,28 @@ class Exchange:
         """Return what an error says to a user of the commands."""
         if self._has_peer_closed(error):
             return PEER_CLOSED
-        if not isinstance(error, (TimeoutError, ConnectTimeoutError)):
+        if not isinstance(error, (TimeoutError, PeerGoneError)):
             return str(error)
         self._look()
         silent_s = time.monotonic() - self._heard_at
         silent = f"the peer stopped answering: nothing acknowledged for {silent_s:.0f} s"
-        if isinstance(error, ConnectTimeoutError):
+        if isinstance(error, PeerGoneError):
             return silent
-        return f"{silent}; {error}" if silent_s >= self.close_s else str(error)
+        late = self._late_close()
+        if silent_s >= self.close_s:
+            return f"{silent}; {late}"
+        # What is queued has to leave first, and then what waits in routers has to arrive.
+        return f"{late}; on a slow path, allow more time with --close-timeout"
+
+    def _late_close(self) -> str:
+        """Return how far the close had come when its time was over."""
+        sent, limit = self._counts(self.connection.stats()), f"within {self.close_s:g} s"
+        unacknowledged = sent["unacknowledged"]
+        rest = f", {unacknowledged:,} not acknowledged" if unacknowledged else ""
+        if discarded := sent["discarded"]:
+            return f"not all data left {limit}: {datagrams(discarded)} discarded{rest}"
+        left = f"; all datagrams had left{rest}" if sent["datagrams"] else ""
+        return f"the peer did not confirm the close {limit}{left}"
 
     def _has_peer_closed(self, error: Exception) -> bool:
         if self._is_ending:
@@ -312,12 +327,12 @@ class Exchange:
     def _is_aborted(self) -> bool:
         return self.connection.closed == {"code": ABORTED, "name": "aborted"}
 
-    def _document(self, seconds: float, intervals: list[dict[str, Any]] | None) -> dict[str, Any]:
-        closed, stats = self.connection.closed, self.connection.stats()
+    def _counts(self, stats: Stats) -> dict[str, Any]:
+        """Return what became of the datagrams that this end was to send."""
         acknowledged = stats["acknowledged"]
         # What was queued and has not left is not sent. An interrupt may come between queuing a
         # datagram and counting it.
-        sent: dict[str, Any] = {
+        return {
             "datagrams": stats["datagrams_sent"],
             "bytes": stats["bytes_sent"],
             "discarded": max(0, self._sent - stats["datagrams_sent"]),
@@ -325,6 +340,10 @@ class Exchange:
                 None if acknowledged is None else max(0, stats["datagrams_sent"] - acknowledged)
             ),
         }
+
+    def _document(self, seconds: float, intervals: list[dict[str, Any]] | None) -> dict[str, Any]:
+        closed, stats = self.connection.closed, self.connection.stats()
+        sent = self._counts(stats)
         if self.echo:
             sent["too_large"] = self._too_large
         received: dict[str, Any] = self._check.as_dict()

@@ -114,7 +114,8 @@ def send(
     places and reports what is missing. The exit status is 1 if the connection fails, the peer does
     not confirm the end, or a part of the file was lost.
 
-    Ctrl-C and SIGTERM close the connection, and the report is of what was sent until then.
+    Ctrl-C and SIGTERM close the connection: what is queued is still sent, and the peer confirms the
+    end, within --close-timeout. A second one aborts it. The report is of what was sent until then.
     """
     target = place.peer(peer)
     config = options.config(
