@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use etherparse::checksum::Sum16BitWords;
+use proptest::prelude::*;
 use skywave_units::{Duration, Instant};
 use skywave_wire::capture::{
     CaptureError, DecodeError, Decoded, Frame, IcmpError, LinkType, Reader, Transport, Writer,
@@ -688,5 +689,25 @@ fn an_icmp_message_is_checked() {
         };
         let short = frame_of(addresses, protocol, vec![3; 7]).decode(&[]);
         assert_eq!(short, Err(IcmpError::Length { length: 7 }.into()));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_an_icmp_message_or_an_error(
+        is_v6: bool,
+        kind in [0u8..16, 0..16],
+        inner in prop_oneof![Just(0x45u8), Just(0x60), any::<u8>()],
+        mut data in proptest::collection::vec(any::<u8>(), 0..120),
+    ) {
+        // With this first byte, an error quotes a packet of IPv4 or IPv6.
+        if let Some(first) = data.first_mut() {
+            *first = inner;
+        }
+        let addresses = samples()[usize::from(is_v6)].0;
+        if let Ok(decoded) = icmp(addresses, kind, 7, &data).decode(&[DCCP_PORT]) {
+            prop_assert_eq!(&decoded.wrong_checksum, &None);
+            prop_assert!(!decoded.to_string().is_empty());
+        }
     }
 }
