@@ -201,6 +201,11 @@ CONNECTION = (
         "Data packets sent and known to have been marked (ECN Congestion Experienced).",
         "marked",
     ),
+    _Described(
+        "connection_dropped_by_peer_packets_total",
+        "Data packets that have arrived, but whose data the peer says it dropped.",
+        "dropped_by_peer",
+    ),
     _Described("connection_timeouts_total", "Transmit timeouts of congestion control.", "timeouts"),
 )
 

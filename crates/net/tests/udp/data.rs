@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use skywave_net::{Connection, ConnectionError, EndpointConfig, SendError, TrySendError};
-use skywave_transport::dccp::Config;
+use skywave_transport::dccp::{Ccid, Config};
 
 use crate::{PORT, endpoint_with, pair, peer, quick, soon};
 
@@ -184,10 +184,18 @@ async fn a_megabyte_both_ways_on_several_threads() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_loses_datagrams_and_slows_the_sender_down() {
+    for ccid in [Ccid::TCP_LIKE, Ccid::TFRC] {
+        a_slow_reader_loses_datagrams(ccid).await;
+    }
+}
+
+async fn a_slow_reader_loses_datagrams(ccid: Ccid) {
     const SIZE: usize = 500;
     let config = Config {
         receive_queue: 8,
         send_queue: 4,
+        sender_ccids: vec![ccid],
+        receiver_ccids: vec![ccid],
         ..quick()
     };
     let pair = pair(config).await;
@@ -207,6 +215,12 @@ async fn a_slow_reader_loses_datagrams_and_slows_the_sender_down() {
     assert!(
         counters.datagrams_dropped + counters.datagrams_delivered <= 40,
         "{counters:?}"
+    );
+    // The sender is told, and counts what it has been told of.
+    let told = pair.client.stats().congestion.dropped_by_peer();
+    assert!(
+        (1..=counters.datagrams_dropped).contains(&told),
+        "{told} of {counters:?}"
     );
 }
 

@@ -24,6 +24,7 @@ pub(super) fn of_connection<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bou
     answer.set_item("acknowledged", window.map(|window| window.acked))?;
     answer.set_item("lost", window.map(|window| window.lost))?;
     answer.set_item("marked", window.map(|window| window.marked))?;
+    answer.set_item("dropped_by_peer", stats.congestion.dropped_by_peer())?;
     let rate = stats.congestion.rate();
     answer.set_item("rate_bps", rate.map(|rate| rate.rate.as_bps()))?;
     answer.set_item(

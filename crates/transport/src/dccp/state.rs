@@ -172,6 +172,14 @@ impl Default for Congestion {
 }
 
 impl Congestion {
+    /// Data packets that the peer received, and whose data it says it dropped.
+    pub const fn dropped_by_peer(&self) -> u64 {
+        match self {
+            Self::Window(window) => window.dropped_by_peer,
+            Self::Rate(rate) => rate.dropped_by_peer,
+        }
+    }
+
     /// The window, if the CCID uses one.
     pub const fn window(&self) -> Option<&WindowStats> {
         match self {
@@ -205,6 +213,9 @@ pub struct WindowStats {
     pub lost: u64,
     /// Data packets known to have been marked (CE).
     pub marked: u64,
+    /// Data packets that the peer received, and whose data it says it dropped (RFC 4340 section
+    /// 11.7), for example because its application does not keep up.
+    pub dropped_by_peer: u64,
 }
 
 /// The state of rate-based congestion control (RFC 5348). The sender learns of loss events, not of
@@ -224,6 +235,8 @@ pub struct RateStats {
     pub reports: u64,
     /// Loss events in those reports.
     pub loss_events: u64,
+    /// Data packets whose data the peer says it dropped, as for windows.
+    pub dropped_by_peer: u64,
 }
 
 /// Quick-Start requests of a connection (RFC 5634).

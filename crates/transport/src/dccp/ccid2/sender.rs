@@ -403,6 +403,7 @@ impl HcSender for Sender {
             acked: stats.counts.acked,
             lost: stats.counts.lost,
             marked: stats.counts.marked,
+            dropped_by_peer: stats.counts.dropped_by_peer,
         })
     }
 

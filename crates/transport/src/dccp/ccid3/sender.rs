@@ -33,6 +33,8 @@ pub(crate) struct Sender {
     intervals: KnownIntervals,
     /// The newest packet whose Drop Code has been processed.
     newest_drop: Option<SeqNo>,
+    /// Data packets that the peer received and dropped.
+    dropped_by_peer: u64,
     peer_stopped_listening: bool,
     /// When we last acknowledged anything.
     acked_at: Option<Instant>,
@@ -51,6 +53,7 @@ impl Sender {
             next_counter: 0,
             intervals: KnownIntervals::default(),
             newest_drop: None,
+            dropped_by_peer: 0,
             peer_stopped_listening: false,
             acked_at: None,
             ack_of_ack_due: false,
@@ -69,6 +72,7 @@ impl Sender {
         let mut buffer_drops = 0;
         for (seq, code) in dropped(ack, packet.options, oldest) {
             self.newest_drop = Some(self.newest_drop.map_or(seq, |newest| newest.max(seq)));
+            self.dropped_by_peer += 1;
             match code {
                 DropCode::NotListening => self.peer_stopped_listening = true,
                 DropCode::ReceiveBuffer => buffer_drops += 1,
@@ -209,6 +213,7 @@ impl HcSender for Sender {
             loss_event_rate: stats.loss_event_rate,
             reports: stats.reports,
             loss_events: stats.loss_events,
+            dropped_by_peer: self.dropped_by_peer,
         })
     }
 
