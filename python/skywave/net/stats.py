@@ -76,8 +76,9 @@ class Stats(Counters):
         acknowledged: Data packets that the peer has acknowledged.
         lost: Data packets sent and known to be lost.
         marked: Data packets sent and known to have been marked.
-        dropped_by_peer: Data packets that have arrived, but whose data the peer says it dropped, for
-            example because its application does not keep up (Data Dropped, RFC 4340 section 11.7).
+        dropped_by_peer: Data packets that have arrived, but whose data the peer says it dropped,
+            for example because its application does not keep up (Data Dropped, RFC 4340 section
+            11.7).
         rate_bps: X, the allowed sending rate of data, in bits per second.
         receive_rate_bps: X_recv, the receive rate by the peer's latest report, in bits per second.
         loss_event_rate: The loss event rate p.
