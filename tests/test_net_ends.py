@@ -12,12 +12,13 @@ from contextlib import closing, contextmanager
 from itertools import pairwise
 from threading import Thread
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 
 from conftest import ROOT, assert_bad_input, run_cli, serving
 from relay import Relay
-from skywave.cli.net import options
+from skywave.cli.net import exchange, options
 from skywave.cli.net.interval import line
 from skywave.net import Endpoint, Listener
 from test_net_command import free_udp_port
@@ -162,6 +163,21 @@ def test_an_interrupted_sender_reports_what_was_sent(number: signal.Signals) -> 
     document = json.loads(received)
     assert document["ok"]
     assert document["received"]["datagrams"] > 0
+
+
+def test_an_interrupt_as_the_sender_begins_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "Intervals", mock.Mock(side_effect=KeyboardInterrupt))
+    with serving_here() as (listener, port), Endpoint.udp("127.0.0.1:0") as endpoint:
+        connection = endpoint.connect("127.0.0.1", PORT, udp_port=int(port))
+        accepted = listener.accept(timeout_s=PATIENCE_S)
+        load = exchange.Exchange(
+            connection, [b"data"], exchange.Ending.FIRST, close_s=PATIENCE_S, interval_s=1.0
+        )
+        document = load.run()
+        assert accepted.recv(timeout_s=PATIENCE_S) is None
+    assert document["ok"], document["error"]
+    assert document["interrupted"] is True
+    assert document["sent"]["datagrams"] == 0
 
 
 def test_an_interrupted_sender_prints_its_json() -> None:

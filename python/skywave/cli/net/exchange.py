@@ -134,12 +134,13 @@ class Exchange:
         """
         start = self._active = self._heard_at = time.monotonic()
         intervals = None
-        if self.interval_s is not None:
-            intervals = Intervals(self.connection, self.interval_s, self.show_interval)
         receiver = threading.Thread(target=self._receive, daemon=True)
-        receiver.start()
         try:
             try:
+                # On a busy machine, an interval may be over before both threads have begun.
+                receiver.start()
+                if self.interval_s is not None:
+                    intervals = Intervals(self.connection, self.interval_s, self.show_interval)
                 self._send()
                 if self.close is Ending.AWAIT or self.most is not None:
                     self._await(receiver)
@@ -152,7 +153,8 @@ class Exchange:
             self._fail(error)
         except KeyboardInterrupt:
             self.connection.abort()
-        receiver.join()
+        if receiver.ident is not None:
+            receiver.join()
         seconds = time.monotonic() - start
         reports = None if intervals is None else intervals.stop()
         return self._document(seconds, reports)
