@@ -29,6 +29,7 @@ import subprocess
 import sys
 import time
 import tomllib
+import warnings
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -230,7 +231,9 @@ class Reader:
 
     def _skywave(self, command: str) -> str:
         """Run one command of Skywave here, which spares the start of an interpreter."""
-        with mock.patch.dict(os.environ, ENVIRONMENT):
+        with mock.patch.dict(os.environ, ENVIRONMENT), warnings.catch_warnings():
+            # Workers print before a scheduler knows them; a sweep then warns, and waits for them.
+            warnings.filterwarnings("ignore", "the Dask cluster has no workers")
             done = run_cli(*shlex.split(command)[1:], cwd=self._directory)
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
