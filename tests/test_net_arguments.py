@@ -142,6 +142,12 @@ def test_a_time_limit_that_is_none(endpoint: Endpoint, seconds: float) -> None:
         client.send(b"in time", timeout_s=seconds)
 
 
+def test_a_time_limit_that_is_no_number(endpoint: Endpoint) -> None:
+    client, _server = pair(endpoint)
+    with pytest.raises(TypeError, match="timeout_s is '1 s': give seconds"):
+        client.recv("1 s")  # type: ignore[arg-type]
+
+
 def test_no_time_and_all_time(endpoint: Endpoint) -> None:
     client, server = pair(endpoint)
     with pytest.raises(TimeoutError):

@@ -38,7 +38,13 @@ impl FromPyObject<'_, '_> for TimeLimit {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let seconds: f64 = given.extract()?;
+        let seconds: f64 = given.extract().map_err(|_| {
+            let message = format!(
+                "timeout_s is {}: give seconds, or None for no limit",
+                repr(&given)
+            );
+            PyTypeError::new_err(message)
+        })?;
         if seconds.is_nan() || seconds < 0.0 {
             let message =
                 format!("timeout_s is {seconds}: give 0 or more seconds, or None for no limit");
@@ -60,13 +66,21 @@ pub(super) fn udp_port(given: &Bound<'_, PyAny>) -> PyResult<u16> {
 }
 
 fn port(given: &Bound<'_, PyAny>, argument: &str) -> PyResult<u16> {
-    given.extract().or_else(|error: PyErr| {
+    given.extract().map_err(|error: PyErr| {
+        let message = format!("{argument} is {}: give 1 to 65535", repr(given));
         if error.is_instance_of::<PyTypeError>(given.py()) {
-            return Err(error);
+            return PyTypeError::new_err(message);
         }
-        let message = format!("{argument} is {}: give 1 to 65535", given.str()?);
-        Err(PyValueError::new_err(message))
+        PyValueError::new_err(message)
     })
+}
+
+/// Returns what Python shows of a value.
+fn repr(given: &Bound<'_, PyAny>) -> String {
+    given.repr().map_or_else(
+        |_| "something".to_owned(),
+        |shown| shown.to_string_lossy().into_owned(),
+    )
 }
 
 /// Splits the address of a UDP socket into its host and its port.
