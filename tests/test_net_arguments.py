@@ -62,6 +62,7 @@ def pair(endpoint: Endpoint) -> tuple[Connection, Connection]:
         ({"send_queue": 0}, "send_queue is 0; give room for at least 1"),
         ({"receive_queue": 0}, "receive_queue is 0; give room for at least 1"),
         ({"service_codes": (-1,)}, r"service_codes\[0\]: give four ASCII characters, or a number"),
+        ({"connect_timeout": "0 s"}, "connect_timeout: it is 0 s"),
         ({"linger": "soon"}, 'linger: "soon" is not a duration'),
         ({"send_queue_bytes": "4"}, "send_queue_bytes: "),
     ],

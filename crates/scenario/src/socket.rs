@@ -234,6 +234,11 @@ impl SocketSpec {
         ParameterError::unless(has_window, "initial_ssthresh", || {
             format!("CCID {ccid} is TFRC, which has no ssthresh: leave it out, or use ccid 2")
         })?;
+        ParameterError::unless(
+            self.connect_timeout > Duration::ZERO,
+            "connect_timeout",
+            || "it is 0 s, in which nobody can answer: give a longer time".to_owned(),
+        )?;
         let defaults = dccp::Config::default();
         let mut accepted = defaults.sender_ccids;
         if accepted.contains(&ccid) {
