@@ -49,7 +49,26 @@ class _Turn:
             await asyncio.sleep(0)
 
 
-class _Closing(ABC):
+class _Block(ABC):
+    """``async with`` ends it."""
+
+    @abstractmethod
+    async def _leave(self, kind: type[BaseException] | None) -> None:
+        """End it, as fits the exception that leaves the block, if one does."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._leave(kind)
+
+
+class _Closing(_Block):
     """``async with`` closes it, and aborts it after an exception.
 
     If the task is cancelled, it is closed in the background.
@@ -64,15 +83,7 @@ class _Closing(ABC):
     @abstractmethod
     def abort(self) -> None: ...
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def _leave(self, kind: type[BaseException] | None) -> None:
         if kind is None:
             await self.close()
         elif issubclass(kind, Exception):
@@ -176,7 +187,7 @@ class Connection(_Closing):
         return data
 
 
-class Listener:
+class Listener(_Block):
     """Accepts connections on one DCCP port; see :class:`skywave.net.Listener`.
 
     :meth:`Endpoint.listen` creates it. It accepts until it is closed or nothing refers to it.
@@ -208,15 +219,7 @@ class Listener:
         """Stop accepting connections. Those that have been accepted go on."""
         self._blocking.close()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def _leave(self, kind: type[BaseException] | None) -> None:  # noqa: ARG002
         self.close()
 
     def __aiter__(self) -> Self:

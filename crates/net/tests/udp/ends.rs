@@ -164,13 +164,7 @@ async fn what_an_end_discards_is_told() {
     const COUNT: u64 = 100;
     let server = endpoint();
     let listener = server.listen(PORT, quick()).unwrap();
-    let target = server.local_address();
-    let connecting = tokio::task::spawn_blocking(move || {
-        let stranger = Stranger::of(target);
-        let ack = stranger.connect(1, &[]);
-        (stranger, ack)
-    });
-    let (stranger, ack) = soon(connecting).await.unwrap();
+    let (stranger, ack) = soon(Stranger::connected(server.local_address(), 1)).await;
     let connection = soon(listener.accept()).await.unwrap();
     for _ in 0..COUNT {
         connection.send("unheard").await.unwrap();
@@ -218,13 +212,7 @@ async fn a_close_tells_what_did_not_leave_in_time() {
         ..quick()
     };
     let listener = server.listen(PORT, config).unwrap();
-    let target = server.local_address();
-    let connecting = tokio::task::spawn_blocking(move || {
-        let stranger = Stranger::of(target);
-        stranger.connect(1, &[]);
-        stranger
-    });
-    let stranger = soon(connecting).await.unwrap();
+    let (stranger, _) = soon(Stranger::connected(server.local_address(), 1)).await;
     let connection = soon(listener.accept()).await.unwrap();
     for _ in 0..COUNT {
         connection.send("unheard").await.unwrap();

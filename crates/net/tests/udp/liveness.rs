@@ -20,15 +20,7 @@ async fn a_peer_that_is_gone_is_noticed() {
         ..quick()
     };
     let listener = server.listen(PORT, config).unwrap();
-    let target = server.local_address();
-    let killed = tokio::task::spawn_blocking(move || {
-        let stranger = Stranger::of(target);
-        for port in 1..=2 {
-            stranger.connect(port, &[]);
-        }
-        stranger
-    });
-    let _killed = soon(killed).await.unwrap();
+    let _killed = soon(Stranger::connected(server.local_address(), 2)).await;
     let idle = soon(listener.accept()).await.unwrap();
     let busy = soon(listener.accept()).await.unwrap();
     busy.send("are you there?").await.unwrap();
@@ -73,13 +65,7 @@ async fn a_close_ends_without_the_peer() {
         ..quick()
     };
     let listener = server.listen(PORT, config).unwrap();
-    let target = server.local_address();
-    let gone = tokio::task::spawn_blocking(move || {
-        let stranger = Stranger::of(target);
-        stranger.connect(1, &[]);
-        stranger
-    });
-    let _gone = soon(gone).await.unwrap();
+    let _gone = soon(Stranger::connected(server.local_address(), 1)).await;
     let connection = soon(listener.accept()).await.unwrap();
     assert_eq!(
         soon(connection.close()).await,

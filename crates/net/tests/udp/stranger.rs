@@ -27,6 +27,18 @@ impl Stranger {
         Self { socket, target }
     }
 
+    /// One with connections from its ports 1 to `count`, and the server's last sequence number.
+    pub(crate) async fn connected(target: SocketAddr, count: u16) -> (Self, SeqNo) {
+        let connect = move || {
+            let stranger = Self::of(target);
+            let acks: Vec<_> = (1..=count)
+                .map(|port| stranger.connect(port, &[]))
+                .collect();
+            (stranger, *acks.last().unwrap())
+        };
+        tokio::task::spawn_blocking(connect).await.unwrap()
+    }
+
     pub(crate) fn send(&self, port: u16, seq: u64, kind: Kind, data: &'static [u8]) {
         let packet = Packet {
             source_port: port,

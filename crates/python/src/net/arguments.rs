@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyType};
 
 /// The data of a datagram: bytes, or anything that shows its bytes as a buffer.
 pub(super) struct Data(pub(super) Bytes);
@@ -52,6 +52,28 @@ impl FromPyObject<'_, '_> for TimeLimit {
         }
         let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         Ok(Self { seconds, duration })
+    }
+}
+
+/// How a `with` block ends.
+pub(super) enum Leaving {
+    /// After its last statement.
+    Done,
+    /// By an exception of the program.
+    Failed,
+    /// Because the program, or a task of it, is asked to stop: by `KeyboardInterrupt` or a
+    /// cancellation.
+    Stopped,
+}
+
+impl Leaving {
+    /// Reads the class of the exception that leaves the block, if one does.
+    pub(super) fn of(kind: Option<&Bound<'_, PyType>>) -> PyResult<Self> {
+        Ok(match kind {
+            None => Self::Done,
+            Some(kind) if kind.is_subclass_of::<PyException>()? => Self::Failed,
+            Some(_) => Self::Stopped,
+        })
     }
 }
 

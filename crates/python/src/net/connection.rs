@@ -6,10 +6,10 @@ use pyo3::types::{PyBytes, PyDict, PyType};
 use skywave_net::ConnectionError;
 use skywave_wire::dccp::ResetCode;
 
-use super::arguments::{Data, TimeLimit};
+use super::arguments::{Data, Leaving, TimeLimit};
 use super::error::{ended, sending};
 use super::process::OfProcess;
-use super::runtime::{Leaving, awaitable, block_on, in_background, timed, within};
+use super::runtime::{awaitable, block_on, in_background, timed, within};
 use super::stats;
 
 /// A DCCP connection: unreliable datagrams under congestion control.

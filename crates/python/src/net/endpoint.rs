@@ -10,11 +10,11 @@ use skywave_net::{ConnectionError, Peer};
 use skywave_transport::dccp;
 use tokio::net::lookup_host;
 
-use super::arguments::{TimeLimit, dccp_port, host_and_port, udp_port};
+use super::arguments::{Leaving, TimeLimit, dccp_port, host_and_port, udp_port};
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
 use super::process::OfProcess;
-use super::runtime::{Leaving, awaitable, block_on, in_background, timed, within};
+use super::runtime::{awaitable, block_on, in_background, timed, within};
 use super::{config, stats};
 
 /// A UDP or raw socket and the DCCP connections on it.

@@ -8,9 +8,9 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyException, PyTimeoutError};
+use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict, PyTuple, PyType};
+use pyo3::types::{PyCFunction, PyDict, PyTuple};
 use pyo3_async_runtimes::TaskLocals;
 use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -132,28 +132,6 @@ pub(super) fn block_on<T: Send>(
             }
         })
     })
-}
-
-/// How a `with` block ends.
-pub(super) enum Leaving {
-    /// After its last statement.
-    Done,
-    /// By an exception of the program.
-    Failed,
-    /// Because the program, or a task of it, is asked to stop: by `KeyboardInterrupt` or a
-    /// cancellation.
-    Stopped,
-}
-
-impl Leaving {
-    /// Reads the class of the exception that leaves the block, if one does.
-    pub(super) fn of(kind: Option<&Bound<'_, PyType>>) -> PyResult<Self> {
-        Ok(match kind {
-            None => Self::Done,
-            Some(kind) if kind.is_subclass_of::<PyException>()? => Self::Failed,
-            Some(_) => Self::Stopped,
-        })
-    }
 }
 
 /// Runs `future`, which ends a connection, in the background. A program that ends waits for it, for up to
