@@ -1,12 +1,12 @@
 //! The configuration of a socket.
 
-use crate::SocketSpec;
 use skywave_congestion::tfrc;
 use skywave_transport::dccp::Ccid;
 use skywave_units::Duration;
 use skywave_wire::dccp::ServiceCode;
 
 use super::Registry;
+use crate::SocketSpec;
 
 #[test]
 fn the_default_of_sockets_is_that_of_connections() {
