@@ -177,7 +177,7 @@ def test_calls_are_rated_over_time() -> None:
 
 def test_calls_without_a_codec_have_no_rating_to_draw() -> None:
     results = calls()
-    with pytest.raises(ValueError, match="mos without values"):
+    with pytest.raises(ValueError, match="mos without values: give the voice source its codec"):
         results.plot(measures=["mos"])
     assert labels(results.plot(measures=["played"])) == ["played"]
 

@@ -89,7 +89,8 @@ def of_run(
     if not any(len(one.times_s) for each in found.values() for one in each.values()):
         raise ValueError(f"no samples from {from_s:g} s{'' if to_s is None else f' to {to_s:g} s'}")
     if not any(np.isfinite(one.values).any() for each in found.values() for one in each.values()):
-        raise ValueError(f"{' and '.join(names)} without values: nothing to plot")
+        advice = "give the voice source its codec" if "mos" in names else "nothing to plot"
+        raise ValueError(f"{' and '.join(names)} without values: {advice}")
     if kind == "series":
         if not measures:
             # A sender without a window has none to show.
