@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from skywave.papers import LEAST_SEEDS
+from skywave.papers.digits import denominators
 from skywave.papers.reproduction import Reproduction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from skywave.papers.cells import Cell, Comparison
+    from skywave.papers.digits import Printed
     from skywave.papers.figures import Drawn
     from skywave.papers.lent import Control, Network
     from skywave.papers.reproduction import Citation, Finding, Ns2Source, Parameter
@@ -108,6 +110,8 @@ class Paper(Generic[Measured]):
         run: Runs the experiments and returns the measurements.
         cells: Returns published values beside ours, each with its rule.
         figures: Returns the figures of the report.
+        printed: The paper's tables of shares, ratios or means of whole numbers, digit by digit. The
+            report says which denominators they have.
         claims: Returns the paper's further testable claims, judged like published values but
             counted separately. Each quotes its sentence.
         finding: Returns what was found, in a sentence and a figure, with which the report begins.
@@ -132,6 +136,7 @@ class Paper(Generic[Measured]):
     run: Callable[[Options], Ran[Measured]]
     cells: Callable[[Measured], Sequence[Cell]]
     figures: Callable[[Measured], Sequence[Drawn]]
+    printed: Sequence[Printed] = ()
     claims: Callable[[Measured], Sequence[Cell]] = _nothing
     finding: Callable[[Measured], Finding | None] = _no_finding
     comparisons: Callable[[Measured], Sequence[Comparison]] = _nothing
@@ -197,5 +202,6 @@ class Paper(Generic[Measured]):
             own_seeds=own,
             live_ns2=live_ns2,
             claims=self.claims(measured),
+            digits=denominators(self.printed),
             finding=self.finding(measured),
         )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skywave.papers.cells import Cell, Comparison
+    from skywave.papers.digits import Denominator
     from skywave.papers.figures import Drawn
     from skywave.results import Results
     from skywave.scenario import Scenario
@@ -84,7 +85,7 @@ class Judgement:
     """The verdicts on a paper's published values, and on its further claims.
 
     ``cells`` are the values of the paper's tables and figures. ``claims`` are its other testable
-    sentences, which are counted separately.
+    sentences, which are counted separately. ``digits`` are the denominators of its tables.
 
     If the number of seeds can be chosen, ``seeds`` is the number that was run, and ``own_seeds``
     that of the paper's own report. ``live_ns2`` says whether ns-2 was to be run where it is
@@ -100,6 +101,7 @@ class Judgement:
     own_seeds: int | None = field(default=None, kw_only=True)
     live_ns2: bool = field(default=True, kw_only=True)
     claims: Sequence[Cell] = field(default=(), kw_only=True)
+    digits: Sequence[Denominator] = field(default=(), kw_only=True)
     finding: Finding | None = field(default=None, kw_only=True)
     thumbnail: Drawn | None = field(default=None, kw_only=True)
 
@@ -163,6 +165,7 @@ class Judgement:
             "cells": [cell.to_dict() for cell in self.cells],
             "claims": [claim.to_dict() for claim in self.claims],
             "comparison": [comparison.to_dict() for comparison in self.comparisons],
+            "digits": [one.to_dict() for one in self.digits],
         }
 
 
@@ -192,6 +195,7 @@ class Reproduction(Judgement):
             own_seeds=self.own_seeds,
             live_ns2=self.live_ns2,
             claims=self.claims,
+            digits=self.digits,
             finding=self.finding,
             thumbnail=None if self.finding is None else self._drawn[self.finding.figure],
         )

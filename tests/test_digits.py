@@ -1,0 +1,92 @@
+"""Denominators of printed numbers, against tables whose denominators are known."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from skywave.papers.digits import SIGNIFICANCE, Printed, denominator
+from skywave.papers.lien2009 import published
+
+
+def printed(*values: str, whole: int = 100) -> Printed:
+    return Printed("Table 0", "shares (%)", values, whole)
+
+
+def shares(count: int, of: int, chance: random.Random) -> Printed:
+    """Return a table of shares of ``of`` packets, as a paper would print it."""
+    return printed(*(f"{100 * chance.randint(1, of) / of:.2f}" for _ in range(count)))
+
+
+@pytest.mark.parametrize("of", [7, 333, 856, 1009])
+def test_the_denominator_of_shares_is_found(of: int) -> None:
+    found = denominator(shares(25, of, random.Random(of)))
+    assert found.value == of
+    assert found.is_found
+    assert found.next_fitting < 25
+
+
+def test_random_numbers_have_none() -> None:
+    """At most as often as the significance says, within three standard deviations."""
+    chance = random.Random(1)
+    tables = [printed(*(f"{chance.uniform(0, 100):.2f}" for _ in range(6))) for _ in range(200)]
+    false = sum(denominator(table).is_found for table in tables)
+    expected = SIGNIFICANCE * len(tables)
+    assert false <= expected + 3 * expected**0.5
+
+
+def test_few_digits_say_nothing() -> None:
+    whole = denominator(printed("73", "395", "415", whole=1))
+    assert (whole.value, whole.is_found) == (1, False), "whole numbers are over 1"
+    assert not denominator(printed("2.9", "1.9")).is_found
+
+
+def test_a_half_is_rounded_either_way() -> None:
+    """1 / 8 is 12.5 %, which is printed as 12 or 13."""
+    assert printed("12", "13").fitting(8) == 2
+    assert printed("12.6").fitting(8) == 0
+
+
+def test_trailing_zeros_count() -> None:
+    assert printed("16.5").fitting(6) == 0
+    assert printed("33.30").fitting(3) == 0
+    assert printed("33.3").fitting(3) == 1
+
+
+def test_means_of_whole_numbers_over_so_many() -> None:
+    table = printed("2.43", "1.14", "3.29", "0.71", "5.57", whole=1)
+    found = denominator(table)
+    assert (found.value, found.is_found) == (7, True)
+    assert table.numerators(7) == [17, 8, 23, 5, 39]
+
+
+@pytest.mark.parametrize(
+    ("table", "packets"),
+    [(published.RATIOS, published.RECEIVED), (published.LOSSES, published.SENT)],
+    ids=["Table 3", "Table 4"],
+)
+def test_lien2009_counts_the_call_in_packets(table: Printed, packets: int) -> None:
+    """All 25 ratios are over 856 and all 25 losses over 867; no other denominator is near."""
+    found = denominator(table)
+    assert (found.value, found.is_found) == (packets, True)
+    assert found.chance < 1e-20
+    assert found.next_fitting <= 14
+    numerators = table.numerators(packets)
+    assert [f"{float(Fraction(100 * k, packets)):.2f}" for k in numerators] == list(table.values)
+
+
+def test_lien2009_does_not_count_333_packets() -> None:
+    """10 s of packets every 30 ms, as its Table 1 has them."""
+    assert published.RATIOS.fitting(333) < 5
+    assert published.LOSSES.fitting(333) < 5
+
+
+def test_lien2009_counts_the_same_packets_in_both_tables() -> None:
+    """By when they arrive, and by when they were sent: both differ by packets in flight."""
+    for tcp in published.RATIO:
+        arrived, kept = published.arrived(tcp), published.kept(tcp)
+        assert max(abs(one - other) for one, other in zip(arrived, kept, strict=True)) <= 13
+    assert published.arrived("Vegas") == (623, 449, 284, 168, 108)
+    assert published.kept("Vegas") == (636, 444, 283, 166, 105)
