@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from skywave.papers.digits import SIGNIFICANCE, Printed, denominator
@@ -15,14 +15,15 @@ def printed(*values: str, whole: int = 100) -> Printed:
     return Printed("Table 0", "shares (%)", values, whole)
 
 
-def shares(count: int, of: int, chance: random.Random) -> Printed:
+def shares(count: int, of: int) -> Printed:
     """Return a table of shares of ``of`` packets, as a paper would print it."""
-    return printed(*(f"{100 * chance.randint(1, of) / of:.2f}" for _ in range(count)))
+    packets = np.random.default_rng(of).integers(1, of, size=count)
+    return printed(*(f"{100 * k / of:.2f}" for k in packets))
 
 
 @pytest.mark.parametrize("of", [7, 333, 856, 1009])
 def test_the_denominator_of_shares_is_found(of: int) -> None:
-    found = denominator(shares(25, of, random.Random(of)))
+    found = denominator(shares(25, of))
     assert found.value == of
     assert found.is_found
     assert found.next_fitting < 25
@@ -30,8 +31,8 @@ def test_the_denominator_of_shares_is_found(of: int) -> None:
 
 def test_random_numbers_have_none() -> None:
     """At most as often as the significance says, within three standard deviations."""
-    chance = random.Random(1)
-    tables = [printed(*(f"{chance.uniform(0, 100):.2f}" for _ in range(6))) for _ in range(200)]
+    numbers = np.random.default_rng(1).uniform(0, 100, size=(200, 6))
+    tables = [printed(*(f"{number:.2f}" for number in row)) for row in numbers]
     false = sum(denominator(table).is_found for table in tables)
     expected = SIGNIFICANCE * len(tables)
     assert false <= expected + 3 * expected**0.5

@@ -20,7 +20,9 @@ from skywave.papers.lien2009 import (
     further,
     measures,
     oracle,
+    published,
     seeds,
+    send_queue,
     sentences,
     setting,
     tried,
@@ -54,91 +56,107 @@ def test_all_cells_of_both_tables_are_there(lien2009: Reproduced) -> None:
 
 
 def test_the_published_loss_is_the_complement_of_the_ratio() -> None:
-    for tcp, ratios in cells.RATIO.items():
-        for ratio, loss in zip(ratios, cells.LOSS[tcp][1:], strict=True):
+    for tcp, ratios in published.RATIO.items():
+        for ratio, loss in zip(ratios, published.LOSS[tcp][1:], strict=True):
             assert abs(100 - ratio - loss) < 1.25
 
 
 def test_the_idle_delay_is_that_of_a_quarter_megabit(lien2009: Reproduced) -> None:
     for tcp in setting.FLAVOURS:
         cell = lien2009.cells[f"table4/delay/{tcp.lower()}/0-10"]
-        assert cell["ours"] == pytest.approx(73, abs=1)
+        assert cell["ours"] == pytest.approx(73, abs=4)
         assert cell["ours"] == pytest.approx(cell["ns2"], rel=0.01)
 
 
-MISSED = ("delay of voice over UDP", "loss rate of voice over UDP")
-"""The quantities beside the first Vegas flow that are not those in ns-2."""
+def test_the_call_has_the_packets_that_the_digits_say(lien2009: Reproduced) -> None:
+    """As many as Table 4 counts are made; about as many as Table 3 counts arrive."""
+    assert round(setting.GAP_S / setting.INTERVAL_S) == published.SENT
+    for row in lien2009.sections["counts"]:
+        received = float(row["ours"][0].split()[0])
+        assert row["table3"][0] == published.RECEIVED
+        assert received == pytest.approx(published.RECEIVED, abs=10)
 
 
-def test_all_quantities_but_two_are_those_in_ns2(lien2009: Reproduced) -> None:
+def test_the_send_queue_is_the_longest_without_a_loss() -> None:
+    starts = send_queue.TABLE.read()
+    assert send_queue.fitted(starts) == setting.SEND_QUEUE
+    by_queue = {one.send_queue: one for one in starts}
+    assert by_queue[setting.SEND_QUEUE + 1].lost > 0
+    lossless = [one for one in starts if not one.lost]
+    nearest = min(lossless, key=lambda one: abs(one.received - published.RECEIVED))
+    assert nearest.send_queue == setting.SEND_QUEUE
+    for queue in (1, setting.SEND_QUEUE, setting.NS2_SEND_QUEUE):
+        again = send_queue.start(queue)
+        assert again.received == by_queue[queue].received
+        assert again.lost == by_queue[queue].lost
+
+
+def test_all_quantities_but_one_are_those_in_ns2(lien2009: Reproduced) -> None:
     """Within 10 %, or ns-2's within our 95 % interval; of so many rows few may need the latter."""
     rows = lien2009.document["comparison"]
-    assert len(rows) == 74
-    missed = {
-        (row["quantity"], row["conditions"]["TCP"], row["conditions"]["period"])
-        for row in rows
-        if row["verdict"] != "match"
-    }
-    assert missed == {(quantity, "Vegas", "10-20 s") for quantity in MISSED}
-    assert sum(abs(row["difference_percent"]) <= 10 for row in rows) >= 70
-
-
-def test_other_seeds_do_not_miss_ns2(lien2009: Reproduced) -> None:
-    """As the report says of the two rows."""
-    others = range(max(setting.SEEDS) + 1, 201)
-    assert f"over seeds {min(others)} to {max(others)}" in lien2009.page
-    call = setting.Conditions("Vegas", "udp")
-    runs = run_many([setting.scenario(call, seed) for seed in others])
-    ours = {call: [measures.from_results(call, results) for results in runs]}
-    compared = {
-        row.quantity: row
-        for row in cells.ns2_comparisons(ours, oracle.periods())
-        if row.conditions["period"] == "10-20 s"
-    }
-    for quantity in MISSED:
-        assert compared[quantity].verdict == "match", compared[quantity]
-
-
-def test_calls_beside_one_vegas_are_of_two_kinds(lien2009: Reproduced) -> None:
-    kinds = lien2009.sections["beside_vegas"]
-    assert kinds["long_ms"] - kinds["short_ms"] > 50, "which is far"
-    assert 0 < kinds["long_runs"] < len(setting.SEEDS)
+    assert len(rows) == 94
+    missed = [row for row in rows if row["verdict"] != "match"]
+    assert [(row["quantity"], row["conditions"]["TCP"]) for row in missed] == [
+        ("loss rate of voice over UDP", "Vegas")
+    ]
+    assert missed[0]["conditions"]["period"] == "10-20 s"
+    assert abs(missed[0]["ours"] - missed[0]["ns2"]) < 0.5, "percentage points"
+    assert "Outside both limits: loss rate of voice over UDP beside Vegas" in " ".join(
+        lien2009.page.split()
+    )
+    assert sum(abs(row["difference_percent"]) <= 10 for row in rows) >= 88
 
 
 def test_reasons_say_whether_ns2_misses_the_value_too(lien2009: Reproduced) -> None:
+    """Except for delays that means of seconds would give."""
     seen = set()
     for cell in lien2009.cells.values():
-        if cell["why"] not in (cells.PHASE, cells.NOT_REBUILT):
+        if cell["why"] not in (cells.SHARED, cells.NOT_REBUILT):
             continue
         seen.add(cell["why"])
         found = re.search(r"\(sd (\S+) \S+\) or (\S+) ", cell["rule"])
-        assert found is not None, cell["rule"]
-        deviation, least = map(float, found.groups())
-        limit = max(2 * deviation, least)
-        ns2_agrees = abs(cell["published"] - cell["ns2"]) <= limit
+        if found is None:
+            ns2_agrees = cell["ns2"] < cell["published"]
+        else:
+            deviation, least = map(float, found.groups())
+            ns2_agrees = abs(cell["published"] - cell["ns2"]) <= max(2 * deviation, least)
         assert ns2_agrees == (cell["why"] == cells.NOT_REBUILT), cell
-        assert (cell["cause"] == Cause.SHARED.value) == (cell["why"] == cells.PHASE)
-    assert cells.PHASE in seen
-    shared = [one for one in lien2009.cells.values() if one["why"] == cells.PHASE]
-    assert lien2009.page.count("Reason: as above") > len(shared) / 2
-    assert lien2009.cells["text/udp-delay"]["ns2"] > 300
+        assert (cell["cause"] == Cause.SHARED.value) == (cell["why"] == cells.SHARED)
+    assert seen == {cells.SHARED, cells.NOT_REBUILT}
+    otherwise = {cell["id"] for cell in lien2009.cells.values() if cell["why"] == cells.BY_SECONDS}
+    first, *others = tried.TABLE.read()
+    (by_seconds,) = (one for one in others if one.reading == "delays as means of seconds")
+    assert otherwise == set(by_seconds.gained(first))
+
+
+def test_the_verdicts_follow_the_declared_reading(lien2009: Reproduced) -> None:
+    """Neither simulator is nearer to the delays at Table 1's interval, nor with jitter."""
+    declared, jittered, table_1 = lien2009.sections["agreements"]
+    for simulator in ("ours", "ns2"):
+        near, far, farther = (
+            getattr(one, simulator).delay_ms for one in (declared, jittered, table_1)
+        )
+        assert near < far < farther
+        assert near < farther / 2
+    assert declared.ours.matches > table_1.ours.matches
+    fitted = lien2009.sections["fitted"]
+    assert fitted.values == len(lien2009.cells) - len(setting.FLAVOURS)
 
 
 def test_the_choice_of_seeds_moves_the_count(lien2009: Reproduced) -> None:
     *blocks, every = lien2009.sections["by_seeds"]
-    assert [block.count.matches for block in blocks] == [54, 64, 60, 62]
+    assert [block.count.matches for block in blocks] == [73, 69, 68, 70]
     assert (every.count.first, every.count.last) == (min(setting.SEEDS), max(setting.SEEDS))
     matches = sum(cell["verdict"] == "match" for cell in lien2009.cells.values())
-    assert every.count.matches == every.by_all_deviations == matches == 64
+    assert every.count.matches == every.by_all_deviations == matches == 71
     others = [count.matches for count in seeds.TABLE.read()]
-    assert max(others) - min(others) > 5
-    assert matches == max(others), "at the upper end, as the report says"
+    assert min(others) < matches < max(others)
 
 
 def test_stored_counts_are_what_the_runs_give() -> None:
     stored = seeds.TABLE.read()
     assert [range(one.first, one.last + 1) for one in stored] == list(seeds.OTHERS)
-    for block, before in list(zip(seeds.OTHERS, stored, strict=True))[::4]:
+    for block, before in list(zip(seeds.OTHERS, stored, strict=True))[::8]:
         assert seeds.count(block) == before
 
 
@@ -206,44 +224,40 @@ def found(lien2009: Reproduced) -> dict[beyond.Case, beyond.Outcome]:
     }
 
 
-def test_only_flow_queueing_saves_calls_beside_tcp(
+def test_flow_queueing_saves_calls_beside_one_flow(
     found: dict[beyond.Case, beyond.Outcome],
 ) -> None:
-    """R of each combination beside the first TCP flow, as the report's text says."""
+    """As the report's text says of each queue, and beside how many flows."""
     assert len(found) == len(beyond.QUEUES) * len(beyond.CALLS) * len(setting.TCPS)
     for case, outcome in found.items():
         assert outcome.rating.size == setting.STREAMS
         if case.queue == "FQ-CoDel":
-            assert outcome.usable >= 1, case
-        else:
+            assert 1 <= outcome.usable <= 2, case
+        elif case.tcp != "Vegas" or case.queue == "CoDel":
             assert outcome.usable == 0, case
+    beside_two = [outcome.usable == 2 for outcome in found.values()]
+    assert 0 < sum(beside_two) < len(beyond.CALLS)
+    share_kbps = 250 / 4
+    assert share_kbps < 8e-3 * setting.ON_WIRE_B["dccp"] / setting.INTERVAL_S
 
 
 def test_what_the_text_says_of_single_flows(found: dict[beyond.Case, beyond.Outcome]) -> None:
     """Behind long queues Vegas leaves calls most; behind CoDel UDP and CCID 4 are best."""
     nearest = beyond.nearest_behind_long_queues(found)
     assert nearest.case.tcp == "Vegas"
-    assert nearest.rating < emodel.USABLE_R
-    others = [
-        outcome.rating[0]
-        for case, outcome in found.items()
-        if case.queue in beyond.LONG_QUEUES and case.tcp != "Vegas"
-    ]
-    assert max(others) < nearest.rating
+    assert nearest.rating > emodel.USABLE_R
     for tcp in setting.TCPS:
-        if tcp == "Vegas":
-            continue
         rated = {
             call: found[beyond.Case("CoDel", tcp, call)].rating.mean() for call in beyond.CALLS
         }
         best = sorted(rated, key=lambda call: -rated[call])[:3]
         assert set(best) == {"UDP", "CCID 4", "CCID 4, adaptive"}, tcp
-        assert rated[best[0]] < emodel.USABLE_R / 2
+        assert rated[best[0]] < emodel.USABLE_R
 
 
 def test_deviations_are_estimates_from_samples(lien2009: Reproduced) -> None:
     """Two runs that differ by 2 have one of the square root of 2, as a population 1."""
-    run = measures.Run(*(np.array([value]) for value in (1.0, 1, 1, 1, 1, 1, 1, 1)))
+    run = measures.Run(1.0, *(np.array([value]) for value in (1.0, 1, 1, 1, 1, 1, 1, 1, 1)))
     spread = measures.over_runs([run, replace(run, delay_ms=np.array([3.0]))], "delay_ms")
     assert (spread.mean[0], spread.sd[0]) == (2, pytest.approx(2**0.5))
     runs = len(setting.SEEDS)
@@ -294,23 +308,21 @@ def test_sentences_are_tested_or_answered() -> None:
         assert sentence.tests or sentence.answer, sentence.quote
 
 
-def test_running_means_weigh_delays_by_packets() -> None:
-    """The first period is not part of them, nor is one in which nothing arrived."""
-    delay_ms = np.array([73.0, 100.0, 400.0, np.nan, 200.0])
-    found = tried.running(delay_ms, np.array([333.0, 30.0, 10.0, 0.0, 40.0]))
-    assert found.tolist() == pytest.approx([73, 100, 175, 175, 187.5])
-    assert tried.inverted(found[1:3].tolist(), (30, 10)) == pytest.approx(400)
-
-
 def test_readings_change_what_is_run_or_measured() -> None:
     first, *others = tried.READINGS
     assert first.changes == {}
     assert all(reading.changes or reading.measure is not first.measure for reading in others)
     assert len({reading.label for reading in tried.READINGS}) == len(tried.READINGS)
-    run = measures.Run(*(np.array([value]) for value in (300.0, 1, 1, 1, 1, 30, 1, 60)))
-    assert run.loss_percent == pytest.approx(10, abs=0.1)
-    (overdue,) = (reading for reading in others if "overdue" in reading.label)
-    assert overdue.measure(run).loss_percent == pytest.approx(40)
+    one = np.array([300.0, 150.0])
+    run = measures.Run(333.3, one, one, one + 1, *([one / 10] * 6))
+    by_label = {reading.label: reading for reading in others}
+    assert run.loss_percent.tolist() == pytest.approx([10, 55], abs=0.1)
+    overdue = by_label["loss includes overdue packets"].measure(run)
+    assert overdue.loss_percent.tolist() == pytest.approx([70, 85])
+    assert by_label["delays as means of seconds"].measure(run).delay_ms[0] == 301
+    of_first = by_label["a send queue of 1 packet, loss relative to the first period"].measure(run)
+    assert np.isnan(of_first.loss_percent[0]), "0 by definition, so no value counts it"
+    assert of_first.loss_percent[1] == pytest.approx(50)
 
 
 def test_pairs_differ_in_what_their_names_say() -> None:
@@ -343,10 +355,11 @@ def test_claims_that_fail_have_reasons(lien2009: Reproduced) -> None:
         assert cell["why"] != "not explained yet", cell
     # As the reason says, the paper's own table fails the sentence, and ns-2 this limit.
     assert failed["3.3/higher-loss/reno"]["why"] == claims.NEW_FLOW
-    assert min(np.diff(cells.LOSS["Reno"])) < 0
+    assert min(np.diff(published.LOSS["Reno"])) < 0
     two = failed["3.2/two-vegas"]
-    assert two["ns2"] < two["published"] < cells.RATIO["Vegas"][1] < two["published"] + 3
-    assert failed["3.2/one-tcp"]["ns2"] > 33
+    one = lien2009.cells["table3/vegas/10-20"]
+    assert max(one["ours"], one["ns2"]) < published.RATIO["Vegas"][1], "as the reason says"
+    assert max(two["ours"], two["ns2"]) < two["published"]
 
 
 def test_held_counts_whole_parts_of_ids() -> None:
@@ -362,43 +375,46 @@ def test_held_counts_whole_parts_of_ids() -> None:
 def test_latency_matters_as_the_report_says(lien2009: Reproduced) -> None:
     judged = {cell["id"]: cell for cell in lien2009.document["claims"]}
     for tcp in setting.FLAVOURS:
-        cell = judged[f"3.1/latency/ratio/{tcp.lower()}"]
-        assert (cell["verdict"] == "match") == (tcp == "Vegas"), cell
-    near, far = lien2009.sections["by_latency"]
-    assert near.ratio_percent < far.ratio_percent / 2
-    assert near.queuing_ms > far.queuing_ms
+        assert judged[f"3.1/latency/ratio/{tcp.lower()}"]["verdict"] == "mismatch"
+    shortest, *usual, longest = lien2009.sections["by_latency"]
+    assert [row.latency for row in usual] == ["25 ms", "100 ms"]
+    near, far = (row.ratio_percent for row in usual)
+    assert abs(near - far) < 10
+    assert shortest.ratio_percent < near / 2
+    assert longest.ratio_percent > 1.5 * far
     segment_s = setting.SEGMENT_ON_WIRE_B * 8 / 0.25e6
     on_link = [2 * (delay_s + 2 * 0.01) / segment_s for delay_s in (0.01, 0.2)]
     assert [round(segments) for segments in on_link] == [1, 9], "as the reason says"
     for row in lien2009.sections["varied"]:
-        if row.rate != setting.PAPER_RATE:
-            assert row.ratio_percent > 80
+        if row.rate == "1.5 Mbps":
+            assert row.loss_percent > 50
+        elif row.rate == "10 Mbps":
+            assert row.loss_percent < 1
 
 
-def test_dccp_takes_more_packets_than_the_first_of_five_flows(lien2009: Reproduced) -> None:
-    shares = {row["label"]: row["packets"] for row in lien2009.sections["shares"]}
+def test_dccp_takes_more_packets_than_a_tcp_flow(lien2009: Reproduced) -> None:
+    shares = {row["label"]: row for row in lien2009.sections["shares"]}
     for tcp in setting.FLAVOURS:
-        (one, five), udp = shares[f"DCCP beside {tcp}"], shares[f"UDP beside {tcp}"]
-        assert (one < 100) == (tcp != "Vegas")
-        assert five > 100
-        assert udp[0] > one
-        assert udp[1] > five
-    in_bytes = {row["label"]: row["bytes"] for row in lien2009.sections["shares"]}
-    assert in_bytes["UDP beside Vegas"][0] < in_bytes["DCCP beside Vegas"][0]
+        dccp, udp = (shares[f"{name} beside {tcp}"] for name in ("DCCP", "UDP"))
+        assert min(dccp["packets"]) > 100 > max(dccp["bytes"])
+        for one, other in zip(dccp["packets"], udp["packets"], strict=True):
+            assert other > 2 * one
 
 
 def test_frames_fare_as_the_remarks_say(lien2009: Reproduced) -> None:
     fates = {(row["tcp"], row["label"]): row for row in lien2009.sections["where"]}
     for tcp in setting.FLAVOURS:
         dccp, udp = fates[tcp, "DCCP"], fates[tcp, "UDP"]
-        assert dccp["waiting"] > 45
+        assert 70 < dccp["waiting"] < 80
         assert dccp["network"] < 5
-        assert dccp["played"] < udp["played"] < 50
+        assert dccp["played"] < 5
+        assert udp["played"] > 50
+        assert dccp["late"] > 5 * dccp["played"]
     rises = [
         fates[tcp, "DCCP, adaptive"]["played"] - fates[tcp, "DCCP"]["played"]
         for tcp in setting.FLAVOURS
     ]
-    assert sum(rise < 5 for rise in rises) >= 3
+    assert sum(rise < 6 for rise in rises) == len(rises) - 1
 
 
 def test_stored_further_runs_are_what_the_runs_give() -> None:
@@ -423,23 +439,11 @@ def test_stored_readings_are_what_the_runs_give(lien2009: Reproduced) -> None:
     assert tried.attempt(tried.READINGS[-1]) == others[-1]
 
 
-def test_readings_that_meet_more_are_the_two_of_the_text() -> None:
+def test_only_means_of_seconds_meet_more_values() -> None:
+    """What was found after the misses does not become the verdict."""
     first, *others = tried.TABLE.read()
-    better = {one.reading: one.matches - first.matches for one in others}
-    better = {label: gain for label, gain in better.items() if gain > 0}
-    reports, running = "the sender reports the round-trip time", tried.READINGS[-1].label
-    assert set(better) == {reports, running}
-    counts = [count.matches for count in seeds.TABLE.read()]
-    assert better[reports] <= max(counts) - min(counts)
-
-
-def test_running_means_fit_all_delays_but_those_beside_vegas(lien2009: Reproduced) -> None:
-    """In both simulators; and the published values cannot be running means."""
-    for row in lien2009.sections["distances"]:
-        for usual, running in ((row.ours, row.ours_running), (row.ns2, row.ns2_running)):
-            assert (running < usual) == (row.tcp != "Vegas"), row
-    assert row.inverted_ms > setting.LONGEST_MS == pytest.approx(1030)
-    assert lien2009.sections["least_inverted_ratio"] < 0
+    better = {one.reading for one in others if one.matches > first.matches}
+    assert better == {"delays as means of seconds"}
 
 
 def test_the_report_begins_with_what_was_found(lien2009: Reproduced) -> None:
@@ -447,7 +451,5 @@ def test_the_report_begins_with_what_was_found(lien2009: Reproduced) -> None:
     lost = lien2009.cells["table4/loss/newreno/10-20"]
     assert f"{lost['ours']:.0f} % of its packets do not arrive" in sentence
     assert f"(published: {lost['published']:.0f} %)" in sentence
-    late = re.search(r"(\d+) % of its packets arrive later than the 300 ms", sentence)
-    assert late is not None
-    assert int(late.group(1)) > 33, "or the call over UDP would not be ruined"
+    assert f"{published.SENT} packets in 10 s, not the 333" in sentence
     assert lien2009.page.index("figures/finding.png") < lien2009.page.index("<h2 ")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from skywave.papers.lien2009.cells import DELAY_MS, RATIO
 from skywave.papers.lien2009.measures import from_results
+from skywave.papers.lien2009.published import DELAY_MS, RATIO
 from skywave.papers.lien2009.setting import STREAMS, Conditions, scenario
 from skywave.scenario import KernelTcp
 from skywave.testbed.experiment import Experiment, Found, Measure

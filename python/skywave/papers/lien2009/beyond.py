@@ -20,8 +20,8 @@ from skywave.papers.lien2009 import setting
 from skywave.papers.lien2009.setting import (
     DEADLINE_S,
     DURATION_S,
-    FRAME_MS,
     GAP_S,
+    INTERVAL_S,
     STREAMS,
     TCPS,
     VOICE,
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 SEEDS = range(1, 4)
 CODEC = emodel.G711
 """The best of the codecs with known parameters. Where it is not usable, none of them is."""
-ADAPTIVE_FRAMES = 4
-"""Maximum frames per datagram: 120 ms of speech, which leaves the same time for a queue."""
+ADAPTIVE_FRAMES = int(0.12 / INTERVAL_S)
+"""Maximum frames per datagram: 120 ms of speech, which leaves about as much time for a queue."""
 
 QUEUES: dict[str, Queue] = {
     "drop-tail": setting.QUEUE,
@@ -141,7 +141,7 @@ def scenario(case: Case, seed: int) -> Scenario:
     # Frames are the same for all. On the wire, each transport adds its own headers.
     source = Voice(
         frame=f"{setting.DCCP_FRAME_B} B",
-        interval=f"{FRAME_MS} ms",
+        interval=f"{round(INTERVAL_S * 1e9)} ns",
         header="0 B",
         deadline=f"{DEADLINE_S * 1e3:g} ms",
         adapt=Adapt(frames=ADAPTIVE_FRAMES) if chosen.adapts else None,
@@ -188,7 +188,7 @@ def tables(found: Mapping[Case, Outcome]) -> dict[str, Any]:
         "tcps": list(TCPS),
         "seeds": len(SEEDS),
         "codec": CODEC.name,
-        "best": emodel.rating(CODEC, DEADLINE_S + FRAME_MS / 1e3, 0),
+        "best": emodel.rating(CODEC, DEADLINE_S + INTERVAL_S, 0),
         "adaptive_frames": ADAPTIVE_FRAMES,
         "usable_r": emodel.USABLE_R,
         "nearest": nearest_behind_long_queues(found),

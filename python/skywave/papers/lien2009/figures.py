@@ -17,8 +17,9 @@ from skywave.papers.figures import (
     begin,
     style,
 )
-from skywave.papers.lien2009 import beyond, canonical, cells
+from skywave.papers.lien2009 import beyond, canonical
 from skywave.papers.lien2009.measures import over_runs
+from skywave.papers.lien2009.published import DELAY_MS, LOSS, RATIO
 from skywave.papers.lien2009.setting import (
     FLAVOURS,
     GAP_S,
@@ -94,7 +95,7 @@ def _plot_kept(panels: Iterable[Axes], ours: Runs, ns2: Mapping[str, Periods]) -
             axes.plot(
                 flows, theirs, color="black", linewidth=0.8, linestyle=(0, (4, 2)), label=label
             )
-        published = (100, *cells.RATIO[tcp])
+        published = (100, *RATIO[tcp])
         axes.plot(
             flows,
             published,
@@ -223,8 +224,8 @@ def _quality(ours: Runs, ns2: Mapping[str, Periods], tcp: str) -> Figure:
     begin_s, end_s = VOICE_S[1]
     middle_s = np.arange(begin_s, end_s, GAP_S) + GAP_S / 2
     published: dict[str, Sequence[float]] = {
-        "delay_ms": cells.DELAY_MS[tcp],
-        "loss_percent": cells.LOSS[tcp],
+        "delay_ms": DELAY_MS[tcp],
+        "loss_percent": LOSS[tcp],
     }
     for axes, (what, label) in zip(
         panels,

@@ -18,7 +18,7 @@ import numpy as np
 from attrs import evolve
 
 from skywave.papers.lien2009 import measures, setting
-from skywave.papers.lien2009.measures import GENERATED, over_runs
+from skywave.papers.lien2009.measures import over_runs
 from skywave.papers.lien2009.setting import (
     ACCESS,
     FLAVOURS,
@@ -123,7 +123,7 @@ def varied(conditions: Conditions, runs: Sequence[Run]) -> Varied:
 
 def tcp_first(conditions: Conditions, runs: Sequence[Run]) -> TcpFirst:
     """Return the outcome of scenario 2."""
-    arrived = 100 * over_runs(runs, "received").mean / GENERATED
+    arrived = 100 * over_runs(runs, "received").mean / runs[0].generated
     return TcpFirst(
         conditions.tcp,
         conditions.transport,

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from skywave.papers.lien2009.setting import (
     BOTTLENECK,
-    FRAME_MS,
     GAP_S,
     VOICE,
     VOICE_S,
@@ -27,20 +26,21 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-GENERATED = GAP_S * 1000 / FRAME_MS
-"""Number of packets generated in a period."""
-
 
 @dataclass(frozen=True)
 class Run:
     """One run: the call by period, and both flows of the figures by second.
 
-    Ratio, delay and loss are defined as in the paper's Table 4. ``waiting_percent`` is the share of
-    the frames made in a period that the transport refused or had not sent by the end of the run.
+    ``generated`` is the number of packets that the source makes in a period. ``delay_ms`` is the
+    mean over the packets that arrive in a period, ``delay_by_second_ms`` that over the means of its
+    seconds. ``waiting_percent`` is the share of the frames made in a period that the transport
+    refused or had not sent by the end of the run.
     """
 
+    generated: float
     received: Floats
     delay_ms: Floats
+    delay_by_second_ms: Floats
     voice_kbps: Floats
     tcp_kbps: Floats
     network_loss_percent: Floats
@@ -57,7 +57,7 @@ class Run:
     @property
     def loss_percent(self) -> Floats:
         """Share of the generated packets that was not received."""
-        return np.maximum(100 * (1 - self.received / GENERATED), 0)
+        return np.maximum(100 * (1 - self.received / self.generated), 0)
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ def from_results(conditions: Conditions, results: Results) -> Run:
     packets = flows["delivered_packets"].to_numpy().astype(np.float64)
     delays = np.nan_to_num(flows["delay_mean_s"].to_numpy(zero_copy_only=False))
     received = _sums(packets, period, count)
+    some = (packets > 0).astype(np.float64)
     # Frames that share a packet arrive together. The paper's packets have one frame each.
     voice = results.voice.filter(pc.field("flow") == VOICE)
     made_in = _periods(voice["time_s"].to_numpy(), begin_s)
@@ -99,9 +100,12 @@ def from_results(conditions: Conditions, results: Results) -> Run:
     share = 100 / np.maximum(made, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         delay_ms = 1e3 * _sums(delays * packets, period, count) / received
+        by_second_ms = 1e3 * _sums(delays * some, period, count) / _sums(some, period, count)
     return Run(
+        generated=GAP_S / conditions.interval_s,
         received=received,
         delay_ms=delay_ms,
+        delay_by_second_ms=by_second_ms,
         voice_kbps=_kbps(results, VOICE),
         tcp_kbps=_kbps(results, "tcp1"),
         network_loss_percent=frames("lost") * share,

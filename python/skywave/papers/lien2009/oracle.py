@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import statistics
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,10 @@ import pyarrow.csv
 
 from skywave import ns2
 from skywave._files import replacing
+from skywave.papers.lien2009 import setting
 from skywave.papers.lien2009.measures import Spread
 from skywave.papers.oracle import run_all
+from skywave.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,12 +32,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from skywave.papers.lien2009.setting import Conditions
+
 STORED = Path(__file__).parent / "ns2"
-SEEDS = range(1, 41)
-_JITTER = {"overhead": 0.05}
-"""``overhead_``, in seconds, of settings with jitter."""
-_TCPS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack", "Vegas": "vegas"}
-"""ns-2's TCPs, and their names in settings."""
+_TCPS = {
+    "Tahoe": "Tahoe",
+    "Reno": "Reno",
+    "NewReno": "Newreno",
+    "SACK": "Sack1",
+    "Vegas": "Vegas",
+}
+"""The paper's TCPs, and their names in ns-2."""
+_SETTINGS = (
+    *setting.TABLES,
+    *setting.JITTERED,
+    *setting.TABLE_1,
+    *setting.UDP,
+    *setting.TCP_FIRST,
+    setting.LONG_CALL,
+)
 _COLUMNS = (
     "received",
     "ratio_pct",
@@ -45,8 +60,16 @@ _COLUMNS = (
     "loss_app_over300",
     "loss_app_over400",
 )
-_DRAWN = (("udp", "Newreno"), ("dccp", "Newreno"), ("dccp", "Vegas"))
-"""Transport of the voice, and TCP, of the single runs, in both scenarios."""
+_DRAWN = tuple(
+    replace(conditions, scenario=scenario)
+    for scenario in (1, 2)
+    for conditions in (
+        setting.Conditions("NewReno", "udp"),
+        setting.Conditions("NewReno"),
+        setting.Conditions("Vegas"),
+    )
+)
+"""The single runs that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -127,24 +150,25 @@ def renew() -> None:
         write_seconds(partial / "seconds.csv")
 
 
-def _settings() -> dict[str, dict[str, object]]:
-    """Return the parameters of each setting by its name."""
-    settings: dict[str, dict[str, object]] = {}
-    for tcp, name in _TCPS.items():
-        settings[f"scenario1-dccp-{name}"] = {"tcp": tcp, **_JITTER}
-        settings[f"scenario1-dccp-{name}-nojitter"] = {"tcp": tcp}
-        settings[f"scenario1-udp-{name}"] = {"tcp": tcp, "voip": "udp", **_JITTER}
-    for tcp in ("Newreno", "Vegas"):
-        for voice in ("dccp", "udp"):
-            name = f"scenario2-{voice}-{_TCPS[tcp]}"
-            settings[name] = {"tcp": tcp, "voip": voice, "scen": 2, **_JITTER}
-    settings["scenario3-dccp-newreno"] = {"tcp": "Newreno", "ntcp": 1, "dur": 200, **_JITTER}
-    return settings
+def _parameters(conditions: Conditions) -> dict[str, object]:
+    """Return the script's parameters for a setting."""
+    return {
+        "tcp": _TCPS[conditions.tcp],
+        "voip": conditions.transport,
+        "scen": 2 if conditions.scenario == 2 else 1,
+        "vint": conditions.interval_s,
+        "sb": conditions.send_queue,
+        "overhead": Duration(setting.JITTER).seconds if conditions.jitter else 0,
+        **({"ntcp": 1, "dur": setting.DURATION_S[3]} if conditions.scenario == 3 else {}),
+    }
 
 
-def _run(seed: int, out: Path, **parameters: object) -> list[dict[str, str]]:
+def _run(
+    conditions: Conditions, seed: int, out: Path, **parameters: object
+) -> list[dict[str, str]]:
     """Run ns-2 once and return its rows, one per period."""
-    ns2.run(ns2.command("lien2009.tcl", seed=seed, jit=0.5, out=out, **parameters))
+    given = {**_parameters(conditions), **parameters}
+    ns2.run(ns2.command("lien2009.tcl", seed=seed, jit=0.5, out=out, **given))
     return _rows(out)
 
 
@@ -161,11 +185,10 @@ def _write(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) ->
 
 
 def _write_periods(path: Path) -> None:
-    settings = _settings()
     with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch:
         runs = run_all(
-            [(name, seed) for name in settings for seed in SEEDS],
-            lambda key: _run(key[1], Path(scratch) / f"{key[0]}-{key[1]}.csv", **settings[key[0]]),
+            [(conditions, seed) for conditions in _SETTINGS for seed in setting.SEEDS],
+            lambda key: _run(*key, Path(scratch) / f"{key[0].name}-{key[1]}.csv"),
             None,
         )
     heads = [f"{column}_{what}" for column in _COLUMNS for what in ("mean", "sd")]
@@ -173,9 +196,9 @@ def _write_periods(path: Path) -> None:
         path,
         ["setting", "period", *heads, "n"],
         [
-            [name, rows[0]["period"], *_summary(rows), len(rows)]
-            for name in settings
-            for rows in zip(*(runs[name, seed] for seed in SEEDS), strict=True)
+            [conditions.name, rows[0]["period"], *_summary(rows), len(rows)]
+            for conditions in _SETTINGS
+            for rows in zip(*(runs[conditions, seed] for seed in setting.SEEDS), strict=True)
         ],
     )
 
@@ -191,11 +214,10 @@ def write_seconds(path: Path) -> None:
     rows: list[Sequence[object]] = []
     with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch:
         periods, seconds = Path(scratch) / "periods.csv", Path(scratch) / "seconds.csv"
-        for scenario in (1, 2):
-            for voice, tcp in _DRAWN:
-                _run(1, periods, tcpout=seconds, tcp=tcp, voip=voice, scen=scenario, **_JITTER)
-                name = f"scenario{scenario}-{voice}-{_TCPS[tcp]}"
-                rows += [
-                    [name, row["t_s"], row["voip_kbps"], row["tcp1_kbps"]] for row in _rows(seconds)
-                ]
+        for conditions in _DRAWN:
+            _run(conditions, min(setting.SEEDS), periods, tcpout=seconds)
+            rows += [
+                [conditions.name, row["t_s"], row["voip_kbps"], row["tcp1_kbps"]]
+                for row in _rows(seconds)
+            ]
     _write(path, ["setting", "t_s", "voip_kbps", "tcp1_kbps"], rows)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 BLOCK = 10
 """Seeds in each of the blocks that the report's seeds are divided into."""
-LAST = 400
-"""The last seed of the other blocks, which have as many seeds as the report."""
+BLOCKS = 9
+"""How many other blocks there are, each with as many seeds as the report."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ def count(seeds: range) -> Count:
     return _count(seeds, published_cells(ours, oracle.periods()))
 
 
-_EVERY = range(1, LAST + 1)
+_LENGTH = len(setting.SEEDS)
 OTHERS = tuple(
-    _EVERY[begin : begin + len(setting.SEEDS)]
-    for begin in range(len(setting.SEEDS), LAST, len(setting.SEEDS))
+    range(begin, begin + _LENGTH)
+    for begin in range(setting.SEEDS.stop, setting.SEEDS.stop + BLOCKS * _LENGTH, _LENGTH)
 )
-"""Blocks as long as the report's, with none of its seeds."""
+"""Blocks as long as the report's, with later seeds."""
 TABLE = Table(Path(__file__).parent / "seeds.csv", Count, OTHERS, count)

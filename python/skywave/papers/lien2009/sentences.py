@@ -242,8 +242,9 @@ SENTENCES = (
     Sentence(
         "2.5",
         "almost no buffer is allowed in the sender",
-        answer="A departure: DCCP's send queue holds 1000 packets, as in ns-2. Our delays do not "
-        "count the time in it, because Table 4's are within what the network's queue allows.",
+        answer="A departure: DCCP's send queue is fitted to the first period, as section "
+        '"How long DCCP\'s send queue is" says. Our delays do not count the time in it, because '
+        "Table 4's are within what the network's queue allows.",
     ),
     Sentence(
         "2.5",
@@ -252,6 +253,12 @@ SENTENCES = (
     ),
     LATENCY,
     RATES,
+    Sentence(
+        "Table 1",
+        "VoIP Inter-Packet Interval 30 ms",
+        answer="A departure: the digits of Tables 3 and 4 exclude it. Section "
+        '"How many packets the call has".',
+    ),
     Sentence(
         "Table 2",
         "s Packet Size 1460 Bytes",
@@ -285,8 +292,8 @@ SENTENCES = (
         "3.2",
         "This demonstrates that DCCP can adjust its data rate to accommodate to network congestion "
         "too.",
-        answer='Section "The fate of the frames": DCCP holds back about half of the frames '
-        "or more, and links lose few of the others.",
+        answer='Section "The fate of the frames": DCCP holds back about three quarters of the '
+        "frames, and links lose few of the others.",
     ),
     MUCH_LESS,
     ONE_TCP,
@@ -341,8 +348,8 @@ SENTENCES = (
     Sentence(
         "3.3",
         "On the other hand, DCCP based VoIP performed much worse.",
-        answer='Figures 5 and 6 have both. By section "The fate of the frames" fewer frames are '
-        "played over DCCP beside every TCP, but most are not played over UDP either.",
+        answer='Figures 5 and 6 have both. By section "The fate of the frames" most frames are '
+        "played over UDP beside every TCP, and hardly any over DCCP.",
     ),
     LONGER,
     SEVENTY,
@@ -387,7 +394,8 @@ SENTENCES = (
     Sentence(
         "5",
         "It must take timing factor into account, in addition to the average throughput.",
-        answer='Section "The fate of the frames": over UDP most frames arrive, but too late.',
+        answer='Section "The fate of the frames": over DCCP nearly all frames that arrive are '
+        "late.",
     ),
 )
 """Every testable or debatable sentence, in the order of the paper."""
