@@ -77,6 +77,15 @@ def test_the_call_has_the_packets_that_the_digits_say(lien2009: Reproduced) -> N
         assert received == pytest.approx(published.RECEIVED, abs=10)
 
 
+def test_decoded_counts_are_in_the_document(lien2009: Reproduced) -> None:
+    ratios, losses, delays = lien2009.document["digits"]
+    assert ratios["numerators"][-5:] == list(published.arrived("Vegas"))
+    assert [published.SENT - lost for lost in losses["numerators"][-5:]] == list(
+        published.kept("Vegas")
+    )
+    assert delays["numerators"] is None, "whole numbers give nothing away"
+
+
 def test_the_send_queue_is_the_longest_without_a_loss() -> None:
     starts = send_queue.TABLE.read()
     assert send_queue.fitted(starts) == setting.SEND_QUEUE

@@ -96,13 +96,21 @@ class Denominator:
         """Whether the denominator is no accident."""
         return self.value is not None and self.chance < SIGNIFICANCE
 
+    @property
+    def numerators(self) -> list[int] | None:
+        """The counts that the values stand for; None if the denominator may be an accident."""
+        if self.value is None or not self.is_found:
+            return None
+        return self.printed.numerators(self.value)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as ``--json`` prints it."""
         return {
             "place": self.printed.place,
             "what": self.printed.what,
-            "values": len(self.printed.values),
+            "values": list(self.printed.values),
             "denominator": self.value,
+            "numerators": self.numerators,
             "chance": self.chance,
             "found": self.is_found,
             "next_fitting": self.next_fitting,
