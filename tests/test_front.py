@@ -100,7 +100,9 @@ def test_causes_are_counted_and_what_ns2_says_of_them() -> None:
     assert ids(judged)["in full"] == ["b", "c", "d"]
     text = words(Front([judged, FRONT.papers[1]]).html())
     assert f"2 {Cause.UNSTATED.value}" in text
-    assert "The other 5 published values, by cause (ns-2 has 2 of them too, and 1" in text
+    assert (
+        "The other 5 published values, by cause (ns-2 has 2 of them as well, and matches 1" in text
+    )
     assert "The other 6 published values" in text, "of both papers"
 
 

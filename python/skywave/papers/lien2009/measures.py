@@ -102,7 +102,7 @@ def from_results(conditions: Conditions, results: Results) -> Run:
         delay_ms = 1e3 * _sums(delays * packets, period, count) / received
         by_second_ms = 1e3 * _sums(delays * some, period, count) / _sums(some, period, count)
     return Run(
-        generated=GAP_S / conditions.interval_s,
+        generated=round(GAP_S / conditions.interval_s, 1),
         received=received,
         delay_ms=delay_ms,
         delay_by_second_ms=by_second_ms,

@@ -263,7 +263,7 @@ PARAMETERS = (
     Parameter(
         "Bottleneck r1-r2",
         "0.25 Mbps, 50 ms each way",
-        "paper's text; its Table 1 has 1.5 to 10 Mbps, which the idle delay of 73 ms excludes",
+        "paper's text; its Table 1 has 1.5 to 10 Mbps, which delays of up to 627 ms exclude",
     ),
     Parameter(
         "Other latencies of r1-r2",
@@ -283,7 +283,7 @@ PARAMETERS = (
     Parameter(
         "s of CCID 3",
         "the size of the voice packets",
-        "inferred: with Table 2's 1460 B, voice alone gets a fifth of its rate",
+        "inferred: with Table 2's 1460 B, voice alone gets less than a tenth of its rate",
     ),
     Parameter(
         "Send queue of DCCP",
