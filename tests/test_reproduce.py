@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -71,6 +72,7 @@ def test_a_known_mismatch_stays_visible_with_its_reason(nor2011: Reproduced, val
 
 
 SCAN = {row.send_queue: row for row in tried.SCAN.read()}
+NS2_SCAN = {row.send_queue: row for row in tried.NS2_SCAN.read()}
 
 
 @pytest.mark.parametrize("send_queue", [2, 16, 34])
@@ -80,17 +82,52 @@ def test_stored_send_queues_are_repeated(send_queue: int, tmp_path: Path) -> Non
     assert read(path, tried.Scanned) == [SCAN[send_queue]]
 
 
-def test_no_send_queue_gives_table_1_and_both_times() -> None:
+@pytest.mark.parametrize(
+    ("scanned", "send_queues"),
+    [(SCAN, tried.SEND_QUEUES), (NS2_SCAN, tried.NS2_SEND_QUEUES)],
+    ids=["Skywave", "ns-2"],
+)
+def test_no_send_queue_gives_table_1_and_100_s(
+    scanned: dict[int, tried.Scanned], send_queues: tuple[int, ...]
+) -> None:
     """The reason of the mismatches. ns-2's default meets as many values as any."""
-    assert tuple(SCAN) == tried.SEND_QUEUES
-    for row in SCAN.values():
-        assert not row.met >= set(tried.DISPUTED)
-        assert row.matches <= SCAN[setting.PAPER_SEND_QUEUE].matches == 10
-        # Whoever gives one of the two does not give the other.
-        assert not {"fig3/ssthresh=200", "table1/ssthresh=200"} <= row.met
+    assert tuple(scanned) == send_queues
+    assert {15, 18, 20, 25, 30, 40, 50, 75, 100, 200, 1000} <= set(scanned)
+    conflict = tried.Conflict.of(list(scanned.values()))
+    for send_queue, row in scanned.items():
+        table_1 = all(f"table1/ssthresh={ssthresh}" in row.met for ssthresh in TABLE_1)
+        assert table_1 == (send_queue >= conflict.table_1_from)
+        assert ("fig3/ssthresh=200" in row.met) == (send_queue <= conflict.early_up_to)
+        assert row.matches <= scanned[setting.PAPER_SEND_QUEUE].matches == 10
+    assert 15 <= conflict.early_up_to < conflict.table_1_from <= 40
+
+
+def test_the_report_says_which_send_queues_give_which(nor2011: Reproduced) -> None:
+    page = " ".join(html.unescape(nor2011.page).split())
+    ours, ns2 = (tried.Conflict.of(list(one.values())) for one in (SCAN, NS2_SCAN))
+    assert (
+        f"Table 1 needs a send queue of {ours.table_1_from} packets or more, the 100 s need one of "
+        f"{ours.early_up_to} or fewer." in page
+    )
+    assert (
+        f"ns-2 was run with {len(NS2_SCAN)} of them: there Table 1 needs {ns2.table_1_from} or "
+        f"more, and the 100 s need {ns2.early_up_to} or fewer." in page
+    )
+
+
+def test_a_conflict_is_one_of_two_ends() -> None:
+    """Where a send queue meets both, or what meets one of them is in the middle, there is none."""
+    short, middle, long = (SCAN[one] for one in (1, 20, 1000))
+    assert tried.Conflict.of([short, middle, long]) == tried.Conflict(1000, 1)
+    both = replace(short, cells=f"{short.cells} {long.cells}")
+    for scanned in ([short, both, long], [middle, long, middle], [short, middle], [middle, long]):
+        with pytest.raises(ValueError, match="scan of send queues"):
+            tried.Conflict.of(scanned)
+
+
+def test_a_sender_without_a_backlog_is_as_the_reasons_say() -> None:
     short = SCAN[setting.SHORT_SEND_QUEUE]
     assert "fig3/ssthresh=200" in short.met
-    # As the reasons say of a sender without a backlog.
     assert (short.full_20_s, short.full_100_s, short.full_200_s) == (152, 104, 104)
 
 
@@ -120,15 +157,20 @@ def test_the_verdicts_are_those_of_the_scan(nor2011: Reproduced) -> None:
     assert SCAN[setting.PAPER_SEND_QUEUE].met == met
 
 
-@needs_ns2
 def test_ns2_changes_at_the_same_send_queues() -> None:
     """Where the scan's results change, ns-2's do."""
-    asked = [setting.Conditions(200, send_queue=one) for one in (16, 17, 33, 34)]
-    answers, source = oracle.ORACLE.consult(asked)
-    assert source.kind == "live"
-    for conditions in asked:
-        ours = SCAN[conditions.send_queue].full_200_s
-        assert answers[conditions].full_s() == pytest.approx(ours, rel=0.05)
+    for send_queue, row in NS2_SCAN.items():
+        assert row.full_200_s == pytest.approx(SCAN[send_queue].full_200_s, rel=0.05)
+        assert row.met == SCAN[send_queue].met
+
+
+@needs_ns2
+def test_the_stored_send_queues_are_what_ns2_says() -> None:
+    asked = [setting.Conditions(200, send_queue=one) for one in (16, 34)]
+    for conditions, series in oracle.ask(asked).items():
+        stored = NS2_SCAN[conditions.send_queue]
+        assert series.full_s() == stored.full_200_s
+        assert series.loss_percent_of_trace_lines() == pytest.approx(stored.loss_200, rel=1e-6)
 
 
 def test_every_claim_has_its_sentence_and_every_mismatch_a_reason(nor2011: Reproduced) -> None:

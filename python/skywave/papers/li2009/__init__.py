@@ -227,6 +227,7 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "said": said.of_lots(lots),
         "said_of_dumbbells": said.of_dumbbells(dumbbells),
         "said_of_seeds": said.of_seeds(lots),
+        "said_of_vcp_split": said.of_vcp_split(lots),
         "tried": tried.TABLE.read(),
         "tried_rules": tried.RULES,
         "lot_seeds": len(LOT_SEEDS),
@@ -246,6 +247,11 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "sentences": sentences.SENTENCES,
         "held": sentences.held([*_cells(measured), *_claims(measured)]),
         "labels": {reading.name: reading.label for reading in READINGS},
+        "unjudged_cells": {
+            cell.id: cell for cell in cells.unjudged_cells(measured.ours, measured.lots)
+        },
+        "thirty_flows": sentences.THIRTY_FLOWS,
+        "completion_time": sentences.COMPLETION_TIME,
     }
 
 

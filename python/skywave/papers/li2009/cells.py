@@ -1,4 +1,8 @@
-"""Published values of Figures 2 to 5 beside ours."""
+"""Published values of Figures 2 to 5 beside ours.
+
+Figures 2 and 4 can be read in two ways. Each published value is judged once, by the reading that
+the paper's words support; ``unjudged_cells`` has the other.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +23,13 @@ from skywave.papers.li2009.rules import (
     knee_percent,
 )
 from skywave.papers.li2009.setting import (
+    AGGREGATES,
     DPCP,
     DPCP_DCCP,
     DPCP_TCP,
+    FLOWS,
     LOSS_PERCENT,
     LOT_S,
-    READINGS,
     TPCP,
     VCP,
     VCP_TCP,
@@ -54,13 +59,20 @@ class Ours:
 def published_cells(ours: Ours, lots: Sequence[Lot], dumbbells: Sequence[Dumbbell]) -> list[Cell]:
     """Judge every published value; reasons quote the stored parking lots and dumbbells."""
     return [
-        *(cell for reading in READINGS for cell in _figure_2(ours, reading, lots)),
+        *_figure_2(ours, FLOWS, lots),
         *figure_3(ours, dumbbells),
         *_figure_4(ours, DPCP_TCP),
         _gap(ours),
-        *_figure_4(ours, DPCP_DCCP),
         *figure_5(ours, dumbbells),
     ]
+
+
+def unjudged_cells(ours: Ours, lots: Sequence[Lot]) -> list[Cell]:
+    """Return what the other reading comes to: an aggregate is one sender, or DPCP is over DCCP.
+
+    Each has the id of the published value that it is a reading of.
+    """
+    return [*_figure_2(ours, AGGREGATES, lots), *_figure_4(ours, DPCP_DCCP)]
 
 
 def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
@@ -74,12 +86,12 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
         found: Sequence[float],
         rule: Rule,
         period: str,
-        reason: Reason,
+        reason: Reason | None = None,
     ) -> Cell:
         mean = average(found)
         matching = sum(rule.holds(value, one) for one in found)
         return Cell(
-            id=f"fig2{panel}/{reading.name}",
+            id=f"fig2{panel}",
             what=what,
             conditions={
                 "reading": reading.label,
@@ -91,7 +103,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             published=value,
             ours=mean.mean,
             rule=rule,
-            known_reason=reason,
+            known_reason=reason if reading == FLOWS else None,
         )
 
     before, after = (f"{start:g}-{end:g}" for start, end in PERIODS)
@@ -107,7 +119,6 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             [lot.l0_local_over_long for lot in vcp],
             ABOUT,
             f"{WARM_S:g}-{LOT_S}",
-            reasons.vcp_split(reading, lots),
         ),
         cell(
             "b",
@@ -127,7 +138,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             [lot.l0_long_before for lot in dpcp],
             NEAR,
             before,
-            reasons.share(reading, lots),
+            reasons.share(lots),
         ),
         cell(
             "c-after",
@@ -137,7 +148,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             [lot.l0_long_after for lot in dpcp],
             NEAR,
             after,
-            reasons.share(reading, lots),
+            reasons.share(lots),
         ),
         cell(
             "d-before",
@@ -147,7 +158,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             [lot.l2_long_of_link_before for lot in dpcp],
             NEAR,
             before,
-            reasons.share(reading, lots),
+            reasons.share(lots),
         ),
         cell(
             "d-after",
@@ -157,7 +168,7 @@ def _figure_2(ours: Ours, reading: Reading, lots: Sequence[Lot]) -> list[Cell]:
             [lot.l2_long_after for lot in dpcp],
             NEAR,
             after,
-            reasons.share(reading, lots),
+            reasons.share(lots),
         ),
     ]
 
@@ -210,7 +221,7 @@ def _figure_4(ours: Ours, carrier: Carrier) -> list[Cell]:
 
     def cell(name: str, what: str, unit: str, value: float, found: float, rule: Rule) -> Cell:
         return Cell(
-            id=f"fig4/{carrier.transport}-{name}",
+            id=f"fig4/{name}",
             what=what,
             conditions={"protocol": carrier.label},
             unit=unit,
@@ -258,7 +269,7 @@ def _gap(ours: Ours) -> Cell:
         for percent in (LOSS_PERCENT[0], LOSS_PERCENT[-1])
     ]
     return Cell(
-        id="fig4/tcp-gap",
+        id="fig4/gap",
         what=f"DPCP's lead over VCP without loss minus its lead at {LOSS_PERCENT[-1]} % loss "
         '(the gap "shrinks")',
         conditions={"lead without (%)": round(leads[0], 1), "with (%)": round(leads[1], 1)},

@@ -153,10 +153,11 @@ def _figure_2(
     reading: Reading,
 ) -> Drawn:
     lots = {scheme: series[scheme, reading] for scheme in (VCP, DPCP)}
+    label = reading.label if reading == FLOWS else f"{reading.label} (not judged)"
     return Drawn.at_widths(
         name,
-        f"Figure 2, {reading.label}, seed {LOT_SEED}: shares of L0 and L2, in % of the link's "
-        f"rate. Local of L2 starts at {JOINS_S} s.",
+        f"Figure 2, {label}, seed {LOT_SEED}: shares of L0 and L2, in % of the link's rate. "
+        f"Local of L2 starts at {JOINS_S} s.",
         partial(_shares, lots),
     )
 

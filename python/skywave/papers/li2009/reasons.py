@@ -11,7 +11,6 @@ from skywave.papers.li2009 import variants
 from skywave.papers.li2009.parking import proportional_mbps
 from skywave.papers.li2009.rules import APART, alike_from_percent
 from skywave.papers.li2009.setting import (
-    AGGREGATES,
     DEFAULT,
     DPCP,
     DPCP_TCP,
@@ -44,53 +43,21 @@ def law_percent(reading: Reading, *, joined: bool) -> tuple[float, float]:
     return 100 * mbps / LINKS_MBPS[0], 100 * mbps / LINKS_MBPS[JOINING]
 
 
-def _law(reading: Reading, *, joined: bool) -> str:
-    return "{:.0f} % of L0 and {:.0f} % of L2".format(*law_percent(reading, joined=joined))
+def _law(*, joined: bool) -> str:
+    return "{:.0f} % of L0 and {:.0f} % of L2".format(*law_percent(FLOWS, joined=joined))
 
 
-_PROPORTIONAL = (
-    "Each sender adds the same rate per second, whatever its round-trip time, and decreases in "
-    "proportion to its rate whenever a link on its path is overloaded. If overloads of links do "
-    "not coincide, the result is proportional fairness (see the section on who gets what), "
-)
-
-
-def share(reading: Reading, lots: Sequence[Lot]) -> Reason:
-    """Return why Long does not get its share, for a reading of what an aggregate is."""
-    if reading == AGGREGATES:
-        return Reason(
-            Cause.TWO_READINGS,
-            f"Out of reach. {_PROPORTIONAL}which gives one sender of Long "
-            f"{_law(AGGREGATES, joined=False)} before. The published values need the 30 and 10 "
-            "senders that the paper counts: with these the same law gives "
-            f"{_law(FLOWS, joined=False)} before, and {_law(FLOWS, joined=True)} after.",
-        )
+def share(lots: Sequence[Lot]) -> Reason:
+    """Return why Long does not get its share."""
     after = [lot.l0_long_after for lot in variants.find_seeds(lots, DPCP, FLOWS)]
     return Reason(
         Cause.RULES,
-        f"{_PROPORTIONAL}which gives {_law(FLOWS, joined=False)} before and "
-        f"{_law(FLOWS, joined=True)} after. Chance decides when which of 30 senders grows: by "
-        f"seed, Long gets {min(after):.0f} to {max(after):.0f} % of L0 after.",
-    )
-
-
-def vcp_split(reading: Reading, lots: Sequence[Lot]) -> Reason:
-    """Return why VCP's bias differs from the published one."""
-
-    def mean(one: Reading) -> float:
-        found = variants.find_seeds(lots, VCP, one)
-        return float(np.mean([lot.l0_local_over_long for lot in found]))
-
-    tried = [
-        lot.l0_local_over_long
-        for lot in lots
-        if (lot.scheme, lot.reading) == (VCP.name, reading.name)
-    ]
-    return Reason(
-        Cause.TWO_READINGS,
-        "The bias is there. Its size depends on the number of senders: with one for each aggregate "
-        f"the ratio is {mean(AGGREGATES):.1f}, with 30 and 10 it is {mean(FLOWS):.1f}. Of the "
-        f"variants that were tried with {reading.label}, none gives more than {max(tried):.1f}.",
+        "Each sender adds the same rate per second, whatever its round-trip time, and decreases in "
+        "proportion to its rate whenever a link on its path is overloaded. If overloads of links "
+        "do not coincide, the result is proportional fairness (see the section on who gets what), "
+        f"which gives {_law(joined=False)} before and {_law(joined=True)} after. Chance decides "
+        f"when which of 30 senders grows: by seed, Long gets {min(after):.0f} to {max(after):.0f} "
+        "% of L0 after.",
     )
 
 

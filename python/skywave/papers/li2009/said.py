@@ -46,6 +46,19 @@ def of_lots(lots: Sequence[variants.Lot]) -> dict[str, variants.Lot]:
     }
 
 
+def of_vcp_split(lots: Sequence[variants.Lot]) -> dict[str, float]:
+    """Return Local over Long on L0 with one sender of VCP for each aggregate.
+
+    It is the mean over seeds, and the highest of all variants.
+    """
+    found = variants.find_seeds(lots, VCP, AGGREGATES)
+    tried = [lot for lot in lots if (lot.scheme, lot.reading) == (VCP.name, AGGREGATES.name)]
+    return {
+        "mean": float(np.mean([lot.l0_local_over_long for lot in found])),
+        "highest": max(lot.l0_local_over_long for lot in tried),
+    }
+
+
 def of_seeds(lots: Sequence[variants.Lot]) -> dict[str, Any]:
     """Return the numbers on DPCP's parking lots with 30 and 10 senders and different seeds."""
     found = variants.find_seeds(lots, DPCP, FLOWS)

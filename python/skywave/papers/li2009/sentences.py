@@ -23,6 +23,9 @@ LITTLE_AFFECTED = (
     "the performance of DPCP is not significantly affected for packet loss rates less than 30%"
 )
 
+THIRTY_FLOWS = "represents the combined traffic of 30 FTP flows"
+COMPLETION_TIME = "average FTP completion time as a function of packet loss rate"
+
 QUANTIZATION = Sentence(
     "abstract",
     "allowing for a 2n-bit quantization of congestion measures with each packet carrying two of "
@@ -129,7 +132,7 @@ DOWNGRADE_SHOWS = Sentence(
     "4.3",
     "Since DPCP will downgrade to VCP when the link is identified as a lossy link, DPCP shows a "
     "significant performance degradation when packet loss rates exceed 35%.",
-    ("4.3/downgrade-from", "fig4/tcp-steeper", "fig4/dccp-steeper"),
+    ("4.3/downgrade-from", "fig4/steeper"),
 )
 LONGEST_AND_LOWEST = Sentence(
     "5",
@@ -399,8 +402,8 @@ SENTENCES = (
         "the utilization of Long Flows at L_0 is expected to decrease to 25% while the utilization "
         "of Local Flows is expected to increase to 75%",
         ("fig2c-after",),
-        "With one sender for each aggregate the value is met, but it hardly differs from that "
-        "before.",
+        "With one sender for each aggregate the value would be met, but it hardly differs from "
+        "that before.",
     ),
     Sentence(
         "4.1",
@@ -466,18 +469,18 @@ SENTENCES = (
         "4.3",
         "DPCP consistently outperforms VCP since it achieves faster convergence and higher "
         "bandwidth utilization than VCP",
-        ("fig4/tcp-faster", "fig4/dccp-faster"),
+        ("fig4/faster",),
     ),
     Sentence(
         "4.3",
         LITTLE_AFFECTED,
-        ("fig4/tcp-knee", "fig4/dccp-knee"),
+        ("fig4/knee",),
     ),
     DOWNGRADE_SHOWS,
     Sentence(
         "4.3",
         "The performance gap between DPCP and VCP shrinks as packet loss rates grow larger.",
-        ("fig4/tcp-gap",),
+        ("fig4/gap",),
     ),
     Sentence(
         "5",

@@ -10,6 +10,7 @@ from typing import Literal
 
 from attrs import evolve
 
+from skywave.papers.li2009.sentences import COMPLETION_TIME, THIRTY_FLOWS
 from skywave.papers.reproduction import Parameter
 from skywave.papers.vcp_scripts import DATA_B, IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
 from skywave.scenario import (
@@ -351,9 +352,9 @@ PARAMETERS = (
     Parameter("Parking lot", "L0 to L3 of 4, 4, 2, 4 Mbps, 250 ms each way", "paper"),
     Parameter(
         "Aggregates",
-        "Long: 30 over all links; Local: 10 on each, or one sender for each",
-        'paper: 30 and 10; one sender each is ours, for "aggregate FTP flows" that split a link '
-        "equally",
+        "Long: 30 senders over all links; Local: 10 on each",
+        f'paper: "{THIRTY_FLOWS}"; one sender for each aggregate, for "aggregate FTP flows" that '
+        "split a link equally, is beside it",
     ),
     Parameter("Local of L2", f"starts at {JOINS_S} s of {LOT_S} s", "paper"),
     Parameter("Dumbbell", "4 Mbps, round trip 500 ms, one flow", "ours, in the paper's range"),
@@ -361,6 +362,11 @@ PARAMETERS = (
         "Loss",
         "Bernoulli, at the bottleneck, forward only",
         'ours; paper: "We install Nistnet network emulator [4] to enforce packet loss."',
+    ),
+    Parameter(
+        "Transfers",
+        "over TCP; over DCCP beside it",
+        f'paper: "{COMPLETION_TIME}"',
     ),
     Parameter("File", f"{FILE_B // 1000} kB", "ours"),
     Parameter(

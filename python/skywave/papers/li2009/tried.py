@@ -18,7 +18,7 @@ from pathlib import Path
 from skywave.papers.li2009 import cells, experiments, setting, variants
 from skywave.papers.li2009.cells import Ours
 from skywave.papers.li2009.sentences import HOLDING, LITTLE_AFFECTED
-from skywave.papers.li2009.setting import DEFAULT, LOT_SEEDS, READINGS, Choices
+from skywave.papers.li2009.setting import DEFAULT, FLOWS, LOT_SEEDS, Choices
 from skywave.papers.stored import Table
 from skywave.papers.tried import Tried, tried_by_seed
 from skywave.simulate import run_many
@@ -62,15 +62,14 @@ The first is that of the verdicts: it follows the paper's words where there are 
 def attempt(choices: Choices) -> Tried:
     """Run everything with these choices and judge all published values."""
     lots = {
-        (scheme, reading, seed): setting.lot(scheme, reading, choices, seed)
+        (scheme, seed): setting.lot(scheme, FLOWS, choices, seed)
         for scheme in experiments.PUBLISHED_LOTS
-        for reading in READINGS
         for seed in LOT_SEEDS
     }
     dumbbells, transfers = experiments.dumbbells(choices), experiments.transfers(choices)
     outcomes = {
-        key: variants.lot_outcome((key[0], key[1], choices, key[2]), results)
-        for key, results in zip(lots, run_many(lots.values()), strict=True)
+        (scheme, seed): variants.lot_outcome((scheme, FLOWS, choices, seed), results)
+        for (scheme, seed), results in zip(lots, run_many(lots.values()), strict=True)
     }
     courses = experiments.courses(dict(zip(dumbbells, run_many(dumbbells.values()), strict=True)))
     times = experiments.times(dict(zip(transfers, run_many(transfers.values()), strict=True)))
@@ -79,9 +78,8 @@ def attempt(choices: Choices) -> Tried:
         cells.published_cells(
             Ours(
                 lots={
-                    (scheme, reading): [outcomes[scheme, reading, seed]]
+                    (scheme, FLOWS): [outcomes[scheme, seed]]
                     for scheme in experiments.PUBLISHED_LOTS
-                    for reading in READINGS
                 },
                 dumbbells=courses,
                 transfers=times,

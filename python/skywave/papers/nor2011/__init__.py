@@ -209,7 +209,7 @@ PAPER = Paper(
     readings=_readings,
     sections=_sections,
     stored=(tried.SCAN, tried.TABLE),
-    golden=oracle.ORACLE.renew,
+    golden=tried.renew_ns2,
     network=matrix.NETWORK,
     controls=matrix.CONTROLS,
 )

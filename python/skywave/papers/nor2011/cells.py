@@ -43,7 +43,7 @@ TENSION = (
     "Table 1 needs a sender that bursts a backlog into the bottleneck's queue. The burst "
     "overshoots, the window is halved twice, and the link fills late. The 100 s of Figure 3 need "
     "a sender without such a backlog, but then there are too few drops for Table 1. Of all send "
-    "queues that were tried none gives both; see the section on the send queue."
+    "queues that were tried, here and in ns-2, none gives both; see the section on the send queue."
 )
 
 SMALLER_GAIN = (

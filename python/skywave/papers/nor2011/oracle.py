@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,18 @@ def _flow(table: pa.Table, flow: str) -> FlowSeries:
         arrivals=table[f"{flow}_arr"].to_numpy().astype(np.int64),
         drops=table[f"{flow}_drop"].to_numpy().astype(np.int64),
     )
+
+
+def ask(runs: Sequence[Conditions]) -> dict[Conditions, Series]:
+    """Run ns-2 and return its results, of any conditions.
+
+    Raises:
+        Ns2Error: If ns-2 cannot be run.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as directory:
+        _ask(runs, Path(directory), None)
+        return _read_all(runs, Path(directory))
 
 
 ORACLE = Oracle(STORED, ALL_CONDITIONS, _ask, _read_all)

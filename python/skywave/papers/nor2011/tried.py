@@ -1,6 +1,7 @@
 """What the paper leaves open, judged by all of its values: the send queue, and other readings.
 
-``python -m skywave.papers stored nor2011`` runs and stores both tables.
+``python -m skywave.papers stored nor2011`` runs and stores what our simulator gives, and ``python
+-m skywave.papers golden nor2011`` what ns-2 gives.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.nor2011 import cells, measures, setting
+from skywave.papers.nor2011 import cells, measures, oracle, setting
 from skywave.papers.nor2011.measures import LOSS_WINDOW_S, Series
 from skywave.papers.nor2011.setting import (
     EXPERIMENT_1,
@@ -23,21 +24,24 @@ from skywave.papers.stored import Table
 from skywave.papers.tried import Tried, tried
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from skywave.papers.nor2011.cells import Loss
     from skywave.papers.nor2011.setting import Conditions
     from skywave.scenario.parts import Growth
 
-DISPUTED = (
-    *(f"table1/ssthresh={ssthresh}" for ssthresh in setting.PUBLISHED_SSTHRESH),
-    "fig3/ssthresh=20",
-    "fig3/ssthresh=200",
-)
-"""Values that no single send queue may meet together: Table 1, and the times of Figure 3."""
+TABLE_1 = frozenset(f"table1/ssthresh={ssthresh}" for ssthresh in setting.PUBLISHED_SSTHRESH)
+"""The values of Table 1."""
+FULL_EARLY = "fig3/ssthresh=200"
+"""The 100 s of Figure 3."""
 
 SEND_QUEUES = (*range(1, 61), *range(65, 201, 5), *range(220, 501, 20), *range(550, 1001, 50))
 """Send queues of the scan, in packets."""
+NS2_SEND_QUEUES = (
+    *(1, 2, 3, 4, 5, 8, 10, 12, 15, 16, 17, 18, 20, 25),
+    *(28, 29, 30, 33, 34, 40, 50, 75, 100, 200, 1000),
+)
+"""Those that ns-2 runs too: among them those between which our results change."""
 
 
 def _runs(
@@ -95,7 +99,25 @@ class Scanned:
 
 def scan(send_queue: int) -> Scanned:
     """Run everything with one send queue and judge all published values."""
-    runs = _runs(send_queue)
+    return _scanned(send_queue, _runs(send_queue))
+
+
+def scan_by_ns2(send_queue: int) -> Scanned:
+    """Return the same as ``scan`` from runs of ns-2.
+
+    Raises:
+        Ns2Error: If ns-2 cannot be run.
+
+    """
+    asked = {
+        conditions: replace(conditions, send_queue=send_queue)
+        for conditions in (EXPERIMENT_1, *EXPERIMENT_2)
+    }
+    answers = oracle.ask(list(asked.values()))
+    return _scanned(send_queue, {key: answers[conditions] for key, conditions in asked.items()})
+
+
+def _scanned(send_queue: int, runs: Mapping[Conditions, Series]) -> Scanned:
     second = {one: runs[setting.Conditions(one)] for one in setting.PUBLISHED_SSTHRESH}
     loss = {one: series.loss_percent_of_trace_lines() for one, series in second.items()}
     full_s = {one: series.full_s() for one, series in second.items()}
@@ -117,6 +139,50 @@ def scan(send_queue: int) -> Scanned:
 
 SCAN = Table(Path(__file__).with_name("send_queues.csv"), Scanned, SEND_QUEUES, scan)
 """The stored outcomes of all send queues."""
+NS2_SCAN = Table(
+    Path(__file__).with_name("send_queues_ns2.csv"), Scanned, NS2_SEND_QUEUES, scan_by_ns2
+)
+"""The stored outcomes of ns-2."""
+
+
+def renew_ns2() -> None:
+    """Run ns-2 and replace its stored results: those of the report's runs, and its scan.
+
+    Raises:
+        Ns2Error: If ns-2 cannot be run.
+
+    """
+    oracle.ORACLE.renew()
+    NS2_SCAN.renew()
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Which send queues of a scan meet Table 1, and which the 100 s of Figure 3, in packets.
+
+    Those from ``table_1_from`` on meet Table 1, those up to ``early_up_to`` the 100 s, and no other
+    one meets either.
+    """
+
+    table_1_from: int
+    early_up_to: int
+
+    @classmethod
+    def of(cls, scanned: Sequence[Scanned]) -> Conflict:
+        """Return the conflict in a scan, whose send queues ascend.
+
+        Raises:
+            ValueError: If there is none: one send queue meets both, or those that meet one of them
+                are not an end of the scan.
+
+        """
+        queues = [row.send_queue for row in scanned]
+        table_1 = [row.send_queue for row in scanned if row.met >= TABLE_1]
+        early = [row.send_queue for row in scanned if FULL_EARLY in row.met]
+        between = queues[len(early) : len(queues) - len(table_1)]
+        if not table_1 or not early or early + between + table_1 != queues:
+            raise ValueError("the scan of send queues does not have Table 1 and 100 s at its ends")
+        return cls(table_1[0], early[-1])
 
 
 @dataclass(frozen=True)
@@ -202,7 +268,7 @@ def sections(scanned: Sequence[Scanned]) -> dict[str, Any]:
 
     The first band has the longest send queues, and with them the paper's.
     """
-    found = bands(scanned)
+    found, by_ns2 = bands(scanned), NS2_SCAN.read()
     most = max(row.matches for row in scanned)
     return {
         "bands": found,
@@ -211,7 +277,9 @@ def sections(scanned: Sequence[Scanned]) -> dict[str, Any]:
         "longest_scanned": scanned[-1].send_queue,
         "most_met": most,
         "most_met_by": [band.send_queues for band in found if band.last.matches == most],
-        "meet_all_disputed": [row.send_queue for row in scanned if row.met >= set(DISPUTED)],
+        "conflict": Conflict.of(scanned),
+        "ns2_scanned": by_ns2,
+        "ns2_conflict": Conflict.of(by_ns2),
         "tried": [*(band.reading for band in found), *TABLE.read()],
         "tried_rules": RULES,
     }

@@ -114,8 +114,9 @@ def _finding(measured: Measured) -> Finding:
         f"over an emulated satellite link {number(rate.ours, 2)} % faster (published: "
         f"{number(rate.published)} % in the text, {number(table_percent, 2)} % by its table) and "
         f"lose less. But the start-up phase ends only {number(exit_.ours)} s sooner here, and "
-        f"{number(exit_.ns2)} s in ns-2, not {number(exit_.published)} s: however often it hears "
-        "from the receiver, a sender may only double its rate once per round trip.",
+        f"{number(exit_.ns2)} s in ns-2, not {number(exit_.published)} s: a receiver has little "
+        "to report while few packets arrive, and a sender may double its rate only once per round "
+        "trip.",
         "finding",
         "Receivers that report several times per round trip do make downloads over a satellite "
         f"link faster: by {number(rate.ours, 2)} % (published: {number(rate.published)} % and "

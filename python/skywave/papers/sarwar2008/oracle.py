@@ -37,24 +37,27 @@ class Run:
     """A run of ns-2 with one of its two TFRCs, and with ``reports`` reports per round-trip time.
 
     The DCCP module always has one report. ``queue`` is None if the link loses one packet at the
-    end of slow start and no other, as in :mod:`skywave.papers.sarwar2008.errors`.
+    end of slow start and no other, as in :mod:`skywave.papers.sarwar2008.errors`. TFRC starts with
+    RFC 3390's window per round-trip time, ns-2's default, or with ``one_packet``.
     """
 
     agent: Agent
     reports: int
     queue: int | None
+    one_packet: bool = False
 
     @property
     def name(self) -> str:
         """The name for files."""
-        if self.queue is None:
-            return f"{self.agent}-reports{self.reports}-error"
-        return f"{self.agent}-reports{self.reports}-queue{self.queue}"
+        losses = "error" if self.queue is None else f"queue{self.queue}"
+        start = "-one-packet" if self.one_packet else ""
+        return f"{self.agent}-reports{self.reports}-{losses}{start}"
 
 
 ALL_RUNS = (
     *(Run("dccp", 1, queue) for queue in QUEUES),
     *(Run("tfrc", reports, queue) for reports in (1, REPORTS) for queue in (*QUEUES, None)),
+    *(Run("tfrc", reports, None, one_packet=True) for reports in (1, REPORTS)),
 )
 
 
@@ -78,7 +81,8 @@ def _run_one(run: Run, directory: Path) -> None:
 
 def _simulate(run: Run, path: Path, **parameters: object) -> None:
     fixed = {"agent": run.agent, "nfb": run.reports, "rtt": RTT_S, "out": path}
-    ns2.run(ns2.command("sarwar2008.tcl", **fixed, **parameters))
+    start = {"initr": 1, "rinit": 1} if run.one_packet else {}
+    ns2.run(ns2.command("sarwar2008.tcl", **fixed, **start, **parameters))
 
 
 def _first_at_full_rate(path: Path) -> int:
