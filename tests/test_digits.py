@@ -9,6 +9,8 @@ import pytest
 
 from skywave.papers.digits import SIGNIFICANCE, Printed, denominator
 from skywave.papers.lien2009 import published
+from skywave.papers.nor2011 import cells as nor2011
+from skywave.papers.sarwar2008 import published as sarwar2008
 
 
 def printed(*values: str, whole: int = 100) -> Printed:
@@ -91,3 +93,12 @@ def test_lien2009_counts_the_same_packets_in_both_tables() -> None:
         assert max(abs(one - other) for one, other in zip(arrived, kept, strict=True)) <= 13
     assert published.arrived("Vegas") == (623, 449, 284, 168, 108)
     assert published.kept("Vegas") == (636, 444, 283, 166, 105)
+
+
+@pytest.mark.parametrize(
+    "table", [nor2011.LOSSES, *sarwar2008.PRINTED], ids=["nor2011", "rates", "losses"]
+)
+def test_other_tables_are_too_short(table: Printed) -> None:
+    found = denominator(table)
+    assert not found.is_found
+    assert found.numerators is None

@@ -202,6 +202,7 @@ PAPER = Paper(
     parameters=setting.PARAMETERS,
     run=_run,
     cells=_cells,
+    printed=(cells.LOSSES,),
     comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
     claims=_claims,
     finding=_finding,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skywave.papers.cells import Cell, Comparison, SameOrder, Within
+from skywave.papers.digits import Printed
 from skywave.papers.nor2011.measures import LOSS_WINDOW_S, ZIGZAG_FROM_S, Series
 from skywave.papers.nor2011.setting import (
     BEYOND_SSTHRESH,
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     Loss = Callable[[Series], float | None]
     _Measure = tuple[str, str, str, Callable[[Series], float | None]]
 
-TABLE_1 = {20: 0.0014, 50: 0.0015, 100: 0.0107, 200: 0.0277}
+LOSSES = Printed("Table 1", "packet loss (%)", ("0.0014", "0.0015", "0.0107", "0.0277"), whole=100)
+TABLE_1 = dict(zip(PUBLISHED_SSTHRESH, map(float, LOSSES.values), strict=True))
 """Published packet loss in %, by initial ssthresh in packets."""
 
 FIGURE_3_S = {20: 160, 200: 100}

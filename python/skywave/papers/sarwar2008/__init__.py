@@ -28,7 +28,7 @@ from skywave.papers.sarwar2008 import (
     setting,
     tried,
 )
-from skywave.papers.sarwar2008.published import EXIT_GAIN_S, TABLE_1
+from skywave.papers.sarwar2008.published import EXIT_GAIN_S, PRINTED, TABLE_1
 from skywave.papers.stages import run_plans, stage
 from skywave.printing import number
 
@@ -169,6 +169,7 @@ PAPER = Paper(
     parameters=(*setting.PARAMETERS, *live.PARAMETERS),
     run=_run,
     cells=_cells,
+    printed=PRINTED,
     claims=_claims,
     finding=_finding,
     comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
