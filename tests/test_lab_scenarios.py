@@ -81,6 +81,10 @@ def test_files_are_not_read_for_the_page() -> None:
     trace = 'trace = { mahimahi = "/etc/passwd" }\naccess_rate ='
     with pytest.raises(reading.Wrong, match="trace"):
         reading.inspect(TEXT.replace("access_rate =", trace))
+    replay = TEXT.replace("source = { ftp = {} }", 'source = { replay = { file = "/etc/passwd" } }')
+    assert replay != TEXT
+    with pytest.raises(reading.Wrong, match="the file has not been read"):
+        reading.inspect(replay)
 
 
 def test_a_file_may_begin_with_a_mark_of_its_byte_order(tmp_path: Path) -> None:

@@ -44,11 +44,13 @@
 //! # Ok::<(), ParameterError>(())
 //! ```
 
+mod file;
 mod selection;
 mod words;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -56,6 +58,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 pub use serde_json::Value;
 
+pub use file::{not_read, read_file, read_lines};
 pub use selection::{Choice, DefaultChoice, Selection};
 pub use words::in_plain_words;
 
@@ -134,12 +137,16 @@ struct Elsewhere<T: ?Sized> {
 
 type Find<T> = dyn Fn(&str, &Value) -> Result<Found<T>, ParameterError> + Send + Sync;
 
+type Load = dyn Fn(&Value, &Path) -> Result<Value, ParameterError> + Send + Sync;
+
 type Read<T> = dyn Fn(&Value, &OpenSet<T>) -> Result<Found<T>, ParameterError> + Send + Sync;
 
 struct Member<T: ?Sized> {
     doc: &'static str,
     schema: fn(&mut SchemaGenerator) -> Schema,
     read: Arc<Read<T>>,
+    /// Present if its parameters may name files.
+    load: Option<Arc<Load>>,
 }
 
 impl<T: ?Sized> OpenSet<T> {
@@ -184,6 +191,27 @@ impl<T: ?Sized> OpenSet<T> {
         });
     }
 
+    /// Registers a member whose parameters may name files. `load` replaces the names, which are
+    /// relative to a directory, by what is in the files; it is called where a scenario is read from
+    /// a file, before `make`.
+    pub fn register_with_files<P>(
+        &mut self,
+        name: &str,
+        doc: &'static str,
+        load: impl Fn(&mut P, &Path) -> Result<(), ParameterError> + Send + Sync + 'static,
+        make: impl Fn(P) -> Result<Arc<T>, ParameterError> + Send + Sync + 'static,
+    ) where
+        P: JsonSchema + Serialize + DeserializeOwned,
+    {
+        self.register(name, doc, make);
+        let member = self.members.get_mut(name).expect("it is registered");
+        member.load = Some(Arc::new(move |given, directory| {
+            let mut parameters: P = typed(given)?;
+            load(&mut parameters, directory)?;
+            complete(&parameters)
+        }));
+    }
+
     /// Registers a member that contains other members, which `make` reads from the set passed to
     /// it. `make` also fills in defaults within its own parameters.
     pub fn register_composite<P>(
@@ -213,6 +241,7 @@ impl<T: ?Sized> OpenSet<T> {
             doc,
             schema: SchemaGenerator::subschema_for::<P>,
             read: Arc::new(read),
+            load: None,
         };
         self.members.insert(name.to_owned(), member);
     }
@@ -231,6 +260,22 @@ impl<T: ?Sized> OpenSet<T> {
             ParameterError::new("", format!("\"{name}\" is not a known {kind}: use {known}"))
         })?;
         (member.read)(parameters, self)
+    }
+
+    /// Reads the files that these parameters of the named member name, relative to `directory`, and
+    /// returns the parameters with what is in them; `None` if the member has no files.
+    ///
+    /// # Errors
+    /// [`ParameterError`] if a parameter or a file is wrong.
+    pub fn load(
+        &self,
+        name: &str,
+        parameters: &Value,
+        directory: &Path,
+    ) -> Result<Option<Value>, ParameterError> {
+        let member = self.members.get(name);
+        let load = member.and_then(|member| member.load.as_ref());
+        load.map(|load| load(parameters, directory)).transpose()
     }
 
     /// Whether there is a member with this name.
@@ -282,6 +327,7 @@ impl<T: ?Sized> Clone for Member<T> {
             doc: self.doc,
             schema: self.schema,
             read: Arc::clone(&self.read),
+            load: self.load.clone(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::Path;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -119,6 +120,23 @@ impl<C> Selection<C> {
             self.parameters = Arc::new(found.parameters);
         }
         Ok(found.member)
+    }
+
+    /// Replaces the names of files among the parameters by what is in the files. The names are
+    /// relative to `directory`.
+    ///
+    /// # Errors
+    /// As for [`OpenSet::load`].
+    pub fn load<T: ?Sized>(
+        &mut self,
+        set: &OpenSet<T>,
+        directory: &Path,
+    ) -> Result<(), ParameterError> {
+        let loaded = set.load(&self.name, &self.parameters, directory);
+        if let Some(parameters) = loaded.map_err(|error| error.within(&self.name))? {
+            self.parameters = Arc::new(parameters);
+        }
+        Ok(())
     }
 }
 
@@ -329,6 +347,31 @@ mod tests {
         selection.complete(&limits()).unwrap();
         let completed = serde_json::to_string(&selection).unwrap();
         assert_eq!(completed, r#"{"some":{"packets":0,"bytes":5}}"#);
+    }
+
+    #[test]
+    fn what_a_file_holds_replaces_its_name() {
+        let mut limits = limits();
+        let load = |limit: &mut Limit, directory: &Path| {
+            let is_there = directory == Path::new("there");
+            ParameterError::unless(is_there, "bytes", || "cannot be read".to_owned())?;
+            limit.bytes = 7;
+            Ok(())
+        };
+        limits.register_with_files("stored", "A limit.", load, |limit: Limit| {
+            Ok(Arc::new(limit.bytes))
+        });
+        let mut stored = selection(json!("stored"));
+        let error = stored.load(&limits, Path::new("here")).unwrap_err();
+        assert_eq!(error.to_string(), "stored.bytes: cannot be read");
+        stored.load(&limits, Path::new("there")).unwrap();
+        assert_eq!(*stored.read(&limits).unwrap(), 7);
+        // A member without files, or one that does not exist, is left as it is.
+        for name in ["some", "none"] {
+            let mut other = selection(json!(name));
+            other.load(&limits, Path::new("here")).unwrap();
+            assert_eq!(other, selection(json!(name)));
+        }
     }
 
     #[test]

@@ -55,8 +55,8 @@ pub use skywave_path::{
     BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec, PacketLossSpec, QueueSpec, TraceStep,
 };
 pub use skywave_traffic::{
-    AdaptSpec, CbrSpec, FileSizeSpec, FtpSpec, SourceSpec, TalkspurtSpec, ThinkSpec, VoiceSpec,
-    WebSpec,
+    AdaptSpec, CbrSpec, ExponentialSpec, FileSizeSpec, FtpSpec, OnOffSpec, ParetoSpec, PeriodSpec,
+    PoissonSpec, ReplaySpec, SourceSpec, TalkspurtSpec, ThinkSpec, VoiceSpec, WebSpec,
 };
 pub use socket::{ServiceCodeSpec, SocketSpec};
 pub use tcp::{TcpRecovery, TcpSpec};

@@ -33,7 +33,7 @@ impl Scenario {
         directory: &Path,
     ) -> Result<Self, ScenarioError> {
         let mut scenario = read_toml(text)?;
-        scenario.load_traces(directory)?;
+        scenario.load_files(registry, directory)?;
         scenario.completed(registry)
     }
 
@@ -60,7 +60,7 @@ impl Scenario {
         directory: &Path,
     ) -> Result<Self, ScenarioError> {
         let mut scenario = read_json(text)?;
-        scenario.load_traces(directory)?;
+        scenario.load_files(registry, directory)?;
         scenario.completed(registry)
     }
 
@@ -109,11 +109,19 @@ impl Scenario {
         Ok(())
     }
 
-    /// Replaces the names of trace files by their steps, so that the scenario is self-contained.
-    fn load_traces(&mut self, directory: &Path) -> Result<(), ScenarioError> {
+    /// Replaces the names of files by what is in them, so that the scenario is self-contained.
+    fn load_files<B: Backend>(
+        &mut self,
+        registry: &Registry<B>,
+        directory: &Path,
+    ) -> Result<(), ScenarioError> {
         for (field, selections) in self.selections() {
             let loaded = selections.load_traces(directory);
             loaded.map_err(|error| error.within(&field))?;
+        }
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            let loaded = flow.source.load(&registry.sources, directory);
+            loaded.map_err(|error| error.within(&format!("flows[{index}].source")))?;
         }
         Ok(())
     }

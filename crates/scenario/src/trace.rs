@@ -9,14 +9,11 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use skywave_path::{CheckedTrace, ListedSteps, Opportunities, TraceSelection, TraceStep, Traces};
-use skywave_registry::ParameterError;
+use skywave_registry::{ParameterError, not_read, read_lines};
 use skywave_units::ParseQuantityError;
 
 /// The most steps of a trace. With more, a scenario no longer fits a message.
 const MOST_STEPS: usize = 1_000_000;
-
-/// The size limit of trace files. A larger file has more steps than allowed.
-const MOST_BYTES: u64 = 100_000_000;
 
 /// How a link's rate and delay change over time.
 #[derive(Clone, Debug, JsonSchema)]
@@ -145,60 +142,18 @@ impl TraceSpec {
     /// Replaces a file name by what is in the file.
     pub(crate) fn load(&mut self, directory: &Path) -> Result<(), ParameterError> {
         match self {
-            Self::File(name) => *self = Self::Steps(lines("file", name, directory, step)?),
+            Self::File(name) => *self = Self::Steps(read_lines("file", name, directory, step)?),
             Self::Mahimahi(name) => {
                 let time = |line: &str| {
                     let number = line.parse();
                     number.map_err(|_| format!("\"{line}\" is not a number of milliseconds"))
                 };
-                *self = Self::Opportunities(lines("mahimahi", name, directory, time)?);
+                *self = Self::Opportunities(read_lines("mahimahi", name, directory, time)?);
             }
             Self::Steps(_) | Self::Opportunities(_) | Self::Generated(_) => {}
         }
         Ok(())
     }
-}
-
-fn not_read(field: &str, instead: &str) -> ParameterError {
-    let message =
-        format!("the file has not been read: read the scenario from a file too, or {instead}");
-    ParameterError::new(field, message)
-}
-
-/// Reads the lines of a file, without comments and blank ones. `field` names the file.
-fn lines<T>(
-    field: &str,
-    name: &str,
-    directory: &Path,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Vec<T>, ParameterError> {
-    let wrong = |message| ParameterError::new(field, message);
-    let unreadable = |error| wrong(format!("{name} cannot be read: {error}"));
-    let path = directory.join(name);
-    // A pipe would block, and a device may be endless.
-    let about = std::fs::metadata(&path).map_err(unreadable)?;
-    if !about.is_file() {
-        return Err(wrong(format!("{name} is not a file")));
-    }
-    if about.len() > MOST_BYTES {
-        let message = format!("{name} has {} B: at most {MOST_BYTES} B", about.len());
-        return Err(wrong(message));
-    }
-    // A file of the kernel's says that it is empty, and may have the reader wait.
-    let text = match about.len() {
-        0 => String::new(),
-        _ => std::fs::read_to_string(path).map_err(unreadable)?,
-    };
-    // Some editors begin a file by a mark of its byte order.
-    text.trim_start_matches('\u{feff}')
-        .lines()
-        .enumerate()
-        .map(|(index, line)| (index + 1, line.trim()))
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(number, line)| {
-            read(line).map_err(|message| wrong(format!("{name}, line {number}: {message}")))
-        })
-        .collect()
 }
 
 fn check_opportunities(times: &[u32]) -> Result<(), ParameterError> {

@@ -1,4 +1,4 @@
-//! Storage of packets in flight.
+//! Storage of packets in flight, and their numbers.
 
 use std::mem;
 use std::ops::{Index, IndexMut};
@@ -13,12 +13,17 @@ use crate::packet::Body;
 #[derive(Debug, Default)]
 pub(crate) struct Bodies {
     slots: Vec<Option<Body>>,
+    /// The number of the packet in each slot.
+    numbers: Vec<u64>,
     /// The keys of empty slots, most recently emptied last.
     empty: Vec<u32>,
+    /// How many bodies have been stored.
+    stored: u64,
 }
 
 impl Bodies {
-    /// Stores a body and returns its key: the one that was freed last.
+    /// Stores a body and returns its key: the one that was freed last. Bodies are numbered from 0 in
+    /// the order in which they are stored.
     #[inline(always)]
     pub(crate) fn insert(&mut self, body: Body) -> u32 {
         if self.empty.is_empty() {
@@ -28,6 +33,8 @@ impl Bodies {
         let vacancy = self.slots[key as usize].replace(body);
         // The slot is empty, so nothing needs to be dropped; the compiler cannot know.
         mem::forget(vacancy);
+        self.numbers[key as usize] = self.stored;
+        self.stored += 1;
         key
     }
 
@@ -36,6 +43,7 @@ impl Bodies {
     fn add_slot(&mut self) {
         self.empty.push(self.slots.len() as u32);
         self.slots.push(None);
+        self.numbers.push(0);
     }
 
     /// Removes and returns a body. Its key may be reused.
@@ -47,6 +55,12 @@ impl Bodies {
         let body = self.slots[key].take().expect("the body is there");
         self.empty.push(key as u32);
         body
+    }
+
+    /// Returns the number of the body that is, or was last, under this key.
+    #[inline(always)]
+    pub(crate) fn number(&self, key: usize) -> u64 {
+        self.numbers[key]
     }
 }
 
@@ -79,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_stays_under_its_key_and_slots_are_used_again() {
+    fn a_body_stays_under_its_key_and_numbers_are_not_used_again() {
         let mut bodies = Bodies::default();
         let keys: Vec<u32> = (0..3).map(|number| bodies.insert(body(number))).collect();
         assert_eq!(keys, [0, 1, 2]);
@@ -88,5 +102,6 @@ mod tests {
         assert_eq!((bodies.insert(body(3)), bodies.insert(body(4))), (0, 1));
         assert_eq!(bodies[1], body(4));
         assert_eq!((bodies.insert(body(5)), &bodies[2]), (3, &body(2)));
+        assert_eq!([0, 1, 2, 3].map(|key| bodies.number(key)), [3, 4, 2, 5]);
     }
 }

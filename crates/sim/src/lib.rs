@@ -88,8 +88,9 @@ pub use skywave_path::{
 };
 pub use skywave_scenario::{
     AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell, DynamicSpec, ErrorUnit,
-    FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec, Growth, KernelTcpSpec,
-    LinkSpec, LossSpec, Named, PacketLossSpec, PerRoundTripSpec, Probes, Profile, ReceiverRttSpec,
+    ExponentialSpec, FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec, Growth,
+    KernelTcpSpec, LinkSpec, LossSpec, Named, OnOffSpec, PacketLossSpec, ParetoSpec,
+    PerRoundTripSpec, PeriodSpec, PoissonSpec, Probes, Profile, ReceiverRttSpec, ReplaySpec,
     Scenario, ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery, TcpSpec,
     TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec, VoiceSpec,
     WebSpec, WindowSpec,

@@ -6,6 +6,7 @@
 pub(crate) mod controls;
 pub(crate) mod drops;
 pub(crate) mod flows;
+mod identity;
 mod inner_values;
 pub(crate) mod link_flows;
 pub(crate) mod links;

@@ -16,7 +16,7 @@ use crate::view::{Event, PacketView};
 pub struct Record {
     /// When it happened.
     pub at: Instant,
-    /// The packet, numbered in order of sending from 0.
+    /// The packet's [number](PacketView::number).
     pub packet: u64,
     /// What happened.
     pub what: What,
@@ -60,7 +60,7 @@ pub enum What {
 
 impl Record {
     #[inline(always)]
-    fn new(at: Instant, event: Event, packet: PacketView<'_>, number: u64) -> Self {
+    fn new(at: Instant, event: Event, packet: PacketView<'_>) -> Self {
         let what = match event {
             Event::Send => What::Sent {
                 host: packet.from(),
@@ -72,7 +72,7 @@ impl Record {
         };
         Self {
             at,
-            packet: number,
+            packet: packet.number(),
             what,
             size: packet.size(),
             ecn: packet.ecn(),
@@ -114,44 +114,15 @@ impl Record {
     }
 }
 
-/// Numbers packets in the order in which they are sent.
-#[derive(Clone, Debug, Default)]
-struct Numbering {
-    sent: u64,
-    /// The number of each packet in flight, by its slot.
-    numbers: Vec<u64>,
-}
-
-impl Numbering {
-    // Inlined, because callers know the event at compile time and most of this is optimized away.
-    #[inline(always)]
-    fn record(&mut self, at: Instant, event: Event, packet: PacketView<'_>) -> Record {
-        let key = packet.slot();
-        if event == Event::Send {
-            self.number(key);
-        }
-        Record::new(at, event, packet, self.numbers[key])
-    }
-
-    fn number(&mut self, key: usize) {
-        if key >= self.numbers.len() {
-            self.numbers.resize(key + 1, 0);
-        }
-        self.numbers[key] = self.sent;
-        self.sent += 1;
-    }
-}
-
 /// Keeps the whole record of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     pub(crate) records: Vec<Record>,
-    numbering: Numbering,
 }
 
 impl Observer for Recorder {
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
-        self.records.push(self.numbering.record(now, event, packet));
+        self.records.push(Record::new(now, event, packet));
     }
 }
 
@@ -165,7 +136,6 @@ pub(crate) struct Fingerprint {
     /// long.
     pending: Box<[u8; HASHED_AT_ONCE]>,
     len: usize,
-    numbering: Numbering,
 }
 
 /// The number of bytes hashed at a time. They stay in the L1 cache.
@@ -177,7 +147,6 @@ impl Default for Fingerprint {
             hash: XxHash3_64::new(),
             pending: Box::new([0; HASHED_AT_ONCE]),
             len: 0,
-            numbering: Numbering::default(),
         }
     }
 }
@@ -214,8 +183,7 @@ impl Observer for Fingerprint {
         if let Event::Enqueue { .. } | Event::Arrive { .. } = event {
             return;
         }
-        let record = self.numbering.record(now, event, packet);
-        record.write_to(self.room());
+        Record::new(now, event, packet).write_to(self.room());
         if event == Event::Send {
             let body = packet.body();
             *self.room() = body.seq().to_le_bytes();

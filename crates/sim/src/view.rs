@@ -133,8 +133,15 @@ impl<'a> PacketView<'a> {
         self.body().datagram()
     }
 
-    /// Returns a number that is unique among the packets in flight. Numbers are small and reused,
-    /// so they can index a table.
+    /// Returns its number, which no other packet of the run has: packets are numbered from 0 in the
+    /// order in which all flows send them. A retransmission is another packet.
+    #[inline(always)]
+    pub fn number(self) -> u64 {
+        self.bodies.number(self.frame.body())
+    }
+
+    /// Returns the slot that it occupies while it is in flight. Slots are small numbers and are used
+    /// again, so they can index a table.
     #[inline(always)]
     pub const fn slot(self) -> usize {
         self.frame.body()

@@ -1,4 +1,5 @@
-//! A user-defined source, registered like the built-in ones.
+//! Sources in simulations: a user-defined one, registered like the built-in ones, and built-in ones
+//! over every transport.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -90,14 +91,14 @@ fn scenario(transport: &str, source: &str) -> Result<Scenario, String> {
         start = "1 s"
         stop = "5.5 s"
         transport = {{ {transport} = {{}} }}
-        source = {{ bursts = {source} }}
+        source = {{ {source} }}
         "#
     );
     Scenario::from_toml(&text, &registry()).map_err(|error| error.to_string())
 }
 
-fn summary(transport: &str) -> Summary {
-    let scenario = scenario(transport, "{ datagrams = 3 }").unwrap();
+fn summary(transport: &str, source: &str) -> Summary {
+    let scenario = scenario(transport, source).unwrap();
     let options = RunOptions {
         verify_physics: true,
         ..RunOptions::default()
@@ -111,7 +112,7 @@ fn summary(transport: &str) -> Summary {
 #[test]
 fn a_source_of_ones_own_sends_over_every_transport() {
     for transport in ["tcp", "dccp", "udp"] {
-        let delivered = summary(transport).flows[0].delivered_bytes;
+        let delivered = summary(transport, "bursts = { datagrams = 3 }").flows[0].delivered_bytes;
         assert_eq!(delivered, 5 * 3 * 500, "{transport}");
     }
 }
@@ -120,11 +121,45 @@ fn a_source_of_ones_own_sends_over_every_transport() {
 fn errors_name_the_parameter_or_the_transport() {
     let error = |transport, source| scenario(transport, source).unwrap_err();
     assert_eq!(
-        error("tcp", "{ datagrams = 0 }"),
+        error("tcp", "bursts = { datagrams = 0 }"),
         "flows[0].source.bursts.datagrams: 0: use 1 or more"
     );
     assert_eq!(
-        error("udp", "{ datagrams = 1, streams = true }"),
+        error("udp", "bursts = { datagrams = 1, streams = true }"),
         "flows[0].source: bursts need a byte stream: use tcp"
     );
+}
+
+/// The same datagrams leave at the same times over every transport, and all arrive.
+#[test]
+fn random_and_recorded_traffic_arrives_over_every_transport() {
+    let period =
+        "{ exponential = { mean = \"100 ms\" } }, off = { pareto = { mean = \"100 ms\" } }";
+    for (source, expected) in [
+        (
+            r#"poisson = { rate = "400 kbps", datagram = "500 B" }"#.to_owned(),
+            None,
+        ),
+        (
+            format!(r#"on-off = {{ rate = "800 kbps", datagram = "500 B", on = {period} }}"#),
+            None,
+        ),
+        (
+            r#"replay = { times = ["0 s", "1 s", "1 s"], sizes = ["1 B", "900 B", "99 B"] }"#
+                .to_owned(),
+            Some(1_000),
+        ),
+        (
+            r#"replay = { times = ["500 ms", "1 s"], sizes = ["1 B", "99 B"], repeat = true }"#
+                .to_owned(),
+            // The flow stops after 4.5 s, before what is due at that time.
+            Some(400),
+        ),
+    ] {
+        let delivered = ["tcp", "dccp", "udp"]
+            .map(|transport| summary(transport, &source).flows[0].delivered_bytes);
+        let expected = expected.unwrap_or(delivered[0]);
+        assert!(expected >= 400);
+        assert_eq!(delivered, [expected; 3], "{source}");
+    }
 }

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration, Instant, Rate};
 use skywave_wire::Payload;
 
-use crate::check::check_datagram;
+use crate::check::interval;
 use crate::{CheckedSource, SendingEnd, Setup, Source, SourceKind};
 
 /// A constant-bit-rate source.
@@ -24,32 +23,30 @@ pub struct CbrSpec {
 
 impl CbrSpec {
     pub(crate) fn kind(self) -> CheckedSource {
-        ParameterError::unless(self.rate > Rate::default(), "rate", || {
-            "0 bps: give a rate above zero".to_owned()
-        })?;
-        check_datagram(self.datagram.get(), "datagram")?;
-        ParameterError::unless(!self.interval().is_zero(), "rate", || {
-            let Self { rate, datagram } = self;
-            format!("{rate} is more than one datagram of {datagram} a nanosecond")
-        })?;
-        Ok(Arc::new(self))
-    }
-
-    fn interval(&self) -> Duration {
-        self.rate.transmission_time(self.datagram.get())
+        Ok(Arc::new(Cbr {
+            interval: interval(self.rate, self.datagram)?,
+            datagram: self.datagram.get() as u32,
+        }))
     }
 }
 
-impl SourceKind for CbrSpec {
+/// Checked parameters.
+#[derive(Debug)]
+struct Cbr {
+    interval: Duration,
+    datagram: u32,
+}
+
+impl SourceKind for Cbr {
     fn datagram(&self) -> u64 {
-        self.datagram.get()
+        self.datagram.into()
     }
 
     fn build(&self, setup: &Setup<'_>) -> Box<dyn Source> {
         Box::new(Stream {
             start: setup.start,
-            interval: self.interval(),
-            datagram: self.datagram.get() as u32,
+            interval: self.interval,
+            datagram: self.datagram,
         })
     }
 }

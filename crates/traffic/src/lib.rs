@@ -60,8 +60,12 @@ mod built_in;
 mod cbr;
 mod check;
 mod codec;
+mod draw;
 mod ftp;
 mod journal;
+mod on_off;
+mod poisson;
+mod replay;
 mod sending_end;
 mod source;
 mod voice;
@@ -73,6 +77,9 @@ pub use check::check_datagram;
 pub use codec::Codec;
 pub use ftp::FtpSpec;
 pub use journal::{Journal, Made, Transfer};
+pub use on_off::{ExponentialSpec, OnOffSpec, ParetoSpec, PeriodSpec};
+pub use poisson::PoissonSpec;
+pub use replay::ReplaySpec;
 pub use sending_end::SendingEnd;
 pub use source::{
     Carrier, CheckedSource, Playout, Setup, Source, SourceChoice, SourceKind, SourceSpec, Sources,

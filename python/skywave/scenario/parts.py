@@ -1043,6 +1043,113 @@ class Ftp(Part):
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
+class OnOff(Part):
+    """Bursts of constant rate, separated by pauses. The lengths of both are random, and the mean
+    rate is `rate * on / (on + off)`, of the mean lengths.
+
+    Time in bursts adds up over pauses: a datagram leaves whenever there has been as much more
+    of it as a datagram takes at `rate`. The flow starts in a pause, so that many flows do not
+    start together.
+
+    In ns-2, this is `Application/Traffic/Exponential` or `/Pareto`, which round a burst to
+    whole datagrams, at least one.
+
+    Attributes:
+        rate: The rate of application data in a burst.
+        datagram: The size of each datagram.
+        on: The lengths of bursts (`burst_time_` in ns-2).
+        off: The lengths of pauses (`idle_time_` in ns-2).
+
+    """
+
+    TAG: ClassVar[str] = "on-off"
+    rate: Rate = field(converter=Rate)
+    datagram: Bytes = field(converter=Bytes)
+    on: Period
+    off: Period
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Exponential(Part):
+    """An exponential distribution: `P{T > t} = exp(-t / mean)`.
+
+    Attributes:
+        mean: The mean length, at least 1 µs.
+
+    """
+
+    TAG: ClassVar[str] = "exponential"
+    mean: Duration = field(converter=Duration)
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Pareto(Part):
+    """A Pareto distribution: `P{T > t} = (scale / t)^shape` for `t` above `scale`, which is
+    `mean * (shape - 1) / shape`.
+
+    Attributes:
+        mean: The mean length, at least 1 µs.
+        shape: How quickly the tail decays, above 1. The variance is infinite for values up to
+            2. The default is ns-2's.
+
+    """
+
+    TAG: ClassVar[str] = "pareto"
+    mean: Duration = field(converter=Duration)
+    shape: float = 1.5
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Poisson(Part):
+    """Datagrams of one size at the times of a Poisson process: the intervals between them are
+    independent and exponentially distributed.
+
+    In ns-2, this is `Application/Traffic/Exponential` with a `burst_time_` of 0.
+
+    Attributes:
+        rate: The mean rate of application data. The mean interval is the time that one
+            datagram takes at this rate.
+        datagram: The size of each datagram.
+
+    """
+
+    TAG: ClassVar[str] = "poisson"
+    rate: Rate = field(converter=Rate)
+    datagram: Bytes = field(converter=Bytes)
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Replay(Part):
+    """Datagrams at the times and with the sizes of a trace: `times` and `sizes`, or a file with
+    both.
+
+    Attributes:
+        times: When each datagram is sent, since the start of the flow, in order. Several may
+            have the same time.
+        sizes: The size of each datagram.
+        file: A file with the times in seconds and the sizes in bytes; its path is relative to
+            the scenario file. Its first line is `time_s,bytes`, and each further line is a
+            datagram: `0.02,160`. Lines that start with `#` are comments. When the scenario is
+            read from a file, `times` and `sizes` replace this field.
+        ns2: A file in the binary format of ns-2's `Application/Traffic/Trace`; its path is
+            relative to the scenario file. Each record consists of two big-endian integers of
+            32 bits: the time since the datagram before it in microseconds, and the size in
+            bytes. When the scenario is read from a file, `times` and `sizes` replace this
+            field.
+        repeat: Whether it begins anew at its end, and so on. The last time is the length of
+            the trace, as in ns-2.
+
+    """
+
+    TAG: ClassVar[str] = "replay"
+    times: tuple[Duration, ...] = field(default=(), converter=durations)
+    sizes: tuple[Bytes, ...] = field(default=(), converter=sizes)
+    file: str | None = None
+    ns2: str | None = None
+    repeat: bool = False
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Voice(Part):
     """A one-way voice call. A codec makes a frame of `frame` bytes every `interval`, and the
     receiver plays the frames that arrive in time.
@@ -1291,8 +1398,11 @@ Feedback: TypeAlias = Literal["window-counter"] | PerRoundTrip | DynamicFeedback
 immediately.
 """
 
-Source: TypeAlias = Cbr | Ftp | Voice | Web
+Source: TypeAlias = Cbr | Ftp | OnOff | Poisson | Replay | Voice | Web
 """An application."""
+
+Period: TypeAlias = Exponential | Pareto
+"""How the lengths of bursts or pauses are distributed."""
 
 __all__ = [
     "Adapt",
@@ -1307,6 +1417,7 @@ __all__ = [
     "DropTail",
     "Dumbbell",
     "DynamicFeedback",
+    "Exponential",
     "FileSize",
     "Flow",
     "FqCoDel",
@@ -1315,13 +1426,17 @@ __all__ = [
     "KernelTcp",
     "Link",
     "Nat",
+    "OnOff",
     "Outages",
     "PacketLoss",
+    "Pareto",
     "PerRoundTrip",
     "Pie",
+    "Poisson",
     "Probes",
     "Red",
     "Reno",
+    "Replay",
     "Step",
     "SubQueue",
     "Talkspurts",

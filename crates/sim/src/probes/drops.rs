@@ -6,6 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use skywave_units::Instant;
 
+use super::identity;
 use crate::ids::FlowId;
 use crate::observe::Observer;
 use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
@@ -19,6 +20,7 @@ struct Row {
     at: Instant,
     link: u32,
     flow: FlowId,
+    packet: u64,
     kind: &'static str,
     seq: u64,
     bytes: u32,
@@ -39,6 +41,7 @@ impl Observer for Drops {
                 at: now,
                 link,
                 flow: packet.flow(),
+                packet: packet.number(),
                 kind: packet.kind(),
                 seq: packet.seq(),
                 bytes: packet.size(),
@@ -61,9 +64,10 @@ impl Probe for Drops {
             .column("time_s", "When the packet was lost.", |row| row.at)
             .link("link", "The directed link that lost it.", |row| row.link)
             .flow("flow", "Its flow.", |row| row.flow)
-            .column("kind", "The type of the packet, such as `TCP data`, `TCP ACK` or `DCCP-Data`.", |row| row.kind)
-            .column("seq", "Its sequence number: of a DCCP packet, or of the first byte of a TCP segment.", |row| row.seq)
-            .column("bytes", "Its size, headers included.", |row| row.bytes)
+            .column("packet", identity::PACKET, |row| row.packet)
+            .column("kind", identity::KIND, |row| row.kind)
+            .column("seq", identity::SEQ, |row| row.seq)
+            .column("bytes", identity::BYTES, |row| row.bytes)
             .column("reason", "Why: `full` (no room), `early` (a decision of the queue), `loss` (the loss model), `nat` (a NAT found it to be part of no connection).", |row| row.reason)
             .finish()
     }

@@ -6,6 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use skywave_units::Instant;
 
+use super::identity;
 use crate::ids::HostId;
 use crate::observe::Observer;
 use crate::probe::{Probe, ProbeSetup, RunEnd, Wants};
@@ -21,6 +22,7 @@ struct Row {
     place: Place,
     /// The destination host of the packet.
     to: HostId,
+    packet: u64,
     kind: &'static str,
     seq: u64,
     ack: Option<u64>,
@@ -56,6 +58,7 @@ impl Observer for Packets {
             event,
             place,
             to: packet.to(),
+            packet: packet.number(),
             kind: body.kind(),
             seq: body.seq(),
             ack: body.ack(),
@@ -90,10 +93,11 @@ impl Probe for Packets {
             .column("event", "What happened: `send`, `enqueue`, `drop`, `arrive` (at the end of a link) or `receive`.", |row| row.event)
             .label("place", "Where: a directed link, or the `sender` or `receiver` of a flow.", &places, place)
             .flow("flow", "The flow of the packet.", |row| row.to.flow())
-            .column("kind", "The type of the packet, such as `TCP data`, `TCP ACK` or `DCCP-Data`.", |row| row.kind)
-            .column("seq", "Its sequence number: of a DCCP packet, or of the first byte of a TCP segment.", |row| row.seq)
+            .column("packet", identity::PACKET, |row| row.packet)
+            .column("kind", identity::KIND, |row| row.kind)
+            .column("seq", identity::SEQ, |row| row.seq)
             .column("ack", "Its acknowledgement number; null if it has none.", |row| row.ack)
-            .column("bytes", "Its size, headers included.", |row| row.bytes)
+            .column("bytes", identity::BYTES, |row| row.bytes)
             .column("ecn", "The two bits of its ECN field: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE.", |row| u32::from(row.ecn))
             .finish()
     }

@@ -1,10 +1,10 @@
 //! A voice source: frames of speech, collected into datagrams.
 
-use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant};
 
 use super::{Stamp, TalkspurtSpec, VoiceSpec};
+use crate::draw::exponential;
 use crate::{Journal, Made, SendingEnd, Setup, Source};
 
 /// The minimum time a source stays in a mode of its codec before it switches to the next lower one.
@@ -206,8 +206,6 @@ impl Spurts {
 
     /// Draws an exponentially distributed time of at least one nanosecond, so that time advances.
     fn draw(&mut self, mean: Duration) -> Duration {
-        let uniform: f64 = self.rng.random();
-        let drawn = Duration::from_secs_f64(-mean.as_secs_f64() * (1.0 - uniform).ln());
-        drawn.max(Duration::from_nanos(1))
+        exponential(mean, &mut self.rng).max(Duration::from_nanos(1))
     }
 }

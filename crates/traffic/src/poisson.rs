@@ -1,0 +1,81 @@
+//! Datagrams at the times of a Poisson process.
+
+use std::sync::Arc;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skywave_units::{Bytes, Duration, Instant, Rate};
+use skywave_wire::Payload;
+
+use crate::check::interval;
+use crate::draw::exponential;
+use crate::{CheckedSource, SendingEnd, Setup, Source, SourceKind};
+
+/// Datagrams of one size at the times of a Poisson process: the intervals between them are
+/// independent and exponentially distributed.
+///
+/// In ns-2, this is `Application/Traffic/Exponential` with a `burst_time_` of 0.
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "Poisson")]
+#[serde(deny_unknown_fields)]
+pub struct PoissonSpec {
+    /// The mean rate of application data. The mean interval is the time that one datagram takes at
+    /// this rate.
+    pub rate: Rate,
+    /// The size of each datagram.
+    pub datagram: Bytes,
+}
+
+impl PoissonSpec {
+    pub(crate) fn kind(self) -> CheckedSource {
+        Ok(Arc::new(Poisson {
+            interval: interval(self.rate, self.datagram)?,
+            datagram: self.datagram.get() as u32,
+        }))
+    }
+}
+
+/// Checked parameters.
+#[derive(Debug)]
+struct Poisson {
+    /// The mean interval.
+    interval: Duration,
+    datagram: u32,
+}
+
+impl SourceKind for Poisson {
+    fn datagram(&self) -> u64 {
+        self.datagram.into()
+    }
+
+    fn build(&self, setup: &Setup<'_>) -> Box<dyn Source> {
+        let mut random = setup.random("poisson");
+        Box::new(Arrivals {
+            begins: setup.start + exponential(self.interval, &mut random),
+            interval: self.interval,
+            datagram: self.datagram,
+            random,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Arrivals {
+    begins: Instant,
+    interval: Duration,
+    datagram: u32,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Source for Arrivals {
+    fn begins(&self) -> Instant {
+        self.begins
+    }
+
+    fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
+        // An application that does not wait: what the transport refuses is lost.
+        let _accepted = transport.send(Payload::Synthetic(self.datagram));
+        Some(now + exponential(self.interval, &mut self.random))
+    }
+}
