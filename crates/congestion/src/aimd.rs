@@ -6,6 +6,7 @@
 
 use skywave_units::Instant;
 
+use crate::control::borne;
 use crate::{Ack, AckedPacket, Control, Loss};
 
 /// How the window grows.
@@ -39,7 +40,8 @@ pub enum GrowthLaw {
 #[non_exhaustive]
 pub enum DecreaseLaw {
     /// RFC 5681 section 3.1, equation 4: ssthresh is half the flight, at least 2 packets, not
-    /// rounded. A second timeout in a row leaves ssthresh unchanged.
+    /// rounded. The flight counts for at most cwnd: see [`borne`]. A second timeout in a row leaves
+    /// ssthresh unchanged.
     Rfc5681,
     /// ns-2's TCP: cwnd is half the *window*, and ssthresh the same rounded down; both are at least
     /// 2. The window is the smaller of cwnd, including its fraction, and [`Loss::in_flight`], with
@@ -270,8 +272,7 @@ impl Aimd {
     fn half(&self, in_flight: u32) -> f64 {
         let factor = self.decrease_factor;
         match self.decrease {
-            DecreaseLaw::Rfc5681 => f64::from(in_flight) * factor,
-            DecreaseLaw::Ns2Tcp => self.cwnd.min(f64::from(in_flight)) * factor,
+            DecreaseLaw::Rfc5681 | DecreaseLaw::Ns2Tcp => borne(in_flight, self.cwnd) * factor,
             DecreaseLaw::Rfc4341 | DecreaseLaw::Ns2TcpLike => (self.cwnd * factor).floor(),
         }
     }
@@ -317,15 +318,7 @@ impl Control for Aimd {
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
         if !(self.timed_out && self.decrease == DecreaseLaw::Rfc5681) {
-            // RFC 5681 section 3.1 asks for "no more than" half of FlightSize. During fast
-            // recovery, a timeout finds FlightSize inflated by segments sent on duplicate
-            // acknowledgements; cwnd is what the path has sustained.
-            let borne = in_flight.min(self.cwnd.ceil() as u32);
-            let halved = match self.decrease {
-                DecreaseLaw::Rfc5681 => self.half(borne),
-                _ => self.half(in_flight),
-            };
-            self.ssthresh = self.ssthresh_of(halved);
+            self.ssthresh = self.ssthresh_of(self.half(in_flight));
         }
         self.cwnd = self.cwnd_after_timeout;
         self.credit = 0.0;

@@ -102,6 +102,16 @@ pub struct Mark {
     pub marked: u32,
 }
 
+/// The part of `in_flight` packets that the path has sustained: at most `cwnd`.
+///
+/// FlightSize also counts what selective or duplicate acknowledgements have already reported, and
+/// what was sent on them. After a long recovery it exceeds cwnd, and a fraction of it would not be a
+/// reduction. RFC 5681 section 3.1 asks for no more than half of FlightSize, RFC 9438 section 4.6
+/// for a reduced cwnd.
+pub(crate) fn borne(in_flight: u32, cwnd: f64) -> f64 {
+    f64::from(in_flight).min(cwnd)
+}
+
 /// A congestion control: how much may be in flight, and how fast it may leave.
 ///
 /// A transport reports what happens to packets, and asks for cwnd and pacing. Loss *detection* and
@@ -113,8 +123,9 @@ pub struct Mark {
 /// - Windows are in packets (full-size segments for TCP), finite and above zero. They need not be
 ///   integers.
 /// - Only [`Control::on_ack`] and [`Control::on_packet_acked`] may increase cwnd, except that
-///   [`Control::on_spurious_loss`] may restore at most what the last loss took. After any other
-///   call cwnd is at most the larger of its previous value, the packets in flight, and 2 packets.
+///   [`Control::on_spurious_loss`] may restore at most what the last loss took. No response to
+///   congestion raises cwnd: after any other call it is at most the larger of its previous value and
+///   2 packets, RFC 5681's least ssthresh.
 /// - A control handles calls in any order, with times that never decrease.
 ///
 /// See `examples/own_control.rs` for a control defined outside this project's crates.

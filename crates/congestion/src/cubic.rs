@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Duration, Instant};
 
+use crate::control::borne;
 use crate::{Ack, AnyControl, Control, ControlContext, ControlKind, Loss, Mark, rfc3390_window};
 
 /// The lower bound of ssthresh, and of cwnd after a loss (RFC 9438 section 4.6).
@@ -201,7 +202,8 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
-    /// Sections 4.6 and 4.7, except for cwnd. Returns the reduced flight.
+    /// Sections 4.6 and 4.7, except for cwnd. Returns the reduced flight, which counts for at most
+    /// cwnd: see [`borne`].
     fn note_congestion(&mut self, in_flight: u32) -> f64 {
         let converges = self.config.fast_convergence && self.w_max.is_some_and(|w| self.cwnd < w);
         self.w_max = Some(if converges {
@@ -210,7 +212,7 @@ impl Cubic {
             self.cwnd
         });
         self.cwnd_prior = self.cwnd;
-        let rest = f64::from(in_flight) * self.config.beta;
+        let rest = borne(in_flight, self.cwnd) * self.config.beta;
         self.ssthresh = rest.max(MIN_SSTHRESH);
         self.epoch = None;
         self.idle_since = None;
@@ -259,9 +261,9 @@ impl Control for Cubic {
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
-        // As in RFC 5681 section 3.1: see `Aimd`.
+        // RFC 5681 section 3.1: a second timeout in a row leaves ssthresh unchanged.
         if !self.timed_out {
-            self.note_congestion(in_flight.min(self.cwnd.ceil() as u32));
+            self.note_congestion(in_flight);
         }
         self.w_max = None;
         self.epoch = None;

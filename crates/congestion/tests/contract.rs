@@ -52,6 +52,7 @@ proptest! {
 enum Wrong {
     Nothing,
     GrowsWithoutAcks,
+    ReducesTheFlight,
     IsNoNumber,
     IsZero,
     StandsStill,
@@ -64,9 +65,10 @@ struct Breaks(Wrong, f64);
 impl Control for Breaks {
     fn on_ack(&mut self, _ack: &Ack) {}
 
-    fn on_loss(&mut self, _loss: &Loss) {
+    fn on_loss(&mut self, loss: &Loss) {
         match self.0 {
             Wrong::GrowsWithoutAcks => self.1 += 1.0,
+            Wrong::ReducesTheFlight => self.1 = 0.7 * f64::from(loss.in_flight),
             Wrong::IsNoNumber => self.1 = f64::NAN,
             Wrong::IsZero => self.1 = 0.0,
             Wrong::Nothing | Wrong::StandsStill | Wrong::TellsInfinity | Wrong::IgnoresLimits => {}
@@ -104,9 +106,14 @@ fn a_control_that_breaks_it_is_caught() {
         packets: 1,
         is_repeated: false,
     };
-    let calls = [loss, Call::LimitCwnd(2.0)];
+    let send = Call::Send {
+        packets: 10,
+        application_limited: false,
+    };
+    let calls = [send, loss, Call::LimitCwnd(2.0)];
     for (wrong, complaint) in [
         (Wrong::GrowsWithoutAcks, "from 4 to 5"),
+        (Wrong::ReducesTheFlight, "from 4 to 7 packets, more than 4"),
         (Wrong::IsNoNumber, "cwnd is NaN"),
         (Wrong::IsZero, "cwnd is 0"),
         (Wrong::StandsStill, "the pacing interval is"),

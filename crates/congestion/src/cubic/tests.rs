@@ -52,6 +52,18 @@ fn assert_near(actual: f64, expected: f64, tolerance: f64) {
     );
 }
 
+/// FlightSize counts what SACK has reported already, so after a long recovery it exceeds cwnd.
+#[test]
+fn rfc9438_4_6_a_loss_with_more_in_flight_than_cwnd_reduces_cwnd() {
+    let mut window = reduced(100.0);
+    window.on_loss(&loss(at(1.0), 150));
+    assert_near(window.cwnd(), 49.0, 1e-9);
+    window.on_mark(&mark(at(2.0), 150));
+    assert_near(window.cwnd(), 34.3, 1e-9);
+    window.on_timeout(at(3.0), 150);
+    assert_near(window.ssthresh(), 24.01, 1e-9);
+}
+
 #[test]
 fn rfc9438_4_6_a_loss_leaves_seven_tenths() {
     let window = reduced(100.0);
