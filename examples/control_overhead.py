@@ -21,7 +21,7 @@ class EachAck(Control):
             self.cwnd += 1.0 if self.cwnd < self.ssthresh else 1.0 / self.cwnd
 
     def on_loss(self, loss: Loss) -> None:
-        self.cwnd = self.ssthresh = max(loss.in_flight / 2, 2.0)
+        self.cwnd = self.ssthresh = max(min(loss.in_flight, self.cwnd) / 2, 2.0)
 
     def on_timeout(self, timeout: Timeout) -> None:
         self.ssthresh = max(min(timeout.in_flight, self.cwnd) / 2, 2.0)

@@ -66,13 +66,12 @@ class Reno(Control):
             self.cwnd += 1.0 if self.cwnd < self.ssthresh else 1 / self.cwnd
 
     def on_loss(self, loss: Loss) -> None:
-        self.ssthresh = max(loss.in_flight * self.factor, 2.0)
+        self.ssthresh = max(min(loss.in_flight, self.cwnd) * self.factor, 2.0)
         self.cwnd = self.ssthresh
 
     def on_timeout(self, timeout: Timeout) -> None:
         if not self.timed_out:
-            borne = min(timeout.in_flight, -int(-self.cwnd // 1))
-            self.ssthresh = max(borne * self.factor, 2.0)
+            self.ssthresh = max(min(timeout.in_flight, self.cwnd) * self.factor, 2.0)
         self.cwnd = 1.0
         self.timed_out = True
 
