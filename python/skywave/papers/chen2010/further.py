@@ -257,7 +257,6 @@ def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
 def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> Changed:
     """Return the outcome of a run."""
     series = found.series
-    late = series.time_s > LATE_S
     halves = (slice(None, HOSTS // 2), slice(HOSTS // 2, None))
     vcp, tcp = (found.goodput_kbps[:, half].mean() for half in halves)
     return Changed(
@@ -267,7 +266,7 @@ def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> Changed:
         queue_packets=series.queue_mean,
         queue_sd=float(series.queue_packets.std()),
         variation=series.shown_variation,
-        late_drop_percent=100 * float(series.drops[late].sum() / series.arrivals[late].sum()),
+        late_drop_percent=series.drop_percent_from(LATE_S),
         utilisation=found.utilisation,
         of_tcp_percent=float(100 * vcp / tcp) if change in MIXED else None,
     )

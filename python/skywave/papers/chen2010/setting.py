@@ -388,7 +388,9 @@ PARAMETERS = (
         "paper; units ours; its P_f, pi_f and eta_f are taken as p_l, pi_l and eta_l of the "
         "formula, and its phi as eta",
     ),
-    Parameter("TCP", f"{UNPUBLISHED.flavour}, ns-2's, without delayed acknowledgements", "search"),
+    Parameter(
+        "TCP", f"{UNPUBLISHED.flavour}, ns-2's, without delayed acknowledgements", "search; ours"
+    ),
     Parameter(
         "DCCP",
         "CCID 2 as in ns-2's module, initial Ack Ratio 2, no ECN; VCP: CCID 248",
