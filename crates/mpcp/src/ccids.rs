@@ -62,7 +62,7 @@ impl LoadFactor {
     ///
     /// # Errors
     /// [`ParameterError`] if `ccid` is none of the three, or if a parameter is wrong, in particular
-    /// a chain of a different length.
+    /// a chain of a different length, or growth per acknowledgement with one of several packets.
     pub fn new(ccid: Ccid, parameters: &SenderParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         let Some((packets, row)) = (1..).zip(&ROWS).find(|(_, row)| row.ccid == ccid) else {
@@ -76,6 +76,7 @@ impl LoadFactor {
             );
             return Err(ParameterError::new("chain", message));
         }
+        parameters.check_growth(packets)?;
         if parameters.order.is_some() {
             let message = "over DCCP, a packet's sequence number tells its position: omit `order`";
             return Err(ParameterError::new("order", message));

@@ -33,10 +33,10 @@ mod testing;
 pub use ccids::{LoadFactor, ccids};
 pub use chain::ChainOrder;
 pub use control::{
-    Acts, AdditiveScaling, AfterDecrease, Mpcp, MpcpConfig, OnLoss, Start, VcpConfig,
+    Acts, AdditiveScaling, AfterDecrease, GrowthPer, Mpcp, MpcpConfig, OnLoss, Start, VcpConfig,
 };
 pub use parameters::{
-    ActsParameter, AfterDecreaseParameter, OnLossParameter, OrderParameter, Rules,
+    ActsParameter, AfterDecreaseParameter, GrowthParameter, OnLossParameter, OrderParameter, Rules,
     SenderParameters, StartParameter,
 };
 pub use router::{QueueAverageParameter, Router, RouterParameters};

@@ -6,7 +6,7 @@ use skywave_registry::ParameterError;
 use skywave_units::Duration;
 
 use crate::load::MAX_PACKETS;
-use crate::{Acts, AfterDecrease, ChainOrder, MpcpConfig, OnLoss, Start, VcpConfig};
+use crate::{Acts, AfterDecrease, ChainOrder, GrowthPer, MpcpConfig, OnLoss, Start, VcpConfig};
 
 /// How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -30,6 +30,9 @@ pub struct SenderParameters {
     pub acts: ActsParameter,
     /// How a connection starts.
     pub start: StartParameter,
+    /// Whether cwnd grows for each packet acknowledged or for each acknowledgement. Chains of several
+    /// packets always grow `per-packet`.
+    pub growth: GrowthParameter,
     /// The smallest cwnd, which a timeout sets too; at least 1.
     #[schemars(extend("x-unit" = "packets"))]
     pub least_cwnd: u32,
@@ -101,6 +104,20 @@ pub enum StartParameter {
     BySlowStart,
 }
 
+/// What equations A3 and A4 of Chen, Yang and Hong increase cwnd for, which they do not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "VcpGrowth")]
+#[serde(rename_all = "kebab-case")]
+pub enum GrowthParameter {
+    /// Each acknowledged packet, according to its own code.
+    #[default]
+    PerPacket,
+    /// Each acknowledgement of new packets, however many, according to the largest code among them.
+    /// Growth is slower by a factor of the Ack Ratio, and with delayed acknowledgements of TCP by
+    /// two. Slow start still grows for each packet.
+    PerAck,
+}
+
 /// How a VCP sender behaves after a decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "AfterDecrease")]
@@ -139,6 +156,7 @@ impl Default for SenderParameters {
             limits: false,
             acts: ActsParameter::default(),
             start: StartParameter::default(),
+            growth: GrowthParameter::default(),
             least_cwnd: 1,
             after_decrease: None,
             on_loss: None,
@@ -172,6 +190,7 @@ impl SenderParameters {
         if !(1..=MAX_PACKETS).contains(&chain) {
             return Err(ParameterError::new("chain", chain_range(chain)));
         }
+        self.check_growth(chain)?;
         if self.least_cwnd == 0 {
             let message = "0 packets would never send: give 1 or more";
             return Err(ParameterError::new("least_cwnd", message));
@@ -179,6 +198,18 @@ impl SenderParameters {
         if self.interval.is_some_and(|interval| interval.is_zero()) {
             let message = "0 s: give a time above zero";
             return Err(ParameterError::new("interval", message));
+        }
+        Ok(())
+    }
+
+    /// Checks that chains of `packets` packets can grow as asked.
+    pub(crate) fn check_growth(&self, packets: u8) -> Result<(), ParameterError> {
+        if packets > 1 && self.growth == GrowthParameter::PerAck {
+            let message = format!(
+                "chains of {packets} packets grow per packet, by the digit that each carries: omit \
+                 `growth`, or use VCP, with chains of 1"
+            );
+            return Err(ParameterError::new("growth", message));
         }
         Ok(())
     }
@@ -206,6 +237,10 @@ impl SenderParameters {
             start: match self.start {
                 StartParameter::ByLoadFactor => Start::ByLoadFactor,
                 StartParameter::BySlowStart => Start::BySlowStart,
+            },
+            growth: match self.growth {
+                GrowthParameter::PerPacket => GrowthPer::Packet,
+                GrowthParameter::PerAck => GrowthPer::Ack,
             },
             least_cwnd: f64::from(self.least_cwnd),
             after_decrease: match self.after_decrease {

@@ -152,7 +152,8 @@ mod tests {
     use super::*;
     use crate::{VcpConfig, chain};
 
-    /// Without a chain, an acknowledgement returns the largest code since the previous one.
+    /// Without a chain, an acknowledgement returns the largest code since the previous one, so a
+    /// delayed one loses no overload.
     #[test]
     fn acknowledgements_carry_back_the_largest_code() {
         let sender = Mpcp::new(VcpConfig::chen2010(4.0));

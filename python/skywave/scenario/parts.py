@@ -152,6 +152,15 @@ VcpStart: TypeAlias = Literal["by-load-factor", "by-slow-start"]
   until a round-trip time has passed without loss (Chen, Yang and Hong 2010, section 4.1).
 """
 
+VcpGrowth: TypeAlias = Literal["per-packet", "per-ack"]
+"""What equations A3 and A4 of Chen, Yang and Hong increase cwnd for, which they do not say.
+
+- ``per-packet``: Each acknowledged packet, according to its own code.
+- ``per-ack``: Each acknowledgement of new packets, however many, according to the largest
+  code among them. Growth is slower by a factor of the Ack Ratio, and with delayed
+  acknowledgements of TCP by two. Slow start still grows for each packet.
+"""
+
 AfterDecrease: TypeAlias = Literal["ignores-overload", "freezes", "increases", "holds"]
 """How a VCP sender behaves after a decrease.
 
@@ -1340,6 +1349,8 @@ class Vcp(Part):
         limits: Whether VCP's limits on increases also apply to chains of several packets.
         acts: When to act on the digits of a chain.
         start: How a connection starts.
+        growth: Whether cwnd grows for each packet acknowledged or for each acknowledgement.
+            Chains of several packets always grow `per-packet`.
         least_cwnd: The smallest cwnd, which a timeout sets too; at least 1. In packets.
         after_decrease: The behaviour after a decrease.
         on_loss: The response to a loss.
@@ -1357,6 +1368,7 @@ class Vcp(Part):
     limits: bool = False
     acts: Acts = "at-once"
     start: VcpStart = "by-load-factor"
+    growth: VcpGrowth = "per-packet"
     least_cwnd: int = 1
     after_decrease: AfterDecrease | None = None
     on_loss: OnLoss | None = None

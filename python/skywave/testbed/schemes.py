@@ -54,7 +54,7 @@ def _scaled(scheme: setting.Scheme, seed: int) -> Scenario:
         flavour=setting.UNPUBLISHED.flavour,
     )
     red = {"min_threshold": 15.0, "max_threshold": 70.0} if scheme.router == "red" else None
-    whole = setting.scenario(scheme, seed, unpublished, red=red)
+    whole = setting.scenario(scheme, seed, unpublished, red=red, senders=setting.FEWER_WORDS)
     hosts = range(1, setting.HOSTS // SCALE + 1)
     kept = {setting.flow_name(subnet, host) for subnet in range(setting.SUBNETS) for host in hosts}
     assert whole.bottleneck is not None  # noqa: S101  (the paper's scenario is a dumbbell)

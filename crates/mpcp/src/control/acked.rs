@@ -1,5 +1,6 @@
 //! The contents of one acknowledgement.
 
+use super::GrowthPer;
 use super::reader::Reading;
 use crate::load::{Level, Zone};
 
@@ -43,11 +44,18 @@ impl Acked {
         zones
     }
 
-    /// The number of packets in each zone whose level comes from a single packet, as in VCP.
-    pub(super) fn vcp(&self) -> [u32; 3] {
+    /// The number of increases due in each zone for levels that come from single packets, as in
+    /// VCP.
+    pub(super) fn vcp(&self, growth: GrowthPer) -> [u32; 3] {
         let mut zones = [0; 3];
         for (level, packets) in self.levels.iter().filter(|(level, _)| level.packets() == 1) {
             zones[level.zone() as usize] += packets;
+        }
+        if growth == GrowthPer::Ack
+            && let Some(busiest) = zones.iter().rposition(|&packets| packets > 0)
+        {
+            zones = [0; 3];
+            zones[busiest] = 1;
         }
         zones
     }

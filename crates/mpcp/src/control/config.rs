@@ -63,6 +63,17 @@ pub enum Start {
     BySlowStart,
 }
 
+/// What multiplicative and additive increase grow cwnd for, which equations A3 and A4 of Chen et al.
+/// 2010 do not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrowthPer {
+    /// Each acknowledged packet, according to its own code.
+    Packet,
+    /// Each acknowledgement of new packets, however many, according to the largest code among
+    /// them. From the VCP authors' code for ns-2, whose receivers acknowledge every packet.
+    Ack,
+}
+
 /// Parameters of VCP. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VcpConfig {
@@ -81,6 +92,9 @@ pub struct VcpConfig {
     pub additive: f64,
     /// How the additive increase is scaled.
     pub additive_scaling: AdditiveScaling,
+    /// What cwnd grows for. It concerns VCP alone: longer chains grow for each packet, and so does
+    /// slow start.
+    pub growth: GrowthPer,
     /// beta: the fraction of cwnd left by multiplicative decrease.
     pub decrease: f64,
     /// The behaviour after a decrease.
@@ -110,6 +124,7 @@ impl VcpConfig {
             multiplicative_limit: 2.5,
             additive: 1.0,
             additive_scaling: AdditiveScaling::Capped { limit: 10.0 },
+            growth: GrowthPer::Packet,
             decrease: VCP_DECREASE,
             after_decrease: AfterDecrease::IgnoresOverload,
             on_loss: OnLoss::Halves,

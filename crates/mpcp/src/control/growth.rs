@@ -1,4 +1,4 @@
-//! How much each acknowledged packet increases the window.
+//! How much acknowledged packets increase the window.
 
 use super::{AdditiveScaling, MpcpConfig, VcpConfig};
 use crate::load::{Level, Zone};

@@ -14,7 +14,9 @@ mod fallback;
 mod growth;
 mod reader;
 
-pub use config::{Acts, AdditiveScaling, AfterDecrease, MpcpConfig, OnLoss, Start, VcpConfig};
+pub use config::{
+    Acts, AdditiveScaling, AfterDecrease, GrowthPer, MpcpConfig, OnLoss, Start, VcpConfig,
+};
 
 use acked::Acked;
 use fallback::{Fallback, Overload};
@@ -37,7 +39,8 @@ const MOST_PACED: f64 = 64.0;
 /// An MPCP window; with chains of one packet, a VCP window.
 ///
 /// It grows for each acknowledged packet according to the load factor known at that time, so one
-/// acknowledgement of several packets has the same effect as one for each.
+/// acknowledgement of several packets has the same effect as one for each, unless VCP is to grow
+/// [per acknowledgement](GrowthPer::Ack).
 #[derive(Clone, Debug)]
 pub struct Mpcp {
     config: MpcpConfig,
@@ -223,7 +226,7 @@ impl Mpcp {
         }
         let answers_overload = matches!(self.gate, Gate::Increasing { .. });
         let is_additive = freezes && answers_overload;
-        let [low, high, over] = self.acked.vcp();
+        let [low, high, over] = self.acked.vcp(self.config.vcp.growth);
         let (low, high) = if is_additive {
             (0, low + high)
         } else {

@@ -113,6 +113,48 @@ fn an_ack_ratio_does_not_slow_growth() {
     assert_eq!(each.cwnd(), two.cwnd());
 }
 
+/// Per acknowledgement, several packets are worth one increase, by the largest code among them. No
+/// new packet, no increase; and a decrease as ever.
+#[test]
+fn growth_per_acknowledgement_does_not_count_packets() {
+    let per_ack = VcpConfig {
+        growth: GrowthPer::Ack,
+        after_decrease: AfterDecrease::Increases,
+        falls_back: false,
+        ..config()
+    };
+    let mut window = window(per_ack, 100);
+    let additive = |cwnd: f64| 0.25 / cwnd;
+    let multiplicative = 1.0625_f64.powf(0.5) - 1.0;
+    for (codes, increase) in [
+        (&[LOW, LOW][..], multiplicative),
+        (&[HIGH, HIGH, HIGH], additive(100.0 + multiplicative)),
+        (&[], 0.0),
+    ] {
+        let before = window.cwnd();
+        ack(&mut window, at(0), codes);
+        assert!(
+            (window.cwnd() - before - increase).abs() < 1e-12,
+            "{codes:?}"
+        );
+    }
+    for codes in [&[LOW, HIGH][..], &[HIGH, LOW]] {
+        let before = window.cwnd();
+        ack(&mut window, at(0), codes);
+        let growth = window.cwnd() - before;
+        assert!(
+            (growth - additive(before)).abs() < 1e-12,
+            "{codes:?}: {growth}"
+        );
+    }
+    let before = window.cwnd();
+    ack(&mut window, at(0), &[LOW, OVER]);
+    assert_eq!(window.cwnd(), 0.875 * before, "no increase before it");
+    let before = window.cwnd();
+    ack(&mut window, at(50), &[OVER, OVER]);
+    assert_eq!(window.cwnd(), before + additive(before), "for one R");
+}
+
 /// Equation A5, then no other decrease for t_rho, then additive increase for a round-trip time.
 #[test]
 fn overload_is_answered_once_and_then_not_for_a_while() {

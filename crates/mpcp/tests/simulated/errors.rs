@@ -82,6 +82,18 @@ fn errors_of_load_factors_name_their_field() {
             "a chain of 9 packets is out of range: give 1 (VCP) to 8",
         ),
         (
+            "tcp = {}",
+            "tcp = { control = \"vcp\", vcp = { chain = 2, growth = \"per-ack\" } }",
+            "flows[0].transport.tcp.vcp.growth",
+            "chains of 2 packets grow per packet",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 250, vcp = { growth = \"per-ack\" }",
+            "flows[1].transport.dccp.vcp.growth",
+            "chains of 3 packets grow per packet",
+        ),
+        (
             "ccid = 2",
             "ccid = 249, vcp = { chain = 3 }",
             "flows[1].transport.dccp.vcp.chain",

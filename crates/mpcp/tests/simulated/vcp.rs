@@ -42,6 +42,26 @@ fn routers_and_senders_keep_the_link_busy_and_the_queue_empty() {
     }
 }
 
+/// A receiver of TCP that acknowledges every other segment still returns overload in time, whether
+/// its peer grows per packet or per acknowledgement.
+#[test]
+fn delayed_acknowledgements_keep_the_queue_empty() {
+    let flows = ["per-packet", "per-ack"].map(|growth| {
+        format!(
+            "transport = {{ tcp = {{ control = \"vcp\", delayed_ack = \"200 ms\", \
+             vcp = {{ growth = \"{growth}\" }} }} }}\nsource = {{ ftp = {{}} }}"
+        )
+    });
+    for flow in &flows {
+        let results = dumbbell(ROUTER, &[flow.as_str(); 8]);
+        let (bottleneck, delay) = (&results.summary.links[0], mean_delay(&results));
+        println!("{:.4}, {:.1} ms", bottleneck.utilisation, delay * 1e3);
+        assert!(bottleneck.utilisation > 0.85, "{bottleneck:?}");
+        assert!(delay < 0.01, "{delay} s");
+        assert_eq!(bottleneck.drops, 0);
+    }
+}
+
 /// TCP and DCCP flows with the same window policy get the same share.
 #[test]
 fn transports_share_alike() {

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import lambertw
 
 from skywave.papers.chen2010.delayed import Solution, solve_delayed
+from skywave.papers.chen2010.setting import BETA, T_RHO_S
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,6 +142,17 @@ class Model:
         share = self.target / self.flows
         late = (self.ack_ratio - 1) * self.packet_bits / (2 * self.rtt_s)
         return share * (self.capacity_bps + late)
+
+    def increase_outweighs_from_s(self, packets_per_increase: float = 1.0) -> float:
+        """Return the R from which on an additive increase outweighs the decrease before it, in s.
+
+        Equation A5 takes (1 - beta) w of a window w, which for a full link is C R / (N s) packets.
+        In the one R that follows, equation A4 adds alpha (R / t_rho)^2 packets whatever the load,
+        if it is applied once for each acknowledged packet, and less by ``packets_per_increase`` if
+        once for so many. R includes the queue, so once it is beyond this value the queue grows on.
+        """
+        lost_per_s = (1 - BETA) * self.capacity_bps / (self.flows * self.packet_bits)
+        return packets_per_increase * lost_per_s * T_RHO_S**2 / self.alpha
 
     def solve(self, begin: float, duration_s: float, delay_s: float | None = None) -> Solution:
         """Solve equation 6 for a sum of windows that is ``begin`` packets up to time 0.

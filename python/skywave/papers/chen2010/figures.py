@@ -49,8 +49,9 @@ def draw_finding(ours: Runs, ns2: Ns2) -> Drawn:
             "finding",
             "Mean queue, mean drop rate, and the highest drop rate of 10 ms at the start. Bars: "
             "means over all seeds. Diamonds: published. Black: ns-2, which has no VCP, and whose "
-            "DCCP halves its window for all losses of a round trip together, where the paper's "
-            "words have it for each. The drop rate is a mean over intervals of 10 ms, of TCP/RED "
+            "DCCP halves its window for all losses of a round trip together and grows for each "
+            "packet. By the paper's words, ours halves it for each loss and grows for each "
+            "acknowledgement. The drop rate is a mean over intervals of 10 ms, of TCP/RED "
             "the share of packets: as in the paper.",
             _averages(ours, ns2),
             narrow=_averages_narrow(ours, ns2),

@@ -3,7 +3,10 @@
 - DCCP/VCP under the assumptions of equation 9, with one of its parameters varied: equal round-trip
   times, a buffer that never overflows, no web traffic. Without losses a slow start would never end,
   so the load factor controls cwnd from the start, as in the equation.
-- The network of section 4 without web traffic, or with web traffic that uses VCP.
+- TCP/VCP and DCCP/VCP with equal round-trip times of several lengths, in a buffer that may be full:
+  whether the queue settles.
+- The network of section 4 without web traffic, or with web traffic that does not use VCP or begins
+  in slow start.
 - The network of section 4 with half of the flows over TCP/RED, half over DCCP/VCP (section 4.4).
 
 Settings and seeds are fixed here; the outcomes are stored. ``python -m skywave.papers stored
@@ -42,9 +45,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skywave.papers.chen2010.measures import Run
-    from skywave.papers.chen2010.setting import Scheme
+    from skywave.papers.chen2010.setting import Scheme, Senders
+    from skywave.scenario import Dccp, Tcp
+    from skywave.scenario.parts import VcpGrowth, VcpStart
 
-SEEDS = range(1, 6)
+SEEDS = setting.SEEDS[:5]
 """Seeds of all these runs."""
 
 EQUAL_S, SETTLED_S = 60, 20
@@ -83,10 +88,19 @@ class Settled:
     utilisation: float
 
 
-def equal(model: Model, seed: int) -> Scenario:
-    """Return a run of the model's flows with equal round-trip times."""
+FROM_THE_START = replace(WORDS, start="by-load-factor")
+"""Senders that the load factor controls from the start, as the model does."""
+
+
+def equal(
+    model: Model,
+    seed: int,
+    transport: Tcp | Dccp | None = None,
+    buffer: int = ENDLESS,
+) -> Scenario:
+    """Return a run of the model's flows with equal round-trip times; default: over DCCP/VCP."""
     packet_b = round(model.packet_bits / 8)
-    router = VcpRouter(packets=ENDLESS, target_utilisation=model.target)
+    router = VcpRouter(packets=buffer, target_utilisation=model.target)
     description = Scenario(
         name=f"chen2010-equal-{seed}",
         duration=f"{EQUAL_S} s",
@@ -101,10 +115,10 @@ def equal(model: Model, seed: int) -> Scenario:
         ),
         probes=Probes(interval="1 s", links=(BOTTLENECK,)),
     )
-    senders = replace(WORDS, start="by-load-factor")
-    transport = setting.transport_of(
-        DCCP_VCP, UNPUBLISHED, senders, ack_ratio=round(model.ack_ratio)
-    )
+    if transport is None:
+        transport = setting.transport_of(
+            DCCP_VCP, UNPUBLISHED, FROM_THE_START, ack_ratio=round(model.ack_ratio)
+        )
     source = Ftp(datagram=f"{packet_b - IP_B - DCCP_B} B")
     for number in range(1, model.flows + 1):
         description.add_flow(f"flow{number}", "s1", "d1", transport, source, start_jitter=STAGGER)
@@ -128,8 +142,55 @@ def settled(given: tuple[str, float, int]) -> Settled:
     )
 
 
+BALANCE_BUFFER = 1500
+"""A buffer in packets that holds more than all windows while the queue settles."""
+BALANCE_RTTS_MS = (60, 100, 140, 180, 220)
+DELAYED_ACK = "200 ms"
+"""The delay of acknowledgements of TCP, long enough for a second packet."""
+GROWTHS: Mapping[VcpGrowth, Senders] = {
+    "per-packet": FROM_THE_START,
+    "per-ack": replace(FROM_THE_START, vcp_growth="per-ack", delayed_ack=DELAYED_ACK),
+}
+"""Senders whose additive increase is for each packet, or for two: TCP delays acknowledgements, and
+DCCP has an Ack Ratio of 2."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """One run of 200 flows with equal round-trip times, from ``SETTLED_S`` on."""
+
+    scheme: str
+    growth: str
+    rtt_ms: int
+    """Of propagation."""
+    seed: int
+    queue_packets: float
+    drops: int
+    utilisation: float
+
+
+def balance(given: tuple[Scheme, VcpGrowth, int, int]) -> Balance:
+    """Run one scheme with one growth, one round-trip time and one seed."""
+    scheme, growth, rtt_ms, seed = given
+    transport = setting.transport_of(scheme, UNPUBLISHED, GROWTHS[growth])
+    model = replace(Model(), propagation_s=rtt_ms / 1e3)
+    results = run(equal(model, seed, transport, BALANCE_BUFFER))
+    late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
+    bps = 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
+    return Balance(
+        scheme.name,
+        growth,
+        rtt_ms,
+        seed,
+        queue_packets=pc.mean(late["queue_packets"]).as_py(),
+        drops=pc.sum(late["drops"]).as_py(),
+        utilisation=bps / model.capacity_bps,
+    )
+
+
 WITHOUT_WEB = "without web traffic"
-WEB_OVER_VCP = "web traffic over TCP/VCP"
+WEB_OVER_TCP = "web traffic over TCP without VCP"
+WEB_IN_SLOW_START = "web traffic over TCP/VCP that begins in slow start"
 IN_VCPS_QUEUE = "half TCP/RED, half DCCP/VCP, in VCP's queue"
 TWO_QUEUES = "half TCP/RED, half DCCP/VCP, in two sub-queues"
 MIXED = (IN_VCPS_QUEUE, TWO_QUEUES)
@@ -158,16 +219,15 @@ LATE_S = 10.0
 
 
 def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
-    """Return a run of the network of section 4 with a change."""
+    """Return a run of the network of section 4 with a change.
+
+    Where half of the flows are over TCP/RED, web traffic is over TCP without VCP as well.
+    """
     if change == WITHOUT_WEB:
-        return setting.scenario(scheme, seed, replace(UNPUBLISHED, web_sources=0), senders=WORDS)
-    description = setting.scenario(scheme, seed, senders=WORDS)
-    if change == WEB_OVER_VCP:
-        web = setting.transport_of(TCP_VCP, UNPUBLISHED, WORDS)
-        description.flows = [
-            evolve(flow, transport=web) if flow.name.startswith("web") else flow
-            for flow in description.flows
-        ]
+        return setting.scenario(scheme, seed, replace(UNPUBLISHED, web_sources=0))
+    web: VcpStart | None = "by-slow-start" if change == WEB_IN_SLOW_START else None
+    description = setting.scenario(scheme, seed, senders=replace(WORDS, web=web))
+    if change in (WEB_OVER_TCP, WEB_IN_SLOW_START):
         return description
     tcp = setting.transport_of(TCP_RED, UNPUBLISHED)
     first = {
@@ -197,7 +257,6 @@ def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
 def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> Changed:
     """Return the outcome of a run."""
     series = found.series
-    late = series.time_s > LATE_S
     halves = (slice(None, HOSTS // 2), slice(HOSTS // 2, None))
     vcp, tcp = (found.goodput_kbps[:, half].mean() for half in halves)
     return Changed(
@@ -207,7 +266,7 @@ def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> Changed:
         queue_packets=series.queue_mean,
         queue_sd=float(series.queue_packets.std()),
         variation=series.shown_variation,
-        late_drop_percent=100 * float(series.drops[late].sum() / series.arrivals[late].sum()),
+        late_drop_percent=series.drop_percent_from(LATE_S),
         utilisation=found.utilisation,
         of_tcp_percent=float(100 * vcp / tcp) if change in MIXED else None,
     )
@@ -238,7 +297,8 @@ CHANGED = Table(
         (change, scheme, seed)
         for change, schemes in (
             (WITHOUT_WEB, (TCP_VCP, DCCP_VCP)),
-            (WEB_OVER_VCP, (TCP_VCP, DCCP_VCP)),
+            (WEB_OVER_TCP, (TCP_VCP, DCCP_VCP)),
+            (WEB_IN_SLOW_START, (TCP_VCP, DCCP_VCP)),
             *((change, (DCCP_VCP,)) for change in MIXED),
         )
         for scheme in schemes
@@ -248,12 +308,27 @@ CHANGED = Table(
 )
 
 
+BALANCE = Table(
+    Path(__file__).with_name("balance.csv"),
+    Balance,
+    tuple(
+        (scheme, growth, rtt_ms, seed)
+        for scheme in (TCP_VCP, DCCP_VCP)
+        for growth in GROWTHS
+        for rtt_ms in BALANCE_RTTS_MS
+        for seed in SEEDS
+    ),
+    balance,
+)
+
+
 @dataclass(frozen=True)
 class Further:
     """The stored outcomes."""
 
     settled: Sequence[Settled]
     changed: Sequence[Changed]
+    balance: Sequence[Balance]
 
     def rows(self, symbol: str, value: float) -> list[Settled]:
         """Return the runs with one value of one parameter, by seed."""
@@ -266,4 +341,4 @@ class Further:
 
 def read() -> Further:
     """Return the stored outcomes."""
-    return Further(SETTLED.read(), CHANGED.read())
+    return Further(SETTLED.read(), CHANGED.read(), BALANCE.read())

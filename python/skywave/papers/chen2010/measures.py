@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from skywave.fairness import jain
 from skywave.papers.chen2010.setting import (
     BOTTLENECK,
-    CAPACITY_BPS,
     DURATION_S,
     HOSTS,
     PACKET_B,
@@ -20,7 +19,6 @@ from skywave.papers.chen2010.setting import (
     SUBNETS,
     WARM_S,
     flow_name,
-    rtt_ms,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +55,11 @@ class Series:
     def drop_percent(self) -> float:
         """Share of the run's packets that are dropped, in percent."""
         return 100 * float(self.drops.sum() / self.arrivals.sum())
+
+    def drop_percent_from(self, begin_s: float) -> float:
+        """Return the share of the packets after this time that are dropped, in percent."""
+        late = self.time_s > begin_s
+        return 100 * float(self.drops[late].sum() / self.arrivals[late].sum())
 
     @property
     def interval_drop_percent(self) -> float:
@@ -104,15 +107,6 @@ class Run:
     goodput_kbps: NDArray[np.float64]
     utilisation: float
     web_kbps: float
-
-    def packets_in_flight(self, data_b: int) -> float:
-        """Return the mean over long-lived flows of packets delivered per round-trip time.
-
-        The round-trip time includes the mean queue. Each packet carries ``data_b`` bytes.
-        """
-        queue_s = self.series.queue_mean * PACKET_B * 8 / CAPACITY_BPS
-        rtts_s = np.array([rtt_ms(subnet) / 1e3 for subnet in range(SUBNETS)]) + queue_s
-        return float((self.goodput_kbps.mean(axis=1) * 1e3 * rtts_s).mean() / (data_b * 8))
 
     @property
     def jain_by_subnet(self) -> Floats:

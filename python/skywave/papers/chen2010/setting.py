@@ -5,7 +5,7 @@ H. Chen, O. W. W. Yang, Y. Hong, "Performance Analysis of VCP Controller on DCCP
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import evolve
@@ -14,10 +14,10 @@ from skywave.papers.reproduction import Parameter
 from skywave.scenario import Dccp, Dumbbell, Ftp, Probes, Red, Scenario, Tcp, Vcp, VcpRouter, Web
 
 if TYPE_CHECKING:
-    from skywave.scenario.parts import AfterDecrease, Growth, Reductions, VcpStart
+    from skywave.scenario.parts import AfterDecrease, Growth, Reductions, VcpGrowth, VcpStart
 
-SEEDS = range(1, 21)
-"""Seeds of each scheme's runs."""
+SEEDS = range(41, 61)
+"""Seeds of each scheme's runs. No search used them."""
 DURATION_S = 120
 WARM_S = 20.0
 """Time after which values of the steady state are measured, in seconds."""
@@ -36,6 +36,8 @@ DATA_B = {"tcp": PACKET_B - IP_B - TCP_B, "dccp": PACKET_B - IP_B - DCCP_B}
 STAGGER = "100 ms"
 T_RHO_S = 0.2
 """VCP's measuring interval, in seconds."""
+BETA = 0.875
+"""What VCP's decrease leaves of a window."""
 SAMPLE_S = 0.01
 """The interval of Figure 7, in seconds."""
 ALL_WINDOWS = Probes(interval="100 ms", links=(BOTTLENECK,))
@@ -95,29 +97,43 @@ class Senders:
     """How senders work where the paper's words differ from RFCs and from the codes of others.
 
     Attributes:
-        start: How VCP's senders start.
-        after_decrease: What they do after a decrease.
+        start: How VCP's long-lived senders start.
+        after_decrease: What VCP's senders do after a decrease.
+        vcp_growth: What VCP's senders increase cwnd for.
+        web: How short-lived sources in VCP's queue start under VCP; None: they do not use VCP.
         least: zeta and cwnd of DCCP/VCP are at least this; None: as in the RFCs.
         vcp_reductions: How often losses reduce the window of DCCP/VCP.
         red_reductions: The same for DCCP/RED.
         red_least: zeta of DCCP/RED is at least this; None: as in ns-2's module.
         red_growth: How the window of DCCP/RED grows; None: as in ns-2's module.
+        delayed_ack: The delay of acknowledgements of TCP; None: there is none.
+        initial_cwnd: The initial window of long-lived senders; None: as in ns-2.
 
     """
 
     start: VcpStart = "by-slow-start"
-    after_decrease: AfterDecrease = "ignores-overload"
+    after_decrease: AfterDecrease = "increases"
+    vcp_growth: VcpGrowth = "per-packet"
+    web: VcpStart | None = "by-load-factor"
     least: int | None = 2
     vcp_reductions: Reductions = "per-packet"
     red_reductions: Reductions = "per-packet"
     red_least: int | None = None
-    red_growth: Growth | None = None
+    red_growth: Growth | None = "per-ack"
+    delayed_ack: str | None = None
+    initial_cwnd: int | None = None
 
 
 WORDS = Senders()
 """As the paper says, as far as a parameter can follow it; its sentences are in ``tried``."""
-CODES = Senders(
-    start="by-load-factor", least=None, vcp_reductions="per-window", red_reductions="per-window"
+FEWER_WORDS = replace(WORDS, after_decrease="ignores-overload", web=None, red_growth=None)
+"""The same without three sentences, which are on web traffic, on decreases and on Ack Ratios."""
+CODES = replace(
+    FEWER_WORDS,
+    start="by-load-factor",
+    least=None,
+    vcp_reductions="per-window",
+    red_reductions="per-window",
 )
 """As in the code of VCP's authors, in the RFCs and in ns-2's module."""
 
@@ -154,12 +170,13 @@ def transport_of(
     scheme: Scheme, unpublished: Unpublished, senders: Senders = WORDS, **changes: Any
 ) -> Tcp | Dccp:
     """Return the transport of the long-lived flows."""
-    vcp = Vcp(start=senders.start, after_decrease=senders.after_decrease)
+    tcp = evolve(_tcp(unpublished, senders), initial_cwnd=senders.initial_cwnd)
+    vcp = _vcp(senders, senders.start)
     match scheme.transport, scheme.router:
         case "tcp", "red":
-            return _tcp(unpublished)
+            return tcp
         case "tcp", "vcp":
-            return evolve(_tcp(unpublished), control="vcp", vcp=vcp)
+            return evolve(tcp, control="vcp", vcp=vcp)
         case "dccp", "red":
             given: dict[str, Any] = {
                 "ccid": 2,
@@ -176,7 +193,19 @@ def transport_of(
                 "min_ack_ratio": senders.least,
                 "vcp": evolve(vcp, least_cwnd=senders.least or 1),
             }
-    return Dccp(**{"profile": "ns2", **given, **changes})
+    return Dccp(
+        **{"profile": "ns2", "initial_cwnd": senders.initial_cwnd, **given, **changes},
+    )
+
+
+def web_transport_of(
+    scheme: Scheme, unpublished: Unpublished = UNPUBLISHED, senders: Senders = WORDS
+) -> Tcp:
+    """Return the transport of the short-lived sources."""
+    tcp = _tcp(unpublished, senders)
+    if scheme.router == "red" or senders.web is None:
+        return tcp
+    return evolve(tcp, control="vcp", vcp=_vcp(senders, senders.web))
 
 
 def scenario(
@@ -220,10 +249,11 @@ def scenario(
                 source,
                 start_jitter=STAGGER,
             )
+    web = web_transport_of(scheme, unpublished, senders)
     for number in range(unpublished.web_sources):
         pair = number % SUBNETS + 1
         description.add_flow(
-            f"web{number + 1}", f"s{pair}", f"d{pair}", _tcp(unpublished), Web(), start_jitter="1 s"
+            f"web{number + 1}", f"s{pair}", f"d{pair}", web, Web(), start_jitter="1 s"
         )
     return description
 
@@ -234,12 +264,17 @@ def _access_delay(subnet: int) -> str:
     return f"{round(one_way_ms / 2 * 1e6)} ns"
 
 
-def _tcp(unpublished: Unpublished) -> Tcp:
+def _vcp(senders: Senders, start: VcpStart) -> Vcp:
+    return Vcp(start=start, after_decrease=senders.after_decrease, growth=senders.vcp_growth)
+
+
+def _tcp(unpublished: Unpublished, senders: Senders) -> Tcp:
     return Tcp(
         profile="ns2",
         recovery=unpublished.flavour,
         segment=f"{DATA_B['tcp']} B",
         receive_window=1000,
+        delayed_ack=senders.delayed_ack,
     )
 
 
@@ -255,7 +290,12 @@ PARAMETERS = (
     ),
     Parameter("Packets", f"{PACKET_B} B, with IPv4 and transport headers", "paper: packet size"),
     Parameter("RED", "150 and 700 packets, max_p 0.1, weight 0.002", "paper"),
-    Parameter("RED, upper threshold", "beyond the buffer, so a full queue drops first", "follows"),
+    Parameter(
+        "RED, upper threshold",
+        "out of reach: the buffer holds less, so a full queue drops first",
+        "the search: with a buffer of 1500 packets RED settles at 429 and drops 3.6 %, not the "
+        "published 180 and 7 %. So the paper's threshold and its values contradict each other",
+    ),
     Parameter("RED, other", "counts packets, not gentle, drops", "the original RED"),
     Parameter(
         "VCP",
@@ -272,14 +312,21 @@ PARAMETERS = (
     ),
     Parameter(
         "VCP after a decrease",
-        "ignores overload for t_rho, then answers it with additive increase for one R",
-        'VCP\'s ns-2 code; the paper: "the cwnd calculation follows AI algorithm for one R"',
+        "additive increase for one R, whatever the code",
+        '"after doing Equation (A5), the cwnd calculation follows AI algorithm for one R" '
+        "(appendix)",
     ),
     Parameter(
-        "Growth",
+        "Growth, VCP",
         "for each acknowledged packet",
         "Figure 2; the paper does not say what equations A3 and A4 are for: a packet, or an ACK, "
         "which is for zeta packets",
+    ),
+    Parameter(
+        "Growth, DCCP/RED",
+        "for each acknowledgement, which is for zeta packets",
+        '"the acknowledgement ratio mechanism" is why queue (section 4.2) and losses (section 4.3) '
+        "are less than TCP/RED's; against it: Figure 2",
     ),
     Parameter(
         "Losses, DCCP",
@@ -313,6 +360,11 @@ PARAMETERS = (
         'the definition of "average packet drop rate" (section 4.3)',
     ),
     Parameter(
+        "Time without drops",
+        "median over seeds of the time of the last drop",
+        "ours: the paper shows one run, and one late packet in a few runs decides a mean",
+    ),
+    Parameter(
         "Queue",
         "samples every 10 ms",
         'ours; the paper: "the number of packets in the buffer (as seen by a departure)" (section '
@@ -321,8 +373,14 @@ PARAMETERS = (
     Parameter("Buffer", f"{UNPUBLISHED.buffer} packets", "search"),
     Parameter(
         "Web sources",
-        f"{UNPUBLISHED.web_sources}, over TCP, in the same queue, where VCP gives them no code",
+        f"{UNPUBLISHED.web_sources}, over TCP, in the same queue",
         "search",
+    ),
+    Parameter(
+        "Web sources, VCP",
+        "over TCP/VCP, which the load factor controls from the start",
+        '"VCP controlled traffic and TCP/RED controlled traffic can not share the same queue" '
+        "(section 4.4); the start is that of VCP's code",
     ),
     Parameter(
         "Think times, file lengths",
@@ -330,12 +388,15 @@ PARAMETERS = (
         "paper; units ours; its P_f, pi_f and eta_f are taken as p_l, pi_l and eta_l of the "
         "formula, and its phi as eta",
     ),
-    Parameter("TCP", f"{UNPUBLISHED.flavour}, ns-2's, without delayed acknowledgements", "search"),
+    Parameter(
+        "TCP", f"{UNPUBLISHED.flavour}, ns-2's, without delayed acknowledgements", "search; ours"
+    ),
     Parameter(
         "DCCP",
         "CCID 2 as in ns-2's module, initial Ack Ratio 2, no ECN; VCP: CCID 248",
         "paper; ns-2",
     ),
+    Parameter("Seeds", f"{min(SEEDS)} to {max(SEEDS)}", "ours; no search used them"),
     Parameter("Starts", "within 0.1 s; web sources start thinking within 1 s", "paper: at 0 s"),
     Parameter("Duration", f"{DURATION_S} s", "paper"),
 )
