@@ -77,7 +77,8 @@ class Control:
     for TCP), finite and above zero, and need not be integers. Only ``on_ack``, ``on_round_trip``
     and ``on_packet_acked`` may raise cwnd, except that ``on_spurious_loss`` may restore at most
     what the last loss took. After any other call cwnd is at most the larger of its previous value
-    and 2; the packets in flight may exceed it. Calls come in any order, at times that never decrease.
+    and 2; the packets in flight may exceed it. Calls come in any order, at times that never
+    decrease.
     :func:`check` tests this contract.
 
     An exception in a method ends the run, and ``run`` raises it. On a socket it resets the

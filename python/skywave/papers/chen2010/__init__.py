@@ -257,16 +257,17 @@ def _finding(measured: Measured) -> Finding:
     model = Model()
     return Finding(
         "A router that tells senders its load in two bits (VCP) saves DCCP most of the losses that "
-        "it has behind a router that signals by drops (RED), as the paper says: the drop rate is "
-        f"{mean(vcp, 'interval_drop_percent'):.1f} % instead of "
+        "it suffers behind a router that signals by drops (RED), as the paper says: the drop rate "
+        f"is {mean(vcp, 'interval_drop_percent'):.1f} % instead of "
         f"{mean(red, 'interval_drop_percent'):.1f} %, with {mean(vcp, 'queue_mean'):.0f} instead "
         f"of {mean(red, 'queue_mean'):.0f} packets in the queue (published: "
         f"{PUBLISHED[vcp.name].queue_packets:g} and {PUBLISHED[red.name].queue_packets:g}), and "
         "hardly a packet is dropped after the first 10 s. But VCP's increase outweighs its "
         f"decrease from a round-trip time of {1e3 * model.increase_outweighs_from_s():.0f} ms on, "
-        "which half of the paper's senders exceed, so small details decide whether TCP's losses "
-        "end. And the paper's equation for a sender's rate agrees with its simulation only by an "
-        "error of units: calculated correctly, its senders would need "
+        "which half of the paper's senders exceed by propagation alone, so small details decide "
+        "whether TCP's losses end. And the paper's equation for a sender's rate agrees with its "
+        "simulation only because of a unit error: calculated correctly, 200 senders with 60 ms "
+        "would need "
         f"{model.flows * model.rate_at_rest_bps / model.capacity_bps:.1f} times the link.",
         "finding",
         "Routers that signal their load in two bits (VCP) do save DCCP most of its losses: the "

@@ -286,7 +286,7 @@ def _least_windows(model: Model) -> str:
     path = model.capacity_bps * model.propagation_s / model.packet_bits
     return (
         "zeta is at least 2, and so is cwnd. Where these windows fill the link, its load factor "
-        "changes nothing, and each flow gets C / N. With the values of section 4 they do: "
+        "changes nothing, and each flow gets C / N. With 60 ms, as here, they do: "
         f"{model.flows} flows have {2 * model.flows} packets at least, and the path holds "
         f"{path:.0f}. Elsewhere a flow gets about gamma C / N. Equation 9 as printed depends on "
         "zeta, s and R by less than 1 %."

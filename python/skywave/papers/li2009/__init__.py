@@ -178,18 +178,19 @@ def _finding(measured: Measured) -> Finding:
         "When routers report congestion in nine steps instead of three and senders speed up "
         "without fixed limits, transfers over four slow, distant links get "
         f"{percent(DPCP):.0f} % of a link that they share with nearby ones, "
-        f"where they got {percent(VCP):.0f} % (published: {published.DPCP_L0_PERCENT[0]:.0f} % and "
-        f"{published.VCP_L0_PERCENT:.0f} %). A new transfer gets up to speed "
+        f"where they got {percent(VCP):.0f} % (the paper expects "
+        f"{published.DPCP_L0_PERCENT[0]:.0f} % and has {published.VCP_L0_PERCENT:.0f} %). A new "
+        "transfer gets up to speed "
         f"{fills_s[0] / fills_s[1]:.1f} times as fast (published: "
         f"{published.VCP_TRANSITION_S / published.DPCP_TRANSITION_S:.0f} times), but alone it then "
         f"uses {used(DPCP):.0f} % of the link, where the old protocol uses {used(VCP):.0f} %; the "
-        "paper has it the other way round.",
+        "paper reports the opposite.",
         "finding",
         "Routers that signal nine levels of load (DPCP) instead of three (VCP) do give flows over "
         f"four slow links their part: {percent(DPCP):.0f} % of a shared link instead of "
-        f"{percent(VCP):.0f} % (published: {published.DPCP_L0_PERCENT[0]:.0f} % and "
-        f"{published.VCP_L0_PERCENT:.0f} %). But a single flow uses {used(DPCP):.0f} % of its link "
-        f"under DPCP and {used(VCP):.0f} % under VCP, where the paper has DPCP higher.",
+        f"{percent(VCP):.0f} % (the paper expects {published.DPCP_L0_PERCENT[0]:.0f} % "
+        f"and has {published.VCP_L0_PERCENT:.0f} %). But a single flow uses {used(DPCP):.0f} % of "
+        f"its link under DPCP and {used(VCP):.0f} % under VCP, where the paper has DPCP higher.",
     )
 
 

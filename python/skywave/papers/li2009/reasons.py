@@ -111,7 +111,7 @@ def utilisation(dumbbells: Sequence[Dumbbell]) -> Reason:
         return _percent(dumbbells, scheme, network, choices)
 
     return Reason(
-        Cause.RULES,
+        Cause.UNSTATED,
         "With a round-trip time of 500 ms, an interval of 200 ms sees either a clump of packets or "
         "a gap. A load just above 105 or 140 % is cut by DPCP to about 60 %, far below the "
         "high-load zone (claim 3.1/descent-lowest), and the sender holds that for a round-trip "
@@ -119,7 +119,9 @@ def utilisation(dumbbells: Sequence[Dumbbell]) -> Reason:
         f"{percent(DPCP, PAPER_NETWORK, variants.AT_ONCE)} under DPCP and "
         f"{percent(VCP, PAPER_NETWORK, variants.AT_ONCE)} under VCP. With 200 ms, DPCP uses "
         f"{percent(DPCP, _NEAR)} and VCP {percent(VCP, _NEAR)}; with a t_rho of 500 ms DPCP uses "
-        f"{percent(DPCP, PAPER_NETWORK, variants.SLOW)} (see the dumbbells).",
+        f"{percent(DPCP, PAPER_NETWORK, variants.SLOW)} and VCP "
+        f"{percent(VCP, PAPER_NETWORK, variants.SLOW)} (see the dumbbells). So the sign depends on "
+        "settings that are not published.",
     )
 
 
@@ -127,9 +129,11 @@ def loss(transfers: Transfers) -> Reason:
     """Return why losses lengthen transfers over TCP otherwise than published."""
     alike = alike_from_percent(transfers[DPCP_TCP], transfers[VCP_TCP])
     return Reason(
-        Cause.RULES,
-        "At loss rates of 10 % and more TCP depends on its timeouts, whatever controls the "
-        "window: if a retransmission is lost too, it waits for a timer that doubles. MPCP does "
+        Cause.TWO_READINGS,
+        "Over DCCP, which retransmits nothing, DPCP gives the published values (section "
+        '"Values that can be read in two ways"). At loss rates of 10 % and more TCP depends on its '
+        "timeouts, whatever controls the window: if a retransmission is lost too, it waits for a "
+        "timer that doubles. MPCP does "
         f"not change that. So the time grows from the lowest loss rate on, {LOSS_PERCENT[1]} %, "
         "with VCP as with DPCP"
         + (
