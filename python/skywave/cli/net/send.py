@@ -13,6 +13,7 @@ import typer
 
 from skywave.cli.console import JsonOption, out, print_json, warn
 from skywave.cli.net import options, place, report
+from skywave.cli.net.ending import failure_as_json
 from skywave.cli.net.exchange import (
     CLOSE_TIMEOUT,
     CloseOption,
@@ -21,6 +22,7 @@ from skywave.cli.net.exchange import (
     Ending,
     Exchange,
     IdleOption,
+    unconnected,
 )
 from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
@@ -128,19 +130,26 @@ def send(
         raise typer.BadParameter("give --rate or --interval-ms, not both")
     rate_bps = None if rate is None else options.rate("--rate", rate).bps
     close_s = options.duration("--close-timeout", close_timeout).seconds
+    began = time.monotonic()
+
+    def without(error: str, interrupted: bool) -> dict[str, Any]:
+        seconds = time.monotonic() - began
+        return unconnected(str(target), seconds, error, interrupted=interrupted)
+
     with ExitStack() as stack:
-        endpoint = stack.enter_context(
-            options.client(
-                target,
-                raw=raw,
-                settings=endpoint_settings,
-                metrics=metrics,
-                qlog=qlog,
-                log=log,
-                watch=watched,
+        with failure_as_json(without, as_json=as_json):
+            endpoint = stack.enter_context(
+                options.client(
+                    target,
+                    raw=raw,
+                    settings=endpoint_settings,
+                    metrics=metrics,
+                    qlog=qlog,
+                    log=log,
+                    watch=watched,
+                )
             )
-        )
-        connection = options.connect(endpoint, target, udp_port, config)
+            connection = options.connect(endpoint, target, udp_port, config)
         largest = connection.max_datagram_size
         length = size or min(DATAGRAM, largest)
         if length > largest:
