@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skywave import _json
 from skywave._files import replacing
+from skywave._folders import Kind, check_folder
 from skywave.columns import Scale
 from skywave.live.figures import over_time
 from skywave.papers import environment
@@ -63,9 +64,11 @@ def write(both: Both, directory: Path) -> None:
     What an earlier run has left there and this one does not write is removed.
 
     Raises:
-        OSError: If the directory cannot be written. Its previous contents stay.
+        OSError: If the directory cannot be written, or is that of something else. Its
+            contents stay.
 
     """
+    check_folder(directory, Kind.RUN)
     with replacing(directory, whole=True) as partial:
         figure = over_time(both, "over-time")
         if figure is not None:
