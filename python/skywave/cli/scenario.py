@@ -68,8 +68,8 @@ def run(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write every table as Parquet and CSV, and summary.json. What an earlier run wrote "
-            "there is replaced; a folder with anything else is refused.",
+            help="Write every table as Parquet and CSV, and summary.json. What an earlier run "
+            "wrote there is replaced; a folder with anything else is refused.",
         ),
     ] = None,
     capture: Annotated[
