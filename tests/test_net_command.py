@@ -280,14 +280,6 @@ def test_bad_input_is_one_line(arguments: list[str], names: list[str]) -> None:
     assert_bad_input(run_cli(*arguments), *names)
 
 
-@pytest.mark.parametrize("command", ["listen", "send", "ping", "perf"])
-def test_the_help_is_whole_on_80_columns(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    shown = run_cli(command, "--help").stdout
-    assert max(map(len, shown.splitlines())) == 80
-    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
-
-
 def test_the_help_of_send_says_how_long_it_sends() -> None:
     words = " ".join(run_cli("send", "--help").stdout.replace("│", " ").split())
     assert f"Default: {DEFAULT_DURATION_S:g} s without FILE" in words

@@ -52,8 +52,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="Another value of a field, e.g. dumbbell.rate='5 Mbps' or "
-        '"flows[*].transport.tcp.control=cubic"; repeatable.',
+        help="Another value of a field, e.g. seed=2, duration='10 s' or \"flows[*].start=5 s\"; "
+        "repeatable.",
     ),
 ]
 SeedOption = Annotated[int | None, typer.Option(min=0, help="Another seed than the scenario's.")]
