@@ -177,7 +177,7 @@ def send(
         )
         document = exchange.run()
     if source is not None:
-        _judge(document, is_complete=exchange.has_sent_all and source.is_complete)
+        judge(document, is_complete=exchange.has_sent_all and source.is_complete)
     if as_json:
         print_json(document)
     else:
@@ -188,13 +188,15 @@ def send(
         raise typer.Exit(FAILED)
 
 
-def _judge(document: dict[str, Any], *, is_complete: bool) -> None:
+def judge(document: dict[str, Any], *, is_complete: bool) -> None:
     """Add to a report what became of the file, as far as the sender knows.
 
     DCCP sends nothing again, so what was lost is a hole. The listener may still have dropped what
     it acknowledged: only its own report says that the file is whole.
     """
     stats, unacknowledged = document["stats"], document["sent"]["unacknowledged"]
+    # A path that takes smaller packets than before discards what was queued.
+    discarded = document["sent"]["discarded"]
     # What was taken for lost may have arrived late, and then it has been acknowledged too.
     lost = None if stats["lost"] is None else min(stats["lost"], unacknowledged)
     document["file"] = {"complete": is_complete, "lost": lost}
@@ -203,11 +205,11 @@ def _judge(document: dict[str, Any], *, is_complete: bool) -> None:
     if not is_complete:
         document["ok"] = False
         document["error"] = "the file was not sent to its end"
-    elif lost:
+    elif lost or discarded:
+        counts = ((lost, "lost"), (discarded, "discarded unsent"))
+        fates = ", ".join(f"{report.datagrams(count)} {fate}" for count, fate in counts if count)
         document["ok"] = False
-        document["error"] = (
-            f"the file has holes: {report.datagrams(lost)} lost; the listener reports them"
-        )
+        document["error"] = f"the file has holes: {fates}; the listener reports them"
     elif unacknowledged or stats["loss_events"]:
         warn([f"the file may have holes ({report.doubts(document)}): the listener reports them"])
 
