@@ -62,7 +62,7 @@ def test_python_raises_what_the_command_prints() -> None:
     scenario.add_flow("f", "s1", "d1", Dccp())
     with pytest.raises(ScenarioError, match=r"^dumbbell\.rate: "):
         run(scenario)
-    with pytest.raises(ValueError, match='"-2 Mbps" is not a rate'):
+    with pytest.raises(ValueError, match='"-2 Mbps" is negative'):
         Scenario.dumbbell("x", duration="1 s", rate="-2 Mbps", delay="1 ms")
 
 

@@ -201,3 +201,20 @@ def test_the_text_of_a_help_fills_its_lines(command: str, monkeypatch: pytest.Mo
         lines = [line.strip() for line in paragraph.splitlines()]
         for line, after in itertools.pairwise(lines):
             assert len(f"{line} {after.split()[0]}") > 78, line
+
+
+@pytest.mark.parametrize("command", [one.name for one in cli.app.registered_commands])
+def test_the_help_is_whole_on_80_columns(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run_cli(command, "--help").stdout
+    assert max(map(len, shown.splitlines())) == 80
+    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
+
+
+def test_a_reader_that_has_gone_ends_a_command_quietly() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as output:
+        command = [sys.executable, "-m", "skywave", "schema"]
+        done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (141, b"")

@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
+from attrs import evolve
 
 from conftest import ROOT, Done, run_process, words
-from skywave import Cbr, Dccp, Ftp, KernelTcp, Link, Nat, Scenario, ScenarioError, Tcp, Udp
-from skywave.live import Verdict, run_both, run_live
+from skywave import (
+    Cbr,
+    Dccp,
+    Ftp,
+    KernelTcp,
+    Link,
+    Nat,
+    Scenario,
+    ScenarioError,
+    Tcp,
+    Udp,
+    simulate,
+)
+from skywave.live import Both, Lived, Verdict, run_both, run_live
+from skywave.live.both import Row, measures
+from skywave.live.figures import over_time
+from skywave.live.report import cells, write
+from skywave.machine import Watch
 from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:
@@ -228,6 +247,78 @@ def test_runs_of_unequal_time_are_not_compared(whole: int) -> None:
     assert both.is_interrupted
     assert [len(both.simulated), len(both.lived), both.planned] == [1, 1, 3]
     assert both.lived[0].results.summary["duration_s"] == 1
+
+
+def three_runs(transport: Transport) -> Both:
+    """Return a comparison without sockets, in which simulations stand for runs in real time."""
+    scenario = described(transport, Ftp())
+    runs = [simulate.run(evolve(scenario, seed=seed)) for seed in range(3)]
+    verdict = Verdict({"interrupted": False}, Watch().shares())
+    return Both(scenario, 3, runs, [Lived(results, verdict) for results in runs])
+
+
+def test_a_sender_without_a_window_has_none_on_both_clocks() -> None:
+    scenario = described(Dccp(ccid=3), Ftp())
+    scenario.flows[0] = evolve(scenario.flows[0], start="1 s")
+    names = {measure for (what, measure), _ in measures(simulate.run(scenario)) if what == "f"}
+    assert "goodput_bps" in names
+    assert "cwnd_packets" not in names
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_marked"),
+    [
+        ([608.0] * 3, [35.0, 20.0, 50.0], True),
+        ([9.0, 10.0, 11.0], [9.5, 10.5, 11.5], False),
+        ([9.0], [20.0], False),
+    ],
+)
+def test_a_row_is_marked_if_the_clocks_differ(
+    one: list[float], other: list[float], is_marked: bool
+) -> None:
+    row = Row.of("linux", "resent_packets", one, other)
+    assert row.differs is is_marked
+    assert cells(row)["differs"] == ("differs" if is_marked else "")
+
+
+def test_runs_that_do_not_vary_have_no_interval() -> None:
+    row = Row.of("linux", "resent_packets", [608.0] * 3, [35.0, 20.0, 50.0])
+    assert cells(row)["simulated"] == "608"
+    assert cells(row)["lived"].startswith("35 ± ")
+
+
+def test_it_warns_as_a_plain_run_does_and_of_equal_seeds() -> None:
+    kernels, same = three_runs(KernelTcp(control="cubic")).warnings()
+    assert kernels.startswith("flows[0].transport.kernel-tcp: ")
+    assert same.startswith("in the simulation, 3 seeds gave the same values")
+
+
+def test_known_causes_are_named_if_something_differs() -> None:
+    both = three_runs(KernelTcp(control="cubic"))
+    assert both.causes() == []
+    found = [Row.of("f", "resent_packets", [608.0] * 3, [35.0, 20.0, 50.0])]
+    with mock.patch.object(Both, "rows", return_value=found):
+        hystart, rack, _ = both.causes()
+        assert "HyStart" in hystart
+        assert "RACK" in rack
+        assert len(three_runs(Tcp()).causes()) == 1
+
+
+def test_the_page_has_spaces_between_sentences_and_the_figure_a_key(tmp_path: Path) -> None:
+    both = three_runs(Tcp())
+    with (
+        mock.patch.object(Verdict, "lines", return_value=[]),
+        mock.patch.object(Verdict, "document", return_value={}),
+    ):
+        write(both, tmp_path / "both")
+    page = words((tmp_path / "both" / "both.html").read_text())
+    assert re.search(r"[.)]Of links", page) is None
+    figure = over_time(both, "over-time")
+    assert figure is not None
+    figure.write(tmp_path)
+    drawn = next(tmp_path.glob("*.svg")).read_text()
+    for key in ("simulated", "in real time"):
+        assert f"<!-- {key} -->" in drawn
 
 
 @needs_namespaces

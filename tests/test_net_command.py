@@ -65,6 +65,18 @@ def test_a_report_says_where_datagrams_went() -> None:
     assert rows(stats=stats)[name] == "5,384"
 
 
+def test_the_report_of_send_explains_a_rate_that_the_peer_limits() -> None:
+    window = {"rate_bps": None, "cwnd": 44.0, "ssthresh": 2.0, "lost": 0, "marked": 0}
+    stats = {"srtt_s": None, "datagrams_dropped": 0, "dropped_by_peer": 615, **window}
+    sent = {"datagrams": 9000, "bytes": 1, "discarded": 0, "unacknowledged": 0}
+    shown = rows(sent=sent, stats=stats)
+    assert shown["arrived, but dropped by the peer (packets)"] == "615"
+    assert shown["ssthresh (packets)"] == "2.0"
+    shown = rows(sent=sent, stats=stats | {"ssthresh": None, "dropped_by_peer": 0})
+    assert shown["ssthresh (packets)"] == "unbounded"
+    assert "arrived, but dropped by the peer (packets)" not in shown
+
+
 def test_a_file_arrives(tmp_path: Path) -> None:
     file, copy = tmp_path / "file", tmp_path / "copy"
     file.write_bytes(bytes(range(256)) * 40)
@@ -268,14 +280,6 @@ def test_bad_input_is_one_line(arguments: list[str], names: list[str]) -> None:
     assert_bad_input(run_cli(*arguments), *names)
 
 
-@pytest.mark.parametrize("command", ["listen", "send", "ping", "perf"])
-def test_the_help_is_whole_on_80_columns(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    shown = run_cli(command, "--help").stdout
-    assert max(map(len, shown.splitlines())) == 80
-    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
-
-
 def test_the_help_of_send_says_how_long_it_sends() -> None:
     words = " ".join(run_cli("send", "--help").stdout.replace("│", " ").split())
     assert f"Default: {DEFAULT_DURATION_S:g} s without FILE" in words
@@ -286,6 +290,43 @@ def test_nobody_there_is_status_1() -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["send", "ping", "perf"])
+def test_json_is_printed_without_a_connection_too(command: str) -> None:
+    options = ("--udp-port", free_udp_port(), "--json")
+    done = run_cli(command, "127.0.0.1:5001", *options)
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert done.stderr == f"error: {document['error']}\n"
+    assert document.get("ok", False) is False
+    echoing = ("--echo",) if command == "ping" else ()
+    with (
+        serving("perf", "--server", "--udp-port", (port := str(free_udp_port())))
+        if command == "perf"
+        else listening(*echoing)
+    ) as (_, other):
+        port = port if command == "perf" else other
+        load = {"send": ("--count", 1), "ping": ("--count", 1), "perf": ("--duration", "0.1 s")}
+        peer = "127.0.0.1" if command == "perf" else "127.0.0.1:5001"
+        done = run_cli(command, peer, *load[command], "--udp-port", port, "--json")
+    assert done.returncode == 0, done.stderr
+    # A reader of the document finds the same fields; those of perf are its results.
+    fields = json.loads(done.stdout).keys()
+    assert fields >= document.keys() if command == "perf" else fields == document.keys()
+
+
+def test_json_is_printed_if_the_attempt_to_connect_is_interrupted() -> None:
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as silent:
+        silent.bind(("127.0.0.1", 0))
+        port = str(silent.getsockname()[1])
+        command = ("send", "127.0.0.1:5001", "--udp-port", port, "--json")
+        with serving(*command, says="no answer") as (sender, _):
+            sender.send_signal(signal.SIGINT)
+            output, _ = sender.communicate(timeout=20)
+    assert sender.returncode == 130
+    document = json.loads(output)
+    assert (document["ok"], document["interrupted"]) == (False, True)
 
 
 def test_the_help_of_perf_says_what_its_port_is_and_what_a_duration_leaves() -> None:

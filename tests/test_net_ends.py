@@ -414,6 +414,7 @@ def test_a_line_has_what_an_interval_knows() -> None:
         "rate_bps": None,
         "lost": 3,
         "loss_events": None,
+        "dropped_by_peer": 0,
     }
     begin = "   1.0 -    2.0 s  "
     assert line(report) == f"{begin}sent 1.00 Mbps  srtt 20.0 ms  cwnd 12.5  lost 3"
@@ -423,3 +424,4 @@ def test_a_line_has_what_an_interval_knows() -> None:
     assert line(receiver) == f"{begin}received 1.00 Mbps  srtt 20.0 ms"
     idle = report | {"sent_bytes": 0, "srtt_s": None}
     assert line(idle) == f"{begin}no data  cwnd 12.5  lost 3"
+    assert line(report | {"dropped_by_peer": 615}).endswith("lost 3  dropped by the peer 615")

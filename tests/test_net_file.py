@@ -7,12 +7,13 @@ import json
 import os
 import random
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conftest import assert_bad_input, run_cli, serving
 from relay import Relay
+from skywave.cli.net.send import judge
 from skywave.net.file import HEAD, LARGEST, MAGIC, UNKNOWN, Assembly, Parts
 from test_net_command import free_udp_port, rows
 
@@ -166,6 +167,35 @@ def test_a_listener_says_that_a_file_has_holes_and_fails(tmp_path: Path) -> None
     expected = bytearray(CONTENT * 10)
     expected[hole] = bytes(980)
     assert copy.read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("lost", "discarded", "says"),
+    [
+        (0, 0, None),
+        (0, 827, "the file has holes: 827 datagrams discarded unsent; the listener reports them"),
+        (
+            12,
+            827,
+            (
+                "the file has holes: 12 datagrams lost, 827 datagrams discarded unsent; "
+                "the listener reports them"
+            ),
+        ),
+    ],
+)
+def test_a_sender_counts_what_a_shrinking_path_discards(
+    lost: int, discarded: int, says: str | None
+) -> None:
+    document: dict[str, Any] = {
+        "ok": True,
+        "error": None,
+        "sent": {"discarded": discarded, "unacknowledged": lost},
+        "stats": {"lost": lost, "loss_events": None},
+    }
+    judge(document, is_complete=True)
+    assert document["error"] == says
+    assert document["ok"] is (says is None)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from skywave.printing import at_least, at_most, number
+from skywave.printing import at_least, at_most, number, with_margin
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,19 @@ def test_numbers_have_significant_digits_and_no_exponents(value: float | None, t
 def test_decimals_can_be_limited() -> None:
     assert number(0.98765, 3, most_decimals=2) == "0.99"
     assert number(0.0007, 3, most_decimals=3) == "0.001"
+
+
+@pytest.mark.parametrize(
+    ("mean", "margin", "text"),
+    [
+        (9.4812, 0.0123, "9.481±0.012"),
+        (304.17599999999999, 3e-14, "304.2±0"),
+        (304.1440116, 0.0000010, "304.1440±0.0001"),
+        (1234567.8, 0.05, "1234568±1"),
+        (0.0, 0.03, "0.00±0.03"),
+        (5.0, 0.0, "5±0"),
+        (0.000123, 0.00004, "0.00012±0.00004"),
+    ],
+)
+def test_a_margin_makes_no_precision_of_noise(mean: float, margin: float, text: str) -> None:
+    assert with_margin(mean, margin) == text

@@ -199,6 +199,7 @@ def test_json_is_one_document_and_the_tables_are_written(tmp_path: Path) -> None
 def test_writing_again_replaces_and_keeps_what_is_not_ours(
     results: Results, tmp_path: Path
 ) -> None:
+    results.write(tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "summary.json").write_text("old")
     results.write(tmp_path)
@@ -369,3 +370,55 @@ def test_many_runs_in_a_fork_of_a_process_that_has_run_many(scenario: Scenario) 
         assert here.fingerprint == before.fingerprint
 
     in_a_fork(child)
+
+
+def contents(directory: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in directory.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (["flows.csv"], "other files (flows.csv)"),
+        (["summary.json"], "other files (summary.json)"),
+        (["a", "b", "c", "d"], "other files (a, b, c, and 1 more)"),
+        (["report.json", "figures/one.pdf"], "the report of a paper"),
+    ],
+)
+def test_results_never_land_among_the_files_of_others(
+    base_file: Path, tmp_path: Path, command: str, names: list[str], says: str
+) -> None:
+    out = tmp_path / "out"
+    for name in names:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text("mine")
+    before = contents(out)
+    done = run_cli(command, base_file, "--out", out)
+    assert_bad_input(done, f"{out} has {says}", "an empty folder or a new one")
+    assert contents(out) == before
+
+
+def test_a_run_and_a_sweep_do_not_share_a_folder(base_file: Path, tmp_path: Path) -> None:
+    for mine, other, says in (
+        ("sweep", "run", "a sweep"),
+        ("run", "sweep", "the results of skywave run"),
+    ):
+        out = tmp_path / mine
+        assert run_cli(mine, base_file, "--out", out).returncode == 0
+        before = contents(out)
+        assert_bad_input(run_cli(other, base_file, "--out", out), f"{out} has {says}")
+        assert contents(out) == before
+        # Its own results are another matter.
+        again = run_cli(mine, base_file, "--out", out)
+        assert again.returncode == 0
+        if mine == "run":
+            assert f"{out} has the results of skywave run: replaced at the end" in again.stderr
+
+
+def test_python_does_not_write_a_run_into_the_folder_of_others(
+    results: Results, tmp_path: Path
+) -> None:
+    (tmp_path / "flows.csv").write_text("mine")
+    with pytest.raises(FileExistsError, match="other files"):
+        results.write(tmp_path)

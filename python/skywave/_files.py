@@ -197,7 +197,7 @@ def _list_written(partial: Path, directory: Path) -> dict[str, list[int]]:
         if file.is_file()
     }
     (partial / WRITTEN).write_text(json.dumps(stamps, indent=1) + "\n", encoding="utf-8")
-    before = _written(directory)
+    before = listed_files(directory)
     return {name: stamp for name, stamp in before.items() if name not in stamps}
 
 
@@ -207,8 +207,8 @@ def _stamp(file: Path) -> list[int]:
     return [about.st_size, about.st_mtime_ns]
 
 
-def _written(directory: Path) -> dict[str, list[int]]:
-    """Return the stamps of what was written as a whole the last time."""
+def listed_files(directory: Path) -> dict[str, list[int]]:
+    """Return the files that were written as a whole the last time, by path, with their stamps."""
     try:
         found = json.loads((directory / WRITTEN).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -7,6 +7,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 DIGITS = 4
 """Significant digits of a value that has no margin to say how many count."""
+MOST_DIGITS = 7
+"""The most significant digits of a mean with a margin: nobody reads more."""
+ROUNDING = 1e-13
+"""What sums of floating-point numbers may differ by, as a share of them."""
 
 
 def number(value: float | None, digits: int = DIGITS, most_decimals: int | None = None) -> str:
@@ -25,11 +29,19 @@ def number(value: float | None, digits: int = DIGITS, most_decimals: int | None 
 
 
 def with_margin(mean: float, margin: float) -> str:
-    """Return a mean as precise as its margin, which has one digit, or two that begin with 1."""
-    if margin == 0:
+    """Return a mean as precise as its margin, which has one digit, or two that begin with 1.
+
+    The mean has at most :data:`MOST_DIGITS` significant digits; a smaller margin is rounded up to
+    the last of them. One that comes from the rounding of floating-point numbers is 0.
+    """
+    if margin <= abs(mean) * ROUNDING:
         return f"{number(mean, DIGITS)}±0"
     exponent = math.floor(math.log10(margin))
     decimals = max(0, -exponent + (margin < 2 * 10**exponent))
+    if mean != 0:
+        most = max(0, MOST_DIGITS - 1 - math.floor(math.log10(abs(mean))))
+        if decimals > most:
+            return f"{mean:.{most}f}±{at_most(margin, most)}"
     return f"{mean:.{decimals}f}±{margin:.{decimals}f}"
 
 

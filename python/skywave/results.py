@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from skywave import _json
 from skywave._files import replacing
+from skywave._folders import Kind, check_folder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -287,9 +288,11 @@ class Results:
         What an earlier run has left there and this one does not write is removed.
 
         Raises:
-            OSError: If the directory cannot be written. Its previous contents stay.
+            OSError: If the directory cannot be written, or has something other than a run's
+                results. Its contents stay.
 
         """
+        check_folder(directory, Kind.RUN)
         with replacing(directory, whole=True) as partial:
             self.write_tables(partial)
             document = {**self.summary, "fingerprint": self.fingerprint}

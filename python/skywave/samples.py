@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
     from numpy.typing import NDArray
+
+
+HELD = ("cwnd_packets", "ssthresh_packets", "srtt_s")
+"""The state of a sender, which is sampled whether or not it sends."""
+ACTIVITY = ("delivered_packets", "pipe_packets")
+"""What is not 0 while a flow has data under way."""
 
 
 @dataclass(frozen=True)
@@ -112,3 +120,26 @@ def by_name(table: pa.Table, key: str, column: str) -> dict[str, Series]:
     return {
         name: Series(times[rows], values[rows]) for name, rows in samples.groups(key).rows().items()
     }
+
+
+def while_active(every: Mapping[str, Series], table: pa.Table, key: str) -> dict[str, Series]:
+    """Return the state of senders without what they have none of, and when they do not send.
+
+    A sender without a window says 0, and one that has not started or has ended says its initial or
+    its last value.
+    """
+    acts = {name: np.zeros(len(one.values), np.bool_) for name, one in every.items()}
+    known = [column for column in ACTIVITY if column in table.column_names]
+    for column in known:
+        for name, one in by_name(table, key, column).items():
+            acts[name] |= np.nan_to_num(one.values) > 0
+    found = {}
+    for name, one in every.items():
+        values = np.where(one.values == 0, np.nan, one.values)
+        if known:
+            rows = np.flatnonzero(acts[name])
+            first, last = (rows[0], rows[-1]) if rows.size else (len(values), 0)
+            values[:first] = np.nan
+            values[last + 1 :] = np.nan
+        found[name] = Series(one.times_s, values)
+    return found

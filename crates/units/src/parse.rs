@@ -12,7 +12,15 @@ pub(crate) struct Unit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseQuantityError {
-    /// There is no number, or it is negative or malformed.
+    /// The number is negative.
+    #[error("\"{text}\" is negative: {what} is 0 or more")]
+    Negative {
+        /// The input.
+        text: String,
+        /// The expected quantity.
+        what: &'static str,
+    },
+    /// There is no number, or it is malformed.
     #[error("\"{text}\" is not {what}: write a number and a unit, as in \"{example}\"")]
     Number {
         /// The input.
@@ -66,6 +74,13 @@ pub(crate) fn parse(
     units: &[Unit],
 ) -> Result<u64, ParseQuantityError> {
     let trimmed = text.trim();
+    let magnitude = trimmed.strip_prefix('-').map(str::trim_start);
+    if magnitude.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+        return Err(ParseQuantityError::Negative {
+            text: text.to_owned(),
+            what,
+        });
+    }
     let split = trimmed
         .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
         .unwrap_or(trimmed.len());

@@ -307,6 +307,16 @@ mod tests {
     }
 
     #[test]
+    fn says_that_a_duration_is_negative() {
+        let said = |text: &str| text.parse::<Duration>().map_err(|error| error.to_string());
+        for text in ["-5 ms", "- 5 ms", "-0.5 s"] {
+            let expected = format!("\"{text}\" is negative: a duration is 0 or more");
+            assert_eq!(said(text), Err(expected));
+        }
+        assert!(said("-ms").is_err_and(|error| error.contains("write a number")));
+    }
+
+    #[test]
     fn prints_the_largest_unit_that_stays_exact() {
         assert_eq!(Duration::from_millis(300).to_string(), "300 ms");
         assert_eq!(Duration::from_micros(1500).to_string(), "1.5 ms");

@@ -2,7 +2,8 @@
 
 Results go to stdout, as tables or, with ``--json``, as one JSON document. Progress, warnings and
 errors go to stderr. An error is one line, ``error: ...``. The exit status is 2 if the input is
-wrong, 1 if the network fails, 3 if ``--strict`` is not met, 130 after Ctrl-C and 143 after SIGTERM.
+wrong, 1 if the network fails, 3 if ``--strict`` is not met, 130 after Ctrl-C, 143 after SIGTERM,
+and 141 if the reader of the output has gone, as of a program that SIGPIPE ends.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from skywave.sweeps.cluster import ClusterError
 NETWORK_FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
+READER_GONE = 141
 TERMINATED = 143
 ON_THE_NETWORK: tuple[type[Exception], ...] = (*net.FAILURES, ClusterError, LaunchError)
 
@@ -119,6 +121,11 @@ def run(command: typer.Typer) -> NoReturn:
         if isinstance(error, ValueError):
             _fail(str(error))
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except SystemExit as ended:
+        # So does typer end a command whose output nobody reads any more.
+        if isinstance(ended.__context__, BrokenPipeError):
+            sys.exit(READER_GONE)
+        raise
     except KeyboardInterrupt:
         status = INTERRUPTED
     if status == INTERRUPTED and termination.is_asked:

@@ -21,10 +21,13 @@ from rich.progress import (
 )
 
 from skywave import _json
+from skywave._folders import check_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from skywave._folders import Kind
 
 WIDTH_OF_A_PIPE = 120
 BETWEEN_LINES_S = 10.0
@@ -95,6 +98,17 @@ def finish(
     console = out()
     show(console)
     console.print(f"Report: {escape(str(report))}", soft_wrap=True)
+
+
+def prepare_folder(directory: Path, kind: Kind) -> None:
+    """Check that results can be written into a folder, and say so if they replace older ones.
+
+    Raises:
+        OSError: If they cannot, or the folder is that of something else.
+
+    """
+    if check_folder(directory, kind):
+        sys.stderr.write(f"{directory} has {kind.value}: replaced at the end\n")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import out, print_json, progress_bar
+from skywave.cli.console import out, print_json, progress_bar, warn
 from skywave.live import run_both, run_live
 from skywave.live.report import cells, document, write
 from skywave.verdict import NOT_BELIEVED
@@ -74,6 +74,7 @@ class RealClock:
         finally:
             if out_dir is not None:
                 write(both, out_dir)
+        warn(both.warnings())
         if out_dir is not None and not as_json:
             typer.echo(f"Page: {out_dir / 'both.html'}")
         if both.is_interrupted:
@@ -98,9 +99,14 @@ def _print(both: Both) -> None:
             column("simulated", "simulated"),
             column("lived", "lived"),
             column("lived\N{NO-BREAK SPACE}/ simulated", "ratio"),
+            column("", "differs", "left"),
         ],
         title=title,
     )
+    if count == 1:
+        console.print("One run on each clock: no row is judged; --runs 5 judges.", soft_wrap=True)
+    for cause in both.causes():
+        console.print(f"known cause: {cause}", markup=False, highlight=False, soft_wrap=True)
     for run in both.lived:
         for line in run.verdict.lines():
             console.print(line, markup=False, highlight=False, soft_wrap=True)

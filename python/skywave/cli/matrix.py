@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skywave._files import check_writable
+from skywave._folders import Kind
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import JsonOption, choose, finish, progress_bar, warn
+from skywave.cli.console import JsonOption, choose, finish, prepare_folder, progress_bar, warn
 from skywave.quantities import Duration
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def matrix(
     duration_s = None if duration is None else Duration(duration).seconds
     if duration_s is not None and duration_s < LEAST_S:
         raise typer.BadParameter(f"{duration} is too short: give at least {LEAST_S:g} s")
-    check_writable(out_dir)
+    prepare_folder(out_dir, Kind.MATRIX)
     with progress_bar() as show:
         ran = of_papers.run(
             controls=_chosen(controls, CONTROLS, "control"),

@@ -11,8 +11,16 @@ from rich.padding import Padding
 from rich.table import Table
 
 from skywave import papers
-from skywave._files import check_writable
-from skywave.cli.console import JsonOption, finish, out, print_json, progress_bar, warn
+from skywave._folders import Kind
+from skywave.cli.console import (
+    JsonOption,
+    finish,
+    out,
+    prepare_folder,
+    print_json,
+    progress_bar,
+    warn,
+)
 from skywave.papers import installed
 from skywave.printing import number
 
@@ -77,7 +85,7 @@ def reproduce(
         _list(as_json=as_json)
         return
     directory = out_dir or Path("out") / (paper or "all")
-    check_writable(directory)
+    prepare_folder(directory, Kind.REPORT)
     if paper is None:
         _all(directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
     else:

@@ -14,9 +14,10 @@ from attrs import evolve
 from rich.markup import escape
 
 from skywave import ScenarioError, _core, simulate
-from skywave._files import check_writable, made_directory
+from skywave._files import made_directory
+from skywave._folders import Kind
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
+from skywave.cli.console import JsonOption, out, prepare_folder, print_json, progress_bar, warn
 from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
 from skywave.scenario import Scenario
 from skywave.scenario.experiment import inspect_file, message_about
@@ -51,8 +52,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="Another value of a field, e.g. dumbbell.rate='5 Mbps' or "
-        '"flows[*].transport.tcp.control=cubic"; repeatable.',
+        help="Another value of a field, e.g. seed=2, duration='10 s' or \"flows[*].start=5 s\"; "
+        "repeatable.",
     ),
 ]
 SeedOption = Annotated[int | None, typer.Option(min=0, help="Another seed than the scenario's.")]
@@ -65,7 +66,10 @@ def run(
     out_dir: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="Write every table as Parquet and CSV, and summary.json."
+            "--out",
+            metavar="DIR",
+            help="Write every table as Parquet and CSV, and summary.json. What an earlier run "
+            "wrote there is replaced; a folder with anything else is refused.",
         ),
     ] = None,
     capture: Annotated[
@@ -145,7 +149,7 @@ def run(
         acquire()
         clock = RealClock(dccp_over_udp, spin, late_ms)
     if out_dir is not None:
-        check_writable(out_dir)
+        prepare_folder(out_dir, Kind.RUN)
     experiment = _changed(read(scenario), settings, seed)
     if both:
         clock.compare(experiment, runs or 1, out_dir, as_json=as_json)

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
+import numpy as np
 from attrs import evolve
 
 from skywave import simulate
 from skywave.live.running import Lived, run_live
-from skywave.samples import Samples
-from skywave.stats import average
+from skywave.samples import Samples, by_name, while_active
+from skywave.scenario import KernelTcp
+from skywave.stats import average, compare, unchanged_by_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from skywave.results import Results
     from skywave.scenario import Scenario
-    from skywave.stats import Average
+    from skywave.stats import Average, Estimate
 
+HYSTART = (
+    "Linux's CUBIC leaves slow start by HyStart when delays grow; ours, which a simulation runs in "
+    "its place, does not, so it overshoots, loses and sends again more"
+)
+RACK = (
+    "Linux finds lost retransmissions by RACK (RFC 8985); our SACK (RFC 6675) waits for the "
+    "retransmission timer. Flows that share a queue with such a flow differ with it"
+)
+LATE = (
+    "in real time, packets leave late, by as much as is said of each run; a queue that is just "
+    "full then drops this packet or the next"
+)
 MOST_FLOWS = 20
 """The most flows that have rows of their own."""
 
@@ -34,6 +48,23 @@ class Row:
     """Its name, which ends in its unit."""
     simulated: Average
     lived: Average
+    difference: Estimate | None
+    """The lived mean minus the simulated one, with Welch's interval; None with one run a clock."""
+
+    @classmethod
+    def of(
+        cls, what: str, measure: str, simulated: Sequence[float], lived: Sequence[float]
+    ) -> Self:
+        """Return the row of the values of runs."""
+        difference = None
+        if len(lived) > 1:
+            difference = compare(lived, simulated, test="welch").difference
+        return cls(what, measure, average(simulated), average(lived), difference)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval of the difference leaves out 0. Of equal rows, 5 % do by chance."""
+        return self.difference is not None and (self.difference.low > 0 or self.difference.high < 0)
 
     @property
     def ratio(self) -> float | None:
@@ -67,13 +98,30 @@ class Both:
         other = [dict(measures(run.results)) for run in self.lived]
         keys = [key for key in one[0] if all(key in run for run in (*one, *other))]
         return [
-            Row(
-                *key,
-                simulated=average([run[key] for run in one]),
-                lived=average([run[key] for run in other]),
-            )
-            for key in keys
+            Row.of(*key, [run[key] for run in one], [run[key] for run in other]) for key in keys
         ]
+
+    def causes(self) -> list[str]:
+        """Return what is known to make clocks differ in such a scenario; nothing if no row does."""
+        if not any(row.differs for row in self.rows()):
+            return []
+        kernels = [
+            flow.transport.control
+            for flow in self.scenario.flows
+            if isinstance(flow.transport, KernelTcp)
+        ]
+        return [
+            *([HYSTART] if "cubic" in kernels else []),
+            *([RACK] if kernels else []),
+            LATE,
+        ]
+
+    def warnings(self) -> list[str]:
+        """Return what to know before the rows are used, a sentence each."""
+        simulated = [list(dict(measures(results)).values()) for results in self.simulated]
+        unchanged = unchanged_by_seeds(simulated)
+        said = [] if unchanged is None else [f"in the simulation, {unchanged}"]
+        return [*map(str, self.scenario.inspect().warnings), *said]
 
 
 def run_both(
@@ -134,11 +182,18 @@ def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:
     """Yield what is compared of a run: who, which measure, and its value."""
     summary = results.summary
     samples = Samples(results.flows)
-    means = {
-        name: samples.groups("flow").means(samples[name])
-        for name in ("delay_mean_s", "cwnd_packets")
-        if name in results.flows.column_names
-    }
+    means = {}
+    if "delay_mean_s" in results.flows.column_names:
+        means["delay_mean_s"] = samples.groups("flow").means(samples["delay_mean_s"])
+    if "cwnd_packets" in results.flows.column_names:
+        windows = while_active(
+            by_name(results.flows, "flow", "cwnd_packets"), results.flows, "flow"
+        )
+        means["cwnd_packets"] = {
+            name: float(np.nanmean(one.values))
+            for name, one in windows.items()
+            if not np.isnan(one.values).all()
+        }
     for flow in summary["flows"][:MOST_FLOWS]:
         name = flow["name"]
         yield (name, "goodput_bps"), flow["goodput_bps"]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 from skywave.columns import Scale
 from skywave.papers.figures import Drawn, begin, style
+from skywave.plots import legends
 from skywave.plots.style import COLOURS
-from skywave.samples import by_name
+from skywave.samples import HELD, Series, by_name, while_active
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +33,10 @@ PANELS = (
 """What is shown over time."""
 MOST_SHOWN = len(COLOURS)
 """The most flows or links that are shown; of more, the first ones."""
-CLOCKS = (("simulated", "--", 0.9), ("lived", "-", 0.8))
+CLOCKS: tuple[tuple[str, Literal["--", "-"], float], ...] = (
+    ("simulated", "--", 0.9),
+    ("lived", "-", 0.8),
+)
 
 
 def over_time(both: Both, name: str) -> Drawn | None:
@@ -60,14 +65,24 @@ def _draw(runs: Sequence[Results], panels: Sequence[tuple[str, str]]) -> Figure:
             _panel(axes, runs, table, measure)
         all_axes[-1].set_xlabel("time (s)")
         figure.align_ylabels(all_axes)
+        _key_of_clocks(figure)
     return figure
+
+
+def _key_of_clocks(figure: Figure) -> None:
+    lines = [
+        Line2D([], [], color="black", linestyle=dashes, linewidth=width)
+        for _, dashes, width in CLOCKS
+    ]
+    labels = ["simulated", "in real time"]
+    figure.legend(lines, labels, loc="outside upper right", ncols=len(lines))
 
 
 def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> None:
     largest = max(_largest(run, table, measure) for run in runs)
     scale = Scale.of(measure, largest)
     for results, (clock, dashes, width) in zip(runs, CLOCKS, strict=True):
-        series = by_name(results.tables[table], table.removesuffix("s"), measure)
+        series = _series(results, table, measure)
         shown = [name for name in series if table == "flows" or name in _busy(results)]
         for name, colour in zip(shown, COLOURS, strict=False):
             one = series[name]
@@ -83,7 +98,17 @@ def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> Non
     axes.set_ylabel(scale.label.replace(" (", "\n("))
     axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
-    axes.legend(loc="upper right", fontsize=7, ncols=MOST_SHOWN, frameon=False)
+    legends.above(axes, least=1)
+
+
+def _series(results: Results, table: str, measure: str) -> dict[str, Series]:
+    """Return a measure of each flow or link that has any of it: no cwnd of CCID 3."""
+    rows, key = results.tables[table], table.removesuffix("s")
+    every = by_name(rows, key, measure)
+    if measure not in HELD:
+        return every
+    active = while_active(every, rows, key)
+    return {name: one for name, one in active.items() if not np.isnan(one.values).all()}
 
 
 def _busy(results: Results) -> list[str]:

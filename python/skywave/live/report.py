@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from skywave import _json
 from skywave._files import replacing
+from skywave._folders import Kind, check_folder
 from skywave.columns import Scale
 from skywave.live.figures import over_time
 from skywave.papers import environment
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 
 def cells(row: Row) -> dict[str, str]:
-    """Return a row as text: what, measure with unit, both means with margins, and the ratio."""
+    """Return a row as text: what, measure, both means with margins, their ratio, the verdict."""
     scale = Scale.of(row.measure, max(abs(row.simulated.mean), abs(row.lived.mean)))
 
     def text(mean: float, margin: float) -> str:
         shown = number(mean / scale.factor, 3)
-        return shown if math.isnan(margin) else f"{shown} ± {number(margin / scale.factor, 2)}"
+        # Runs that do not vary have no interval: it would claim a precision that nobody measured.
+        has_margin = margin > 0
+        return f"{shown} ± {number(margin / scale.factor, 2)}" if has_margin else shown
 
     return {
         "what": row.what,
@@ -33,6 +35,7 @@ def cells(row: Row) -> dict[str, str]:
         "simulated": text(row.simulated.mean, row.simulated.margin),
         "lived": text(row.lived.mean, row.lived.margin),
         "ratio": "" if row.ratio is None else number(row.ratio, 3),
+        "differs": "differs" if row.differs else "",
     }
 
 
@@ -50,9 +53,12 @@ def document(both: Both) -> dict[str, Any]:
                 "simulated_margin": row.simulated.margin,
                 "lived": row.lived.mean,
                 "lived_margin": row.lived.margin,
+                "differs": None if row.difference is None else row.differs,
             }
             for row in both.rows()
         ],
+        "causes": both.causes(),
+        "warnings": both.warnings(),
         "emulator": [run.verdict.document() for run in both.lived],
     }
 
@@ -63,9 +69,11 @@ def write(both: Both, directory: Path) -> None:
     What an earlier run has left there and this one does not write is removed.
 
     Raises:
-        OSError: If the directory cannot be written. Its previous contents stay.
+        OSError: If the directory cannot be written, or is that of something else. Its
+            contents stay.
 
     """
+    check_folder(directory, Kind.RUN)
     with replacing(directory, whole=True) as partial:
         figure = over_time(both, "over-time")
         if figure is not None:
@@ -77,6 +85,8 @@ def write(both: Both, directory: Path) -> None:
             both=both,
             rows=[cells(row) for row in both.rows()],
             figure=figure,
+            causes=both.causes(),
+            warnings=both.warnings(),
             verdicts=[list(run.verdict.lines()) for run in both.lived],
             environment=environment.describe(),
         )

@@ -12,6 +12,7 @@ import pyarrow.parquet
 
 from skywave import _json
 from skywave._files import replacing
+from skywave._folders import Kind, check_folder
 from skywave.matrix import figures, table
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES
@@ -100,9 +101,11 @@ class Matrix:
         """Write the page, heat maps, tables and scenarios into a directory.
 
         Raises:
-            OSError: If the directory cannot be written. Its previous contents stay.
+            OSError: If the directory cannot be written, or is that of something else. Its
+                contents stay.
 
         """
+        check_folder(directory, Kind.MATRIX)
         with replacing(directory, whole=True) as partial:
             for name in ("figures", "scenarios"):
                 (partial / name).mkdir()

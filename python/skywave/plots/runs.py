@@ -12,7 +12,7 @@ from skywave.emodel import over_time
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
 from skywave.plots.style import COLUMN_IN, column_style, series_styles
-from skywave.samples import Series, by_name
+from skywave.samples import HELD, Series, by_name, while_active
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 RunKind = Literal["series", "cdf", "box"]
 PANELS = ("goodput_bps", "cwnd_packets", "queue_packets", "delay_mean_s")
 """What a figure of a run shows by default, as far as there is any of it."""
-HELD = ("cwnd_packets", "ssthresh_packets", "srtt_s")
-"""The state of a sender, which is sampled whether or not it sends."""
-ACTIVITY = ("delivered_packets", "pipe_packets")
-"""What is not 0 while a flow has data under way."""
 MOST_LINKS = 4
 """How many links are shown unless they are named: those with the longest queues."""
 PANEL_IN, AXIS_IN = 1.15, 0.55
@@ -154,34 +150,11 @@ def _series(
 ) -> dict[str, Series]:
     every = by_name(table, key, measure)
     if measure in HELD:
-        every = _while_active(every, table, key)
+        every = while_active(every, table, key)
     chosen = [name for name in shown[key] if name in every]
     if not chosen:
         raise ValueError(f"no {measure} of {', '.join(shown[key])}: use {', '.join(every)}")
     return {name: _between(every[name], from_s, to_s) for name in chosen}
-
-
-def _while_active(every: Mapping[str, Series], table: pa.Table, key: str) -> dict[str, Series]:
-    """Return the state of senders without what they have none of, and when they do not send.
-
-    A sender without a window says 0, and one that has not started or has ended says its initial or
-    its last value.
-    """
-    acts = {name: np.zeros(len(one.values), np.bool_) for name, one in every.items()}
-    known = [column for column in ACTIVITY if column in table.column_names]
-    for column in known:
-        for name, one in by_name(table, key, column).items():
-            acts[name] |= np.nan_to_num(one.values) > 0
-    found = {}
-    for name, one in every.items():
-        values = np.where(one.values == 0, np.nan, one.values)
-        if known:
-            rows = np.flatnonzero(acts[name])
-            first, last = (rows[0], rows[-1]) if rows.size else (len(values), 0)
-            values[:first] = np.nan
-            values[last + 1 :] = np.nan
-        found[name] = Series(one.times_s, values)
-    return found
 
 
 def _between(series: Series, from_s: float, to_s: float | None) -> Series:

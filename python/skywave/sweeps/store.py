@@ -19,6 +19,7 @@ from attrs import field, frozen
 
 from skywave import _json
 from skywave._files import replace_file, replacing_file
+from skywave._folders import Kind, check_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,11 +74,10 @@ class Store:
         """Create the folder.
 
         Raises:
-            OSError: If that is not possible.
+            OSError: If that is not possible, or the folder is that of something else.
 
         """
-        if self.directory.exists() and not self.directory.is_dir():
-            raise NotADirectoryError(f"{self.directory} is a file: give a folder")
+        check_folder(self.directory, Kind.SWEEP)
         (self.directory / "runs").mkdir(parents=True, exist_ok=True)
         (self.directory / "failed").mkdir(exist_ok=True)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skywave import cli
-from skywave._files import check_writable
+from skywave._folders import Kind
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import choose, out, progress_bar
+from skywave.cli.console import choose, out, prepare_folder, progress_bar
 from skywave.live.privileges import acquire
 from skywave.testbed import calls, load_factor, satellite, schemes, thresholds
 from skywave.testbed.report import lines, write
@@ -46,7 +46,7 @@ def main(
     ]
     papers = list(dict.fromkeys(experiment.paper for experiment in experiments))
     chosen = [choose(key, papers, "paper") for key in paper or papers]
-    check_writable(out_dir)
+    prepare_folder(out_dir, Kind.TESTBED)
     acquire("skywave.testbed")
     experiments = [experiment for experiment in experiments if experiment.paper in chosen]
     begun = time.monotonic()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skywave import _json
 from skywave._files import replacing
+from skywave._folders import Kind, check_folder
 from skywave.papers import environment, installed
 from skywave.papers.pages import render
 from skywave.printing import number
@@ -152,9 +153,11 @@ def write(all_done: Sequence[Done], wall_s: float, directory: Path) -> None:
     """Write ``testbed.html``, its figures, and ``testbed.json`` with every number.
 
     Raises:
-        OSError: If the directory cannot be written. Its previous contents stay.
+        OSError: If the directory cannot be written, or is that of something else. Its
+            contents stay.
 
     """
+    check_folder(directory, Kind.TESTBED)
     with replacing(directory, whole=True) as partial:
         (partial / "figures").mkdir()
         drawn = _drawn(all_done)

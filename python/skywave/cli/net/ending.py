@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from skywave.net import ClosedError
+from skywave.cli.console import print_json
+from skywave.net import ClosedError, NetError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from skywave.net import Connection
 
 LOOK_S = 0.05
 NORMAL = 1
 """The Reset Code of a normal close."""
 PEER_CLOSED = "the peer closed before everything was sent"
+
+
+@contextmanager
+def failure_as_json(
+    document: Callable[[str, bool], dict[str, Any]], *, as_json: bool
+) -> Iterator[None]:
+    """Print a JSON document also if the network fails in the block, or the user interrupts it.
+
+    ``document`` takes the error, and whether it is an interrupt. What the block raises is raised in
+    any case.
+    """
+    try:
+        yield
+    except (NetError, TimeoutError) as error:
+        if as_json:
+            print_json(document(str(error), False))
+        raise
+    except KeyboardInterrupt:
+        if as_json:
+            print_json(document("interrupted", True))
+        raise
 
 
 def is_normal(connection: Connection) -> bool:

@@ -371,5 +371,21 @@ class Exchange:
         }
 
 
+def unconnected(peer: str, seconds: float, error: str, *, interrupted: bool) -> dict[str, Any]:
+    """Return the document of an exchange for which no connection was made.
+
+    It has the fields that every exchange has. Those of which only a connection knows are None.
+    """
+    of_a_connection = ("service_code", "ccid", "sent", "received", "end", "stats")
+    return {
+        "ok": False,
+        "error": error,
+        "interrupted": interrupted,
+        "seconds": seconds,
+        "peer": peer,
+        **dict.fromkeys(of_a_connection),
+    }
+
+
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:DIGEST]

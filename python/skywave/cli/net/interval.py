@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from skywave.net import Connection, Stats
 
-Totals: TypeAlias = tuple[int, int, int, int]
+Totals: TypeAlias = tuple[int, int, int, int, int]
 
 IntervalOption = Annotated[
     str | None,
@@ -58,7 +58,7 @@ class Intervals:
         self._reports: list[dict[str, Any]] = []
         self._start = self._last_at = time.monotonic()
         # Data may have arrived with the handshake.
-        self._last: Totals = (0, 0, 0, 0)
+        self._last: Totals = (0, 0, 0, 0, 0)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -81,7 +81,7 @@ class Intervals:
     def _report(self) -> None:
         now, stats = time.monotonic(), self._connection.stats()
         totals = _totals(stats)
-        sent, received, lost, events = (
+        sent, received, refused, lost, events = (
             after - before for before, after in zip(self._last, totals, strict=True)
         )
         seconds = max(now - self._last_at, 1e-9)
@@ -95,6 +95,7 @@ class Intervals:
             "srtt_s": stats["srtt_s"],
             "cwnd": stats["cwnd"],
             "rate_bps": stats["rate_bps"],
+            "dropped_by_peer": refused,
             "lost": None if stats["lost"] is None else lost,
             "loss_events": None if stats["loss_events"] is None else events,
         }
@@ -104,9 +105,10 @@ class Intervals:
 
 
 def _totals(stats: Stats) -> Totals:
-    """Return bytes sent and received, packets lost and loss events, since the beginning."""
+    """Return bytes sent and received, packets dropped by the peer and lost, and loss events."""
     lost, loss_events = stats["lost"] or 0, stats["loss_events"] or 0
-    return stats["bytes_sent"], stats["bytes_received"], lost, loss_events
+    refused = stats["dropped_by_peer"]
+    return stats["bytes_sent"], stats["bytes_received"], refused, lost, loss_events
 
 
 def print_line(report: dict[str, Any], *, name: str = "", stderr: bool = False) -> None:
@@ -132,4 +134,6 @@ def line(report: dict[str, Any]) -> str:
     if report["rate_bps"] is not None:
         parts.append(f"X {1e-6 * report['rate_bps']:,.2f} Mbps")
         parts.append(f"loss events {report['loss_events']}")
+    if report["dropped_by_peer"]:
+        parts.append(f"dropped by the peer {report['dropped_by_peer']}")
     return "  ".join(parts)

@@ -15,7 +15,7 @@ from rich.table import Table
 from skywave import _core
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.net import options, place
-from skywave.cli.net.ending import PEER_CLOSED, has_peer_closed
+from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
 from skywave.cli.net.live import live_rate
 from skywave.net import NetError
 
@@ -127,7 +127,10 @@ def perf(
         assert server is not None  # noqa: S101  (checked above)
         target = place.peer(server, PORT)
         rate_bps = None if rate is None else options.rate("--rate", rate).bps
-        with options.client(target, raw=raw, settings=endpoint_settings) as endpoint:
+        with ExitStack() as stack, failure_as_json(_without, as_json=as_json):
+            endpoint = stack.enter_context(
+                options.client(target, raw=raw, settings=endpoint_settings)
+            )
             connection = options.connect(endpoint, target, udp_port, config)
             with live_rate("arrived") as show:
 
@@ -147,11 +150,17 @@ def perf(
                     if has_peer_closed(connection, error, options.CLOSE_S):
                         raise NetError(PEER_CLOSED) from error
                     raise
-        report = json.loads(text)
+            refused = connection.stats()["dropped_by_peer"]
+        report = {"ok": True, "error": None, **json.loads(text), "dropped_by_peer": refused}
         if as_json:
             print_json(report)
         else:
             out(markup=False).print(_client_table(str(target), report))
+
+
+def _without(error: str, _: bool) -> dict[str, Any]:
+    """Return the document of a measurement without a result."""
+    return {"ok": False, "error": error}
 
 
 def _refuse(options: Mapping[str, object], why: str) -> None:
@@ -200,6 +209,9 @@ def _client_table(target: str, report: dict[str, Any]) -> Table:
     table.add_row("sent (datagrams)", f"{sent:,}")
     table.add_row("arrived (datagrams)", f"{arrived:,}")
     table.add_row("lost (%)", f"{100 * (sent - arrived) / max(sent, 1):.3f}")
+    if report["dropped_by_peer"]:
+        dropped = report["dropped_by_peer"]
+        table.add_row("arrived, but dropped by the peer (datagrams)", f"{dropped:,}")
     if report["srtt_us"] is not None:
         table.add_row("round-trip time (ms)", f"{1e-3 * report['srtt_us']:.3f}")
     if report["cwnd"] is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from skywave.cli.console import JsonOption, out, print_json
 from skywave.cli.net import options, place
-from skywave.cli.net.ending import PEER_CLOSED, has_peer_closed
+from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
 from skywave.net import NetError
 from skywave.net.load import HEADER, datagram
 
@@ -62,11 +63,20 @@ def ping(
     console = out(markup=False)
     pings = Pings()
     stopped_by: KeyboardInterrupt | None = None
-    with options.client(
-        target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog, log=log
-    ) as endpoint:
-        begin = time.monotonic()
-        connection = options.connect(endpoint, target, udp_port, config)
+
+    def without(error: str, _: bool) -> dict[str, Any]:
+        pings.error = error
+        return pings.summary()
+
+    with ExitStack() as stack:
+        with failure_as_json(without, as_json=as_json):
+            endpoint = stack.enter_context(
+                options.client(
+                    target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog, log=log
+                )
+            )
+            begin = time.monotonic()
+            connection = options.connect(endpoint, target, udp_port, config)
         pings.connect_ms = 1e3 * (time.monotonic() - begin)
         if size > (largest := connection.max_datagram_size):
             raise typer.BadParameter(
@@ -104,7 +114,8 @@ def ping(
 class Pings:
     """What has been measured so far."""
 
-    connect_ms: float = 0.0
+    connect_ms: float | None = None
+    """How long the handshake took; ``None`` if there is no connection."""
     sent: int = 0
     trips_ms: list[float | None] = field(default_factory=list)
     """The round-trip times in milliseconds; ``None`` for a datagram that did not come back."""

@@ -46,6 +46,8 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("round-trip time (ms)", f"{1e3 * stats['srtt_s']:.3f}"))
     if document["sent"]["datagrams"]:
         rows += congestion(stats)
+        if refused := stats["dropped_by_peer"]:
+            rows.append(("arrived, but dropped by the peer (packets)", f"{refused:,}"))
     if end is not None:
         who = "this end" if end["origin"] == "local" else "the peer"
         rows.append(("ended", f"{end['name']} (code {end['code']}), by {who}"))
@@ -88,8 +90,10 @@ def congestion(stats: Stats) -> list[tuple[str, str]]:
             ("loss event rate p", f"{stats['loss_event_rate']:.3g}"),
             ("loss events", f"{stats['loss_events']:,}"),
         ]
+    ssthresh = stats["ssthresh"]
     return [
         ("cwnd (packets)", f"{stats['cwnd']:.1f}"),
+        ("ssthresh (packets)", "unbounded" if ssthresh is None else f"{ssthresh:.1f}"),
         ("lost (packets)", f"{stats['lost']:,}"),
         ("marked by routers (packets)", f"{stats['marked']:,}"),
     ]

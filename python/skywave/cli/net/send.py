@@ -13,6 +13,7 @@ import typer
 
 from skywave.cli.console import JsonOption, out, print_json, warn
 from skywave.cli.net import options, place, report
+from skywave.cli.net.ending import failure_as_json
 from skywave.cli.net.exchange import (
     CLOSE_TIMEOUT,
     CloseOption,
@@ -21,6 +22,7 @@ from skywave.cli.net.exchange import (
     Ending,
     Exchange,
     IdleOption,
+    unconnected,
 )
 from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
@@ -128,19 +130,26 @@ def send(
         raise typer.BadParameter("give --rate or --interval-ms, not both")
     rate_bps = None if rate is None else options.rate("--rate", rate).bps
     close_s = options.duration("--close-timeout", close_timeout).seconds
+    began = time.monotonic()
+
+    def without(error: str, interrupted: bool) -> dict[str, Any]:
+        seconds = time.monotonic() - began
+        return unconnected(str(target), seconds, error, interrupted=interrupted)
+
     with ExitStack() as stack:
-        endpoint = stack.enter_context(
-            options.client(
-                target,
-                raw=raw,
-                settings=endpoint_settings,
-                metrics=metrics,
-                qlog=qlog,
-                log=log,
-                watch=watched,
+        with failure_as_json(without, as_json=as_json):
+            endpoint = stack.enter_context(
+                options.client(
+                    target,
+                    raw=raw,
+                    settings=endpoint_settings,
+                    metrics=metrics,
+                    qlog=qlog,
+                    log=log,
+                    watch=watched,
+                )
             )
-        )
-        connection = options.connect(endpoint, target, udp_port, config)
+            connection = options.connect(endpoint, target, udp_port, config)
         largest = connection.max_datagram_size
         length = size or min(DATAGRAM, largest)
         if length > largest:
@@ -168,7 +177,7 @@ def send(
         )
         document = exchange.run()
     if source is not None:
-        _judge(document, is_complete=exchange.has_sent_all and source.is_complete)
+        judge(document, is_complete=exchange.has_sent_all and source.is_complete)
     if as_json:
         print_json(document)
     else:
@@ -179,13 +188,15 @@ def send(
         raise typer.Exit(FAILED)
 
 
-def _judge(document: dict[str, Any], *, is_complete: bool) -> None:
+def judge(document: dict[str, Any], *, is_complete: bool) -> None:
     """Add to a report what became of the file, as far as the sender knows.
 
     DCCP sends nothing again, so what was lost is a hole. The listener may still have dropped what
     it acknowledged: only its own report says that the file is whole.
     """
     stats, unacknowledged = document["stats"], document["sent"]["unacknowledged"]
+    # A path that takes smaller packets than before discards what was queued.
+    discarded = document["sent"]["discarded"]
     # What was taken for lost may have arrived late, and then it has been acknowledged too.
     lost = None if stats["lost"] is None else min(stats["lost"], unacknowledged)
     document["file"] = {"complete": is_complete, "lost": lost}
@@ -194,11 +205,11 @@ def _judge(document: dict[str, Any], *, is_complete: bool) -> None:
     if not is_complete:
         document["ok"] = False
         document["error"] = "the file was not sent to its end"
-    elif lost:
+    elif lost or discarded:
+        counts = ((lost, "lost"), (discarded, "discarded unsent"))
+        fates = ", ".join(f"{report.datagrams(count)} {fate}" for count, fate in counts if count)
         document["ok"] = False
-        document["error"] = (
-            f"the file has holes: {report.datagrams(lost)} lost; the listener reports them"
-        )
+        document["error"] = f"the file has holes: {fates}; the listener reports them"
     elif unacknowledged or stats["loss_events"]:
         warn([f"the file may have holes ({report.doubts(document)}): the listener reports them"])
 

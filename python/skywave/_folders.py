@@ -1,0 +1,87 @@
+"""Whose folder a folder is, by what is in it: results never land in the folder of something else.
+
+A file that only one command writes is the mark of its folder.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skywave._files import check_writable, listed_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_NAMED = 3
+
+
+class Kind(Enum):
+    """What a folder of results has; its value is what messages call it."""
+
+    RUN = "the results of skywave run"
+    SWEEP = "a sweep"
+    MATRIX = "a matrix"
+    REPORT = "the report of a paper"
+    TESTBED = "a page of the testbed"
+
+
+MARKS = {
+    "summary.json": Kind.RUN,
+    "both.json": Kind.RUN,
+    "sweep.json": Kind.SWEEP,
+    "matrix.json": Kind.MATRIX,
+    "report.json": Kind.REPORT,
+    "testbed.json": Kind.TESTBED,
+}
+LISTED = {Kind.RUN, Kind.MATRIX, Kind.TESTBED}
+"""Those whose folders list what was written: a mark that is not listed is someone else's file."""
+
+
+class OtherFolderError(FileExistsError):
+    """A folder is that of something else."""
+
+    def __init__(self, directory: Path, what: str) -> None:
+        super().__init__(
+            f"{directory} has {what}, which stays as it is: give an empty folder or a new one"
+        )
+
+
+def check_folder(directory: str | Path, kind: Kind) -> bool:
+    """Check that results can be written into a directory; return whether they replace older ones.
+
+    Hidden files and empty folders in it are of no account.
+
+    Raises:
+        OtherFolderError: If the directory has something other than such results.
+        OSError: If it cannot be written or created.
+
+    """
+    directory = Path(directory)
+    check_writable(directory)
+    if not directory.is_dir():
+        return False
+    found = {MARKS[name] for name in MARKS if _is_mark(directory, name)}
+    if others := sorted(other.value for other in found - {kind}):
+        raise OtherFolderError(directory, " and ".join(others))
+    if kind in found:
+        return True
+    if names := sorted(each.name for each in directory.iterdir() if _counts(each)):
+        raise OtherFolderError(directory, f"other files ({_named(names)})")
+    return False
+
+
+def _counts(entry: Path) -> bool:
+    is_empty = entry.is_dir() and not any(entry.iterdir())
+    return not (is_empty or entry.name.startswith("."))
+
+
+def _is_mark(directory: Path, name: str) -> bool:
+    is_there = (directory / name).is_file()
+    return is_there and (MARKS[name] not in LISTED or name in listed_files(directory))
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join([*names[:MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
