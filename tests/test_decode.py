@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import struct
 from typing import TYPE_CHECKING, Any
@@ -169,3 +170,110 @@ def test_a_port_unreachable_report_is_recognised(tmp_path: Path) -> None:
 def test_what_is_no_port_is_refused(port: str) -> None:
     done = run_cli("decode", CAPTURES / "ccid2.pcapng", "--udp-port", port)
     assert_bad_input(done, "--udp-port")
+
+
+def pcapng(path: Path, options: bytes) -> Path:
+    """Write a pcapng capture of two packets of an interface with these options."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        return struct.pack("<2I", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
+
+    packet = ip_packet(17, struct.pack("!4H", 40000, 6511, 8 + len(REQUEST), 0) + REQUEST)
+    enhanced = struct.pack("<5I", 0, 0, 1, len(packet), len(packet)) + packet
+    path.write_bytes(
+        block(0x0A0D0D0A, struct.pack("<I2Hq", 0x1A2B3C4D, 1, 0, -1))
+        + block(1, struct.pack("<2HI", RAW_IP, 0, 65535) + options)
+        + block(6, enhanced)
+        + block(5, struct.pack("<3I2HI", 0, 0, 0, 4, 4, 1))  # a counter of four bytes, not eight
+        + block(6, enhanced)
+    )
+    return path
+
+
+NO_CLOCK = (
+    "skipped a time resolution or offset of a wrong length, in the block at byte 28; "
+    "times are read as microseconds and may be wrong"
+)
+PAST_THE_END = (
+    "skipped a list of options that is longer than its block, in the block at byte 28; "
+    "the frames are complete"
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "warnings"),
+    [
+        # opt_endofopt may be missing.
+        (struct.pack("<2H4s", 2, 4, b"eth0"), []),
+        (
+            struct.pack("<2H4s", 2, 4, b"caf\xe9"),
+            ["skipped a text that is not UTF-8, in the block at byte 28; the frames are complete"],
+        ),
+        (
+            struct.pack("<2H", 9, 0),
+            [NO_CLOCK],
+        ),
+        (struct.pack("<2H4s", 2, 100, b"eth0"), [PAST_THE_END]),
+    ],
+    ids=["no end of options", "Latin-1", "no time resolution", "past the end"],
+)
+def test_options_that_are_not_as_they_should_be_cost_no_frame(
+    options: bytes, warnings: list[str], tmp_path: Path
+) -> None:
+    file = pcapng(tmp_path / "options.pcapng", options)
+    done = run_cli("decode", file)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
+    *found, counter = done.stderr.splitlines()
+    assert found == [f"warning: {warning}" for warning in warnings]
+    assert counter.startswith("warning: skipped an option of a wrong length, in the block at byte")
+    document = json.loads(run_cli("decode", file, "--json").stdout)
+    assert [f"warning: {skipped}" for skipped in document["skipped"]] == [*found, counter]
+
+
+def test_a_compressed_capture_opens(tmp_path: Path) -> None:
+    whole = CAPTURES / "ccid2.pcapng"
+    file = tmp_path / "ccid2.pcapng.gz"
+    file.write_bytes(gzip.compress(whole.read_bytes()))
+    frames = decoded(whole)
+    assert decoded(file) == frames
+    file.write_bytes(file.read_bytes()[:-100])
+    done = run_cli("decode", file, "--json")
+    document = json.loads(done.stdout)
+    assert done.returncode == 2
+    assert 0 < len(document["frames"]) < len(frames)
+    assert document["frames"] == frames[: len(document["frames"])]
+    assert "of the uncompressed capture: the compressed file is truncated" in document["error"]
+
+
+def test_a_link_type_that_states_a_check_sequence_is_that_link_type(tmp_path: Path) -> None:
+    file = captured(tmp_path / "plain.pcap", (6511, NO_CHECKSUM))
+    frames = decoded(file)
+    flags = 0x44000000
+    data = bytearray(file.read_bytes())
+    struct.pack_into("<I", data, 20, RAW_IP | flags)
+    file.write_bytes(data)
+    assert decoded(file) == frames
+
+
+def test_a_link_type_that_is_not_decoded_is_named(tmp_path: Path) -> None:
+    (frame,) = decoded(capture_of(tmp_path / "nflog.pcap", 239, bytes(20)))
+    assert (frame["protocol"], frame["text"]) == ("link type 239", "not decoded")
+
+
+def test_the_packet_in_a_tunnel_is_decoded(tmp_path: Path) -> None:
+    inner = ip_packet(33, REQUEST)
+    gre = struct.pack("!2HI", 0x2000, 0x0800, 7) + inner
+    deep = inner
+    for _ in range(1000):
+        deep = ip_packet(4, deep)
+    file = capture_of(
+        tmp_path / "tunnels.pcap", RAW_IP, ip_packet(4, inner), ip_packet(47, gre), deep
+    )
+    frames = decoded(file)
+    packet = "192.0.2.1 > 192.0.2.2: 49152 > 5001 Request service SC=42 seq 7"
+    for frame, tunnel in zip(frames, ("IPv4", "GRE"), strict=False):
+        assert frame["protocol"] == "DCCP"
+        assert frame["text"].startswith(f"192.0.2.1 > 192.0.2.2: {tunnel}: {packet}")
+        # REQUEST has no checksum, which DCCP needs.
+        assert frame["text"].count("[bad checksum]") == 1
+    assert frames[2]["protocol"] == "IP"

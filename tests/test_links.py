@@ -145,10 +145,13 @@ def test_a_trace_of_mahimahi_delivers_a_packet_at_each_of_its_times(tmp_path: Pa
     ("text", "message"),
     [
         ("1\n2.5\n", r'mahimahi: lte\.up, line 2: "2\.5" is not a number of milliseconds'),
-        ("4\n3\n", r"opportunities\[1\]: 3 ms is before 4 ms: put the times in order"),
+        (
+            "# a comment\n4\n3\n",
+            r"mahimahi: lte\.up, line 3: 3 ms is before 4 ms: put the times in order",
+        ),
         ("\ufeff1\n-2\n", r'mahimahi: lte\.up, line 2: "-2" is not a number of milliseconds'),
-        ("", "opportunities: the last time is the length of the trace"),
-        ("0\n0\n", "opportunities: the last time is the length of the trace"),
+        ("", r"mahimahi: lte\.up: the last time is the length of the trace"),
+        ("0\n0\n", r"mahimahi: lte\.up: the last time is the length of the trace"),
     ],
 )
 def test_a_wrong_trace_of_mahimahi_says_what_is_wrong(
@@ -157,6 +160,51 @@ def test_a_wrong_trace_of_mahimahi_says_what_is_wrong(
     (tmp_path / "scenario.toml").write_text(MAHIMAHI)
     (tmp_path / "lte.up").write_text(text)
     with pytest.raises(ScenarioError, match=message):
+        Scenario.from_file(tmp_path / "scenario.toml")
+
+
+RATES = MAHIMAHI.replace('mahimahi = "lte.up"', 'file = "3g.txt"')
+
+
+def test_a_file_of_seconds_and_megabits_is_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(RATES)
+    text = "# a bus\n0.5 1.196\n1.4877738952636719\t0\n\n2e0 12\n"
+    (tmp_path / "3g.txt").write_text(text)
+    scenario = Scenario.from_file(tmp_path / "scenario.toml")
+    assert scenario.bottleneck is not None
+    assert scenario.bottleneck.trace == TraceSteps(
+        steps=(
+            Step(at="500 ms", rate="1196 kbps"),
+            Step(at="1487773895 ns", rate="0 bps"),
+            Step(at="2 s", rate="12 Mbps"),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"3g\.txt has no steps"),
+        ("# nothing\n", r"3g\.txt has no steps"),
+        ("1 2\n\n1 3\n", r"3g\.txt, line 3: 1 s is not after 1 s"),
+        ("2 2\n1 3\n", r"3g\.txt, line 2: 1 s is not after 2 s"),
+        ("2 s, 1 Mbps,\n1 s, 2 Mbps,\n", r"3g\.txt, line 2: 1 s is not after 2 s"),
+        ("0 1\n1 -2\n", r'3g\.txt, line 2: "-2" is not a rate in Mbit/s'),
+        ("0 NaN\n", r'3g\.txt, line 1: "NaN" is not a rate in Mbit/s'),
+        ("0 1e30\n", r'3g\.txt, line 1: "1e30" is not a rate in Mbit/s'),
+        ("NaN 1\n", r'3g\.txt, line 1: "NaN" is not a time in seconds'),
+        ("-1 1\n", r'3g\.txt, line 1: "-1" is not a time in seconds'),
+        ("inf 1\n", r'3g\.txt, line 1: "inf" is not a time in seconds'),
+        ("0.5\n", r"3g\.txt, line 1: give time, rate and delay, .* or seconds and Mbit/s"),
+        ("0 1 2\n", r"3g\.txt, line 1: give time, rate and delay, .* or seconds and Mbit/s"),
+    ],
+)
+def test_a_wrong_file_of_a_trace_says_what_is_wrong_and_where(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "scenario.toml").write_text(RATES)
+    (tmp_path / "3g.txt").write_text(text)
+    with pytest.raises(ScenarioError, match=rf"dumbbell\.trace\.file: {message}"):
         Scenario.from_file(tmp_path / "scenario.toml")
 
 

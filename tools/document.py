@@ -57,6 +57,8 @@ class Writer:
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
+        forms = (form.part for forms in schema.unions.values() for form in forms)
+        self.untagged = {name for name in forms if name and schema.parts[name].tag is None}
 
     def page(self) -> str:
         """Return the text of the page."""
@@ -102,15 +104,24 @@ class Writer:
             if form.part is None:
                 value = f'`"{form.word}"`'
             else:
-                part = self.schema.parts[form.part]
-                key = part.tag or part.fields[0].key
-                value = f"`{{ {key} = .. }}`: {link(form.part)}"
+                value = f"{self.form(self.schema.parts[form.part])}: {link(form.part)}"
             rows.append(f"| {value} | {cell(form.doc)} |")
         return "\n".join([*rows, ""])
+
+    def form(self, part: Part) -> str:
+        """Return how a form of a value that has several is written in a file."""
+        if part.tag is not None:
+            return f"`{{ {part.tag} = .. }}`"
+        # The class has a field for what the file has under the key itself.
+        (item,) = part.fields
+        value = {"array": "[..]", "string": '".."'}[item.node["type"]]
+        return f"`{{ {item.key} = {value} }}`"
 
     def part(self, part: Part) -> str:
         """Return the section of a class."""
         rows = [f"## {part.name}", "", part.doc, ""]
+        if part.name in self.untagged:
+            rows += [f"In a file, it is written as {self.form(part)}.", ""]
         if not part.fields:
             return "\n".join([*rows, "No fields.", ""])
         if part.base:

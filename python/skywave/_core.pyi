@@ -27,6 +27,14 @@ class Frame(TypedDict):
     wrong_checksum: str | None
     """What the checksum is that does not match."""
 
+class Frames(Iterator[Frame]):
+    """The frames of a capture."""
+
+    def __next__(self) -> Frame: ...
+    @property
+    def skipped(self) -> list[str]:
+        """What was skipped so far although no frame was lost, a warning for each kind of flaw."""
+
 ENGINE: str
 """The version of the simulator and a hash of its sources, which results depend on."""
 
@@ -248,8 +256,8 @@ def bench(
 ) -> str:
     """Run the benchmark dumbbell on one core; return its counts and its parameters, as JSON."""
 
-def decode_capture(data: bytes, udp_ports: Sequence[int] = ()) -> Iterator[Frame]:
-    """Decode the frames of a pcapng or pcap file.
+def decode_capture(data: bytes, udp_ports: Sequence[int] = ()) -> Frames:
+    """Decode the frames of a pcapng or pcap file, which may be compressed with gzip.
 
     UDP carries DCCP at port 6511, and at ``udp_ports``. The iterator yields the frames before the
     first fault, and then raises :class:`CaptureError`.

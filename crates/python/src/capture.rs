@@ -37,6 +37,13 @@ impl Frames {
         };
         describe(py, &frame.map_err(capture_error)?, &self.udp_ports).map(Some)
     }
+
+    /// What was skipped so far although no frame was lost, a warning for each kind of flaw.
+    #[getter]
+    fn skipped(&self) -> Vec<String> {
+        let parts = self.reader.skipped().iter();
+        parts.map(ToString::to_string).collect()
+    }
 }
 
 fn describe<'py>(
@@ -53,6 +60,11 @@ fn describe<'py>(
         Err(DecodeError::Link(LinkError::NotIp { protocol, .. })) => {
             (protocol.to_string(), "not decoded".to_owned(), None)
         }
+        Err(DecodeError::Link(LinkError::UnknownLink(link))) => (
+            format!("link type {}", link.0),
+            "not decoded".to_owned(),
+            None,
+        ),
         Err(error) => ("malformed".to_owned(), error.to_string(), None),
     };
     let packet = PyDict::new(py);

@@ -10,7 +10,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use skywave_path::{CheckedTrace, ListedSteps, Opportunities, TraceSelection, TraceStep, Traces};
 use skywave_registry::{ParameterError, not_read, read_lines};
-use skywave_units::ParseQuantityError;
+use skywave_units::{Duration, ParseQuantityError, Rate};
 
 /// The most steps of a trace. With more, a scenario no longer fits a message.
 const MOST_STEPS: usize = 1_000_000;
@@ -24,8 +24,10 @@ pub enum TraceSpec {
     Steps(Vec<TraceStep>),
     /// The steps in a file; its path is relative to the scenario file. Each line has time, rate and
     /// delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or
-    /// delay stays unchanged. Lines that start with `#` are comments. When the scenario is read from
-    /// a file, the steps replace this field.
+    /// delay stays unchanged. A line of two numbers without units is a time in seconds and the rate
+    /// from then on in Mbit/s (`0.5 1.196`), as public traces of mobile networks have them; before
+    /// the first time, the link has its `rate`. Lines that start with `#` are comments. When the
+    /// scenario is read from a file, the steps replace this field.
     #[schemars(extend("x-class" = "TraceFile"))]
     File(String),
     /// The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a
@@ -142,61 +144,111 @@ impl TraceSpec {
     /// Replaces a file name by what is in the file.
     pub(crate) fn load(&mut self, directory: &Path) -> Result<(), ParameterError> {
         match self {
-            Self::File(name) => *self = Self::Steps(read_lines("file", name, directory, step)?),
-            Self::Mahimahi(name) => {
-                let time = |line: &str| {
-                    let number = line.parse();
-                    number.map_err(|_| format!("\"{line}\" is not a number of milliseconds"))
-                };
-                *self = Self::Opportunities(read_lines("mahimahi", name, directory, time)?);
-            }
+            Self::File(name) => *self = Self::Steps(steps_of(name, directory)?),
+            Self::Mahimahi(name) => *self = Self::Opportunities(times_of(name, directory)?),
             Self::Steps(_) | Self::Opportunities(_) | Self::Generated(_) => {}
         }
         Ok(())
     }
 }
 
+/// Reads a file of steps.
+fn steps_of(name: &str, directory: &Path) -> Result<Vec<TraceStep>, ParameterError> {
+    let mut before = None;
+    let steps = read_lines("file", name, directory, |line| {
+        let step = step(line)?;
+        if let Some(before) = before.replace(step.at) {
+            check_step(before, step.at)?;
+        }
+        Ok(step)
+    })?;
+    ParameterError::unless(!steps.is_empty(), "file", || {
+        format!("{name} has no steps: give at least one")
+    })?;
+    check_count("file", steps.len(), "steps").map_err(|error| about(name, &error))?;
+    Ok(steps)
+}
+
+/// Reads a file of Mahimahi.
+fn times_of(name: &str, directory: &Path) -> Result<Vec<u32>, ParameterError> {
+    let mut before = 0;
+    let times = read_lines("mahimahi", name, directory, |line| {
+        let time = line.parse();
+        let time = time.map_err(|_| format!("\"{line}\" is not a number of milliseconds"))?;
+        check_time(before, time)?;
+        before = time;
+        Ok(time)
+    })?;
+    check_count("mahimahi", times.len(), "times")
+        .and_then(|()| check_length("mahimahi", &times))
+        .map_err(|error| about(name, &error))?;
+    Ok(times)
+}
+
+/// An error about a whole file.
+fn about(name: &str, error: &ParameterError) -> ParameterError {
+    ParameterError::new(&*error.field, format!("{name}: {}", error.message))
+}
+
 fn check_opportunities(times: &[u32]) -> Result<(), ParameterError> {
     let field = "opportunities";
-    ParameterError::unless(times.len() <= MOST_STEPS, field, || {
-        format!("{} times: at most {MOST_STEPS}", times.len())
-    })?;
-    ParameterError::unless(times.last().is_some_and(|&last| last > 0), field, || {
-        "the last time is the length of the trace: give one above zero".to_owned()
-    })?;
+    check_count(field, times.len(), "times")?;
+    check_length(field, times)?;
     for (index, pair) in times.windows(2).enumerate() {
-        ParameterError::unless(
-            pair[0] <= pair[1],
-            &format!("{field}[{}]", index + 1),
-            || {
-                format!(
-                    "{} ms is before {} ms: put the times in order",
-                    pair[1], pair[0]
-                )
-            },
-        )?;
+        check_time(pair[0], pair[1])
+            .map_err(|message| ParameterError::new(format!("{field}[{}]", index + 1), message))?;
     }
     Ok(())
 }
 
 fn check_steps(steps: &[TraceStep]) -> Result<(), ParameterError> {
-    ParameterError::unless(steps.len() <= MOST_STEPS, "steps", || {
-        format!("{} steps: at most {MOST_STEPS}", steps.len())
-    })?;
+    check_count("steps", steps.len(), "steps")?;
     for (index, pair) in steps.windows(2).enumerate() {
-        if pair[1].at <= pair[0].at {
-            let field = format!("steps[{}].at", index + 1);
-            let message = format!("{} is not after {}", pair[1].at, pair[0].at);
-            return Err(ParameterError::new(field, message));
-        }
+        check_step(pair[0].at, pair[1].at)
+            .map_err(|message| ParameterError::new(format!("steps[{}].at", index + 1), message))?;
     }
     Ok(())
 }
 
+fn check_count(field: &str, count: usize, what: &str) -> Result<(), ParameterError> {
+    ParameterError::unless(count <= MOST_STEPS, field, || {
+        format!("{count} {what}: at most {MOST_STEPS}")
+    })
+}
+
+fn check_length(field: &str, times: &[u32]) -> Result<(), ParameterError> {
+    ParameterError::unless(times.last().is_some_and(|&last| last > 0), field, || {
+        "the last time is the length of the trace: give one above zero".to_owned()
+    })
+}
+
+fn check_time(before: u32, time: u32) -> Result<(), String> {
+    match before <= time {
+        true => Ok(()),
+        false => Err(format!(
+            "{time} ms is before {before} ms: put the times in order"
+        )),
+    }
+}
+
+fn check_step(before: Duration, at: Duration) -> Result<(), String> {
+    match before < at {
+        true => Ok(()),
+        false => Err(format!("{at} is not after {before}")),
+    }
+}
+
 fn step(line: &str) -> Result<TraceStep, String> {
+    let columns: Vec<&str> = line.split_whitespace().collect();
+    if let &[seconds, megabits] = columns.as_slice()
+        && !line.contains(',')
+    {
+        return of_numbers(seconds, megabits);
+    }
     let values: Vec<&str> = line.split(',').map(str::trim).collect();
     let [at, rate, delay] = values.as_slice() else {
-        let message = "time, rate and delay are three values, as in 10 s, 500 kbps, 600 ms";
+        let message = "give time, rate and delay, as in 10 s, 500 kbps, 600 ms, or seconds and \
+                       Mbit/s without units, as in 0.5 1.196";
         return Err(message.to_owned());
     };
     Ok(TraceStep {
@@ -205,6 +257,21 @@ fn step(line: &str) -> Result<TraceStep, String> {
             .map_err(|error: ParseQuantityError| error.to_string())?,
         rate: optional(rate)?,
         delay: optional(delay)?,
+    })
+}
+
+/// A step as public traces have it: a time in seconds and a rate in Mbit/s.
+fn of_numbers(seconds: &str, megabits: &str) -> Result<TraceStep, String> {
+    let at = seconds.parse().ok().and_then(Duration::try_from_secs_f64);
+    let bits = megabits.parse().map(|megabits: f64| megabits * 1e6).ok();
+    let rate = bits.filter(|bits| (0.0..u64::MAX as f64).contains(bits));
+    Ok(TraceStep {
+        at: at.ok_or_else(|| format!("\"{seconds}\" is not a time in seconds"))?,
+        rate: Some(match rate {
+            Some(bits) => Rate::from_bps(bits.round() as u64),
+            None => return Err(format!("\"{megabits}\" is not a rate in Mbit/s")),
+        }),
+        delay: None,
     })
 }
 

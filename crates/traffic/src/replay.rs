@@ -161,11 +161,9 @@ fn of_records(name: &str, directory: &Path) -> Result<Trace, ParameterError> {
 
 /// Reads a time in seconds, to the nearest nanosecond.
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: Option<f64> = text.parse().ok();
-    let is_time = |seconds: &f64| (0.0..Duration::MAX.as_secs_f64()).contains(seconds);
+    let seconds = text.parse().ok();
     seconds
-        .filter(is_time)
-        .map(Duration::from_secs_f64)
+        .and_then(Duration::try_from_secs_f64)
         .ok_or_else(|| format!("\"{text}\" is not a time in seconds"))
 }
 

@@ -78,6 +78,14 @@ impl Duration {
         Self((secs * NANOS_PER_SEC as f64).round() as u64)
     }
 
+    /// A duration of `secs` seconds, rounded to the nearest nanosecond; `None` if it is negative, NaN
+    /// or too long.
+    pub fn try_from_secs_f64(secs: f64) -> Option<Self> {
+        (0.0..Self::MAX.as_secs_f64())
+            .contains(&secs)
+            .then(|| Self::from_secs_f64(secs))
+    }
+
     /// Whole nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0

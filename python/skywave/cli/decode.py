@@ -19,7 +19,7 @@ USUAL_CAUSE = (
 
 def decode(
     capture: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Capture file, pcapng or classic pcap.")
+        Path, typer.Argument(metavar="FILE", help="Capture file, pcapng or classic pcap; gzip too.")
     ],
     udp_ports: Annotated[
         list[int] | None,
@@ -41,12 +41,16 @@ def decode(
 
     Of a capture that is cut or still being written, the frames before the end are printed, and then
     the error; the exit status is 2.
+
+    Comments, names and counters that do not follow the format are skipped with a warning.
     """
     console = out()
     frames: list[_core.Frame] = []
     fault: CaptureError | None = None
+    decoded: _core.Frames | None = None
     try:
-        for frame in _core.decode_capture(capture.read_bytes(), udp_ports or ()):
+        decoded = _core.decode_capture(capture.read_bytes(), udp_ports or ())
+        for frame in decoded:
             frames.append(frame)
             if not as_json:
                 line = f"{len(frames):5d} {frame['time_s']:.6f} s {frame['protocol']}"
@@ -54,9 +58,11 @@ def decode(
                 console.print(text, highlight=False, soft_wrap=True)
     except CaptureError as error:
         fault = error
+    skipped = [] if decoded is None else decoded.skipped
     if as_json:
-        document = {"file": str(capture), "frames": frames}
+        document = {"file": str(capture), "frames": frames, "skipped": skipped}
         print_json({**document, "error": None if fault is None else str(fault)})
+    warn(skipped)
     if wrong := sum(frame["wrong_checksum"] is not None for frame in frames):
         warn([f"{wrong:,} of {len(frames):,} frames have a bad checksum; {USUAL_CAUSE}"])
     if fault is not None:

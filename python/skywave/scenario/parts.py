@@ -328,14 +328,19 @@ class TraceSteps(Part):
 class TraceFile(Part):
     """The steps in a file; its path is relative to the scenario file. Each line has time, rate
     and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
-    or delay stays unchanged. Lines that start with `#` are comments. When the scenario is
-    read from a file, the steps replace this field.
+    or delay stays unchanged. A line of two numbers without units is a time in seconds and the
+    rate from then on in Mbit/s (`0.5 1.196`), as public traces of mobile networks have them;
+    before the first time, the link has its `rate`. Lines that start with `#` are comments.
+    When the scenario is read from a file, the steps replace this field.
 
     Attributes:
         file: The steps in a file; its path is relative to the scenario file. Each line has
             time, rate and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of
-            time. An empty rate or delay stays unchanged. Lines that start with `#` are
-            comments. When the scenario is read from a file, the steps replace this field.
+            time. An empty rate or delay stays unchanged. A line of two numbers without units
+            is a time in seconds and the rate from then on in Mbit/s (`0.5 1.196`), as public
+            traces of mobile networks have them; before the first time, the link has its
+            `rate`. Lines that start with `#` are comments. When the scenario is read from a
+            file, the steps replace this field.
 
     """
 

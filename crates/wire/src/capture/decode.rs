@@ -3,6 +3,7 @@
 use core::fmt;
 
 use bytes::Bytes;
+use etherparse::{EtherType, IpNumber};
 use thiserror::Error;
 
 use super::icmp::{IcmpError, IcmpMessage};
@@ -47,6 +48,8 @@ pub enum Transport {
     },
     /// ICMP or ICMPv6.
     Icmp(IcmpMessage),
+    /// Another IP packet: IP in IP (RFC 2003, RFC 4213) or GRE (RFC 2784).
+    Tunnel(Box<Decoded>),
     /// A protocol that is not decoded; its number is in the IP packet.
     Other,
 }
@@ -98,11 +101,20 @@ impl Frame {
     /// [`DecodeError`] for the first malformed layer. A checksum that does not match is none: see
     /// [`Decoded::wrong_checksum`].
     pub fn decode(&self, dccp_ports: &[u16]) -> Result<Decoded, DecodeError> {
-        let bytes = self.network_layer()?;
+        Decoded::read(&self.network_layer()?, dccp_ports, MOST_TUNNELS)
+    }
+}
+
+/// The most tunnels in one another that are decoded; more have no use.
+const MOST_TUNNELS: u32 = 8;
+
+impl Decoded {
+    /// Decodes an IP packet, with `tunnels` more in one another.
+    fn read(bytes: &Bytes, dccp_ports: &[u16], tunnels: u32) -> Result<Self, DecodeError> {
         let mut wrong = None;
-        let ip = IpPacket::parse(&bytes).or_else(|error| {
+        let ip = IpPacket::parse(bytes).or_else(|error| {
             note(&mut wrong, error.into())?;
-            Ok::<_, DecodeError>(IpPacket::parse_ignoring_checksum(&bytes)?)
+            Ok::<_, DecodeError>(IpPacket::parse_ignoring_checksum(bytes)?)
         })?;
         let transport = match ip.protocol {
             dccp::IP_PROTOCOL => Transport::Dccp(read(&ip, dccp::Packet::parse, &mut wrong)?),
@@ -130,13 +142,42 @@ impl Frame {
                 };
                 Transport::Icmp(read(&ip, parse, &mut wrong)?)
             }
-            _ => Transport::Other,
+            _ => match inner_packet(&ip).filter(|_| tunnels > 0) {
+                Some(bytes) => {
+                    let mut inner = Self::read(&bytes, dccp_ports, tunnels - 1)?;
+                    // The mark is at the end of the line, once.
+                    wrong = wrong.or(inner.wrong_checksum.take());
+                    Transport::Tunnel(Box::new(inner))
+                }
+                None => Transport::Other,
+            },
         };
-        Ok(Decoded {
+        Ok(Self {
             ip,
             transport,
             wrong_checksum: wrong,
         })
+    }
+}
+
+/// The IP packet in a tunnel's.
+fn inner_packet(ip: &IpPacket) -> Option<Bytes> {
+    match IpNumber(ip.protocol) {
+        IpNumber::IPV4 | IpNumber::IPV6 => Some(ip.payload.clone()),
+        IpNumber::GRE => {
+            let [flags, version, protocol @ ..] = *ip.payload.first_chunk::<4>()?;
+            let is_ip = matches!(
+                EtherType(u16::from_be_bytes(protocol)),
+                EtherType::IPV4 | EtherType::IPV6
+            );
+            // A checksum, a key and a sequence number (RFC 2890), of four bytes each.
+            let optional = (flags & 0xb0).count_ones() as usize * 4;
+            // Another version, or RFC 1701's source route.
+            let is_unknown = version & 7 != 0 || flags & 0x40 != 0;
+            let start = 4 + optional;
+            (is_ip && !is_unknown && start <= ip.payload.len()).then(|| ip.payload.slice(start..))
+        }
+        _ => None,
     }
 }
 
@@ -165,7 +206,7 @@ fn note(wrong: &mut Option<DecodeError>, error: DecodeError) -> Result<(), Decod
 }
 
 impl Decoded {
-    /// The transport's name, for tables.
+    /// The transport's name, for tables. In a tunnel, that of the innermost packet.
     pub const fn protocol(&self) -> &'static str {
         match &self.transport {
             Transport::Dccp(_) => "DCCP",
@@ -173,6 +214,7 @@ impl Decoded {
             Transport::Udp(_) => "UDP",
             Transport::DccpUdp { .. } => "DCCP-UDP",
             Transport::Icmp(message) => message.protocol(),
+            Transport::Tunnel(inner) => inner.protocol(),
             Transport::Other => "IP",
         }
     }
@@ -194,6 +236,10 @@ impl fmt::Display for Decoded {
                 packet,
             } => write!(f, "UDP {source_port} > {destination_port}: {packet}")?,
             Transport::Icmp(message) => write!(f, "{message}")?,
+            Transport::Tunnel(inner) => {
+                let name = IpNumber(self.ip.protocol).keyword_str().unwrap_or("tunnel");
+                write!(f, "{name}: {inner}")?;
+            }
             Transport::Other => {
                 write!(
                     f,

@@ -17,12 +17,26 @@ impl LinkType {
     pub const NULL: Self = Self(0);
     /// Ethernet.
     pub const ETHERNET: Self = Self(1);
+    /// PPP, with or without HDLC's address and control fields (RFC 1662).
+    pub const PPP: Self = Self(9);
+    /// [`LinkType::RAW_IP`] by its number on most systems, which some programs write.
+    pub const RAW_IP_BSD: Self = Self(12);
+    /// [`LinkType::RAW_IP`] by its number on OpenBSD.
+    pub const RAW_IP_OPENBSD: Self = Self(14);
+    /// PPP in HDLC-like frames (RFC 1662).
+    pub const PPP_HDLC: Self = Self(50);
+    /// PPP over Ethernet (RFC 2516), without the Ethernet header.
+    pub const PPP_ETHER: Self = Self(51);
     /// An IP packet without a link-layer header.
     pub const RAW_IP: Self = Self(101);
+    /// IEEE 802.11.
+    pub const IEEE802_11: Self = Self(105);
     /// OpenBSD loopback: [`LinkType::NULL`] in network byte order.
     pub const LOOP: Self = Self(108);
     /// Linux "cooked" capture.
     pub const LINUX_SLL: Self = Self(113);
+    /// IEEE 802.11 behind a radiotap header.
+    pub const IEEE802_11_RADIOTAP: Self = Self(127);
     /// An IPv4 packet without a link-layer header.
     pub const IPV4: Self = Self(228);
     /// An IPv6 packet without a link-layer header.
@@ -36,7 +50,7 @@ impl LinkType {
 #[non_exhaustive]
 pub enum LinkError {
     /// The link type is not supported.
-    #[error("link type {} is not supported; use Ethernet, raw IP, Linux cooked or loopback", .0.0)]
+    #[error("link type {} is not supported; use Ethernet, raw IP, Linux cooked, loopback, PPP or 802.11", .0.0)]
     UnknownLink(LinkType),
     /// The frame ends within its link-layer header.
     #[error("byte {length}: the frame ends inside its link-layer header")]
@@ -66,6 +80,14 @@ pub enum NotIp {
     Length(u16),
     /// An address family of the capturing machine.
     Family(u32),
+    /// A protocol with a number of PPP's, such as LCP.
+    Ppp(u16),
+    /// MPLS with something else than IP behind its labels.
+    Mpls,
+    /// An IEEE 802.11 frame that is encrypted.
+    Encrypted,
+    /// An IEEE 802.11 frame without data, such as a beacon, or with several units of data.
+    Ieee80211,
 }
 
 impl fmt::Display for NotIp {
@@ -75,6 +97,10 @@ impl fmt::Display for NotIp {
             Self::EtherType(number) => write!(f, "EtherType {number:#06x}"),
             Self::Length(_) => write!(f, "IEEE 802.3"),
             Self::Family(number) => write!(f, "address family {number}"),
+            Self::Ppp(number) => write!(f, "PPP protocol {number:#06x}"),
+            Self::Mpls => write!(f, "MPLS"),
+            Self::Encrypted => write!(f, "encrypted IEEE 802.11"),
+            Self::Ieee80211 => write!(f, "IEEE 802.11"),
         }
     }
 }
@@ -84,8 +110,15 @@ const ETHERTYPE_ARP: u16 = EtherType::ARP.0;
 const ETHERTYPES: u16 = 0x0600;
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
-/// VLAN tags: 802.1Q, 802.1ad.
-const ETHERTYPES_VLAN: [u16; 2] = [0x8100, 0x88a8];
+/// VLAN tags: 802.1Q, 802.1ad, and 802.1ad before the standard.
+const ETHERTYPES_VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+/// MPLS (RFC 3032): unicast, multicast.
+const ETHERTYPES_MPLS: [u16; 2] = [0x8847, 0x8848];
+const ETHERTYPE_PPPOE_SESSION: u16 = 0x8864;
+/// LLC and SNAP headers before an EtherType (RFC 1042).
+const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
+/// IEEE 802.2 in the place of an EtherType of a cooked capture.
+const SLL_LLC: u16 = 4;
 /// Address families of NULL and LOOP: IPv4, then IPv6 on NetBSD and OpenBSD, FreeBSD, macOS.
 const FAMILIES: [u32; 4] = [2, 24, 28, 30];
 
@@ -97,13 +130,21 @@ impl Frame {
     /// The frame carries another protocol, or ends before the packet: see [`LinkError`].
     pub fn network_layer(&self) -> Result<Bytes, LinkError> {
         let start = match self.link {
-            LinkType::RAW_IP | LinkType::IPV4 | LinkType::IPV6 => 0,
+            LinkType::RAW_IP
+            | LinkType::RAW_IP_BSD
+            | LinkType::RAW_IP_OPENBSD
+            | LinkType::IPV4
+            | LinkType::IPV6 => 0,
             LinkType::ETHERNET => self.behind_ethertype(12)?,
             LinkType::LINUX_SLL => self.behind_ethertype(14)?,
-            // The protocol comes first here; the packet follows the 20-byte header.
-            LinkType::LINUX_SLL2 => {
-                self.check_ethertype(0)?;
-                20
+            // The protocol comes first here; its data follows the 20-byte header.
+            LinkType::LINUX_SLL2 => self.behind_header(0, 20)?,
+            LinkType::PPP | LinkType::PPP_HDLC => self.behind_ppp(0)?,
+            LinkType::PPP_ETHER => self.behind_pppoe(0)?,
+            LinkType::IEEE802_11 => self.behind_ieee80211(0)?,
+            LinkType::IEEE802_11_RADIOTAP => {
+                let length = u16::from_le_bytes(self.field(2)?);
+                self.behind_ieee80211(length.into())?
             }
             LinkType::NULL | LinkType::LOOP => {
                 let [a, b, c, d] = self.field(0)?;
@@ -114,10 +155,7 @@ impl Frame {
                     u32::from_be_bytes([a, b, c, d])
                 };
                 if !FAMILIES.contains(&family) {
-                    return Err(LinkError::NotIp {
-                        offset: 0,
-                        protocol: NotIp::Family(family),
-                    });
+                    return not_ip(0, NotIp::Family(family));
                 }
                 4
             }
@@ -130,27 +168,108 @@ impl Frame {
         Ok(self.bytes.slice(start..))
     }
 
-    /// Returns the end of an EtherType at `offset`, skipping VLAN tags.
-    fn behind_ethertype(&self, mut offset: usize) -> Result<usize, LinkError> {
-        while ETHERTYPES_VLAN.contains(&u16::from_be_bytes(self.field(offset)?)) {
-            offset += 4;
-        }
-        self.check_ethertype(offset)?;
-        Ok(offset + 2)
+    /// Returns where the IP packet of the EtherType at `offset` begins.
+    fn behind_ethertype(&self, offset: usize) -> Result<usize, LinkError> {
+        self.behind_header(offset, offset + 2)
     }
 
-    fn check_ethertype(&self, offset: usize) -> Result<(), LinkError> {
-        match u16::from_be_bytes(self.field(offset)?) {
-            ETHERTYPE_IPV4 | ETHERTYPE_IPV6 => Ok(()),
-            other => Err(LinkError::NotIp {
-                offset,
-                protocol: if self.link == LinkType::ETHERNET && other < ETHERTYPES {
-                    NotIp::Length(other)
-                } else {
-                    NotIp::EtherType(other)
-                },
-            }),
+    /// Returns where the IP packet of the EtherType at `offset` begins. What the EtherType stands for
+    /// begins at `data`.
+    fn behind_header(&self, mut offset: usize, mut data: usize) -> Result<usize, LinkError> {
+        loop {
+            let ethertype = u16::from_be_bytes(self.field(offset)?);
+            if ETHERTYPES_VLAN.contains(&ethertype) {
+                (offset, data) = (data + 2, data + 4);
+                continue;
+            }
+            let is_llc = match self.link {
+                LinkType::ETHERNET => ethertype < ETHERTYPES,
+                LinkType::LINUX_SLL | LinkType::LINUX_SLL2 => ethertype == SLL_LLC,
+                _ => false,
+            };
+            if is_llc && self.field(data).is_ok_and(|header| header == SNAP) {
+                (offset, data) = (data + SNAP.len(), data + SNAP.len() + 2);
+                continue;
+            }
+            return match ethertype {
+                ETHERTYPE_IPV4 | ETHERTYPE_IPV6 => Ok(data),
+                ETHERTYPE_PPPOE_SESSION => self.behind_pppoe(data),
+                _ if ETHERTYPES_MPLS.contains(&ethertype) => self.behind_mpls(data),
+                other if self.link == LinkType::ETHERNET && is_llc => {
+                    not_ip(offset, NotIp::Length(other))
+                }
+                other => not_ip(offset, NotIp::EtherType(other)),
+            };
         }
+    }
+
+    /// Returns where the IP packet behind a stack of MPLS labels begins (RFC 3032).
+    fn behind_mpls(&self, mut offset: usize) -> Result<usize, LinkError> {
+        loop {
+            let [_, _, bottom, _] = self.field(offset)?;
+            offset += 4;
+            if bottom & 1 == 1 {
+                break;
+            }
+        }
+        // Only the routers know what the labels stand for.
+        let [first] = self.field(offset)?;
+        match first >> 4 {
+            4 | 6 => Ok(offset),
+            _ => not_ip(offset, NotIp::Mpls),
+        }
+    }
+
+    /// Returns where the IP packet behind a PPPoE header begins (RFC 2516).
+    fn behind_pppoe(&self, offset: usize) -> Result<usize, LinkError> {
+        self.behind_ppp(offset + 6)
+    }
+
+    /// Returns where the IP packet behind a PPP header begins (RFC 1661), which may be compressed.
+    fn behind_ppp(&self, mut offset: usize) -> Result<usize, LinkError> {
+        if self.field(offset)? == [0xff, 3] {
+            offset += 2;
+        }
+        let [first] = self.field(offset)?;
+        let (protocol, data) = if first & 1 == 1 {
+            (first.into(), offset + 1)
+        } else {
+            (u16::from_be_bytes(self.field(offset)?), offset + 2)
+        };
+        match protocol {
+            0x0021 | 0x0057 => Ok(data),
+            0x0281 | 0x0283 => self.behind_mpls(data),
+            other => not_ip(offset, NotIp::Ppp(other)),
+        }
+    }
+
+    /// Returns where the IP packet of an IEEE 802.11 frame at `offset` begins.
+    fn behind_ieee80211(&self, offset: usize) -> Result<usize, LinkError> {
+        let [control, flags] = self.field(offset)?;
+        let (kind, subtype) = (control >> 2 & 3, control >> 4);
+        // Data frames are of kind 2; the bit 4 of their subtype says that they have no data.
+        if kind != 2 || subtype & 4 != 0 {
+            return not_ip(offset, NotIp::Ieee80211);
+        }
+        if flags & 0x40 != 0 {
+            return not_ip(offset, NotIp::Encrypted);
+        }
+        let mut data = offset + 24;
+        if flags & 3 == 3 {
+            // From one access point to another: a fourth address.
+            data += 6;
+        }
+        if subtype & 8 != 0 {
+            let [quality, _] = self.field(data)?;
+            if quality & 0x80 != 0 {
+                return not_ip(offset, NotIp::Ieee80211);
+            }
+            data += if flags & 0x80 == 0 { 2 } else { 6 };
+        }
+        if self.field(data)? != SNAP {
+            return not_ip(data, NotIp::Ieee80211);
+        }
+        self.behind_ethertype(data + SNAP.len())
     }
 
     fn field<const N: usize>(&self, offset: usize) -> Result<[u8; N], LinkError> {
@@ -159,6 +278,10 @@ impl Frame {
             length: self.bytes.len(),
         })
     }
+}
+
+const fn not_ip<T>(offset: usize, protocol: NotIp) -> Result<T, LinkError> {
+    Err(LinkError::NotIp { offset, protocol })
 }
 
 #[cfg(test)]
@@ -187,6 +310,15 @@ mod tests {
         .concat();
         let sll = [[0; 14].as_slice(), &[8, 0]].concat();
         let sll2 = [[0x86, 0xdd].as_slice(), &[0; 18]].concat();
+        let ethernet_of = |payload: &[u8]| [&[0; 12], payload].concat();
+        let qinq = ethernet_of(&[0x91, 0, 0, 1, 0x81, 0, 0, 2, 8, 0]);
+        let mpls = ethernet_of(&[0x88, 0x47, 0, 0, 0, 64, 0, 0, 1, 64]);
+        let pppoe = ethernet_of(&[0x88, 0x64, 0x11, 0, 0, 1, 0, 9, 0, 0x21]);
+        let snap = [&SNAP[..], &[8, 0]].concat();
+        let wifi = [&[8, 1], [0; 22].as_slice(), &snap].concat();
+        // With an access point's fourth address and a quality of service.
+        let quality = [&[0x88, 3], [0; 30].as_slice(), &snap].concat();
+        let radiotap = [&[0, 0, 8, 0, 0, 0, 0, 0], wifi.as_slice()].concat();
         for (link, header) in [
             (LinkType::RAW_IP, [].as_slice()),
             (LinkType::IPV4, &[]),
@@ -198,10 +330,23 @@ mod tests {
             (LinkType::NULL, &[2, 0, 0, 0]),
             (LinkType::NULL, &[0, 0, 0, 30]),
             (LinkType::LOOP, &[0, 0, 0, 24]),
+            (LinkType::RAW_IP_BSD, &[]),
+            (LinkType::RAW_IP_OPENBSD, &[]),
+            (LinkType::ETHERNET, &qinq),
+            (LinkType::ETHERNET, &mpls),
+            (LinkType::ETHERNET, &pppoe),
+            (LinkType::PPP, &[0xff, 3, 0, 0x21]),
+            (LinkType::PPP, &[0x57]),
+            (LinkType::PPP_HDLC, &[0, 0x57]),
+            (LinkType::PPP_ETHER, &pppoe[14..]),
+            (LinkType::IEEE802_11, &wifi),
+            (LinkType::IEEE802_11, &quality),
+            (LinkType::IEEE802_11_RADIOTAP, &radiotap),
         ] {
-            let whole = [header, b"packet"].concat();
+            // An IP packet, as far as MPLS looks at it.
+            let whole = [header, b"Epacket"].concat();
             let packet = frame(link, &whole).network_layer();
-            assert_eq!(packet.as_deref(), Ok(b"packet".as_slice()), "{link:?}");
+            assert_eq!(packet.as_deref(), Ok(b"Epacket".as_slice()), "{link:?}");
             for length in 0..header.len() {
                 let error = frame(link, &whole[..length]).network_layer().unwrap_err();
                 assert_eq!(error, LinkError::TooShort { length }, "{link:?}");
@@ -231,6 +376,15 @@ mod tests {
             ),
             (L::LINUX_SLL2, 0, 0x0806, NotIp::EtherType(0x0806), "ARP"),
             (L::LOOP, 2, 7, NotIp::Family(7), "address family 7"),
+            (L::PPP, 0, 0xc021, NotIp::Ppp(0xc021), "PPP protocol 0xc021"),
+            (L::IEEE802_11, 0, 0x8000, NotIp::Ieee80211, "IEEE 802.11"),
+            (
+                L::IEEE802_11,
+                0,
+                0x0840,
+                NotIp::Encrypted,
+                "encrypted IEEE 802.11",
+            ),
         ] {
             let mut bytes = [0; 20];
             bytes[offset..offset + 2].copy_from_slice(&u16::to_be_bytes(number));
@@ -243,6 +397,13 @@ mod tests {
                 format!("byte {offset}: the frame carries {name}, not IP")
             );
         }
+        let mpls = [&[0; 12][..], &[0x88, 0x47, 0, 0, 1, 64, 0x10]].concat();
+        let error = frame(L::ETHERNET, &mpls).network_layer().unwrap_err();
+        assert_eq!(error.to_string(), "byte 18: the frame carries MPLS, not IP");
+        // IEEE 802.3 with SNAP, as an EtherType would be.
+        let snap = [&[0; 12][..], &[0, 38], &SNAP, &[8, 0], b"packet"].concat();
+        let packet = frame(L::ETHERNET, &snap).network_layer();
+        assert_eq!(packet.as_deref(), Ok(b"packet".as_slice()));
         let error = frame(LinkType(147), &[0; 20]).network_layer().unwrap_err();
         assert!(
             error

@@ -1,13 +1,16 @@
-//! Captures: reads pcapng and classic pcap files from memory, and writes pcapng.
+//! Captures: reads pcapng and classic pcap files from memory, compressed or not, and writes pcapng.
 //!
 //! [`Reader`] iterates over [`Frame`]s. [`Frame::decode`] decodes the packet in a frame, layer by
 //! layer from [`Frame::network_layer`] up. [`Writer`] writes pcapng with raw IP packets and
 //! nanosecond timestamps.
 
 mod decode;
+mod gzip;
 mod icmp;
 mod link;
+mod pcapng;
 mod reader;
+mod skipped;
 mod writer;
 
 use bytes::Bytes;
@@ -18,6 +21,7 @@ pub use decode::{DecodeError, Decoded, Transport};
 pub use icmp::{IcmpError, IcmpMessage, QuotedPacket};
 pub use link::{LinkError, LinkType, NotIp};
 pub use reader::Reader;
+pub use skipped::{Flaw, SkippedParts};
 pub use writer::{InterfaceId, Writer};
 
 /// One captured frame.
@@ -41,6 +45,14 @@ pub enum CaptureError {
     /// The file is neither pcapng nor pcap.
     #[error("byte 0: this is neither a pcapng nor a pcap file")]
     Format,
+    /// A compressed file is truncated, corrupt or too large.
+    #[error("byte {offset} of the uncompressed capture: {reason}")]
+    Gzip {
+        /// The number of bytes that were uncompressed.
+        offset: usize,
+        /// What is wrong.
+        reason: String,
+    },
     /// The file ends within a block or record.
     #[error(
         "byte {offset}: the capture is truncated: only {length} bytes of the last record are present"
@@ -62,11 +74,13 @@ pub enum CaptureError {
 }
 
 impl CaptureError {
-    /// The offset in the file of the record that cannot be read, in bytes.
+    /// The offset in the uncompressed file of the record that cannot be read, in bytes.
     pub const fn offset(&self) -> usize {
         match self {
             Self::Format => 0,
-            Self::Truncated { offset, .. } | Self::Corrupt { offset, .. } => *offset,
+            Self::Gzip { offset, .. }
+            | Self::Truncated { offset, .. }
+            | Self::Corrupt { offset, .. } => *offset,
         }
     }
 }

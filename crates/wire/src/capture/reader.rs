@@ -2,17 +2,13 @@
 
 use bytes::Bytes;
 use pcap_file::pcap::PcapParser;
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::{Block, PcapNgParser};
-use pcap_file::{Endianness, PcapError, TsResolution};
+use pcap_file::{PcapError, TsResolution};
 use skywave_units::Instant;
 
-use super::{CaptureError, Frame, LinkType};
+use super::pcapng::{SECTION_HEADER, Section};
+use super::skipped::{Skipped, SkippedParts};
+use super::{CaptureError, Frame, LinkType, gzip};
 
-/// The first bytes of a pcapng file, in either byte order.
-const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// The first bytes of a pcap file: microseconds and nanoseconds, in both byte orders.
 const PCAP_MAGIC: [[u8; 4]; 4] = [
     [0xa1, 0xb2, 0xc3, 0xd4],
@@ -20,85 +16,133 @@ const PCAP_MAGIC: [[u8; 4]; 4] = [
     [0xa1, 0xb2, 0x3c, 0x4d],
     [0x4d, 0x3c, 0xb2, 0xa1],
 ];
-const NANOS_PER_SEC: u128 = 1_000_000_000;
+/// The link type in the header of a pcap file; the bits above say whether frames end with a frame
+/// check sequence, and how long it is (draft-ietf-opsawg-pcap).
+const PCAP_LINK_TYPE: u32 = 0xffff;
+const NANOS_PER_SEC: u64 = 1_000_000_000;
 
-/// The frames of a pcapng or classic pcap capture in memory.
+/// The frames of a pcapng or classic pcap capture in memory, which may be compressed with gzip.
 ///
-/// The iterator ends at the first fault: a truncated or corrupt capture yields the frames before
-/// the fault, then one error. Blocks without a frame are skipped.
+/// The iterator ends at the first fault that a frame may be lost to: a truncated or corrupt capture
+/// yields the frames before the fault, then one error. Other faults are listed by
+/// [`skipped`](Self::skipped). Blocks without a frame are skipped.
 pub struct Reader {
     bytes: Bytes,
     offset: usize,
     format: Format,
+    skipped: Vec<SkippedParts>,
+    /// Why `bytes` is not the whole capture.
+    gzip_fault: Option<CaptureError>,
 }
 
 enum Format {
-    Pcapng(PcapNgParser),
+    Pcapng(Section),
     Pcap(PcapParser),
     /// The end or a fault was reached.
     Ended,
 }
 
 impl Reader {
-    /// Starts reading. `bytes` is the whole file; frames share it.
+    /// Starts reading. `bytes` is the whole file; frames share it. A compressed file is uncompressed
+    /// first, up to 1 GiB.
     ///
     /// # Errors
     ///
     /// [`CaptureError::Format`] if it is not a capture, other errors for a faulty header.
     pub fn new(bytes: Bytes) -> Result<Self, CaptureError> {
-        let magic = bytes.first_chunk::<4>().ok_or(CaptureError::Format)?;
-        let header = |error| fault(error, 0, bytes.len());
-        let (rest, format) = if *magic == SECTION_HEADER {
-            let (rest, parser) = PcapNgParser::new(&bytes).map_err(header)?;
-            (rest.len(), Format::Pcapng(parser))
-        } else if PCAP_MAGIC.contains(magic) {
-            let (rest, parser) = PcapParser::new(&bytes).map_err(header)?;
-            (rest.len(), Format::Pcap(parser))
+        if !bytes.starts_with(&gzip::MAGIC) {
+            return Self::of_uncompressed(bytes);
+        }
+        let (bytes, gzip_fault) = gzip::uncompress(&bytes, gzip::MOST_BYTES);
+        match Self::of_uncompressed(bytes) {
+            Ok(reader) => Ok(Self {
+                gzip_fault,
+                ..reader
+            }),
+            Err(error) => Err(gzip_fault.unwrap_or(error)),
+        }
+    }
+
+    fn of_uncompressed(bytes: Bytes) -> Result<Self, CaptureError> {
+        let magic = *bytes.first_chunk::<4>().ok_or(CaptureError::Format)?;
+        let mut skipped = Vec::new();
+        let (offset, format) = if u32::from_be_bytes(magic) == SECTION_HEADER {
+            let mut section = Section::none();
+            let mut notes = Skipped {
+                parts: &mut skipped,
+                offset: 0,
+            };
+            let (length, _) = section
+                .read(&bytes, &mut notes)
+                .map_err(|fault| fault.at(0, bytes.len()))?;
+            (length, Format::Pcapng(section))
+        } else if PCAP_MAGIC.contains(&magic) {
+            let (rest, parser) =
+                PcapParser::new(&bytes).map_err(|error| pcap_fault(error, 0, bytes.len()))?;
+            (bytes.len() - rest.len(), Format::Pcap(parser))
         } else {
             return Err(CaptureError::Format);
         };
         Ok(Self {
-            offset: bytes.len() - rest,
+            offset,
             bytes,
             format,
+            skipped,
+            gzip_fault: None,
         })
     }
 
-    /// Reads the next block or record. Returns the number of bytes left after it, and its frame;
-    /// `None` if it contains no frame.
+    /// What was skipped so far because it is not as the format says, although no frame was lost: an
+    /// item for each kind of flaw.
+    pub fn skipped(&self) -> &[SkippedParts] {
+        &self.skipped
+    }
+
+    /// Reads the next block or record. Returns its length and its frame; `None` if it contains no
+    /// frame.
     fn step(&mut self) -> Result<(usize, Option<Frame>), CaptureError> {
         let source = &self.bytes[self.offset..];
-        let fault = |error| fault(error, self.offset, source.len());
         match &mut self.format {
-            Format::Pcapng(parser) => {
-                let (rest, block) = parser.next_block(source).map_err(fault)?;
-                let frame = pcapng_frame(&block, parser, &self.bytes)
-                    .map_err(|reason| corrupt(self.offset, reason))?;
-                Ok((rest.len(), frame))
+            Format::Pcapng(section) => {
+                let mut notes = Skipped {
+                    parts: &mut self.skipped,
+                    offset: self.offset,
+                };
+                let (length, packet) = section
+                    .read(source, &mut notes)
+                    .map_err(|fault| fault.at(self.offset, source.len()))?;
+                let frame = packet.map(|packet| Frame {
+                    time: packet.time,
+                    link: packet.link,
+                    original_len: packet.original_len,
+                    bytes: self.bytes.slice_ref(packet.data),
+                });
+                Ok((length, frame))
             }
             Format::Pcap(parser) => {
-                let (rest, record) = parser.next_raw_packet(source).map_err(fault)?;
+                let (rest, record) = parser
+                    .next_raw_packet(source)
+                    .map_err(|error| pcap_fault(error, self.offset, source.len()))?;
                 let header = parser.header();
                 let (unit, limit) = match header.ts_resolution {
                     TsResolution::MicroSecond => (1_000, 1_000_000),
                     TsResolution::NanoSecond => (1, 1_000_000_000),
                 };
                 if record.ts_frac >= limit {
-                    return Err(corrupt(
-                        self.offset,
-                        "the fraction of a timestamp is a second or more",
-                    ));
+                    return Err(CaptureError::Corrupt {
+                        offset: self.offset,
+                        reason: "the fraction of a timestamp is a second or more".to_owned(),
+                    });
                 }
                 let frame = Frame {
                     time: Instant::from_nanos(
-                        u64::from(record.ts_sec) * NANOS_PER_SEC as u64
-                            + u64::from(record.ts_frac) * unit,
+                        u64::from(record.ts_sec) * NANOS_PER_SEC + u64::from(record.ts_frac) * unit,
                     ),
-                    link: LinkType(header.datalink.into()),
+                    link: LinkType(u32::from(header.datalink) & PCAP_LINK_TYPE),
                     original_len: record.orig_len,
                     bytes: self.bytes.slice_ref(&record.data),
                 };
-                Ok((rest.len(), Some(frame)))
+                Ok((source.len() - rest.len(), Some(frame)))
             }
             Format::Ended => Ok((source.len(), None)),
         }
@@ -111,19 +155,26 @@ impl Iterator for Reader {
     fn next(&mut self) -> Option<Self::Item> {
         while self.offset < self.bytes.len() && !matches!(self.format, Format::Ended) {
             match self.step() {
-                Ok((rest, frame)) => {
-                    self.offset = self.bytes.len() - rest;
+                Ok((length, frame)) => {
+                    self.offset += length;
                     if let Some(frame) = frame {
                         return Some(Ok(frame));
                     }
                 }
                 Err(error) => {
                     self.format = Format::Ended;
-                    return Some(Err(error));
+                    // Where a compressed file was cut, a record may be too.
+                    return Some(Err(match error {
+                        CaptureError::Truncated { .. } => self.gzip_fault.take().unwrap_or(error),
+                        error => {
+                            self.gzip_fault = None;
+                            error
+                        }
+                    }));
                 }
             }
         }
-        None
+        self.gzip_fault.take().map(Err)
     }
 }
 
@@ -137,128 +188,30 @@ impl core::fmt::Debug for Reader {
         f.debug_struct("Reader")
             .field("format", &format)
             .field("offset", &self.offset)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
-fn fault(error: PcapError, offset: usize, length: usize) -> CaptureError {
+fn pcap_fault(error: PcapError, offset: usize, length: usize) -> CaptureError {
     match error {
         PcapError::IncompleteBuffer => CaptureError::Truncated { offset, length },
-        error => corrupt(offset, error.to_string()),
-    }
-}
-
-fn corrupt(offset: usize, reason: impl Into<String>) -> CaptureError {
-    CaptureError::Corrupt {
-        offset,
-        reason: reason.into(),
-    }
-}
-
-/// Reads the frame of an Enhanced, Simple or (obsolete) Packet Block.
-fn pcapng_frame(
-    block: &Block<'_>,
-    parser: &PcapNgParser,
-    bytes: &Bytes,
-) -> Result<Option<Frame>, &'static str> {
-    let (interface, ticks, original_len, data) = match block {
-        // The parser returns the raw count of the interface's ticks as nanoseconds.
-        Block::EnhancedPacket(block) => {
-            let ticks = block.timestamp.as_nanos();
-            (
-                block.interface_id as usize,
-                ticks,
-                block.original_len,
-                &block.data,
-            )
-        }
-        Block::Packet(block) => {
-            // The high half comes first in either byte order, but the parser reads a single number
-            // of 64 bits.
-            let ticks = match parser.section().endianness {
-                Endianness::Big => block.timestamp,
-                Endianness::Little => block.timestamp.rotate_left(32),
-            };
-            let ticks = u128::from(ticks);
-            (
-                usize::from(block.interface_id),
-                ticks,
-                block.original_len,
-                &block.data,
-            )
-        }
-        Block::SimplePacket(block) => (0, 0, block.original_len, &block.data),
-        _ => return Ok(None),
-    };
-    let Some(interface) = parser.interfaces().get(interface) else {
-        return Err("a packet refers to an unknown interface");
-    };
-    let mut data: &[u8] = data;
-    if matches!(block, Block::SimplePacket(_)) {
-        // The block has no captured length: anything beyond the frame's length, or the interface's
-        // limit, is padding.
-        let limit = if interface.snaplen == 0 {
-            u32::MAX
-        } else {
-            interface.snaplen
-        };
-        data = &data[..data.len().min(original_len.min(limit) as usize)];
-    }
-    let time = Clock::of(interface)
-        .time(ticks)
-        .ok_or("a timestamp is out of range")?;
-    let link = LinkType(interface.linktype.into());
-    Ok(Some(Frame {
-        time,
-        link,
-        original_len,
-        bytes: bytes.slice_ref(data),
-    }))
-}
-
-/// The clock of an interface.
-struct Clock {
-    ticks_per_sec: u128,
-    offset_secs: u64,
-}
-
-impl Clock {
-    fn of(interface: &InterfaceDescriptionBlock<'_>) -> Self {
-        let mut clock = Self {
-            ticks_per_sec: 1_000_000,
-            offset_secs: 0,
-        };
-        for option in &interface.options {
-            match *option {
-                // The high bit selects powers of two or ten. Powers that do not fit 128 bits would
-                // make all times zero anyway.
-                InterfaceDescriptionOption::IfTsResol(resolution) => {
-                    let exponent = u32::from(resolution & 0x7f);
-                    let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
-                    clock.ticks_per_sec = base.checked_pow(exponent).unwrap_or(u128::MAX);
-                }
-                InterfaceDescriptionOption::IfTsOffset(secs) => clock.offset_secs = secs,
-                _ => {}
-            }
-        }
-        clock
-    }
-
-    fn time(&self, ticks: u128) -> Option<Instant> {
-        // Ticks are below 2^64, so the product is below 2^94.
-        let nanos = u64::try_from(ticks * NANOS_PER_SEC / self.ticks_per_sec).ok()?;
-        let offset = self.offset_secs.checked_mul(NANOS_PER_SEC as u64)?;
-        nanos.checked_add(offset).map(Instant::from_nanos)
+        error => CaptureError::Corrupt {
+            offset,
+            reason: error.to_string(),
+        },
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use pcap_file::pcapng::PcapNgWriter;
     use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+    use pcap_file::pcapng::blocks::interface_description::{
+        InterfaceDescriptionBlock, InterfaceDescriptionOption,
+    };
     use pcap_file::pcapng::blocks::packet::PacketBlock;
     use pcap_file::pcapng::blocks::simple_packet::SimplePacketBlock;
     use pcap_file::pcapng::blocks::unknown::UnknownBlock;
+    use pcap_file::pcapng::{Block, PcapNgWriter};
     use pcap_file::{DataLink, Endianness};
 
     use super::*;
@@ -303,10 +256,15 @@ mod tests {
             (vec![IfTsResol(12)], TICKS / 1000),
             (
                 vec![IfTsResol(0x80 | 30)],
-                ((u128::from(TICKS) * NANOS_PER_SEC) >> 30) as u64,
+                ((u128::from(TICKS) * u128::from(NANOS_PER_SEC)) >> 30) as u64,
             ),
             (vec![IfTsResol(127)], 0),
             (vec![IfTsResol(9), IfTsOffset(5)], TICKS + 5_000_000_000),
+            // The offset is signed; the library takes it for a number without a sign.
+            (
+                vec![IfTsResol(6), IfTsOffset(5_u64.wrapping_neg())],
+                TICKS * 1000 - 5_000_000_000,
+            ),
         ] {
             let bytes = capture(Endianness::Little, options, &[enhanced()]);
             let frame = Reader::new(bytes).unwrap().next().unwrap().unwrap();
