@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import json
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -45,7 +46,7 @@ from skywave.control import check
 from skywave.net import Config, Connection, Endpoint, Listener, ResetError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from skywave.scenario import Transport
@@ -574,6 +575,167 @@ def test_a_program_may_look_at_a_connection_while_its_control_is_called(
         assert server.recv(timeout_s=10) == b"data"
     over.set()
     looker.join()
+
+
+class Calls(Reno):
+    """Does something when its first acknowledgement arrives, and keeps what that raises."""
+
+    act: ClassVar[Callable[[], object]]
+    raised: ClassVar[list[RuntimeError]]
+
+    def on_ack(self, ack: Ack) -> None:
+        act, Calls.act = Calls.act, lambda: None
+        try:
+            act()
+        except RuntimeError as error:
+            Calls.raised.append(error)
+        super().on_ack(ack)
+
+
+def on_first_ack(act: Callable[[], object]) -> list[RuntimeError]:
+    Calls.act = staticmethod(act)
+    Calls.raised = []
+    return Calls.raised
+
+
+def exchange(client: Connection, server: Connection, count: int = 20) -> None:
+    for _ in range(count):
+        client.send(b"data", timeout_s=10)
+    for _ in range(count):
+        assert server.recv(timeout_s=10) == b"data"
+
+
+USES: dict[str, Callable[[Endpoint, Connection, Listener], object]] = {
+    "send": lambda _, connection, __: connection.send(b"more", timeout_s=1),
+    "recv": lambda _, connection, __: connection.recv(timeout_s=1),
+    "try_recv": lambda _, connection, __: connection.try_recv(),
+    "flush": lambda _, connection, __: connection.flush(timeout_s=1),
+    "close": lambda _, connection, __: connection.close(timeout_s=1),
+    "abort": lambda _, connection, __: connection.abort(),
+    "stats": lambda _, connection, __: connection.stats(),
+    "ccids": lambda _, connection, __: connection.ccids,
+    "closed": lambda _, connection, __: connection.closed,
+    "Endpoint": lambda _, __, ___: Endpoint.udp("127.0.0.1:0"),
+    "Endpoint.stats": lambda endpoint, _, __: endpoint.stats(),
+    "Endpoint.snapshot": lambda endpoint, _, __: endpoint.snapshot(),
+    "Endpoint.abort": lambda endpoint, _, __: endpoint.abort(),
+    "Endpoint.close": lambda endpoint, _, __: endpoint.close(timeout_s=1),
+    "accept": lambda _, __, listener: listener.accept(timeout_s=1),
+    "Listener.close": lambda _, __, listener: listener.close(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_callback_cannot_use_the_network(endpoint: Endpoint, use: str) -> None:
+    client, listener = connect(endpoint, Config(control=Calls()), Config(ccid=251))
+    server = listener.accept(timeout_s=10)
+    raised = on_first_ack(lambda: USES[use](endpoint, client, listener))
+    exchange(client, server)
+    with pytest.raises(RuntimeError, match=r"^Calls\.on_ack called skywave\.net: "):
+        raise raised[0]
+    # Nothing has happened to it.
+    exchange(client, server)
+    assert client.closed is None
+
+
+def test_what_a_callback_does_not_catch_resets_its_connection_alone(endpoint: Endpoint) -> None:
+    class Asks(Reno):
+        def on_ack(self, ack: Ack) -> None:
+            client.stats()
+
+    client, listener = connect(endpoint, Config(control=Asks()), Config(ccid=251))
+    server = listener.accept(timeout_s=10)
+    other, listener = connect(endpoint, Config(), Config())
+    witness = listener.accept(timeout_s=10)
+    with pytest.raises(RuntimeError, match=r"^Asks\.on_ack called skywave\.net: "):
+        converse(client)
+    with pytest.raises(ResetError, match="aborted"):
+        converse(server)
+    exchange(other, witness)
+
+
+def test_a_callback_may_print_a_connection_and_drop_it(endpoint: Endpoint) -> None:
+    printed: list[str] = []
+    held: list[Connection] = []
+
+    def drop() -> None:
+        printed.append(repr(held[0]))
+        held.clear()
+
+    client, listener = connect(endpoint, Config(control=Calls()), Config(ccid=251))
+    server = listener.accept(timeout_s=10)
+    raised = on_first_ack(drop)
+    held.append(client)
+    client.send(b"data")
+    del client
+    assert server.recv(timeout_s=10) == b"data"
+    # The last reference is gone, so the connection is closed.
+    assert server.recv(timeout_s=10) is None
+    assert raised == []
+    assert printed[0].startswith("<skywave.net.Connection to 127.0.0.1:")
+
+
+@pytest.mark.parametrize("use", ["stats", "send", "abort", "Endpoint.snapshot"])
+def test_a_thread_for_which_a_callback_waits_is_refused(endpoint: Endpoint, use: str) -> None:
+    """Otherwise the two would wait for each other for ever."""
+    client, listener = connect(endpoint, Config(control=Calls()), Config(ccid=251))
+    server = listener.accept(timeout_s=10)
+    refused: list[RuntimeError] = []
+    returned = threading.Event()
+
+    def call() -> None:
+        try:
+            USES[use](endpoint, client, listener)
+        except RuntimeError as error:
+            refused.append(error)
+
+    def wait() -> None:
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+        returned.set()
+
+    raised = on_first_ack(wait)
+    client.send(b"data")
+    assert server.recv(timeout_s=10) == b"data"
+    assert returned.wait(10)
+    assert raised == []
+    with pytest.raises(RuntimeError, match=r"^Calls\.on_ack has kept its connection locked for "):
+        raise refused[0]
+    # It had no effect.
+    exchange(client, server)
+
+
+def test_a_slow_callback_is_announced_once(
+    endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Dawdles(Reno):
+        def on_ack(self, ack: Ack) -> None:
+            time.sleep(0.02)
+
+    for _ in range(2):
+        client, listener = connect(endpoint, Config(control=Dawdles()), Config(ccid=251))
+        exchange(client, listener.accept(timeout_s=10))
+    end = time.monotonic() + 10
+    while not caplog.records and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    (record,) = [one for one in caplog.records if "Dawdles" in one.getMessage()]
+    assert record.name == "skywave.control"
+    assert record.levelname == "WARNING"
+    assert "Dawdles.on_ack took 2" in record.getMessage()
+
+
+def test_a_signal_handler_may_use_the_network(endpoint: Endpoint) -> None:
+    """It runs while the call that it interrupts waits."""
+    client, listener = connect(endpoint, Config(), Config())
+    server = listener.accept(timeout_s=10)
+    before = signal.signal(signal.SIGALRM, lambda _, __: server.close(timeout_s=10))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        assert client.recv(timeout_s=10) is None
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def converse(connection: Connection) -> None:

@@ -296,6 +296,12 @@ impl Connection {
         (SendHalf(self.clone()), RecvHalf(self))
     }
 
+    /// Whether a thread is using the connection at this moment: its packets arrive or leave, or its
+    /// congestion control is called. Other methods wait for that.
+    pub fn is_busy(&self) -> bool {
+        self.flow().is_busy()
+    }
+
     /// Returns counters and the state of congestion control.
     pub fn stats(&self) -> Stats {
         self.flow().look(dccp::Connection::stats)

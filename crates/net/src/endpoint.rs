@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, TryLockError};
 
 use nix::errno::Errno;
 use rand::Rng as _;
@@ -270,6 +270,17 @@ impl Endpoint {
     /// longer: traffic continues meanwhile, however many there are.
     pub fn connections(&self) -> Connections {
         Connections::of(&self.0.shared)
+    }
+
+    /// Whether a thread is using one of the connections, or the list of them, at this moment.
+    pub fn is_busy(&self) -> bool {
+        let table = self.0.shared.table.try_lock();
+        let flows = match table {
+            Ok(table) => table.flows(),
+            Err(TryLockError::Poisoned(table)) => table.into_inner().flows(),
+            Err(TryLockError::WouldBlock) => return true,
+        };
+        flows.iter().any(|flow| flow.is_busy())
     }
 }
 

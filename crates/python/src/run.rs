@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 use skywave_sim::{Registry, Results, RunError, RunOptions, Samples, Scenario};
 
 use crate::ScenarioError;
-use crate::control::{Live, look_in_python, raised_by};
+use crate::control::{Live, Place, look_in_python, raised_by};
 
 /// The results of a run.
 #[pyclass(frozen, module = "skywave._core")]
@@ -95,7 +95,7 @@ impl Stop {
 /// others by importing them.
 pub(crate) fn registry(controls: Live<'_>) -> Registry {
     let mut registry = Registry::default();
-    look_in_python(&mut registry.controls, controls);
+    look_in_python(&mut registry.controls, controls, Place::Simulator);
     registry
 }
 

@@ -41,6 +41,11 @@ impl SegmentSizes {
         }
     }
 
+    /// The data sent in the current loss interval, in bytes of packets of size s.
+    pub(super) fn sent(&self) -> f64 {
+        self.sums[0].1 as f64 * self.mean()
+    }
+
     /// s in bytes; at least 1, and 1 before anything was sent.
     pub(super) fn mean(&self) -> f64 {
         if let Some(bytes) = self.fixed {

@@ -9,8 +9,12 @@ use super::receive_set::ReceiveSet;
 use super::segment_size::SegmentSizes;
 use super::{Config, InitialWindow, SenderRules, Smoothing, T_MBI, equation};
 
-/// The nofeedback timer before the first report (section 4.2).
+/// The nofeedback timer before the first report, until it first expires (section 4.2).
 const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How many initial windows may leave before the first report or the first expiration of the
+/// nofeedback timer: what section 4.4 permits per expiration later, the timer then being 4 R.
+const UNREPORTED_WINDOWS: f64 = 4.0;
 
 /// Shorter round-trip times are rounded up to this, because rates are divided by them.
 const MIN_RTT: Duration = Duration::from_micros(10);
@@ -63,6 +67,16 @@ pub struct Stats {
 }
 
 /// A TFRC sender: decides when packets may leave.
+///
+/// A receiver that reports nothing gets at most four initial windows of RFC 5348 section 4.2, the
+/// sender's first flight, in the first 2 s. Then the nofeedback timer halves the rate, and expires
+/// again after max(4 R, 2 s / X) (section 4.4): a further 4 to 5 windows follow within a few
+/// round-trip times, and then two packets per expiration, at intervals that double to 128 s. The
+/// bound of the first flight is not part of that RFC, whose initial rate W_init / R would
+/// otherwise last for 2 s however short R is. An honest receiver reports the first packet at once
+/// (section 6.2), and meets the bound only if all its reports of four round-trip times are lost or
+/// late. Without a round-trip time from the handshake, X is one packet per second and no bound is
+/// needed. A rate approved by Quick-Start ends by its own rules.
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: Config,
@@ -170,7 +184,25 @@ impl Sender {
 
     /// When the next data packet may leave; `now` or earlier means now.
     pub fn earliest_departure(&self, now: Instant) -> Instant {
-        self.pacing.next(now, self.pace())
+        let paced = self.pacing.next(now, self.pace());
+        match self.timer {
+            Some(expires) if self.has_sent_first_flight() => paced.max(expires),
+            _ => paced,
+        }
+    }
+
+    /// Whether nothing more may leave before the first report or the first expiration of the
+    /// nofeedback timer.
+    fn has_sent_first_flight(&self) -> bool {
+        self.awaits_first_report()
+            && self.quick_start.is_none()
+            && self.rtt.is_some()
+            && self.sizes.sent() >= UNREPORTED_WINDOWS * self.initial_window()
+    }
+
+    /// Whether there was neither a report nor an expiration of the nofeedback timer that counts.
+    const fn awaits_first_report(&self) -> bool {
+        self.reports == 0 && self.timeouts == 0
     }
 
     /// Reports that a data packet of `bytes` leaves.
@@ -474,10 +506,10 @@ impl Sender {
         self.update_rate(now, 2.0 * receive_rate, false);
     }
 
-    /// max(4 R, 2 s / X).
+    /// 2 s at first (section 4.2), then max(4 R, 2 s / X) (step 2 of section 4.4).
     fn set_timer(&mut self, now: Instant) {
         let two_packets = Duration::from_secs_f64(2.0 * self.sizes.mean() / self.x());
-        let after = if self.reports == 0 {
+        let after = if self.awaits_first_report() {
             two_packets.max(FIRST_TIMEOUT)
         } else {
             two_packets.max(self.rtt().unwrap_or_default() * 4)
@@ -506,12 +538,16 @@ impl Sender {
         let Some(rtt) = self.rtt else {
             return self.sizes.mean();
         };
+        self.initial_window() / rtt
+    }
+
+    /// W_init, in bytes.
+    fn initial_window(&self) -> f64 {
         let s = self.sizes.largest();
-        let window = match self.config.initial_window {
+        match self.config.initial_window {
             InitialWindow::Rfc3390 => (4.0 * s).min((2.0 * s).max(4380.0)),
             InitialWindow::Packets(packets) => f64::from(packets.max(1)) * s,
-        };
-        window / rtt
+        }
     }
 
     /// X_Bps; infinite before the first loss.

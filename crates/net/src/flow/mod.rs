@@ -9,7 +9,7 @@
 mod application;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, TryLockError};
 
 use skywave_transport::dccp::{Connection, Datagram, Event, Origin, Role, State};
 use skywave_transport::{Driven, End as _};
@@ -277,6 +277,11 @@ impl Flow {
     /// Reads from the connection.
     pub(crate) fn look<T>(&self, action: impl FnOnce(&Connection) -> T) -> T {
         action(locked(&self.state).connection.get())
+    }
+
+    /// Whether it is locked.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self.state.try_lock(), Err(TryLockError::WouldBlock))
     }
 
     /// Drops the connection without telling the peer, to make room for another.

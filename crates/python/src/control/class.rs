@@ -14,6 +14,15 @@ pub(crate) struct Class {
     /// The class's own name, for errors.
     pub(super) name: Arc<str>,
     pub(super) calls: Calls,
+    pub(super) place: Place,
+}
+
+/// Where a control runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Simulator,
+    /// On a socket, whose connections wait for it.
+    Socket,
 }
 
 /// The calls that a class of controls asks for.
@@ -33,6 +42,7 @@ impl Class {
         base: &Bound<'_, PyType>,
         class: &Bound<'_, PyType>,
         parameters: &Bound<'_, PyDict>,
+        place: Place,
     ) -> PyResult<Self> {
         let overrides = |method: &str| -> PyResult<bool> {
             Ok(!class.getattr(method)?.is(&base.getattr(method)?))
@@ -47,6 +57,7 @@ impl Class {
                 packets: overrides("on_packet_acked")?,
                 inner_values: overrides("inner_values")?,
             },
+            place,
             class: Arc::new(class.clone().unbind()),
             parameters: Arc::new(parameters.clone().unbind()),
         })
@@ -63,6 +74,7 @@ impl fmt::Debug for Class {
         f.debug_struct("Class")
             .field("name", &self.name)
             .field("calls", &self.calls)
+            .field("place", &self.place)
             .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,6 @@
 //! Congestion controls written in Python.
 //!
+//! - `callback`: calls Python, and guards connections against what that may do.
 //! - `class`: a subclass of `skywave.Control` with parameters, which builds controls.
 //! - `object`: the control of one connection. It calls a Python object and stores its decisions.
 //! - `values`: the arguments of these calls. `round_trip` sums them up for controls that are called
@@ -8,6 +9,7 @@
 //!
 //! The Python module `skywave.control` looks up classes by name and checks their parameters.
 
+pub(crate) mod callback;
 mod class;
 mod contract;
 mod object;
@@ -23,6 +25,7 @@ use skywave_congestion::{ControlFailure, ControlKind, Controls};
 use skywave_registry::{Found, ParameterError, Value};
 
 use self::class::Class;
+pub(crate) use self::class::Place;
 
 /// Adds the functions and classes for controls in Python to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -34,15 +37,15 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 pub(crate) type Live<'py> = Option<Bound<'py, PyDict>>;
 
 /// Makes `controls` find controls in Python too, by `module:Class`: the classes in `live`, and
-/// others by importing their modules.
-pub(crate) fn look_in_python(controls: &mut Controls, live: Live<'_>) {
+/// others by importing their modules. They run at `place`.
+pub(crate) fn look_in_python(controls: &mut Controls, live: Live<'_>, place: Place) {
     let live = live.map(Bound::unbind);
     controls.look_elsewhere(
         |name| name.contains(':'),
         move |name, parameters| {
             Python::attach(|py| {
                 let live = live.as_ref().map(|live| live.bind(py));
-                find(py, name, parameters, live).map_err(|error| unusable(py, &error))
+                find(py, name, parameters, live, place).map_err(|error| unusable(py, &error))
             })
         },
     );
@@ -54,6 +57,7 @@ fn find(
     name: &str,
     parameters: &Value,
     live: Option<&Bound<'_, PyDict>>,
+    place: Place,
 ) -> PyResult<Found<dyn ControlKind>> {
     let module = py.import("skywave.control")?;
     let base: Bound<'_, PyType> = module.getattr("Control")?.cast_into()?;
@@ -63,7 +67,7 @@ fn find(
     let json = py.import("json")?;
     let values: Bound<'_, PyDict> = json.call_method1("loads", (&complete,))?.cast_into()?;
     Ok(Found {
-        member: Arc::new(Class::new(&base, &class, &values)?),
+        member: Arc::new(Class::new(&base, &class, &values, place)?),
         parameters: complete.parse().unwrap_or_default(),
     })
 }

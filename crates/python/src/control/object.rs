@@ -14,7 +14,8 @@ use skywave_congestion::{
 };
 use skywave_units::Instant;
 
-use super::class::Class;
+use super::callback;
+use super::class::{Class, Place};
 use super::round_trip::Round;
 use super::values;
 
@@ -51,7 +52,7 @@ impl ObjectControl {
             failure: OnceLock::new(),
             class,
         };
-        let made = Python::try_attach(|py| {
+        let made = control.run("__init__", |py| {
             let object = control.class.make(py)?;
             object.setattr(intern!(py, "cwnd"), context.initial_cwnd)?;
             object.setattr(intern!(py, "ssthresh"), context.initial_ssthresh)?;
@@ -66,6 +67,19 @@ impl ObjectControl {
         control
     }
 
+    /// Does `act`, which calls `method`; `None` if the program is about to end.
+    fn run<T>(
+        &self,
+        method: &'static str,
+        act: impl FnOnce(Python<'_>) -> PyResult<T>,
+    ) -> Option<PyResult<T>> {
+        let class = &self.class.name;
+        Python::try_attach(|py| match self.class.place {
+            Place::Simulator => callback::without_panic(class, method, || act(py)),
+            Place::Socket => callback::on_socket(py, class, method, || act(py)),
+        })
+    }
+
     /// Calls a method and reads the object's decisions.
     ///
     /// After an exception or an invalid decision, no method is called any more.
@@ -78,7 +92,7 @@ impl ObjectControl {
             return;
         }
         // There is nothing to decide for a program that is about to end.
-        let outcome = Python::try_attach(|py| {
+        let outcome = self.run(method, |py| {
             let object = object.bind(py);
             let returned = object.call_method1(PyString::intern(py, method), arguments())?;
             if !returned.is_none() {
@@ -247,7 +261,9 @@ impl Control for ObjectControl {
             return;
         }
         let Some(object) = &self.object else { return };
-        let read = Python::try_attach(|py| self.read_inner_values(object.bind(py), record));
+        let read = self.run("inner_values", |py| {
+            self.read_inner_values(object.bind(py), record)
+        });
         if let Some(Err(error)) = read {
             self.fail(error);
         }

@@ -14,7 +14,7 @@ use skywave_scenario::SocketSpec;
 use skywave_sim::Registry;
 use skywave_transport::dccp;
 
-use crate::control::{Live, look_in_python};
+use crate::control::{Live, Place, look_in_python};
 
 /// Returns the configuration that `config` describes, or the default if it is `None`.
 pub(super) fn read(config: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<dccp::Config>> {
@@ -23,7 +23,7 @@ pub(super) fn read(config: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<dccp::Conf
         None => SocketSpec::default(),
         Some(config) => {
             let (text, live) = to_core(config, "Config")?;
-            look_in_python(&mut registry.controls, live);
+            look_in_python(&mut registry.controls, live, Place::Socket);
             SocketSpec::from_json(&text).map_err(refused)?
         }
     };

@@ -11,6 +11,7 @@ use super::error::{ended, sending};
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, in_background, timed, within};
 use super::stats;
+use crate::control::callback::wait_for_others;
 
 /// A DCCP connection: unreliable datagrams under congestion control.
 ///
@@ -18,6 +19,15 @@ use super::stats;
 /// Where a call may wait, ``timeout_s`` is the most it waits, in seconds; None is no limit.
 #[pyclass(module = "skywave.net", frozen)]
 pub(crate) struct Connection(pub(super) OfProcess<skywave_net::Connection>);
+
+impl Connection {
+    /// The connection, unless a callback of its control keeps it locked.
+    fn get(&self, py: Python<'_>) -> PyResult<&skywave_net::Connection> {
+        let connection = self.0.get()?;
+        wait_for_others(py, || connection.is_busy())?;
+        Ok(connection)
+    }
+}
 
 #[pymethods]
 impl Connection {
@@ -34,7 +44,7 @@ impl Connection {
     ///     TimeoutError: If there is no room within ``timeout_s`` seconds.
     #[pyo3(signature = (data, timeout_s=None))]
     fn send(&self, py: Python<'_>, data: Data, timeout_s: Option<TimeLimit>) -> PyResult<()> {
-        let (connection, data) = (self.0.get()?, data.0);
+        let (connection, data) = (self.get(py)?, data.0);
         // Most of the time there is room, and no need to wait for anything.
         match py.detach(|| connection.try_send(data.clone())) {
             Ok(()) => return Ok(()),
@@ -47,7 +57,7 @@ impl Connection {
 
     /// Do the same as ``send``, as an awaitable.
     fn send_async<'py>(&self, py: Python<'py>, data: Data) -> PyResult<Bound<'py, PyAny>> {
-        let (connection, data) = (self.0.get()?.clone(), data.0);
+        let (connection, data) = (self.get(py)?.clone(), data.0);
         awaitable(
             py,
             async move { connection.send(data).await.map_err(sending) },
@@ -67,7 +77,7 @@ impl Connection {
         py: Python<'py>,
         timeout_s: Option<TimeLimit>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let connection = self.0.get()?;
+        let connection = self.get(py)?;
         let datagram = match py.detach(|| connection.try_recv()) {
             Some(datagram) => Some(datagram),
             None => {
@@ -84,7 +94,7 @@ impl Connection {
     ///     BlockingIOError: If there is no datagram yet.
     ///     NetError: If the connection ended in another way.
     fn try_recv<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let connection = self.0.get()?;
+        let connection = self.get(py)?;
         let (end, datagram) = py.detach(|| {
             // Asked first, so that what arrived before the end is read before it.
             let end = connection.end();
@@ -100,7 +110,7 @@ impl Connection {
 
     /// Wait until ``try_recv`` has an answer. Cancelling it loses nothing.
     fn readable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let connection = self.0.get()?.clone();
+        let connection = self.get(py)?.clone();
         awaitable(py, async move {
             connection.readable().await;
             Ok(())
@@ -114,14 +124,14 @@ impl Connection {
     ///     TimeoutError: If some are left after ``timeout_s`` seconds.
     #[pyo3(signature = (timeout_s=None))]
     fn flush(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<()> {
-        let connection = self.0.get()?;
+        let connection = self.get(py)?;
         let flush = async { connection.flush().await.map_err(ended) };
         block_on(py, within(timeout_s, "empty send queue", flush))
     }
 
     /// Do the same as ``flush``, as an awaitable.
     fn flush_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let connection = self.0.get()?.clone();
+        let connection = self.get(py)?.clone();
         awaitable(py, async move { connection.flush().await.map_err(ended) })
     }
 
@@ -139,7 +149,7 @@ impl Connection {
     ///         been aborted; the message says how many queued datagrams were discarded.
     #[pyo3(signature = (timeout_s=None))]
     fn close(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<()> {
-        block_on(py, close(self.0.get()?, timeout_s))
+        block_on(py, close(self.get(py)?, timeout_s))
     }
 
     /// Do the same as ``close``, as an awaitable. If cancelled, closing goes on.
@@ -149,13 +159,13 @@ impl Connection {
         py: Python<'py>,
         timeout_s: Option<TimeLimit>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let connection = self.0.get()?.clone();
+        let connection = self.get(py)?.clone();
         awaitable(py, async move { close(&connection, timeout_s).await })
     }
 
     /// End the connection at once with a Reset. Queued datagrams are discarded.
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
-        let connection = self.0.get()?;
+        let connection = self.get(py)?;
         py.detach(|| connection.abort());
         Ok(())
     }
@@ -182,7 +192,7 @@ impl Connection {
 
     /// Close without waiting for the end.
     fn close_in_background(&self, py: Python<'_>) -> PyResult<()> {
-        let connection = self.0.get()?.clone();
+        let connection = self.get(py)?.clone();
         in_background(py, async move {
             // Nobody is there to be told.
             let _ended = connection.close().await;
@@ -200,26 +210,28 @@ impl Connection {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let Ok(connection) = self.0.get() else {
+        let Ok(peer) = self.peer() else {
             return "<skywave.net.Connection of another process>".to_owned();
+        };
+        let Ok(connection) = self.get(py) else {
+            return format!("<skywave.net.Connection to {peer}>");
         };
         let end = py.detach(|| connection.end());
         let state = end.map_or_else(|| "open".to_owned(), |end| reset_code(&end).to_string());
-        let peer = self.peer().unwrap_or_default();
         format!("<skywave.net.Connection to {peer}, {state}>")
     }
 
     /// The largest size of a datagram, in bytes (RFC 4340 section 14).
     #[getter]
     fn max_datagram_size(&self, py: Python<'_>) -> PyResult<usize> {
-        let connection = self.0.get()?;
+        let connection = self.get(py)?;
         Ok(py.detach(|| connection.max_datagram_size()))
     }
 
     /// The peer's address and DCCP port, as text.
     #[getter]
     fn peer(&self) -> PyResult<String> {
-        let connection = self.0.get()?;
+        let connection = self.0.look()?;
         let mut address = connection.peer_address();
         // A socket for both IP versions sees IPv4 as a part of IPv6.
         address.set_ip(address.ip().to_canonical());
@@ -234,20 +246,20 @@ impl Connection {
     /// The Service Code, e.g. "SC:VOIP" or "SC=42".
     #[getter]
     fn service_code(&self, py: Python<'_>) -> PyResult<String> {
-        let connection = self.0.get()?;
+        let connection = self.get(py)?;
         Ok(py.detach(|| connection.service_code()).to_string())
     }
 
     /// Return counters and the state of congestion control.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let connection = self.0.get()?;
+        let connection = self.get(py)?;
         stats::of_connection(py, &py.detach(|| connection.stats()))
     }
 
     /// The CCIDs of what this end sends and of what it receives, two integers.
     #[getter]
     fn ccids(&self, py: Python<'_>) -> PyResult<(u8, u8)> {
-        let connection = self.0.get()?;
+        let connection = self.get(py)?;
         let [sender, receiver] = py.detach(|| connection.ccids());
         Ok((sender.0, receiver.0))
     }
@@ -255,7 +267,7 @@ impl Connection {
     /// How the connection ended: ``code`` and ``name`` of its Reset. None while it is open.
     #[getter]
     fn closed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let connection = self.0.get()?;
+        let connection = self.get(py)?;
         let Some(end) = py.detach(|| connection.end()) else {
             return Ok(None);
         };

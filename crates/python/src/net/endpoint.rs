@@ -16,12 +16,22 @@ use super::error::{NetError, connecting, ended, listening, opening};
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, in_background, timed, within};
 use super::{config, stats};
+use crate::control::callback::wait_for_others;
 
 /// A UDP or raw socket and the DCCP connections on it.
 #[pyclass(module = "skywave.net", frozen)]
 pub(crate) struct Endpoint {
     endpoint: OfProcess<skywave_net::Endpoint>,
     is_raw: bool,
+}
+
+impl Endpoint {
+    /// The endpoint, unless a callback of a control keeps one of its connections locked.
+    fn get(&self, py: Python<'_>) -> PyResult<&skywave_net::Endpoint> {
+        let endpoint = self.endpoint.get()?;
+        wait_for_others(py, || endpoint.is_busy())?;
+        Ok(endpoint)
+    }
 }
 
 #[pymethods]
@@ -73,7 +83,7 @@ impl Endpoint {
     /// The address of the socket, as text.
     #[getter]
     fn local_address(&self) -> PyResult<String> {
-        let address = self.endpoint.get()?.local_address();
+        let address = self.endpoint.look()?.local_address();
         Ok(if self.is_raw {
             address.ip().to_string()
         } else {
@@ -94,7 +104,7 @@ impl Endpoint {
         #[pyo3(from_py_with = dccp_port)] port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Listener> {
-        let (endpoint, config) = (self.endpoint.get()?, config::read(config)?);
+        let (endpoint, config) = (self.get(py)?, config::read(config)?);
         let listener = py.detach(|| endpoint.listen(port, config));
         let listener = Arc::new(listener.map_err(listening)?);
         Ok(Listener(OfProcess::new(listener)))
@@ -123,7 +133,7 @@ impl Endpoint {
         #[pyo3(from_py_with = udp_port)] udp_port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Connection> {
-        let (endpoint, config) = (self.endpoint.get()?, config::read(config)?);
+        let (endpoint, config) = (self.get(py)?, config::read(config)?);
         block_on(py, async {
             connect(endpoint, host, port, udp_port, config).await
         })
@@ -139,7 +149,7 @@ impl Endpoint {
         #[pyo3(from_py_with = udp_port)] udp_port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (endpoint, config) = (self.endpoint.get()?.clone(), config::read(config)?);
+        let (endpoint, config) = (self.get(py)?.clone(), config::read(config)?);
         awaitable(py, async move {
             connect(&endpoint, &host, port, udp_port, config).await
         })
@@ -147,7 +157,7 @@ impl Endpoint {
 
     /// Return the endpoint's own counters.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let endpoint = self.endpoint.get()?;
+        let endpoint = self.get(py)?;
         stats::of_endpoint(py, &py.detach(|| endpoint.stats()))
     }
 
@@ -156,7 +166,7 @@ impl Endpoint {
     /// Traffic continues meanwhile, however many there are.
     #[pyo3(signature = (most=1000))]
     fn snapshot<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyDict>> {
-        let endpoint = self.endpoint.get()?;
+        let endpoint = self.get(py)?;
         py.detach(|| stats::Snapshot::new(endpoint.connections(), most))
             .to_dict(py)
     }
@@ -183,7 +193,7 @@ impl Endpoint {
 
     /// Close without waiting for the end.
     fn close_in_background(&self, py: Python<'_>) -> PyResult<()> {
-        let endpoint = self.endpoint.get()?.clone();
+        let endpoint = self.get(py)?.clone();
         in_background(py, async move { endpoint.shutdown().await })
     }
 
@@ -204,7 +214,7 @@ impl Endpoint {
     ///         aborted.
     #[pyo3(signature = (timeout_s=None))]
     fn close(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<()> {
-        block_on(py, close(self.endpoint.get()?, timeout_s))
+        block_on(py, close(self.get(py)?, timeout_s))
     }
 
     /// Do the same as ``close``, as an awaitable. If cancelled, closing goes on.
@@ -214,13 +224,13 @@ impl Endpoint {
         py: Python<'py>,
         timeout_s: Option<TimeLimit>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let endpoint = self.endpoint.get()?.clone();
+        let endpoint = self.get(py)?.clone();
         awaitable(py, async move { close(&endpoint, timeout_s).await })
     }
 
     /// End all connections at once with Resets. Queued datagrams are discarded.
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
-        let endpoint = self.endpoint.get()?;
+        let endpoint = self.get(py)?;
         py.detach(|| endpoint.abort());
         Ok(())
     }
@@ -251,7 +261,7 @@ impl Listener {
     /// The DCCP port.
     #[getter]
     fn port(&self) -> PyResult<u16> {
-        Ok(self.0.get()?.port())
+        Ok(self.0.look()?.port())
     }
 
     /// Iterate over connections whose handshake is complete, until the endpoint is closed.
@@ -295,7 +305,7 @@ impl Listener {
     }
 
     fn __repr__(&self) -> String {
-        match self.0.get() {
+        match self.0.look() {
             Ok(listener) => format!("<skywave.net.Listener on DCCP port {}>", listener.port()),
             Err(_) => "<skywave.net.Listener of another process>".to_owned(),
         }

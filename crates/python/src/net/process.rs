@@ -10,16 +10,19 @@ use std::process;
 use pyo3::prelude::*;
 
 use super::error::ForkedError;
+use super::runtime::in_another_thread;
+use crate::control::callback;
 
 /// Something of this process, as Python holds it. It is dropped with the interpreter released,
 /// because dropping a connection locks it, and the current owner of that lock may be calling a
-/// control in Python, which needs the interpreter.
-pub(super) struct OfProcess<T: Send> {
+/// control in Python, which needs the interpreter. While one is called, perhaps by this thread, it
+/// is dropped in another thread.
+pub(super) struct OfProcess<T: Send + 'static> {
     held: Option<T>,
     opener: u32,
 }
 
-impl<T: Send> OfProcess<T> {
+impl<T: Send + 'static> OfProcess<T> {
     pub(super) fn new(held: T) -> Self {
         Self {
             held: Some(held),
@@ -27,8 +30,14 @@ impl<T: Send> OfProcess<T> {
         }
     }
 
-    /// What is held. Use it with the interpreter released.
+    /// What is held. Use it with the interpreter released. A control's callback is refused.
     pub(super) fn get(&self) -> PyResult<&T> {
+        callback::refuse_here()?;
+        self.look()
+    }
+
+    /// What is held, for what locks nothing.
+    pub(super) fn look(&self) -> PyResult<&T> {
         check(self.opener)?;
         Ok(self
             .held
@@ -37,7 +46,7 @@ impl<T: Send> OfProcess<T> {
     }
 }
 
-impl<T: Send> Drop for OfProcess<T> {
+impl<T: Send + 'static> Drop for OfProcess<T> {
     fn drop(&mut self) {
         let held = self.held.take();
         if check(self.opener).is_err() {
@@ -45,7 +54,13 @@ impl<T: Send> Drop for OfProcess<T> {
             return;
         }
         // A program that is about to end has no interpreter to release.
-        let _ended = Python::try_attach(|py| py.detach(|| drop(held)));
+        let _ended = Python::try_attach(|py| {
+            if callback::is_any_running() {
+                in_another_thread(py, || drop(held));
+            } else {
+                py.detach(|| drop(held));
+            }
+        });
     }
 }
 

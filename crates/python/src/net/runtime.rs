@@ -8,17 +8,18 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use pyo3::exceptions::PyTimeoutError;
+use pyo3::exceptions::{PyRuntimeError, PyTimeoutError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple};
 use pyo3_async_runtimes::TaskLocals;
 use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::{JoinError, JoinHandle};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::timeout;
 
 use super::arguments::TimeLimit;
 use super::process::check;
+use crate::control::callback::refuse_here;
 
 /// How often a blocking call checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
@@ -104,34 +105,44 @@ fn leave_at_exit(py: Python<'_>, is_ending: &'static IsEnding) -> PyResult<()> {
 }
 
 /// Waits for `future` with the interpreter released, and handles signals.
+///
+/// A signal's handler may use the network itself, so it runs outside of the runtime.
 pub(super) fn block_on<T: Send>(
     py: Python<'_>,
     future: impl Future<Output = PyResult<T>> + Send,
 ) -> PyResult<T> {
+    refuse_here()?;
+    if Handle::try_current().is_ok() {
+        let message = "a thread of the network cannot wait for the network";
+        return Err(PyRuntimeError::new_err(message));
+    }
     let (runtime, here) = (runtime(py)?, process::id());
-    py.detach(|| {
-        runtime.block_on(async {
-            let mut future = Box::pin(future);
-            let mut look = Box::pin(interval(SIGNAL_CHECK));
-            look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            look.tick().await;
-            loop {
-                tokio::select! {
-                    biased;
-                    answer = &mut future => return answer,
-                    _ = look.tick() => {
-                        let signals = Python::attach(|py| py.check_signals());
-                        // A signal's handler may fork. Then the runtime has no threads here.
-                        if let Err(error) = check(here) {
-                            forget((future, look));
-                            return Err(error);
-                        }
-                        signals?;
-                    }
-                }
-            }
-        })
-    })
+    let mut future = Box::pin(future);
+    let answer = loop {
+        let wait = async { timeout(SIGNAL_CHECK, future.as_mut()).await };
+        if let Ok(answer) = py.detach(|| runtime.block_on(wait)) {
+            break answer;
+        }
+        let signals = py.check_signals();
+        // A signal's handler may fork. Then the runtime has no threads here.
+        if let Err(error) = check(here) {
+            forget(future);
+            return Err(error);
+        }
+        if let Err(error) = signals {
+            break Err(error);
+        }
+    };
+    // It may lock connections.
+    py.detach(|| drop(future));
+    answer
+}
+
+/// Does `work` in a thread of the runtime, without the interpreter.
+pub(crate) fn in_another_thread(py: Python<'_>, work: impl FnOnce() + Send + 'static) {
+    if let Ok(runtime) = runtime(py) {
+        runtime.spawn_blocking(unless_ending(work));
+    }
 }
 
 /// Runs `future`, which ends a connection, in the background. A program that ends waits for it, for up to
@@ -199,6 +210,18 @@ pub(super) async fn within<T>(
     })
 }
 
+/// Does `work` in a thread of the runtime, unless the interpreter ends.
+fn unless_ending(work: impl FnOnce() + Send) -> impl FnOnce() + Send {
+    || {
+        let read = |lock: &'static IsEnding| lock.read().unwrap_or_else(PoisonError::into_inner);
+        // Held until the work is done.
+        let is_ending = IS_ENDING.get().map(read);
+        if is_ending.as_deref() != Some(&true) {
+            work();
+        }
+    }
+}
+
 /// The runtime of this process, as `pyo3_async_runtimes` wants it. Its own is that of the process
 /// that first used it, and hangs in a fork.
 struct Tokio;
@@ -230,15 +253,7 @@ impl generic::Runtime for Tokio {
     where
         F: FnOnce() + Send + 'static,
     {
-        Self::handle().spawn_blocking(|| {
-            let read =
-                |lock: &'static IsEnding| lock.read().unwrap_or_else(PoisonError::into_inner);
-            // Held until the work is done.
-            let is_ending = IS_ENDING.get().map(read);
-            if is_ending.as_deref() != Some(&true) {
-                work();
-            }
-        })
+        Self::handle().spawn_blocking(unless_ending(work))
     }
 }
 

@@ -156,8 +156,9 @@ pub struct Config {
     pub backoff_limit: Duration,
     /// When a client in REQUEST gives up (section 8.1.1). Default: 3 min.
     pub request_give_up: Duration,
-    /// When an endpoint in RESPOND or PARTOPEN gives up: 4MSL (sections 8.1.3 and 8.1.5). Also in
-    /// CLOSEREQ and CLOSING without [`silence_timeout`](Self::silence_timeout). Default: 8 min.
+    /// When an endpoint in RESPOND or PARTOPEN gives up: 4MSL (sections 8.1.3 and 8.1.5). In
+    /// PARTOPEN, [`silence_timeout`](Self::silence_timeout) comes first if it is shorter. Also in
+    /// CLOSEREQ and CLOSING without `silence_timeout`. Default: 8 min.
     pub handshake_give_up: Duration,
     /// Time until a client in PARTOPEN repeats its acknowledgement (section 8.1.5). Default: 200
     /// ms.
@@ -182,10 +183,10 @@ pub struct Config {
     /// middleboxes alive. RFC 8085 section 3.5 advises against less than 15 s. Each connection
     /// shortens it at random, by up to a sixteenth, so that many do not ask at once. Default: 2 min.
     pub keepalive: Option<Duration>,
-    /// How long the peer may stay silent although it owes an answer, to data, a Sync, a CloseReq or
-    /// a Close, before the connection is reset with code 2, "Aborted"; `None` for ever, or in
-    /// CLOSEREQ and CLOSING for `handshake_give_up`. In OPEN, Syncs ask it after one, two and three
-    /// quarters of that time. Default: 30 s.
+    /// How long the peer may stay silent although it owes an answer, to the end of the handshake,
+    /// data, a Sync, a CloseReq or a Close, before the connection is reset with code 2, "Aborted";
+    /// `None` for ever, or in PARTOPEN, CLOSEREQ and CLOSING for `handshake_give_up`. In PARTOPEN
+    /// and OPEN, Syncs ask it after one, two and three quarters of that time. Default: 30 s.
     pub silence_timeout: Option<Duration>,
     /// How long a connection may carry no data in either direction before it is reset with code 2,
     /// "Aborted"; `None` for ever. It also ends connections with a peer that answers but sends

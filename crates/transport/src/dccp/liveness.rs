@@ -70,6 +70,18 @@ impl Liveness {
         config: &Config,
     ) -> Option<Instant> {
         self.last_data = now;
+        self.on_question(now, heard, config)
+    }
+
+    /// Reports that a packet without data has left that the peer must answer. Arguments and result
+    /// are those of [`on_data_sent`](Self::on_data_sent).
+    #[inline(always)]
+    pub(crate) fn on_question(
+        &mut self,
+        now: Instant,
+        heard: Instant,
+        config: &Config,
+    ) -> Option<Instant> {
         if self.expects_since > heard {
             return None;
         }

@@ -293,6 +293,67 @@ fn t_7_no_feedback_at_all() {
     assert_eq!(bench.sender.deadline(), Some(bench.now + MS * 128_000));
 }
 
+/// T-7: a receiver that completes the handshake and then reports nothing gets the first flight, and
+/// no more until the timer expires. After that, step 2 of section 4.4 sets the timer to max(4 R, 2 s
+/// / X), so that little more follows, however short the path.
+#[test]
+fn t_7_no_report_after_the_handshake() {
+    for rtt in [Duration::from_micros(240), MS, MS * 50, MS * 400] {
+        for small_packets in [None, Some(super::super::SmallPackets::rfc4828())] {
+            let mut bench = Bench::new(Config {
+                small_packets,
+                ..Config::rfc5348()
+            });
+            bench.sender.on_handshake_rtt(rtt);
+            let start = bench.now;
+            let mut sent = Vec::new();
+            while bench.now < start + MS * 300_000 {
+                let next = bench.sender.earliest_departure(bench.now);
+                let expiry = bench.sender.deadline().unwrap_or(Instant::MAX);
+                bench.now = bench.now.max(next.min(expiry));
+                if expiry <= bench.now {
+                    bench.sender.expire(bench.now);
+                } else {
+                    bench.send_one();
+                    sent.push(bench.now - start);
+                }
+            }
+            let within = |time: Duration| sent.iter().filter(|&&at| at < time).count();
+            assert_eq!(within(MS * 2_000), 16, "{rtt}");
+            assert!(within(MS * 12_000) <= 60, "{rtt}: {sent:?}");
+            assert!(sent.len() <= 72, "{rtt}: {}", sent.len());
+            // The rate has fallen to one packet per 64 s.
+            assert_close(bench.x(), f64::from(SIZE) / 64.0);
+        }
+    }
+}
+
+/// The bound of the first flight ends with the first report, however late that comes within 2 s, and
+/// does not concern a path longer than half a second.
+#[test]
+fn the_first_report_ends_the_first_flight() {
+    let mut bench = Bench::new(Config::rfc5348());
+    bench.sender.on_handshake_rtt(MS * 100);
+    let start = bench.now;
+    let mut sent = 0;
+    while bench.now < start + MS * 1_500 {
+        sent += bench.send();
+        bench.after(1);
+    }
+    assert_eq!(sent, 16);
+    bench.report_on(1_500, 40_000.0, 0.0);
+    assert!(bench.send() > 0);
+
+    let mut bench = Bench::new(Config::rfc5348());
+    bench.sender.on_handshake_rtt(MS * 600);
+    let mut sent = 0;
+    while bench.now < start + MS * 2_000 {
+        sent += bench.send();
+        bench.after(1);
+    }
+    assert_eq!(sent, 14, "2 s at four packets per 600 ms");
+}
+
 /// T-7: the cases of section 4.4 with a round-trip time.
 #[test]
 fn t_7_timeouts() {

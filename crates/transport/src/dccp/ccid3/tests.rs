@@ -212,7 +212,8 @@ fn either_report_will_do() {
     assert_eq!(p(&linux), Some(0.04));
     let none = [rate.clone(), DccpOption::LossEventRate(u32::MAX)];
     assert_eq!(p(&none), Some(0.0));
-    // Zero is not a valid Loss Event Rate: the intervals are used.
+    // Zero is not a valid Loss Event Rate, as p is at most 1. "Options with invalid values MUST be
+    // ignored" (RFC 4340 section 5.8): the intervals are used.
     assert_eq!(
         p(&[rate.clone(), DccpOption::LossEventRate(0), lossy.clone()]),
         Some(1.0 / 30.0)

@@ -87,6 +87,7 @@ impl Connection {
         self.count_sent(now, packet_type, data, 1);
         if self.state == State::PartOpen {
             self.rearm_partopen(now);
+            self.expect_end_of_partopen(now);
         }
         self.sender.on_sent(
             now,

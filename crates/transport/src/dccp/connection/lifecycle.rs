@@ -139,6 +139,8 @@ impl Connection {
         self.timers
             .set(Timer::GiveUp, now + self.config.handshake_give_up);
         self.watch_negotiation(now);
+        self.liveness = Liveness::new(now, 0);
+        self.judge_liveness(now);
         self.events.push_back(Event::Connected);
     }
 
@@ -164,8 +166,22 @@ impl Connection {
     pub(super) fn expect_answer(&mut self, now: Instant) {
         let heard = self.last_valid.unwrap_or_default();
         let look = self.liveness.on_data_sent(now, heard, &self.config);
+        self.look_by(look);
+    }
+
+    /// Reports that a packet has left in PARTOPEN, where each asks for a sign that the server has
+    /// received one (section 8.1.5). A server that has nothing to send need not give it, but answers
+    /// a Sync.
+    pub(super) fn expect_end_of_partopen(&mut self, now: Instant) {
+        let heard = self.last_valid.unwrap_or_default();
+        let look = self.liveness.on_question(now, heard, &self.config);
+        self.look_by(look);
+    }
+
+    #[inline(always)]
+    fn look_by(&mut self, look: Option<Instant>) {
         if let Some(at) = look
-            && self.state == State::Open
+            && self.is_established()
         {
             self.timers.set_at_most(Timer::Liveness, at);
         }
@@ -178,7 +194,7 @@ impl Connection {
 
     /// Asks a silent peer whether it is there, or ends the connection.
     fn judge_liveness(&mut self, now: Instant) {
-        if self.state != State::Open {
+        if !self.is_established() {
             return;
         }
         let heard = self.last_valid.unwrap_or(now);

@@ -261,6 +261,7 @@ fn partopen() {
     // Three packets of that size are the initial window.
     let config = Config {
         mps: 1_400,
+        silence_timeout: None,
         ..Config::default()
     };
     let mut pair = Pair::new(config.clone(), config);

@@ -35,6 +35,47 @@ fn a_sender_gives_up_a_silent_peer() {
     assert!(!pair.get(Client).ended_idle());
 }
 
+/// A server that is gone once it has sent its Response is noticed as soon as one that goes later,
+/// whether or not the client has data to send.
+#[test]
+fn a_client_gives_up_a_server_that_vanishes_after_its_response() {
+    for datagrams in [0, 3] {
+        let mut pair = Pair::default();
+        for _ in 0..datagrams {
+            pair.send(Client, 100);
+        }
+        pair.network = Box::new(|sent| match sent.kind() {
+            PacketType::Request | PacketType::Response => Fate::Deliver,
+            _ => Fate::Drop,
+        });
+        pair.run_for(millis(100));
+        let start = pair.now;
+        assert_eq!(pair.get(Client).state(), State::PartOpen);
+        pair.run_for(millis(29_999));
+        assert_eq!(pair.get(Client).state(), State::PartOpen, "{datagrams}");
+        pair.run_for(millis(201));
+        assert_eq!(pair.get(Client).state(), State::Closed, "{datagrams}");
+        assert_eq!(pair.events(Client), [Event::Connected, ABORTED]);
+        let asked = times(&pair, Client, PacketType::Sync, start);
+        assert_eq!(asked.len(), 3, "{asked:?}");
+    }
+}
+
+/// A server that has nothing to send need not answer an Ack (RFC 4340 section 8.1.5), but is there:
+/// its SyncAck ends PARTOPEN.
+#[test]
+fn a_server_that_answers_only_syncs_ends_partopen() {
+    let mut pair = Pair::default();
+    pair.network = Box::new(|sent| match (sent.from, sent.kind()) {
+        (Server, PacketType::Ack) => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    pair.run_for(secs(7));
+    assert_eq!(pair.states(), (State::PartOpen, State::Open));
+    pair.run_for(secs(600));
+    assert_eq!(pair.states(), (State::Open, State::Open));
+}
+
 /// A peer that answers only Syncs, as Linux does for a single packet under CCID 2, is there.
 #[test]
 fn a_peer_that_answers_syncs_is_there() {

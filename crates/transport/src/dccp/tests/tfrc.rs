@@ -193,6 +193,43 @@ fn d11_7_2_corrupt_data_is_a_loss_event() {
     }
 }
 
+/// T-7: a server that completes the handshake and then reports nothing, or only what is not a
+/// report, gets the first flight and then a packet now and then, on a short path too.
+#[test]
+fn t_7_a_receiver_without_a_report_gets_the_first_flight() {
+    for ccid in [Ccid::TFRC, Ccid::TFRC_SP] {
+        for acknowledges in [false, true] {
+            let mut pair = Pair::new(under(ccid), under(ccid));
+            pair.latency = Duration::from_micros(120);
+            pair.run_for(millis(100));
+            pair.network = Box::new(|sent| match sent.from {
+                Client => Fate::Deliver,
+                Server => Fate::Drop,
+            });
+            send_many(&mut pair, Client, 20_000, 1_000);
+            let before = pair.log.len();
+            for _ in 0..120 {
+                pair.run_for(millis(100));
+                if acknowledges {
+                    let ack = SeqNo::new(pair.gss(Client));
+                    let seq = pair.gss(Server) + 1;
+                    // "Options with invalid values MUST be ignored" (RFC 4340 section 5.8).
+                    let report = [
+                        DccpOption::ReceiveRate(1 << 30),
+                        DccpOption::LossEventRate(0),
+                    ];
+                    let lie = with_options(packet(Server, seq, Kind::Ack { ack }), &report);
+                    pair.inject(Client, lie);
+                }
+            }
+            let sent = pair.sent_by(Client, before);
+            let data = sent.iter().filter(|sent| is_data(sent)).count();
+            assert!((16..=60).contains(&data), "{ccid} {acknowledges}: {data}");
+            assert_eq!(pair.rate(Client).reports, 0);
+        }
+    }
+}
+
 /// T-7: when the path is cut, the rate is halved repeatedly, and recovers afterwards.
 #[test]
 fn t_7_cut_path() {
