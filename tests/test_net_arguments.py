@@ -232,9 +232,11 @@ def test_what_is_too_large_for_the_path_back_is_not_echoed() -> None:
         "acknowledged": 2,
         "packets_received": 3,
         "datagrams_dropped": 0,
+        "dropped_by_peer": 0,
         "srtt_s": None,
         "rate_bps": None,
         "cwnd": 3.0,
+        "ssthresh": None,
         "lost": 0,
         "marked": 0,
     }

@@ -515,7 +515,7 @@ def test_runs_that_fail_are_listed_and_tried_again(
 
 def test_the_command_lists_runs_that_fail(base_file: Path, tmp_path: Path) -> None:
     ran = run_cli(
-        *("sweep", base_file, "--out", tmp_path, "--seeds", 2),
+        *("sweep", base_file, "--out", tmp_path / "out", "--seeds", 2),
         *("--set", "flows[file].transport.tcp.control=reno,test_sweep:Moody"),
     )
     assert ran.returncode == 1

@@ -15,14 +15,12 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-
-use crate::net::in_another_thread;
 
 /// How long another thread waits for a callback before its call is refused.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -33,6 +31,24 @@ const LOOK: Duration = Duration::from_millis(1);
 /// A callback that takes longer is announced: for that long it delays all connections of the
 /// endpoint.
 const SLOW: Duration = Duration::from_millis(10);
+
+/// Does work in a thread that holds no connection.
+pub(crate) type Elsewhere = fn(Python<'_>, Box<dyn FnOnce() + Send>);
+
+/// How sockets do that; set when the first of them opens.
+static ELSEWHERE: OnceLock<Elsewhere> = OnceLock::new();
+
+/// Sets how sockets do work elsewhere.
+pub(crate) fn work_elsewhere_by(elsewhere: Elsewhere) {
+    ELSEWHERE.get_or_init(|| elsewhere);
+}
+
+/// Does `work` in a thread that holds no connection. Without sockets there is nothing to do.
+pub(crate) fn elsewhere(py: Python<'_>, work: impl FnOnce() + Send + 'static) {
+    if let Some(elsewhere) = ELSEWHERE.get() {
+        elsewhere(py, Box::new(work));
+    }
+}
 
 thread_local! {
     /// The callback that runs in this thread, by its number.
@@ -153,7 +169,7 @@ fn announce(py: Python<'_>, class: &Arc<str>, method: &'static str, took: Durati
         took.as_millis(),
         SLOW.as_millis(),
     );
-    in_another_thread(py, move || {
+    elsewhere(py, move || {
         Python::attach(|py| {
             let warn = || -> PyResult<()> {
                 let logging = py.import("logging")?;

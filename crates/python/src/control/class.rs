@@ -22,6 +22,7 @@ pub(crate) struct Class {
 pub(crate) enum Place {
     Simulator,
     /// On a socket, whose connections wait for it.
+    #[cfg_attr(not(feature = "sockets"), expect(dead_code, reason = "there are none"))]
     Socket,
 }
 

@@ -9,6 +9,10 @@
 //!
 //! The Python module `skywave.control` looks up classes by name and checks their parameters.
 
+#[cfg_attr(
+    not(feature = "sockets"),
+    expect(dead_code, reason = "most of it guards connections")
+)]
 pub(crate) mod callback;
 mod class;
 mod contract;

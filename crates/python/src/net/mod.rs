@@ -13,8 +13,6 @@ mod stats;
 
 use pyo3::prelude::*;
 
-pub(crate) use runtime::in_another_thread;
-
 /// Adds the classes and exceptions for the network to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<endpoint::Endpoint>()?;

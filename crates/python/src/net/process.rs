@@ -10,7 +10,6 @@ use std::process;
 use pyo3::prelude::*;
 
 use super::error::ForkedError;
-use super::runtime::in_another_thread;
 use crate::control::callback;
 
 /// Something of this process, as Python holds it. It is dropped with the interpreter released,
@@ -56,7 +55,7 @@ impl<T: Send + 'static> Drop for OfProcess<T> {
         // A program that is about to end has no interpreter to release.
         let _ended = Python::try_attach(|py| {
             if callback::is_any_running() {
-                in_another_thread(py, || drop(held));
+                callback::elsewhere(py, || drop(held));
             } else {
                 py.detach(|| drop(held));
             }

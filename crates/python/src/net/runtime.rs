@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use super::arguments::TimeLimit;
 use super::process::check;
-use crate::control::callback::refuse_here;
+use crate::control::callback::{refuse_here, work_elsewhere_by};
 
 /// How often a blocking call checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
@@ -73,6 +73,7 @@ pub(super) fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
         .build()?;
     let runtime: &Runtime = Box::leak(Box::new(started));
     *current = Some((here, runtime));
+    work_elsewhere_by(in_another_thread);
     Ok(runtime)
 }
 
@@ -139,7 +140,7 @@ pub(super) fn block_on<T: Send>(
 }
 
 /// Does `work` in a thread of the runtime, without the interpreter.
-pub(crate) fn in_another_thread(py: Python<'_>, work: impl FnOnce() + Send + 'static) {
+fn in_another_thread(py: Python<'_>, work: Box<dyn FnOnce() + Send>) {
     if let Ok(runtime) = runtime(py) {
         runtime.spawn_blocking(unless_ending(work));
     }
