@@ -40,8 +40,8 @@ pub enum GrowthLaw {
 #[non_exhaustive]
 pub enum DecreaseLaw {
     /// RFC 5681 section 3.1, equation 4: ssthresh is half the flight, at least 2 packets, not
-    /// rounded. The flight counts for at most cwnd: see [`borne`]. A second timeout in a row leaves
-    /// ssthresh unchanged.
+    /// rounded. The flight counts for at most cwnd, which it may exceed after a long recovery. A
+    /// second timeout in a row leaves ssthresh unchanged.
     Rfc5681,
     /// ns-2's TCP: cwnd is half the *window*, and ssthresh the same rounded down; both are at least
     /// 2. The window is the smaller of cwnd, including its fraction, and [`Loss::in_flight`], with

@@ -203,7 +203,7 @@ impl Cubic {
     }
 
     /// Sections 4.6 and 4.7, except for cwnd. Returns the reduced flight, which counts for at most
-    /// cwnd: see [`borne`].
+    /// cwnd.
     fn note_congestion(&mut self, in_flight: u32) -> f64 {
         let converges = self.config.fast_convergence && self.w_max.is_some_and(|w| self.cwnd < w);
         self.w_max = Some(if converges {
