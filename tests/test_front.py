@@ -101,7 +101,8 @@ def test_causes_are_counted_and_what_ns2_says_of_them() -> None:
     text = words(Front([judged, FRONT.papers[1]]).html())
     assert f"2 {Cause.UNSTATED.value}" in text
     assert (
-        "The other 5 published values, by cause (ns-2 has 2 of them as well, and matches 1" in text
+        "The other 5 published values, by cause (ns-2 also gives values for 2 of them, and 1 of "
+        "these matches" in text
     )
     assert "The other 6 published values" in text, "of both papers"
 

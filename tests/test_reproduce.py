@@ -208,7 +208,7 @@ def test_the_report_begins_with_the_finding(nor2011: Reproduced) -> None:
     gain = nor2011.cells["fig3/200-sooner-than-20"]
     for key in ("published", "ours", "ns2"):
         assert f"{gain[key]:g} s" in sentence
-    assert "gains 48 s" in sentence
+    assert "the gain is 48 s" in sentence
     page = html.unescape(nor2011.page)
     figure = page.index("figures/figure3.png")
     assert page.index(sentence) < figure < page.index("<h2 ")

@@ -361,7 +361,7 @@ fn a_trace_file_is_read_beside_the_scenario() {
     for (csv, error) in [
         (
             "5 s, 500 kbps\n",
-            "orbit.csv, line 1: time, rate and delay are",
+            "orbit.csv, line 1: give time, rate and delay, as in",
         ),
         (
             "5 s,,\n6 s, 1 MB,\n",

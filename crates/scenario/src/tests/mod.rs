@@ -221,7 +221,7 @@ fn errors_of_links_name_their_field() {
             "rate = \"1 Mbps\"",
             "rate = \"-1 Mbps\"",
             "links[0].rate",
-            "\"-1 Mbps\" is not",
+            "\"-1 Mbps\" is negative",
         ),
         (
             "rate = \"1 Mbps\"",

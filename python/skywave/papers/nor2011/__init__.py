@@ -109,10 +109,10 @@ def _finding(measured: Measured) -> Finding:
         "Starting up more boldly (with a slow-start threshold of "
         f"{setting.PUBLISHED_SSTHRESH[-1]} packets instead of {setting.PUBLISHED_SSTHRESH[0]}) "
         f"fills a satellite link {number(gain.ours)} s sooner here and {number(gain.ns2)} s sooner "
-        f"in ns-2, not {number(gain.published)} s as published: the first burst overflows the "
-        "short queue in front of the link, and the sender must slow down again. A sender that "
-        f"never has many packets waiting gains {number(without_backlog)} s, but loses fewer "
-        "packets than published.",
+        f"in ns-2, not {number(gain.published)} s, the difference of the published times: the "
+        "first burst overflows the short queue in front of the link, and the sender must slow down "
+        f"again. With a short send queue the gain is {number(without_backlog)} s, but then fewer "
+        "packets are lost than published.",
         "figure3",
         f"Starting up with a slow-start threshold of {setting.PUBLISHED_SSTHRESH[-1]} packets "
         f"instead of {setting.PUBLISHED_SSTHRESH[0]} does fill a satellite link sooner, but by "

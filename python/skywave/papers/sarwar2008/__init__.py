@@ -114,7 +114,8 @@ def _finding(measured: Measured) -> Finding:
         f"over an emulated satellite link {number(rate.ours, 2)} % faster (published: "
         f"{number(rate.published)} % in the text, {number(table_percent, 2)} % by its table) and "
         f"lose less. But the start-up phase ends only {number(exit_.ours)} s sooner here, and "
-        f"{number(exit_.ns2)} s in ns-2, not {number(exit_.published)} s: a receiver has little "
+        f"{number(exit_.ns2)} s in ns-2 with its own initial rate, not {number(exit_.published)} "
+        "s: a receiver has little "
         "to report while few packets arrive, and a sender may double its rate only once per round "
         "trip.",
         "finding",
