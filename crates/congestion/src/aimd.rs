@@ -7,20 +7,22 @@
 use skywave_units::Instant;
 
 use crate::control::borne;
-use crate::{Ack, AckedPacket, Control, Loss};
+use crate::{Ack, AckedPacket, Control, Loss, Mark};
 
 /// How the window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GrowthLaw {
-    /// RFC 5681 section 3.1: for each acknowledgement of new data, one packet in slow start and
-    /// 1/cwnd packets in congestion avoidance. Also ns-2's TCP.
+    /// ns-2's TCP, and equation 3 of RFC 5681, which allows it: for each acknowledgement of new
+    /// data, one packet in slow start and 1/cwnd packets in congestion avoidance. With delayed
+    /// acknowledgements, congestion avoidance takes twice as long.
     PerAck,
-    /// RFC 3465 (appropriate byte counting, in packets): slow start grows by the packets
-    /// acknowledged, at most `limit` per acknowledgement; congestion avoidance grows by one packet
-    /// per cwnd of packets acknowledged.
+    /// Byte counting, in packets: slow start grows by the packets acknowledged, at most `limit` per
+    /// acknowledgement; congestion avoidance grows by one packet per cwnd of packets acknowledged,
+    /// at most one per acknowledgement. With a limit of 1 this is what RFC 5681 section 3.1
+    /// recommends.
     PerPacket {
-        /// L of RFC 3465 section 2.2, where it is 2.
+        /// 1 in RFC 5681 section 3.1, equation 2. At most 2 in RFC 3465 section 2.2 (L).
         limit: u32,
     },
     /// RFC 4341 section 5 (CCID 2): slow start grows by one packet for every two unmarked packets
@@ -40,8 +42,9 @@ pub enum GrowthLaw {
 #[non_exhaustive]
 pub enum DecreaseLaw {
     /// RFC 5681 section 3.1, equation 4: ssthresh is half the flight, at least 2 packets, not
-    /// rounded. The flight counts for at most cwnd, which it may exceed after a long recovery. A
-    /// second timeout in a row leaves ssthresh unchanged.
+    /// rounded. The flight counts for at most cwnd, which it may exceed after a long recovery. cwnd
+    /// is ssthresh after a loss, and half the flight, at least 1 packet, after a mark (RFC 3168
+    /// section 6.1.2). A second timeout in a row leaves ssthresh unchanged.
     Rfc5681,
     /// ns-2's TCP: cwnd is half the *window*, and ssthresh the same rounded down; both are at least
     /// 2. The window is the smaller of cwnd, including its fraction, and [`Loss::in_flight`], with
@@ -92,7 +95,7 @@ impl AimdConfig {
         Self {
             initial_cwnd: rfc3390_window(mss),
             initial_ssthresh: f64::INFINITY,
-            growth: GrowthLaw::PerAck,
+            growth: GrowthLaw::PerPacket { limit: 1 },
             decrease: DecreaseLaw::Rfc5681,
             increase: 1.0,
             decrease_factor: 0.5,
@@ -223,7 +226,9 @@ impl Aimd {
         if self.in_slow_start() {
             self.cwnd += acked.min(limit);
         } else {
-            self.avoid_congestion(acked);
+            // "cwnd MUST NOT be increased by more than SMSS bytes per RTT" (RFC 5681 section 3.1),
+            // even if one acknowledgement covers several windows, as after a timeout.
+            self.avoid_congestion(acked.min(self.cwnd));
         }
     }
 
@@ -276,6 +281,13 @@ impl Aimd {
             DecreaseLaw::Rfc4341 | DecreaseLaw::Ns2TcpLike => (self.cwnd * factor).floor(),
         }
     }
+
+    fn reduce(&mut self, in_flight: u32) {
+        let half = self.half(in_flight);
+        self.ssthresh = self.ssthresh_of(half);
+        self.cwnd = half.max(1.0);
+        self.credit = 0.0;
+    }
 }
 
 impl Control for Aimd {
@@ -307,13 +319,14 @@ impl Control for Aimd {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        let half = self.half(loss.in_flight);
-        self.ssthresh = self.ssthresh_of(half);
-        self.cwnd = match self.decrease {
-            DecreaseLaw::Rfc5681 => self.ssthresh,
-            DecreaseLaw::Ns2Tcp | DecreaseLaw::Rfc4341 | DecreaseLaw::Ns2TcpLike => half.max(1.0),
-        };
-        self.credit = 0.0;
+        self.reduce(loss.in_flight);
+        if self.decrease == DecreaseLaw::Rfc5681 {
+            self.cwnd = self.ssthresh;
+        }
+    }
+
+    fn on_mark(&mut self, mark: &Mark) {
+        self.reduce(mark.in_flight);
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {

@@ -91,6 +91,18 @@ pub struct Loss {
     pub is_repeated: bool,
 }
 
+impl Loss {
+    /// What a control that treats marks like losses is told of `mark`.
+    pub(crate) const fn of_mark(mark: &Mark) -> Self {
+        Self {
+            now: mark.now,
+            in_flight: mark.in_flight,
+            lost: 0,
+            is_repeated: false,
+        }
+    }
+}
+
 /// Detected marks without a loss: one congestion event, regardless of the number of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
@@ -156,12 +168,7 @@ pub trait Control {
     /// Reports marked packets when none was lost; called at most once per window of data. By
     /// default treated like a loss (RFC 3168 section 5).
     fn on_mark(&mut self, mark: &Mark) {
-        self.on_loss(&Loss {
-            now: mark.now,
-            in_flight: mark.in_flight,
-            lost: 0,
-            is_repeated: false,
-        });
+        self.on_loss(&Loss::of_mark(mark));
     }
 
     /// Reports that the retransmission timer (TCP) or the CCID's timeout expired with `in_flight`

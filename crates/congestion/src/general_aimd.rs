@@ -84,11 +84,12 @@ mod tests {
             application_limited: false,
             ecn_echo: false,
         };
-        // 16 + 4/16 = 16.25, then + 4/16.25.
+        for _ in 1..16 {
+            control.on_ack(&ack);
+            assert_eq!(control.cwnd(), 16.0);
+        }
         control.on_ack(&ack);
-        assert_eq!(control.cwnd(), 16.25);
-        control.on_ack(&ack);
-        assert_eq!(control.cwnd(), 16.25 + 4.0 / 16.25);
+        assert_eq!(control.cwnd(), 20.0);
         // RFC 5681's decrease is of the flight: three quarters of 16 packets remain.
         control.on_loss(&loss(Instant::ZERO, 16));
         assert_eq!((control.cwnd(), control.ssthresh()), (12.0, 12.0));

@@ -9,7 +9,7 @@ use skywave_registry::ParameterError;
 use skywave_units::{Duration, Instant};
 
 use crate::{
-    Ack, AckedPacket, AnyControl, Control, ControlContext, ControlKind, Interests, Loss, Sent,
+    Ack, AckedPacket, AnyControl, Control, ControlContext, ControlKind, Interests, Loss, Mark, Sent,
 };
 
 /// The minimum cwnd, in packets; also ssthresh after a loss.
@@ -248,7 +248,7 @@ impl Vegas {
         }
         if queued > self.config.gamma {
             self.ssthresh = LEAST_CWND;
-            self.cwnd = (self.cwnd - self.cwnd / 8.0).max(LEAST_CWND);
+            self.lower(self.cwnd - self.cwnd / 8.0);
         } else {
             self.increment = 1.0;
         }
@@ -257,10 +257,15 @@ impl Vegas {
     fn avoid_congestion(&mut self, queued: f64) {
         self.increment = 0.0;
         if queued > self.config.beta {
-            self.cwnd = (self.cwnd - 1.0).max(LEAST_CWND);
+            self.lower(self.cwnd - 1.0);
         } else if queued < self.config.alpha {
             self.increment = self.cwnd.recip();
         }
+    }
+
+    /// Lowers cwnd to `rest` packets, but not below 2.
+    fn lower(&mut self, rest: f64) {
+        self.cwnd = rest.max(LEAST_CWND).min(self.cwnd);
     }
 
     /// cwnd in whole packets, or the flight if that does not fill cwnd.
@@ -348,6 +353,17 @@ impl Control for Vegas {
         } else {
             used - (used / 4.0).floor()
         });
+    }
+
+    /// As a loss, except that less than 2 packets may remain.
+    fn on_mark(&mut self, mark: &Mark) {
+        let used = self.used(mark.in_flight);
+        if self.config.rules == VegasRules::Published && used <= LEAST_CWND {
+            self.reduce(LEAST_CWND);
+            self.limit_cwnd(used - 1.0);
+        } else {
+            self.on_loss(&Loss::of_mark(mark));
+        }
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {

@@ -31,6 +31,10 @@ pub struct TcpSpec {
     /// `vegas`, and `newreno` for most other controls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<TcpRecovery>,
+    /// Whether SACKs outlive a retransmission timeout, so that only missing segments are sent again
+    /// (RFC 6675 section 5.1); `false` forgets them (RFC 2018 section 5). Used only by recovery
+    /// `sack` of profile `rfc`.
+    pub keep_sacks: bool,
     /// The data bytes of a full segment (SMSS).
     pub segment: Bytes,
     /// The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`, for profile
@@ -106,6 +110,7 @@ impl Default for TcpSpec {
             parameters: Named::none(),
             ecn: false,
             recovery: None,
+            keep_sacks: true,
             segment: Bytes::new(1000),
             initial_cwnd: None,
             initial_ssthresh: None,

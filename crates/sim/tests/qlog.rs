@@ -24,7 +24,7 @@ fn scenario(dccp: &str) -> Scenario {
         r#"
         name = "logged"
         duration = "20 s"
-        dumbbell = {{ pairs = 1, rate = "1 Mbps", delay = "20 ms", queue = {{ drop-tail = {{ packets = 5 }} }}, access_rate = "10 Mbps", access_delays = ["1 ms"] }}
+        dumbbell = {{ pairs = 1, rate = "1 Mbps", delay = "20 ms", queue = {{ drop-tail = {{ packets = 5 }} }}, loss = {{ bernoulli = {{ probability = 0.1 }} }}, access_rate = "10 Mbps", access_delays = ["1 ms"] }}
         flows = [
             {{ name = "dccp", from = "s1", to = "d1", transport = {{ dccp = {{ {dccp} }} }}, source = {{ ftp = {{ datagram = "500 B" }} }} }},
             {{ name = "tcp", from = "s1", to = "d1", transport = {{ tcp = {{}} }}, source = {{ ftp = {{}} }} }},

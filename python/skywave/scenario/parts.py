@@ -546,6 +546,9 @@ class Tcp(Part):
             ignore this.
         recovery: How lost segments are detected and retransmitted. Absent: `sack` for
             `cubic`, `vegas` for `vegas`, and `newreno` for most other controls.
+        keep_sacks: Whether SACKs outlive a retransmission timeout, so that only missing
+            segments are sent again (RFC 6675 section 5.1); `false` forgets them (RFC 2018
+            section 5). Used only by recovery `sack` of profile `rfc`.
         segment: The data bytes of a full segment (SMSS).
         initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on
             `segment`, for profile `rfc`; 2 for `ns2`.
@@ -588,6 +591,7 @@ class Tcp(Part):
     control: str | Control = "reno"
     ecn: bool = False
     recovery: TcpRecovery | None = None
+    keep_sacks: bool = True
     segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
     initial_cwnd: int | None = None
     initial_ssthresh: int | None = None

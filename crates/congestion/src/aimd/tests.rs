@@ -46,15 +46,39 @@ fn initial_window_is_that_of_rfc_3390() {
 }
 
 #[test]
-fn rfc5681_grows_by_ack_and_halves_the_flight() {
+fn rfc5681_counts_what_is_acknowledged_and_halves_the_flight() {
     let mut window = with(AimdConfig::rfc5681(1000), 4.0, 5.0);
+    // Slow start: min (N, SMSS).
     window.on_ack(&ack(3, 1));
     assert_eq!(window.cwnd(), 5.0);
-    window.on_ack(&ack(3, 1));
-    assert_eq!(window.cwnd(), 5.2);
+    // Congestion avoidance: a packet when a window has been acknowledged.
+    window.on_ack(&ack(2, 1));
+    window.on_ack(&ack(2, 1));
+    assert_eq!(window.cwnd(), 5.0);
+    window.on_ack(&ack(1, 1));
+    assert_eq!(window.cwnd(), 6.0);
+    // No more than one, whatever an acknowledgement covers.
+    window.on_ack(&ack(30, 1));
+    assert_eq!(window.cwnd(), 7.0);
     window.on_loss(&loss(Instant::ZERO, 5));
     assert_eq!((window.cwnd(), window.ssthresh()), (2.5, 2.5));
     window.on_loss(&loss(Instant::ZERO, 3));
+    assert_eq!((window.cwnd(), window.ssthresh()), (2.0, 2.0));
+}
+
+#[test]
+fn rfc3168_6_1_2_marks_take_the_window_to_one_packet_and_losses_to_two() {
+    let mark = |in_flight| Mark {
+        now: Instant::ZERO,
+        in_flight,
+        marked: 1,
+    };
+    let mut window = with(AimdConfig::rfc5681(1000), 3.0, 3.0);
+    window.on_mark(&mark(3));
+    assert_eq!((window.cwnd(), window.ssthresh()), (1.5, 2.0));
+    window.on_mark(&mark(2));
+    assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 2.0));
+    window.on_loss(&loss(Instant::ZERO, 1));
     assert_eq!((window.cwnd(), window.ssthresh()), (2.0, 2.0));
 }
 

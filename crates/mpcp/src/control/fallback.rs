@@ -1,6 +1,6 @@
 //! The fallback for paths whose routers do not seem to support VCP.
 
-use skywave_congestion::{Ack, Aimd, AimdConfig, Control, GrowthLaw, Loss};
+use skywave_congestion::{Ack, Aimd, AimdConfig, Control, Loss};
 use skywave_units::{Duration, Instant};
 
 /// A router keeps a code for t_rho. If packets reporting less load precede and follow an overload
@@ -22,7 +22,6 @@ impl Fallback {
         let window = Aimd::new(AimdConfig {
             initial_cwnd: cwnd,
             initial_ssthresh: if ssthresh.is_finite() { ssthresh } else { cwnd },
-            growth: GrowthLaw::PerPacket { limit: 2 },
             ..AimdConfig::rfc5681(0)
         });
         Self {

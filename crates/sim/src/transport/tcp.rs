@@ -153,6 +153,7 @@ impl TcpPlan {
         };
         tcp::SenderConfig {
             segment_size: spec.segment.get() as u16,
+            keep_sacks: spec.keep_sacks,
             syn_options: self.has_syn_options(),
             window: self.receive_window(),
             limited_transmit: match (spec.limited_transmit, spec.profile) {

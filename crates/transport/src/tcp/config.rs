@@ -50,6 +50,12 @@ pub struct SenderConfig {
     pub window: ReceiveWindow,
     /// How losses are detected and retransmitted.
     pub recovery: RecoveryAlgorithm,
+    /// Whether SACKs outlive a retransmission timeout, so that only what is missing is sent again.
+    /// Applies to [`RecoveryAlgorithm::Sack`]. RFC 2018 section 5 wants them forgotten, because the
+    /// receiver may have discarded the data; RFC 6675 section 5.1 reports that they can be kept "as
+    /// long as robust tests for reneging are present". Here they are forgotten if the receiver waits
+    /// for data that it has SACKed.
+    pub keep_sacks: bool,
     /// The value of cwnd when a recovery ends. Does not apply to Tahoe and Vegas, which have no
     /// recovery phase.
     pub recovery_exit: RecoveryExit,
@@ -81,6 +87,7 @@ impl Default for SenderConfig {
             syn_options: true,
             window: ReceiveWindow::default(),
             recovery: RecoveryAlgorithm::NewReno,
+            keep_sacks: true,
             recovery_exit: RecoveryExit::FlightSize,
             limited_transmit: LimitedTransmit::NewData,
             recovery_burst: None,
@@ -118,6 +125,7 @@ impl SenderConfig {
             syn_options: false,
             window: ReceiveWindow::Fixed(u16::MAX as u32),
             recovery,
+            keep_sacks: false,
             recovery_exit,
             limited_transmit: LimitedTransmit::Off,
             recovery_burst: match recovery {

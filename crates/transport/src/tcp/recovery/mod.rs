@@ -53,12 +53,12 @@ enum Algorithm {
 }
 
 impl Algorithm {
-    fn new(algorithm: RecoveryAlgorithm) -> Self {
+    fn new(algorithm: RecoveryAlgorithm, keeps_sacks: bool) -> Self {
         match algorithm {
             RecoveryAlgorithm::Tahoe => Self::Tahoe(Tahoe::default()),
             RecoveryAlgorithm::Reno { once_per_window } => Self::Reno(Reno::new(once_per_window)),
             RecoveryAlgorithm::NewReno => Self::NewReno(NewReno::default()),
-            RecoveryAlgorithm::Sack => Self::Sack(Box::new(Sack::new())),
+            RecoveryAlgorithm::Sack => Self::Sack(Box::new(Sack::new(keeps_sacks))),
             RecoveryAlgorithm::Sack1 => Self::Sack1(Box::new(Sack1::new())),
             RecoveryAlgorithm::Vegas => Self::Vegas(Box::new(FineTimer::new(Inflation::Lent))),
             RecoveryAlgorithm::Ns2Vegas { .. } => {
@@ -81,8 +81,10 @@ impl Algorithm {
 }
 
 impl Recovery {
-    pub(super) fn new(algorithm: RecoveryAlgorithm) -> Self {
-        let algorithm = Algorithm::new(algorithm);
+    /// Starts with nothing lost. With [`RecoveryAlgorithm::Sack`], `keeps_sacks` says whether SACKs
+    /// outlive a timeout.
+    pub(super) fn new(algorithm: RecoveryAlgorithm, keeps_sacks: bool) -> Self {
+        let algorithm = Algorithm::new(algorithm, keeps_sacks);
         Self {
             is_quiet: algorithm.is_quiet(),
             algorithm,

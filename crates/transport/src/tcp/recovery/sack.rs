@@ -17,6 +17,10 @@ pub(in crate::tcp) struct Sack {
     recovery_point: u64,
     /// HighRxt: the end of the retransmitted data.
     high_rxt: u64,
+    /// HighData when HighRxt was last raised.
+    high_data: u64,
+    /// Retransmissions of the last recovery that may still be under way.
+    earlier: Option<Retransmitted>,
     /// RescueRxt: no rescue retransmission until more than this is acknowledged.
     rescue_rxt: u64,
     /// Bytes assumed in flight during recovery.
@@ -25,15 +29,31 @@ pub(in crate::tcp) struct Sack {
     duplicates: u32,
     /// Whether the current acknowledgement SACKs something new.
     is_news: bool,
+    /// Whether a timeout keeps the scoreboard.
+    keeps_sacks: bool,
+}
+
+/// Data above a recovery's RecoveryPoint that it has retransmitted. The next recovery, which it
+/// causes to begin, must not repeat it at once.
+#[derive(Clone, Copy, Debug)]
+struct Retransmitted {
+    /// HighRxt at the end of the recovery.
+    end: u64,
+    /// What was sent from here on was sent later.
+    high_data: u64,
 }
 
 impl Sack {
-    pub(super) fn new() -> Self {
+    /// At a timeout, the scoreboard is kept if `keeps_sacks`, unless the receiver has reneged.
+    pub(super) fn new(keeps_sacks: bool) -> Self {
         Self {
+            keeps_sacks,
             board: Scoreboard::new(),
             recovering: false,
             recovery_point: 0,
             high_rxt: 0,
+            high_data: 0,
+            earlier: None,
             rescue_rxt: 0,
             pipe: 0,
             duplicates: 0,
@@ -52,13 +72,21 @@ impl Sack {
             return OnDuplicate::Wait;
         }
         if self.recovering {
+            let repeat = self.repeats(at);
             self.set_pipe(at);
-            return OnDuplicate::Wait;
+            return if repeat {
+                OnDuplicate::Retransmit
+            } else {
+                OnDuplicate::Wait
+            };
         }
         self.duplicates = self.duplicates.saturating_add(1);
         if self.finds_loss(at) {
-            self.enter(at);
-            OnDuplicate::FastRetransmit
+            if self.enter(at) {
+                OnDuplicate::FastRetransmit
+            } else {
+                OnDuplicate::Reduce
+            }
         } else {
             OnDuplicate::Wait
         }
@@ -79,23 +107,28 @@ impl Sack {
                 self.duplicates = 0;
                 return OnProgress::Full;
             }
+            let retransmit = self.repeats(at);
             self.set_pipe(at);
             return OnProgress::Partial {
-                retransmit: false,
+                retransmit,
                 restart_timer: true,
             };
         }
         self.duplicates = u32::from(is_news);
         if is_news && self.finds_loss(at) {
-            self.enter(at);
-            return OnProgress::Loss;
+            let retransmit = self.enter(at);
+            return OnProgress::Loss { retransmit };
         }
         OnProgress::Ordinary
     }
 
-    /// Section 5.1. Forgets all SACKs, as RFC 2018 section 8 advises.
+    /// Section 5.1.
     pub(super) fn on_timeout(&mut self, at: Position) {
-        self.board.clear();
+        if !self.keeps_sacks || self.board.shows_reneging(at.una) {
+            self.board.clear();
+        }
+        self.high_rxt = 0;
+        self.earlier = None;
         self.recovering = false;
         self.recovery_point = at.max;
         self.duplicates = 0;
@@ -107,14 +140,41 @@ impl Sack {
             && (self.duplicates >= DUPLICATE_THRESHOLD || at.una < self.board.lost_below(at.smss))
     }
 
-    /// Section 5, step 4.
-    fn enter(&mut self, at: Position) {
+    /// Section 5, step 4. Returns whether to retransmit the first unacknowledged segment.
+    fn enter(&mut self, at: Position) -> bool {
         self.recovering = true;
         self.recovery_point = at.max;
-        self.high_rxt = self.board.hole(at.una).map_or(at.max, |hole| hole.end);
-        self.high_rxt = self.high_rxt.min(at.una + at.smss);
+        self.earlier = (at.una < self.high_rxt).then_some(Retransmitted {
+            end: self.high_rxt,
+            high_data: self.high_data,
+        });
+        let retransmit = self.earlier.is_none();
+        if retransmit {
+            self.retransmit_first(at);
+        }
+        let retransmit = retransmit || self.repeats(at);
         self.rescue_rxt = self.high_rxt;
         self.set_pipe(at);
+        retransmit
+    }
+
+    fn retransmit_first(&mut self, at: Position) {
+        let hole_end = self.board.hole(at.una).map_or(at.max, |hole| hole.end);
+        self.high_rxt = hole_end.min(at.una + at.smss);
+        self.high_data = at.max;
+    }
+
+    /// Whether to retransmit the first unacknowledged segment again, because the retransmission by
+    /// an earlier recovery is lost: enough of what was sent after it has arrived. So are the others
+    /// that are unacknowledged.
+    fn repeats(&mut self, at: Position) -> bool {
+        let lost_below = self.board.lost_below(at.smss);
+        let is_lost = |sent: &mut Retransmitted| at.una < sent.end && sent.high_data < lost_below;
+        let repeats = self.earlier.take_if(is_lost).is_some();
+        if repeats {
+            self.retransmit_first(at);
+        }
+        repeats
     }
 
     /// Whether a recovery still has a loss to retransmit.
@@ -174,6 +234,7 @@ impl Sack {
         // Rules 1, 2 and 3.
         if let Some(hole) = hole.filter(|hole| is_lost(hole) || fresh.start >= fresh.end) {
             self.high_rxt = hole.end;
+            self.high_data = at.max;
             return Some(hole);
         }
         if fresh.start < fresh.end {

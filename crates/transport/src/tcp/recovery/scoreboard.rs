@@ -47,7 +47,13 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets all SACKs: a timeout may mean that the receiver reneged (RFC 2018 section 8).
+    /// Whether the receiver has discarded SACKed data: with the byte at `una`, which it still waits
+    /// for, it would have acknowledged more.
+    pub(super) fn shows_reneging(&self, una: u64) -> bool {
+        self.received.next() > una
+    }
+
+    /// Forgets all SACKs.
     pub(super) fn clear(&mut self) {
         self.received = Reassembly::new(self.received.next());
     }

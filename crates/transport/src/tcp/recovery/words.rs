@@ -37,6 +37,8 @@ pub(in crate::tcp) enum OnDuplicate {
     Wait,
     /// Reduce the window and retransmit the first unacknowledged segment.
     FastRetransmit,
+    /// Reduce the window. The first unacknowledged segment has already been retransmitted.
+    Reduce,
     /// The same for a segment that was already retransmitted.
     RepeatedRetransmit,
     /// Retransmit the first unacknowledged segment without changing the window.
@@ -52,8 +54,11 @@ pub(in crate::tcp) enum OnProgress {
     /// No recovery is in progress.
     Ordinary,
     /// No recovery was in progress, but the first unacknowledged segment is lost: reduce the window
-    /// and retransmit it.
-    Loss,
+    /// and retransmit it, unless that has already been done.
+    Loss {
+        /// Whether to retransmit it.
+        retransmit: bool,
+    },
     /// No recovery is in progress, but the first unacknowledged segment is overdue: retransmit it.
     Overdue,
     /// The recovery continues.

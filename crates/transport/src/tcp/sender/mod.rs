@@ -175,7 +175,7 @@ pub struct SenderStats {
     pub bytes_acked: u64,
     /// Expirations of the retransmission timer, including for the SYN.
     pub timeouts: u32,
-    /// Fast retransmits: recoveries started by duplicate acknowledgements.
+    /// Fast recoveries: started by duplicate acknowledgements or by SACKs, not by a timeout.
     pub fast_retransmits: u32,
     /// How long new data waited only because it did not fit the receiver's window, until the last
     /// event (as Linux's `tcpi_rwnd_limited`). Recoveries with SACK do not count.
@@ -216,7 +216,7 @@ impl Sender {
             control,
             pacer: Pacer::default(),
             rtt: RttEstimator::new(config.rto),
-            recovery: Recovery::new(config.recovery),
+            recovery: Recovery::new(config.recovery, config.keep_sacks),
             ecn: SenderEcn::new(config.ecn),
             code: Ecn::NotEct,
             echo: Ecn::NotEct,

@@ -46,7 +46,7 @@ impl Sender {
                 self.window_field = self.config.window.field(self.config.window.shift());
             }
             if self.config.recovery.uses_sack() && !segment.options.sack_permitted {
-                self.recovery = Recovery::new(RecoveryAlgorithm::NewReno);
+                self.recovery = Recovery::new(RecoveryAlgorithm::NewReno, false);
             }
         }
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
@@ -217,9 +217,9 @@ impl Sender {
         }
         match progress {
             OnProgress::Ordinary => self.control.on_ack(&summary),
-            OnProgress::Loss => {
+            OnProgress::Loss { retransmit } => {
                 self.control.on_ack(&summary);
-                self.fast_retransmit(now);
+                self.enter_recovery(now, retransmit);
             }
             OnProgress::Overdue => {
                 self.control.on_ack(&summary);
@@ -318,7 +318,8 @@ impl Sender {
         }
         match answer {
             OnDuplicate::Wait => {}
-            OnDuplicate::FastRetransmit => self.fast_retransmit(now),
+            OnDuplicate::FastRetransmit => self.enter_recovery(now, true),
+            OnDuplicate::Reduce => self.enter_recovery(now, false),
             OnDuplicate::RepeatedRetransmit => {
                 self.tell_loss(now, true);
                 self.restart_with_retransmission(now);
@@ -339,9 +340,13 @@ impl Sender {
         }
     }
 
-    fn fast_retransmit(&mut self, now: Instant) {
+    fn enter_recovery(&mut self, now: Instant, retransmit: bool) {
         self.tell_loss(now, false);
-        self.restart_with_retransmission(now);
+        if retransmit {
+            self.restart_with_retransmission(now);
+        } else {
+            self.counters.fast_retransmits += 1;
+        }
     }
 
     /// Reports a loss: the control reduces the window, and the peer is told (CWR).

@@ -44,7 +44,7 @@ fn duplicate(recovery: &mut Sack, blocks: &[Range]) -> OnDuplicate {
 
 #[test]
 fn rfc6675_5_step_1_the_third_duplicate_with_news_is_a_loss() {
-    let mut recovery = Sack::new();
+    let mut recovery = Sack::new(true);
     let tiny = |start| Range {
         start,
         end: start + 1,
@@ -67,7 +67,7 @@ fn rfc6675_5_step_1_the_third_duplicate_with_news_is_a_loss() {
 
 #[test]
 fn rfc6675_5_step_2_three_segments_above_are_a_loss_at_once() {
-    let mut recovery = Sack::new();
+    let mut recovery = Sack::new(true);
     assert_eq!(
         duplicate(&mut recovery, &[segments(2, 4)]),
         OnDuplicate::FastRetransmit
@@ -79,7 +79,7 @@ fn rfc6675_5_step_2_three_segments_above_are_a_loss_at_once() {
 
 #[test]
 fn rfc6675_4_next_seg_lost_holes_then_new_data_then_holes_then_a_rescue() {
-    let mut recovery = Sack::new();
+    let mut recovery = Sack::new(true);
     duplicate(&mut recovery, &[segments(3, 3), segments(5, 8)]);
     let all = u64::MAX;
     let fresh = segments(11, 11);
@@ -108,7 +108,7 @@ fn rfc6675_4_next_seg_lost_holes_then_new_data_then_holes_then_a_rescue() {
 
 #[test]
 fn rfc6675_4_rule_3_a_hole_that_may_be_late_is_sent_when_nothing_else_can_be() {
-    let mut recovery = Sack::new();
+    let mut recovery = Sack::new(true);
     duplicate(&mut recovery, &[segments(2, 4), segments(6, 6)]);
     let mut next = |fresh| recovery.next_segment(at(1, 10_001), u64::MAX, fresh);
     assert_eq!(next(segments(11, 11)), Some(segments(11, 11)));
@@ -117,31 +117,88 @@ fn rfc6675_4_rule_3_a_hole_that_may_be_late_is_sent_when_nothing_else_can_be() {
 }
 
 #[test]
-fn rfc6675_5_1_after_a_timeout_only_news_counts_and_no_recovery_begins() {
-    let mut recovery = Sack::new();
+fn what_a_recovery_sent_again_above_its_end_the_next_does_not_repeat() {
+    let mut recovery = Sack::new(true);
+    duplicate(&mut recovery, &[segments(2, 10)]);
+    // Segments 11 to 15 are sent during the recovery; 11 is lost, and sent again in it.
+    let at_15 = |una| at(una, 15_001);
+    sack(&mut recovery, &[segments(12, 14)], at_15(1));
+    assert_eq!(recovery.on_duplicate(at_15(1)), OnDuplicate::Wait);
+    let next = recovery.next_segment(at_15(1), u64::MAX, NO_FRESH);
+    assert_eq!(next, Some(segments(11, 11)));
+    // The recovery ends with the data that was outstanding at its start.
+    assert_eq!(recovery.on_progress(at_15(10_001)), OnProgress::Full);
+    sack(&mut recovery, &[segments(15, 15)], at_15(10_001));
+    assert_eq!(recovery.on_duplicate(at_15(10_001)), OnDuplicate::Reduce);
+    let next = recovery.next_segment(at_15(10_001), u64::MAX, NO_FRESH);
+    assert_eq!(next, None, "segment 11 is under way");
+    assert_eq!(recovery.pipe, 1000);
+    // A timeout forgets what was sent again.
+    recovery.on_timeout(at_15(10_001));
+    assert_eq!(recovery.on_progress(at_15(15_001)), OnProgress::Ordinary);
+    sack(&mut recovery, &[segments(17, 19)], at(15_001, 20_001));
+    assert_eq!(
+        recovery.on_duplicate(at(15_001, 20_001)),
+        OnDuplicate::FastRetransmit
+    );
+}
+
+/// The state after a timeout with segments 2 to 4 of 10 SACKed.
+fn timed_out(keeps_sacks: bool) -> Sack {
+    let mut recovery = Sack::new(keeps_sacks);
     duplicate(&mut recovery, &[segments(2, 4)]);
     recovery.on_timeout(at(1, 10_001));
     assert!(!recovery.is_recovering());
-    assert_eq!(
-        (recovery.skip_received(1001), recovery.inflation(4001)),
-        (1001, 0)
-    );
-    assert_eq!(
-        duplicate(&mut recovery, &[segments(3, 5)]),
-        OnDuplicate::Wait
-    );
+    recovery
+}
+
+#[test]
+fn rfc6675_5_1_after_a_timeout_no_recovery_begins_before_what_was_outstanding_has_arrived() {
+    for keeps_sacks in [false, true] {
+        let mut recovery = timed_out(keeps_sacks);
+        assert_eq!(
+            duplicate(&mut recovery, &[segments(3, 5)]),
+            OnDuplicate::Wait
+        );
+        let ordinary = OnProgress::Ordinary;
+        assert_eq!(recovery.on_progress(at(10_001, 10_001)), ordinary);
+        assert_eq!(recovery.inflation(10_001), 0);
+        sack(&mut recovery, &[segments(12, 14)], at(10_001, 20_001));
+        assert_eq!(
+            recovery.on_duplicate(at(10_001, 20_001)),
+            OnDuplicate::FastRetransmit
+        );
+    }
+}
+
+#[test]
+fn rfc2018_5_a_timeout_forgets_sacks_if_so_configured() {
+    let mut recovery = timed_out(false);
+    assert_eq!(recovery.skip_received(1001), 1001);
+    assert_eq!(recovery.inflation(4001), 0);
+    // Only news counts.
+    duplicate(&mut recovery, &[segments(3, 5)]);
     assert_eq!(recovery.skip_received(2001), 5001);
     assert_eq!(recovery.inflation(5001), 3000);
-    assert_eq!(
-        recovery.on_progress(at(10_001, 10_001)),
-        OnProgress::Ordinary
-    );
-    assert_eq!(recovery.inflation(10_001), 0);
-    sack(&mut recovery, &[segments(12, 14)], at(10_001, 20_001));
-    assert_eq!(
-        recovery.on_duplicate(at(10_001, 20_001)),
-        OnDuplicate::FastRetransmit
-    );
+}
+
+#[test]
+fn rfc6675_5_1_a_timeout_keeps_sacks_and_skips_what_has_arrived() {
+    let recovery = timed_out(true);
+    assert_eq!(recovery.skip_received(1), 1, "the left edge is sent again");
+    assert_eq!(recovery.skip_received(1001), 4001);
+    assert_eq!(recovery.inflation(4001), 3000);
+}
+
+#[test]
+fn rfc6675_5_1_sacks_of_a_receiver_that_has_reneged_are_forgotten() {
+    let mut recovery = Sack::new(true);
+    duplicate(&mut recovery, &[segments(2, 4), segments(6, 8)]);
+    // Segment 1 arrives, but the receiver has discarded segments 2 to 4.
+    recovery.on_progress(at(1001, 10_001));
+    recovery.on_timeout(at(1001, 10_001));
+    assert_eq!(recovery.skip_received(1001), 1001);
+    assert_eq!(recovery.skip_received(5001), 5001, "nor is the rest kept");
 }
 
 proptest! {
@@ -154,7 +211,7 @@ proptest! {
             1..60,
         ),
     ) {
-        let mut recovery = Sack::new();
+        let mut recovery = Sack::new(true);
         let mut at = at(1, 10_001);
         let mut received = BTreeSet::new();
         for (first, count, is_progress, cwnd, has_fresh) in steps {
