@@ -85,10 +85,11 @@ def test_a_broken_block_fails(tmp_path: Path) -> None:
             Reader(directory, missing={}).read(page)
 
 
-def test_the_control_in_rust_is_printed_whole() -> None:
-    page = (DOCS / "tutorials" / "own-control-rust.md").read_text()
+@pytest.mark.parametrize("what", ["control", "queue"])
+def test_what_is_ones_own_in_rust_is_printed_whole(what: str) -> None:
+    page = (DOCS / "tutorials" / f"own-{what}-rust.md").read_text()
     printed = "\n".join(block.text for block in blocks(page) if block.language == "rust")
-    source = (ROOT / "examples" / "own_control.rs").read_text()
+    source = (ROOT / "examples" / f"own_{what}.rs").read_text()
     assert printed == re.sub(r"\A(//!.*\n)+\n", "", source)
 
 

@@ -98,12 +98,14 @@ def test_a_crate_without_a_layer_is_named() -> None:
         upward("new", "[dependencies]\nskywave-units.workspace = true")
 
 
-def test_an_example_in_rust_depends_on_one_crate_of_ours() -> None:
+def test_examples_in_rust_depend_on_one_crate_of_ours() -> None:
     manifest = tomllib.loads((CRATES / "skywave" / "Cargo.toml").read_text())
     ours = [name for name in manifest["dev-dependencies"] if name.startswith("skywave")]
     assert ours == ["skywave"]
-    [example] = (CRATES.parent / "examples").glob("*.rs")
-    assert re.findall(r"\bskywave_\w+", example.read_text()) == []
+    examples = sorted((CRATES.parent / "examples").glob("*.rs"))
+    assert [example.stem for example in examples] == ["own_control", "own_queue"]
+    for example in examples:
+        assert re.findall(r"\bskywave_\w+|\buse rand", example.read_text()) == []
 
 
 NOT_CODE = re.compile(

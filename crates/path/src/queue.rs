@@ -27,22 +27,26 @@
 //! run, and [`contract::check`](crate::contract::check) in a test.
 //!
 //! This example drops packets at random once the queue is fuller than a given fraction of its
-//! limit:
+//! limit. `examples/own_queue.rs` has a whole program:
 //!
 //! ```
 //! use std::sync::Arc;
 //!
-//! use rand::RngExt;
-//! use rand_xoshiro::Xoshiro256PlusPlus;
+//! # mod skywave {
+//! #     pub use {rand, rand_xoshiro};
+//! #     pub use {skywave_path as path, skywave_registry as registry, skywave_units as units};
+//! # }
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
-//! use skywave_path::{
+//! use skywave::path::{
 //!     Admission, AnyQueue, Arrival, Conduct, DropReason, Head, Limit, Line, Link,
 //!     QueueKind, QueueSpec, Queues, Verdict, register_built_in_queues,
 //! };
-//! use skywave_path::contract::{self, Parcel};
-//! use skywave_registry::ParameterError;
-//! use skywave_units::{Duration, Instant, Rate};
+//! use skywave::path::contract::{self, Parcel};
+//! use skywave::rand::{RngExt, SeedableRng};
+//! use skywave::rand_xoshiro::Xoshiro256PlusPlus;
+//! use skywave::registry::ParameterError;
+//! use skywave::units::{Duration, Instant, Rate};
 //!
 //! #[derive(JsonSchema, Serialize, Deserialize)]
 //! #[serde(deny_unknown_fields)]
@@ -110,7 +114,7 @@
 //! contract::check(&*lottery, 1)?;
 //!
 //! let (rate, delay) = (Rate::from_bps(8_000_000), Duration::from_millis(10));
-//! let stream = |_name: &str| rand::SeedableRng::seed_from_u64(1);
+//! let stream = |_name: &str| Xoshiro256PlusPlus::seed_from_u64(1);
 //! let queue = lottery.build(&Head::new("a->b", rate, delay, &stream));
 //! let mut link = Link::new(queue, rate, delay);
 //! let taken = (0..20).filter(|&id| link.enqueue(Instant::ZERO, Parcel::new(id, 1000)).is_ok());

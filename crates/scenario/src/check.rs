@@ -54,6 +54,12 @@ pub(crate) fn check_ssthresh(packets: Option<u32>, field: &str) -> Result<(), Sc
     })
 }
 
+pub(crate) fn check_max_ack_ratio(most: Option<u16>, field: &str) -> Result<(), ScenarioError> {
+    check(most.is_none_or(|most| most >= 2), field, || {
+        "below 2, which is always allowed (RFC 4341 section 6.1.2): use 2 or more".to_owned()
+    })
+}
+
 pub(crate) fn check_timer(timer: Option<Duration>, field: &str) -> Result<(), ScenarioError> {
     check(timer != Some(Duration::ZERO), field, || {
         "0 s: give a time above zero".to_owned()

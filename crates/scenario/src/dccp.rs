@@ -8,7 +8,7 @@ use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_units::{Duration, Rate};
 use skywave_wire::quick_start::RateField;
 
-use crate::check::{check, check_packets, check_ssthresh, check_timer};
+use crate::check::{check, check_max_ack_ratio, check_packets, check_ssthresh, check_timer};
 use crate::named::at;
 use crate::{Backend, Registry};
 use crate::{Named, Profile, ScenarioError, TfrcSpec};
@@ -76,6 +76,17 @@ pub struct DccpSpec {
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_ack_ratio: Option<u16>,
+    /// The largest Ack Ratio that CCID 2's sender asks for, at least 2; 2 keeps it from answering
+    /// lost acknowledgements. Absent: only the window bounds it.
+    #[schemars(extend("x-unit" = "packets"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_ack_ratio: Option<u16>,
+    /// The least number of acknowledgements per window that the Ack Ratio of CCID 2's sender leaves,
+    /// however many are lost; at least 2, which is RFC 4341 section 6.1.2 to the letter. (An Ack
+    /// Ratio of 2 is always allowed.) Absent: 8 for profile `rfc`; 2 for `ns2`.
+    #[schemars(extend("x-unit" = "packets"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_acks_per_window: Option<u16>,
     /// How often losses reduce the window of CCID 2 and of those based on it. Absent: `per-window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reductions: Option<ReductionsSpec>,
@@ -113,6 +124,8 @@ impl Default for DccpSpec {
             detect_optimistic_acks: false,
             ack_ratio: 2,
             min_ack_ratio: None,
+            max_ack_ratio: None,
+            min_acks_per_window: None,
             reductions: None,
             immediate_acks: None,
             delayed_ack: None,
@@ -254,6 +267,17 @@ impl DccpSpec {
             least.is_none_or(|least| (1..=2).contains(&least)),
             &format!("{field}.min_ack_ratio"),
             || "out of range: give 1 or 2 (RFC 4341 section 6.1.2)".to_owned(),
+        )?;
+        check_max_ack_ratio(self.max_ack_ratio, &format!("{field}.max_ack_ratio"))?;
+        check(
+            self.max_ack_ratio.is_none_or(|most| self.ack_ratio <= most),
+            &format!("{field}.ack_ratio"),
+            || format!("{} is above max_ack_ratio", self.ack_ratio),
+        )?;
+        check(
+            self.min_acks_per_window.is_none_or(|least| least >= 2),
+            &format!("{field}.min_acks_per_window"),
+            || "below 2, the least of RFC 4341 section 6.1.2: use 2 or more".to_owned(),
         )?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use skywave_registry::{ParameterError, in_plain_words, typed};
-use skywave_transport::dccp::{self, Ccid};
+use skywave_transport::dccp::{self, AckRatioBounds, AckRatioRule, Ccid};
 use skywave_units::{Bytes, Duration};
 use skywave_wire::dccp::ServiceCode;
 
-use crate::check::check_ssthresh;
+use crate::check::{check_max_ack_ratio, check_ssthresh};
 use crate::{Backend, Named, ReceiverRttSpec, Registry, TfrcRules, TfrcSpec};
 
 /// The options of a connection. They concern either end unless stated otherwise.
@@ -42,6 +42,11 @@ pub struct SocketSpec {
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
+    /// The largest Ack Ratio that a sender under CCID 2 or 251 asks for, at least 2; 2 keeps it from
+    /// answering lost acknowledgements (RFC 4341 section 6.1). Absent: an eighth of cwnd.
+    #[schemars(extend("x-unit" = "packets"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_ack_ratio: Option<u16>,
     /// Parameters of CCID 3 and 4. Absent: those of RFC 5348.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tfrc: Option<TfrcSpec>,
@@ -103,6 +108,7 @@ impl Default for SocketSpec {
             control: None,
             parameters: Named::none(),
             initial_ssthresh: None,
+            max_ack_ratio: None,
             tfrc: None,
             service_codes: codes.map(|code| ServiceCodeSpec::Number(code.0)).collect(),
             send_queue: config.send_queue as u32,
@@ -220,6 +226,8 @@ impl SocketSpec {
         })?;
         check_ssthresh(self.initial_ssthresh, "initial_ssthresh")
             .map_err(|error| ParameterError::new(error.field, error.message))?;
+        check_max_ack_ratio(self.max_ack_ratio, "max_ack_ratio")
+            .map_err(|error| ParameterError::new(error.field, error.message))?;
         let tfrc = self.tfrc.clone().unwrap_or_default();
         tfrc.validate("tfrc")
             .map_err(|error| ParameterError::new(error.field, error.message))?;
@@ -233,6 +241,10 @@ impl SocketSpec {
         let has_window = self.initial_ssthresh.is_none() || !is_tfrc || !is_fixed;
         ParameterError::unless(has_window, "initial_ssthresh", || {
             format!("CCID {ccid} is TFRC, which has no ssthresh: leave it out, or use ccid 2")
+        })?;
+        let has_ratio = self.max_ack_ratio.is_none() || !is_tfrc || !is_fixed;
+        ParameterError::unless(has_ratio, "max_ack_ratio", || {
+            format!("CCID {ccid} is TFRC, which has no Ack Ratio: leave it out, or use ccid 2")
         })?;
         ParameterError::unless(
             self.connect_timeout > Duration::ZERO,
@@ -266,6 +278,10 @@ impl SocketSpec {
                 initial_ssthresh: self
                     .initial_ssthresh
                     .map_or(defaults.ccid2.initial_ssthresh, f64::from),
+                ack_ratio: AckRatioRule::Adaptive(AckRatioBounds {
+                    maximum: self.max_ack_ratio.unwrap_or(u16::MAX),
+                    ..AckRatioBounds::default()
+                }),
                 ..defaults.ccid2
             },
             tfrc: tfrc.config(TfrcRules::Rfc5348),

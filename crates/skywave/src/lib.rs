@@ -2,13 +2,18 @@
 //!
 //! - [`sim`] runs scenarios on virtual time; [`net`] carries datagrams over real networks.
 //! - [`congestion`], [`path`], [`traffic`] and [`transport`] contain the congestion controls, queues,
-//!   sources and protocols, and the traits for your own: see `examples/own_control.rs`.
+//!   sources and protocols, and the traits for your own: see `examples/own_control.rs` and
+//!   `examples/own_queue.rs`.
 //! - [`wire`] decodes and encodes packets, [`units`] defines quantities, and [`registry`] finds
 //!   members by name.
+//! - [`rand`] and [`rand_xoshiro`] are the crates of the random streams that queues, losses and sources
+//!   draw from, in the version whose types they have.
 //!
 //! The features `sim` and `net` are on by default; `net` needs Linux. The feature `contract` adds the
 //! contract tests of [`congestion`], for controls of your own.
 
+pub use rand;
+pub use rand_xoshiro;
 pub use skywave_congestion as congestion;
 #[cfg(feature = "net")]
 pub use skywave_net as net;

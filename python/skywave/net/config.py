@@ -46,6 +46,9 @@ class Config(Checked):
             know the other's control.
         initial_ssthresh: The initial ssthresh of CCID 2 and of the controls of CCID 251.
             Absent: unbounded. In packets.
+        max_ack_ratio: The largest Ack Ratio that a sender under CCID 2 or 251 asks for, at
+            least 2; 2 keeps it from answering lost acknowledgements (RFC 4341 section 6.1).
+            Absent: an eighth of cwnd. In packets.
         tfrc: Parameters of CCID 3 and 4. Absent: those of RFC 5348.
         service_codes: Service Codes (RFC 5595), each four characters or a number. A client
             requests the first, a listener accepts all; 0 means none.
@@ -90,6 +93,7 @@ class Config(Checked):
     ccid: int | None = None
     control: str | Control | None = None
     initial_ssthresh: int | None = None
+    max_ack_ratio: int | None = None
     tfrc: Tfrc | None = None
     service_codes: tuple[str | int, ...] = (0,)
     send_queue: int = 1000

@@ -644,6 +644,13 @@ class Dccp(Part):
         ack_ratio: The initial Ack Ratio (RFC 4340 section 11.3), at least 1. In packets.
         min_ack_ratio: The smallest Ack Ratio that CCID 2's sender asks for, 1 or 2 (RFC 4341
             section 6.1.2). Absent: 2 for profile `rfc`; 1 for `ns2`. In packets.
+        max_ack_ratio: The largest Ack Ratio that CCID 2's sender asks for, at least 2; 2
+            keeps it from answering lost acknowledgements. Absent: only the window bounds it.
+            In packets.
+        min_acks_per_window: The least number of acknowledgements per window that the Ack
+            Ratio of CCID 2's sender leaves, however many are lost; at least 2, which is RFC
+            4341 section 6.1.2 to the letter. (An Ack Ratio of 2 is always allowed.) Absent: 8
+            for profile `rfc`; 2 for `ns2`. In packets.
         reductions: How often losses reduce the window of CCID 2 and of those based on it.
             Absent: `per-window`.
         immediate_acks: Whether the receiver immediately acknowledges after missing or marked
@@ -678,6 +685,8 @@ class Dccp(Part):
     detect_optimistic_acks: bool = False
     ack_ratio: int = 2
     min_ack_ratio: int | None = None
+    max_ack_ratio: int | None = None
+    min_acks_per_window: int | None = None
     reductions: Reductions | None = None
     immediate_acks: bool | None = None
     delayed_ack: Duration | None = field(default=None, converter=converters.optional(Duration))

@@ -159,6 +159,30 @@ fn the_least_ack_ratio_is_one_or_two() {
 }
 
 #[test]
+fn bounds_of_the_ack_ratio_are_checked() {
+    assert_errors(&[
+        (
+            "ccid = 2",
+            "ccid = 2, max_ack_ratio = 1",
+            "flows[1].transport.dccp.max_ack_ratio",
+            "below 2, which is always allowed (RFC 4341 section 6.1.2): use 2 or more",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 2, ack_ratio = 5, max_ack_ratio = 4",
+            "flows[1].transport.dccp.ack_ratio",
+            "5 is above max_ack_ratio",
+        ),
+        (
+            "ccid = 2",
+            "ccid = 2, min_acks_per_window = 1",
+            "flows[1].transport.dccp.min_acks_per_window",
+            "below 2, the least of RFC 4341 section 6.1.2: use 2 or more",
+        ),
+    ]);
+}
+
+#[test]
 fn errors_of_vegas_name_their_field() {
     assert_errors(&[(
         "ccid = 2",

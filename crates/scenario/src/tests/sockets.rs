@@ -57,6 +57,8 @@ fn a_socket_takes_what_a_scenario_takes_of_ssthresh_and_tfrc() {
     };
     let window = config(r#"{ "initial_ssthresh": 20 }"#);
     assert_eq!(window.ccid2.initial_ssthresh, 20.0);
+    let ratio = config(r#"{ "max_ack_ratio": 4 }"#).ccid2.ack_ratio;
+    assert_eq!(ratio.bounds().map(|bounds| bounds.maximum), Some(4));
     let rates = config(
         r#"{ "ccid": 3, "tfrc": { "rules": "rfc3448", "receiver_rtt": "option",
              "feedback": { "dynamic": { "rtt_ref": "50 ms" } } } }"#,
@@ -107,6 +109,11 @@ fn errors_of_sockets_name_their_field() {
             r#"{ "ccid": 3, "initial_ssthresh": 20 }"#,
             "initial_ssthresh: CCID 3 is TFRC, which has no ssthresh",
         ),
+        (
+            r#"{ "ccid": 3, "max_ack_ratio": 4 }"#,
+            "max_ack_ratio: CCID 3 is TFRC, which has no Ack Ratio",
+        ),
+        (r#"{ "max_ack_ratio": 1 }"#, "max_ack_ratio: below 2"),
         (r#"{ "initial_ssthresh": 0 }"#, "initial_ssthresh: 0"),
         (
             r#"{ "ccid": 3, "tfrc": { "feedback": { "per-round-trip": { "reports": 0 } } } }"#,

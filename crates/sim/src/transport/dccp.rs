@@ -5,7 +5,7 @@ use std::sync::Arc;
 use skywave_congestion::{GrowthLaw, tfrc};
 use skywave_transport::dccp::ccid::Row;
 use skywave_transport::dccp::mechanism::Mechanism;
-use skywave_transport::dccp::{self, AckRatioRule, Reductions};
+use skywave_transport::dccp::{self, AckRatioBounds, AckRatioRule, Reductions};
 use skywave_units::Duration;
 
 use super::{rto_config, whole};
@@ -94,10 +94,7 @@ pub(super) fn config(
             growth,
             rto: rto_config(ccid2.rto, None, spec.initial_rto, spec.min_rto),
             delayed_ack: spec.delayed_ack.unwrap_or(ccid2.delayed_ack),
-            ack_ratio: match spec.min_ack_ratio {
-                Some(minimum) => AckRatioRule::Adaptive { minimum },
-                None => ccid2.ack_ratio,
-            },
+            ack_ratio: ack_ratio_rule(spec, ccid2.ack_ratio),
             reductions: match spec.reductions {
                 None => ccid2.reductions,
                 Some(ReductionsSpec::PerWindow) => Reductions::PerWindow,
@@ -140,11 +137,12 @@ pub(super) fn complete(spec: &mut DccpSpec, config: &dccp::Config, row: &Row) {
         GrowthLaw::PerAck => Some(Growth::PerAck),
         _ => spec.growth,
     };
-    spec.min_ack_ratio = match window.ack_ratio {
-        AckRatioRule::Adaptive { minimum } => Some(minimum),
-        // Its rule is one of profile `ns2` alone.
-        _ => spec.min_ack_ratio,
-    };
+    // The other rules are of profile `ns2` alone.
+    if let AckRatioRule::Adaptive(bounds) = window.ack_ratio {
+        spec.min_ack_ratio = Some(bounds.minimum);
+        spec.max_ack_ratio = Some(bounds.maximum).filter(|&most| most < u16::MAX);
+        spec.min_acks_per_window = Some(bounds.acks_per_window);
+    }
     spec.reductions = match window.reductions {
         Reductions::PerWindow => Some(ReductionsSpec::PerWindow),
         Reductions::PerPacket => Some(ReductionsSpec::PerPacket),
@@ -154,6 +152,21 @@ pub(super) fn complete(spec: &mut DccpSpec, config: &dccp::Config, row: &Row) {
     spec.delayed_ack = Some(window.delayed_ack);
     spec.initial_rto = Some(window.rto.initial);
     spec.min_rto = Some(window.rto.min);
+}
+
+/// Returns the profile's `rule`, with the bounds that `spec` gives. Bounds are of the adaptive rule.
+fn ack_ratio_rule(spec: &DccpSpec, rule: AckRatioRule) -> AckRatioRule {
+    let (minimum, maximum) = (spec.min_ack_ratio, spec.max_ack_ratio);
+    let acks_per_window = spec.min_acks_per_window;
+    let is_bounded = minimum.is_some() || maximum.is_some() || acks_per_window.is_some();
+    match rule.bounds() {
+        Some(bounds) if is_bounded => AckRatioRule::Adaptive(AckRatioBounds {
+            minimum: minimum.unwrap_or(bounds.minimum),
+            maximum: maximum.unwrap_or(bounds.maximum),
+            acks_per_window: acks_per_window.unwrap_or(bounds.acks_per_window),
+        }),
+        _ => rule,
+    }
 }
 
 fn tfrc_rules(spec: &DccpSpec) -> TfrcRules {

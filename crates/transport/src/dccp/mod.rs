@@ -55,7 +55,8 @@ mod timing;
 pub use ackvec::VectorKind;
 pub use ccid::Ccid;
 pub use ccid2::{
-    AckOfAckRule, AckRatioRule, Config as Ccid2Config, IdleRule, Reductions, RttSampling,
+    AckOfAckRule, AckRatioBounds, AckRatioRule, Config as Ccid2Config, IdleRule, Reductions,
+    RttSampling,
 };
 pub use config::{Config, ConfigError};
 pub use connection::{Connection, Outlet, Train};

@@ -2,8 +2,8 @@
 
 use skywave_wire::dccp::SeqNo;
 
-use super::AckRatioRule;
 use super::scoreboard::NUMDUPACK;
+use super::{AckRatioBounds, AckRatioRule};
 use crate::dccp::ccid::{ReceivedPacket, ReceivedTrain};
 
 /// A packet received from the peer.
@@ -49,15 +49,6 @@ impl AckRatio {
 
     pub(super) const fn get(&self) -> u16 {
         self.ratio
-    }
-
-    /// The lower bound of the ratio; `None` if it is fixed.
-    const fn minimum(&self) -> Option<u16> {
-        match self.rule {
-            AckRatioRule::Adaptive { minimum } => Some(minimum),
-            AckRatioRule::Ns2TcpLike => Some(1),
-            AckRatioRule::Fixed => None,
-        }
     }
 
     /// Sets the first packet that this end sends.
@@ -133,33 +124,44 @@ impl AckRatio {
     /// Adjusts the ratio to the losses and marks observed so far.
     pub(super) fn on_ack(&mut self, ack: SeqNo, decided: u32, cwnd: f64, next: SeqNo) {
         let is_congested = core::mem::take(&mut self.is_congested);
-        let Some(minimum) = self.minimum() else {
+        let Some(bounds) = self.rule.bounds() else {
             return;
         };
         if !ack.is_before(self.window_start) {
             if is_congested {
                 self.ratio = self.ratio.saturating_mul(2);
                 self.start_window(next);
-            } else if self.ratio > minimum {
+            } else if self.ratio > bounds.minimum {
                 self.decided += f64::from(decided);
-                self.count_clean_windows(cwnd);
+                self.count_clean_windows(bounds.minimum, cwnd);
             }
         }
-        self.bound(minimum, cwnd);
+        self.ratio = bounds.apply(self.ratio, cwnd);
     }
 
-    /// Lowers the ratio by one after cwnd / (R^2 - R) clean windows (section 6.1.2, appendix A).
-    fn count_clean_windows(&mut self, cwnd: f64) {
+    /// Lowers the ratio by one for each K = cwnd / (R^2 - R) clean windows (section 6.1.2). Where K is
+    /// below 1, one window lowers it several times: appendix A wants one acknowledgement more per
+    /// window.
+    fn count_clean_windows(&mut self, minimum: u16, cwnd: f64) {
         if self.decided < cwnd {
             return;
         }
         self.decided -= cwnd;
         self.clean_windows += 1;
-        let ratio = f64::from(self.ratio);
-        let clean = f64::from(self.clean_windows) * (ratio * ratio - ratio);
-        if clean > cwnd || clean == cwnd && self.rule != AckRatioRule::Ns2TcpLike {
+        let mut windows = f64::from(self.clean_windows);
+        while self.ratio > minimum {
+            let ratio = f64::from(self.ratio);
+            let steps = ratio * ratio - ratio;
+            let is_ns2 = self.rule == AckRatioRule::Ns2TcpLike;
+            if windows * steps < cwnd || is_ns2 && windows * steps == cwnd {
+                return;
+            }
             self.ratio -= 1;
             self.clean_windows = 0;
+            if is_ns2 {
+                return;
+            }
+            windows -= cwnd / steps;
         }
     }
 
@@ -170,11 +172,11 @@ impl AckRatio {
 
     /// Handles a timeout that reduced the window to `cwnd`.
     pub(super) fn on_timeout(&mut self, cwnd: f64, next: SeqNo) {
-        let Some(minimum) = self.minimum() else {
+        let Some(bounds) = self.rule.bounds() else {
             return;
         };
         self.start_window(next);
-        self.bound(minimum, cwnd);
+        self.ratio = bounds.apply(self.ratio, cwnd);
     }
 
     const fn start_window(&mut self, next: SeqNo) {
@@ -182,17 +184,21 @@ impl AckRatio {
         self.decided = 0.0;
         self.clean_windows = 0;
     }
+}
 
+impl AckRatioBounds {
     /// Section 6.1.2: the ratio is at most cwnd / 2, rounded up, though 2 is always acceptable, and
     /// at least 2 once cwnd is 4 or more. With a minimum of 1 the exception for 2 does not apply.
-    fn bound(&mut self, minimum: u16, cwnd: f64) {
+    fn apply(self, ratio: u16, cwnd: f64) -> u16 {
         let low = if cwnd >= 4.0 {
-            minimum.max(2)
+            self.minimum.max(2)
         } else {
-            minimum.max(1)
+            self.minimum.max(1)
         };
-        let high = ((cwnd / 2.0).ceil() as u16).max(low);
-        self.ratio = self.ratio.clamp(low, high);
+        let for_acks = |acks: f64| (cwnd / acks).ceil() as u16;
+        let most = for_acks(self.acks_per_window.max(2).into());
+        let high = most.max(for_acks(2.0).min(2)).min(self.maximum);
+        ratio.clamp(low, high.max(low))
     }
 }
 

@@ -43,15 +43,59 @@ pub enum IdleRule {
 pub enum AckRatioRule {
     /// It doubles after each window with lost or marked acknowledgements and slowly decreases
     /// otherwise.
-    Adaptive {
-        /// The lower bound, 1 or 2 (section 6.1.2 allows a minimum of 2).
-        minimum: u16,
-    },
+    Adaptive(AckRatioBounds),
     /// Mattsson's DCCP module for ns-2: adaptive with a minimum of 1, but it decreases one window
     /// of data later if cwnd / (R^2 - R) is whole.
     Ns2TcpLike,
     /// It stays at its initial value.
     Fixed,
+}
+
+impl AckRatioRule {
+    /// Returns between which values the ratio moves; `None` if it is fixed.
+    pub const fn bounds(self) -> Option<AckRatioBounds> {
+        match self {
+            Self::Adaptive(bounds) => Some(bounds),
+            Self::Ns2TcpLike => Some(AckRatioBounds {
+                minimum: 1,
+                ..AckRatioBounds::RFC4341
+            }),
+            Self::Fixed => None,
+        }
+    }
+}
+
+/// Between which values the Ack Ratio moves (RFC 4341 section 6.1.2).
+///
+/// The default is [`AckRatioBounds::RFC4341`] with at least eight acknowledgements per window. Two,
+/// which that section leaves, are often lost together; then the sender waits for its timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckRatioBounds {
+    /// The lower bound: 1 or 2. 1 is only reached while cwnd is below 4.
+    pub minimum: u16,
+    /// The upper bound, at least 2.
+    pub maximum: u16,
+    /// The least number of acknowledgements per window of data, at least 2: the ratio is at most cwnd
+    /// divided by it, rounded up, but 2 is always allowed.
+    pub acks_per_window: u16,
+}
+
+impl AckRatioBounds {
+    /// Those of section 6.1.2, with the minimum of 2 that it allows.
+    pub const RFC4341: Self = Self {
+        minimum: 2,
+        maximum: u16::MAX,
+        acks_per_window: 2,
+    };
+}
+
+impl Default for AckRatioBounds {
+    fn default() -> Self {
+        Self {
+            acks_per_window: 8,
+            ..Self::RFC4341
+        }
+    }
 }
 
 /// How often losses reduce cwnd.
@@ -106,7 +150,7 @@ pub struct Config {
     pub awaits_delayed_acks: bool,
     /// Round-trip time samples. Default: [`RttSampling::OncePerWindow`].
     pub rtt_sampling: RttSampling,
-    /// Ack Ratio. Default: adaptive, at least 2.
+    /// Ack Ratio. Default: adaptive, within the default of [`AckRatioBounds`].
     pub ack_ratio: AckRatioRule,
     /// Acknowledgements of acknowledgements. Default: [`AckOfAckRule::OncePerWindow`].
     pub ack_of_ack: AckOfAckRule,
@@ -138,7 +182,7 @@ impl Default for Config {
             },
             awaits_delayed_acks: true,
             rtt_sampling: RttSampling::OncePerWindow,
-            ack_ratio: AckRatioRule::Adaptive { minimum: 2 },
+            ack_ratio: AckRatioRule::Adaptive(AckRatioBounds::default()),
             ack_of_ack: AckOfAckRule::OncePerWindow,
             verify_nonce: true,
             delayed_ack: Duration::from_millis(200),

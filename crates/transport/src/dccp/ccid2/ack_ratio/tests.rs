@@ -30,8 +30,16 @@ fn lost(numbers: &[u64]) -> Vec<bool> {
         .collect()
 }
 
+/// RFC 4341's rule to the letter.
+const fn rfc4341(minimum: u16) -> AckRatioRule {
+    AckRatioRule::Adaptive(AckRatioBounds {
+        minimum,
+        ..AckRatioBounds::RFC4341
+    })
+}
+
 fn adaptive(minimum: u16) -> AckRatio {
-    AckRatio::new(AckRatioRule::Adaptive { minimum }, 2)
+    AckRatio::new(rfc4341(minimum), 2)
 }
 
 /// Handles an acknowledgement of packet `ack` after `ack` + cwnd packets were sent.
@@ -152,6 +160,35 @@ fn clean_windows_are_counted_from_the_last_loss() {
     assert_eq!(ratio.get(), 7);
 }
 
+// C2-11, appendix A: one acknowledgement more per clean window. With cwnd 100, a ratio of 50 makes two.
+#[test]
+fn a_clean_window_adds_an_acknowledgement() {
+    let mut ratio = AckRatio::new(rfc4341(2), 50);
+    for most in [34, 26, 21, 18] {
+        on_ack(&mut ratio, 100, 100, false, 100.0);
+        assert!(ratio.get() <= most, "{} > {most}", ratio.get());
+        assert!(ratio.get() >= most - 2, "{} is too low", ratio.get());
+    }
+}
+
+#[test]
+fn lost_acknowledgements_leave_the_least_number_per_window() {
+    for (acks_per_window, maximum, expected) in [(2, u16::MAX, 50), (8, u16::MAX, 13), (8, 5, 5)] {
+        let mut ratio = AckRatio::new(
+            AckRatioRule::Adaptive(AckRatioBounds {
+                acks_per_window,
+                maximum,
+                ..AckRatioBounds::RFC4341
+            }),
+            2,
+        );
+        for window in 1..10 {
+            on_ack(&mut ratio, 100 * window, 100, true, 100.0);
+        }
+        assert_eq!(ratio.get(), expected);
+    }
+}
+
 #[test]
 fn a_minimum_of_one_is_for_small_windows() {
     let mut ratio = adaptive(1);
@@ -166,10 +203,7 @@ fn a_minimum_of_one_is_for_small_windows() {
 // With R = 3, one clean window is cwnd / (R^2 - R) for a cwnd of 6.
 #[test]
 fn ns2_waits_for_one_more_window() {
-    for (rule, after_one) in [
-        (AckRatioRule::Adaptive { minimum: 1 }, 2),
-        (AckRatioRule::Ns2TcpLike, 3),
-    ] {
+    for (rule, after_one) in [(rfc4341(1), 2), (AckRatioRule::Ns2TcpLike, 3)] {
         let mut ratio = AckRatio::new(rule, 3);
         on_ack(&mut ratio, 100, 6, false, 6.0);
         assert_eq!(ratio.get(), after_one, "{rule:?}");
@@ -181,7 +215,7 @@ fn ns2_waits_for_one_more_window() {
 // A reduction of cwnd begins another window, but the clean windows before it count.
 #[test]
 fn a_reduction_starts_another_window() {
-    let mut ratio = AckRatio::new(AckRatioRule::Adaptive { minimum: 1 }, 3);
+    let mut ratio = AckRatio::new(rfc4341(1), 3);
     on_ack(&mut ratio, 100, 5, false, 6.0);
     ratio.on_reduction();
     on_ack(&mut ratio, 100, 1, false, 6.0);
@@ -219,10 +253,13 @@ proptest! {
     #[test]
     fn stays_within_its_bounds(
         minimum in 1..3u16,
+        maximum in 2..40u16,
+        acks_per_window in 2..12u16,
         initial in any::<u16>(),
         steps in proptest::collection::vec((0..50u32, any::<bool>(), 1..300u32, 0..20u8), 1..100),
     ) {
-        let mut ratio = AckRatio::new(AckRatioRule::Adaptive { minimum }, initial);
+        let rule = AckRatioRule::Adaptive(AckRatioBounds { minimum, maximum, acks_per_window });
+        let mut ratio = AckRatio::new(rule, initial);
         let mut ack = 100;
         for (newly_acked, congested, cwnd, timeout) in steps {
             ack += u64::from(newly_acked);
@@ -233,6 +270,8 @@ proptest! {
             on_ack(&mut ratio, ack, newly_acked, congested, cwnd.into());
             let now = u32::from(ratio.get());
             prop_assert!(now <= cwnd.div_ceil(2) || now <= 2);
+            prop_assert!(now <= cwnd.div_ceil(acks_per_window.into()) || now <= 2);
+            prop_assert!(now <= maximum.into());
             let least = if cwnd >= 4 { 2 } else { 1 };
             prop_assert!(now >= least);
         }

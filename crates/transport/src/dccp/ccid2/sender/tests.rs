@@ -598,9 +598,9 @@ fn a_wrong_nonce_echo_counts_as_a_mark() {
 // C2-11: the sender's part.
 #[test]
 fn lost_acknowledgements_raise_the_ack_ratio() {
-    let mut bench = Bench::with_cwnd(20);
+    let mut bench = Bench::with_cwnd(40);
     assert_eq!(bench.sender.ack_ratio(), Some(2));
-    bench.send(20);
+    bench.send(40);
     for number in 100..106 {
         bench.arrive([number]);
         bench.acknowledged();
