@@ -85,6 +85,21 @@ fn a_packet_takes_what_the_links_take_however_late_the_driver_is() {
     assert_eq!((arrivals, delivered, delivered_bytes), (2, 2, 2000));
 }
 
+/// A second of 100 bps holds a ping up for that second, and no longer.
+#[test]
+fn a_packet_goes_on_at_the_rate_of_the_next_step() {
+    let mut network = two_links(
+        "rate = '10 Mbps'\ndelay = '5 ms'\ntrace = { steps = [{ at = '1 s', rate = '100 bps' }, \
+         { at = '2 s', rate = '10 Mbps' }] }",
+        "rate = '1 Gbps'\ndelay = '5 ms'",
+    );
+    network.advance(ms(1100), |_| panic!("nothing is on its way"));
+    network.send(0, 1, packet(1, 84, Ecn::NotEct)).unwrap();
+    let found = arrivals(&mut network, ms(8000));
+    // 90 of 672 bits in 900 ms; 582 bits take 58.2 us, and then all of them 672 ns.
+    assert_eq!(found, [(2_010_058_872, 1, Ecn::NotEct)]);
+}
+
 #[test]
 fn both_directions_are_there_and_no_others() {
     let mut network = two_links(

@@ -16,6 +16,7 @@ mod queue;
 mod quick_start;
 mod ring;
 mod trace;
+mod transmitter;
 mod variation;
 
 pub use link::Link;

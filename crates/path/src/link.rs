@@ -3,6 +3,7 @@
 use skywave_units::{Duration, Instant, Rate};
 
 use crate::ring::Ring;
+use crate::transmitter::Transmitter;
 use crate::{
     Admission, AnyQueue, DropReason, Dropped, Keeps, Loss, Packet, QuickStartRouter, Variation,
 };
@@ -51,17 +52,8 @@ impl Entrance {
 /// The part behind the queue.
 #[derive(Debug)]
 struct Wire<P> {
-    rate: Rate,
-    /// The time from the end of a transmission to arrival; on a link that varies, that of the
-    /// latest packet.
-    delay: Duration,
+    transmitter: Transmitter,
     variation: Option<Box<Variation>>,
-    /// When the current transmission ends. The link is idle unless this is in the future.
-    free_at: Instant,
-    /// A packet size and its transmission time, cached because a division costs as much as the rest
-    /// of a packet's work on a link, and most packets have the same size. On a link that varies the
-    /// size stays zero, which matches no packet.
-    serialisation: (u32, Duration),
     /// Packets being transmitted or propagated, with their arrival times, in the order of these.
     in_flight: Ring<(Instant, P)>,
     /// Whether to ask the queue for its next packet as soon as the link is free. Only used if the
@@ -76,11 +68,8 @@ impl<P: Packet> Link<P> {
             queue: queue.into(),
             entrance: None,
             wire: Wire {
-                rate,
-                delay,
+                transmitter: Transmitter::constant(rate, delay),
                 variation: None,
-                free_at: Instant::ZERO,
-                serialisation: (0, Duration::ZERO),
                 in_flight: Ring::new(),
                 asks: false,
             },
@@ -108,6 +97,7 @@ impl<P: Packet> Link<P> {
 
     /// Makes the link's rate and delay vary.
     pub fn varying(mut self, variation: Variation) -> Self {
+        self.wire.transmitter = Transmitter::following(variation.trace());
         self.wire.variation = Some(Box::new(variation));
         self
     }
@@ -130,7 +120,7 @@ impl<P: Packet> Link<P> {
         let AnyQueue::DropTail(queue) = &mut self.queue else {
             return self.enqueue_managed(now, packet);
         };
-        let packet = queue.enqueue(now, self.wire.free_at, packet)?;
+        let packet = queue.enqueue(now, self.wire.transmitter.free_at(), packet)?;
         Ok(self.wire.hand_on(now, packet))
     }
 
@@ -139,10 +129,11 @@ impl<P: Packet> Link<P> {
     #[inline(never)]
     fn enqueue_managed(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
         let wire = &mut self.wire;
+        let free_at = wire.transmitter.free_at();
         let packet = match &mut self.queue {
-            AnyQueue::DropTail(queue) => queue.enqueue(now, wire.free_at, packet)?,
-            AnyQueue::Red(queue) => queue.enqueue(now, wire.free_at, packet)?,
-            AnyQueue::Admission(queue) => queue.enqueue(now, wire.free_at, packet)?,
+            AnyQueue::DropTail(queue) => queue.enqueue(now, free_at, packet)?,
+            AnyQueue::Red(queue) => queue.enqueue(now, free_at, packet)?,
+            AnyQueue::Admission(queue) => queue.enqueue(now, free_at, packet)?,
             AnyQueue::Keeps(queue) => return wire.enqueue_kept(&mut **queue, now, packet),
         };
         Ok(wire.hand_on(now, packet))
@@ -227,7 +218,7 @@ impl<P: Packet> Link<P> {
     pub fn mean_rate(&self, end: Instant) -> Rate {
         match &self.wire.variation {
             Some(variation) => variation.mean_rate(end),
-            None => self.wire.rate,
+            None => self.wire.transmitter.rate(),
         }
     }
 
@@ -246,7 +237,8 @@ impl<P: Packet> Wire<P> {
     #[inline(always)]
     fn hand_on(&mut self, now: Instant, packet: P) -> bool {
         let was_empty = self.in_flight.is_empty();
-        let overtakes_all = self.send(self.free_at.max(now), packet);
+        self.transmitter.wait_until(now);
+        let overtakes_all = self.send(packet);
         was_empty | overtakes_all
     }
 
@@ -259,7 +251,7 @@ impl<P: Packet> Wire<P> {
         self.ask(queue, now);
         queue.enqueue(now, packet)?;
         self.asks = true;
-        self.free_at = self.free_at.max(now);
+        self.transmitter.wait_until(now);
         self.ask(queue, now);
         Ok(true)
     }
@@ -267,10 +259,10 @@ impl<P: Packet> Wire<P> {
     /// Starts transmissions from `queue` for which the link has become free by `now`.
     #[inline(never)]
     fn ask(&mut self, queue: &mut dyn Keeps<P>, now: Instant) {
-        while self.asks && self.free_at <= now {
-            match queue.dequeue(self.free_at) {
+        while self.asks && self.transmitter.free_at() <= now {
+            match queue.dequeue(self.transmitter.free_at()) {
                 Some(packet) => {
-                    self.send(self.free_at, packet);
+                    self.send(packet);
                 }
                 None => self.asks = false,
             }
@@ -283,34 +275,34 @@ impl<P: Packet> Wire<P> {
 
     #[inline(never)]
     fn arrival_or_question(&self) -> Option<Instant> {
-        let question = self.asks.then_some(self.free_at);
+        let question = self.asks.then_some(self.transmitter.free_at());
         self.next_arrival().into_iter().chain(question).min()
     }
 
-    /// Returns whether the packet overtakes all others.
+    /// Sends a packet at the end of the last transmission. Returns whether it overtakes all others.
     #[inline(always)]
-    fn send(&mut self, start: Instant, packet: P) -> bool {
+    fn send(&mut self, packet: P) -> bool {
         let size = packet.size();
-        let overtaking = self.serialisation.0 != size && self.prepare(start, size);
-        self.free_at = start + self.serialisation.1;
-        self.in_flight
-            .push_back((self.free_at + self.delay, packet));
+        let (arrival, overtaking) = match self.transmitter.repeat(size) {
+            Some(ends) => (ends + self.transmitter.delay(), false),
+            None => self.transmit(size),
+        };
+        self.in_flight.push_back((arrival, packet));
         overtaking && self.overtake()
     }
 
-    /// Updates rate and delay for a packet of a different size than the last one, or for any packet
-    /// if the link varies. Returns whether it may overtake others.
+    /// Returns when a packet arrives, and whether it may overtake others: for a packet of a different
+    /// size than the last one, or for any packet if the link varies.
     #[inline(never)]
-    fn prepare(&mut self, start: Instant, size: u32) -> bool {
+    fn transmit(&mut self, size: u32) -> (Instant, bool) {
+        let transmission = self.transmitter.transmit(size);
+        let delay = self.transmitter.delay();
         match &mut self.variation {
-            Some(variation) => {
-                (self.serialisation.1, self.delay) = variation.next(start, size);
-                variation.is_overtaking()
-            }
-            None => {
-                self.serialisation = (size, self.rate.transmission_time(u64::from(size)));
-                false
-            }
+            Some(variation) => (
+                variation.arrival(transmission, delay),
+                variation.is_overtaking(),
+            ),
+            None => (transmission.ends + delay, false),
         }
     }
 

@@ -24,10 +24,11 @@ pub use outages::OutagesSpec;
 pub struct TraceStep {
     /// The time of the change.
     pub at: Duration,
-    /// The new rate; the link is down at 0 bps. Absent: unchanged.
+    /// The new rate, at which the packet in transmission goes on; the link is down at 0 bps.
+    /// Absent: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// The new propagation delay. Absent: unchanged.
+    /// The new propagation delay, of packets whose transmission ends later. Absent: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
 }
@@ -43,12 +44,6 @@ pub trait TraceKind: Send + Sync {
     /// `rate` and `delay` are those of the link until the first step. `random` is a stream for this
     /// trace alone; the same stream gives the same steps.
     fn steps(&self, rate: Rate, delay: Duration, random: Xoshiro256PlusPlus) -> Steps;
-
-    /// Whether a transmission goes on at each step's rate. Otherwise a packet keeps the rate of the
-    /// beginning of its transmission.
-    fn spans_steps(&self) -> bool {
-        false
-    }
 }
 
 /// The known kinds of traces.
@@ -107,7 +102,7 @@ pub struct Trace {
 pub struct Condition {
     /// Since when.
     pub since: Instant,
-    /// Bits per second. With rate zero the link is down, and transmissions wait for the next
+    /// Bits per second. With rate zero the link is down, and transmissions pause until the next
     /// condition.
     pub rate: Rate,
     /// Propagation delay.
@@ -128,11 +123,6 @@ impl Trace {
             delay,
             random,
         }
-    }
-
-    /// Whether a transmission goes on at each condition's rate; see [`TraceKind::spans_steps`].
-    pub fn spans_steps(&self) -> bool {
-        self.kind.spans_steps()
     }
 
     /// Returns the conditions in order of time, from time zero on. There may be infinitely many.

@@ -1,26 +1,26 @@
 //! Links whose rate and delay vary.
 
 use std::fmt;
-use std::iter::Peekable;
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::{Duration, Instant, Rate};
 
-use crate::{Condition, ListedSteps, Trace};
+use crate::transmitter::Transmission;
+use crate::{ListedSteps, Trace};
 
 /// How a link's rate and delay vary: along a trace, at random, or both.
 ///
-/// A packet gets the rate and delay at the start of its transmission, unless the trace's kind
-/// [spans steps](crate::TraceKind::spans_steps). The link stays a FIFO and never exceeds its rate:
-/// if the delay falls, packets that would overtake earlier ones arrive after them, spaced by their
-/// transmission times, unless the variation allows [overtaking](Variation::with_overtaking).
+/// A packet in transmission takes each change of the rate: it goes on at the new one, and pauses
+/// while the link is down. So the delivered bits are the integral of the rate. The propagation delay
+/// is that at the end of its transmission, and a packet in flight keeps it.
+///
+/// The link stays a FIFO and never exceeds its rate: if the delay falls, packets that would overtake
+/// earlier ones arrive after them, spaced by their transmission times, unless the variation allows
+/// [overtaking](Variation::with_overtaking). Pauses in the middle of a transmission belong to it.
 pub struct Variation {
     trace: Trace,
-    current: Condition,
-    /// The conditions that have not taken effect.
-    later: Peekable<Conditions>,
     /// The maximum of a uniformly distributed extra delay per packet.
     jitter: Duration,
     rng: Option<Xoshiro256PlusPlus>,
@@ -28,21 +28,11 @@ pub struct Variation {
     overtaking: bool,
 }
 
-/// Nanoseconds in a second.
-const NANOS_PER_SEC: u128 = 1_000_000_000;
-
-type Conditions = Box<dyn Iterator<Item = Condition> + Send>;
-
 impl Variation {
     /// A link that follows `trace`.
-    pub fn new(trace: Trace) -> Self {
-        let conditions: Conditions = Box::new(trace.conditions());
-        let mut later = conditions.peekable();
-        let current = later.next().expect("a trace starts with a condition");
+    pub const fn new(trace: Trace) -> Self {
         Self {
             trace,
-            current,
-            later,
             jitter: Duration::ZERO,
             rng: None,
             last_arrival: Instant::ZERO,
@@ -77,6 +67,11 @@ impl Variation {
         self
     }
 
+    /// The trace along which rate and delay vary.
+    pub(crate) const fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
     /// Whether packets may overtake earlier ones.
     pub(crate) const fn is_overtaking(&self) -> bool {
         self.overtaking
@@ -96,74 +91,26 @@ impl Variation {
         Rate::from_bps((total / u128::from(end.as_nanos().max(1))) as u64)
     }
 
-    /// For a packet of `size` bytes whose transmission may begin at `start`: the time from `start`
-    /// to the end of the transmission, and from there to arrival.
-    pub(crate) fn next(&mut self, start: Instant, size: u32) -> (Duration, Duration) {
-        let begins = self.begin(start);
-        let Condition { rate, delay, .. } = self.current;
-        let (ends, spacing) = if self.trace.spans_steps() {
-            (
-                self.end_of_bits(begins, 8 * u128::from(size)),
-                Duration::ZERO,
-            )
-        } else {
-            let serialisation = rate.transmission_time(u64::from(size));
-            (begins + serialisation, serialisation)
-        };
+    /// When a packet arrives if `delay` applies at the end of its transmission.
+    pub(crate) fn arrival(&mut self, transmission: Transmission, delay: Duration) -> Instant {
+        let Transmission { begins, ends } = transmission;
         let jitter = match &mut self.rng {
             Some(rng) => Duration::from_nanos(rng.random_range(0..=self.jitter.as_nanos())),
             None => Duration::ZERO,
         };
         let mut arrival = ends + delay + jitter;
         if !self.overtaking {
-            arrival = arrival.max(self.last_arrival + spacing);
+            arrival = arrival.max(self.last_arrival + (ends - begins));
             self.last_arrival = arrival;
         }
-        (ends - start, arrival - ends)
-    }
-
-    /// Moves on to the condition at `start`, or to the next one in which the link is up. Returns
-    /// when a transmission begins.
-    fn begin(&mut self, start: Instant) -> Instant {
-        let mut begins = start;
-        let is_down = |now: &Condition| now.rate == Rate::default();
-        while let Some(next) = self
-            .later
-            .next_if(|next| next.since <= begins || is_down(&self.current))
-        {
-            begins = begins.max(next.since);
-            self.current = next;
-        }
-        begins
-    }
-
-    /// Returns when a transmission ends that begins now and goes on at each condition's rate.
-    fn end_of_bits(&mut self, mut now: Instant, bits: u128) -> Instant {
-        // In bits times nanoseconds per second, so that nothing is lost at steps.
-        let mut left = bits * NANOS_PER_SEC;
-        loop {
-            let rate = u128::from(self.current.rate.as_bps());
-            let until = self.later.peek().map(|next| next.since);
-            let most = until.map_or(u128::MAX, |until| {
-                rate * u128::from((until - now).as_nanos())
-            });
-            if left <= most {
-                // A link that is down for ever ends no transmission.
-                let nanos = left
-                    .checked_div(rate)
-                    .map_or(u64::MAX, |nanos| nanos as u64);
-                return now + Duration::from_nanos(nanos);
-            }
-            left -= most;
-            now = self.begin(until.expect("there is a later condition"));
-        }
+        arrival
     }
 }
 
 impl fmt::Debug for Variation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Variation")
-            .field("current", &self.current)
+            .field("trace", &self.trace)
             .field("jitter", &self.jitter)
             .finish_non_exhaustive()
     }
@@ -218,17 +165,23 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_has_the_rate_and_delay_of_its_beginning() {
+    fn a_packet_goes_on_at_the_new_rate_and_has_the_delay_of_its_end() {
         let trace = trace(&[step(15, 400, 150)]);
-        // The second begins at 10 ms and ends after the step; the third begins at 20 ms.
-        assert_eq!(arrivals(trace, &[0, 0, 0]), [ms(110), ms(120), ms(190)]);
+        // The second takes 5 ms for its first half, and 10 ms for the other one.
+        assert_eq!(arrivals(trace, &[0, 0, 0]), [ms(110), ms(175), ms(195)]);
+    }
+
+    #[test]
+    fn a_packet_that_ends_at_a_step_has_the_delay_before() {
+        let trace = trace(&[step(10, 800, 150)]);
+        assert_eq!(arrivals(trace, &[0, 0]), [ms(110), ms(170)]);
     }
 
     #[test]
     fn overtaking_reorders_where_the_delay_falls() {
         let queue = DropTail::new(Limit::Packets(9));
-        // The second packet's transmission begins when the delay has fallen from 100 to 20 ms.
-        let variation = trace(&[step(0, 800, 100), step(5, 800, 20)]).with_overtaking();
+        // The second packet's transmission ends when the delay has fallen from 100 to 20 ms.
+        let variation = trace(&[step(0, 800, 100), step(15, 800, 20)]).with_overtaking();
         let mut link = Link::new(queue, RATE, DELAY).varying(variation);
         assert_eq!(link.enqueue(ms(0), Parcel::new(1, 1000)), Ok(true));
         assert_eq!(link.deadline(), Some(ms(110)));
@@ -254,9 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_out_waits_for_its_next_step() {
-        let trace = trace(&[step(5, 0, 100), step(40, 0, 100), step(50, 800, 100)]);
-        assert_eq!(arrivals(trace, &[0, 0, 55]), [ms(110), ms(160), ms(170)]);
+    fn a_link_that_is_out_pauses_until_its_next_step() {
+        let steps = [step(5, 0, 100), step(40, 0, 100), step(50, 800, 100)];
+        assert_eq!(
+            arrivals(trace(&steps), &[0, 0, 55]),
+            [ms(155), ms(165), ms(175)]
+        );
+        // What arrives meanwhile begins afterwards.
+        assert_eq!(arrivals(trace(&steps), &[6, 7]), [ms(160), ms(170)]);
     }
 
     #[test]

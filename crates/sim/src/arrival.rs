@@ -14,7 +14,7 @@ use crate::build::Build;
 use crate::connect::start_of;
 use crate::network::Way;
 use crate::packet::IP_HEADER;
-use crate::passage::Passage;
+use crate::passage::{Passage, Sizes};
 use crate::warning::Warning;
 
 /// The bytes of a packet that sets up a connection or acknowledges: its headers without options.
@@ -46,17 +46,24 @@ pub(crate) fn warnings(
         })
     };
 
-    let mut smallest: Vec<Option<u32>> = vec![None; passages.len()];
+    let mut sizes: Vec<Option<Sizes>> = vec![None; passages.len()];
     for (link, size) in (0..scenario.flows.len()).flat_map(first_packets) {
-        smallest[link] = Some(smallest[link].map_or(size, |other| other.min(size)));
+        let others = sizes[link].unwrap_or(Sizes {
+            least: size,
+            most: size,
+        });
+        sizes[link] = Some(Sizes {
+            least: others.least.min(size),
+            most: others.most.max(size),
+        });
     }
     let mut of_links: Vec<Warning> = Vec::new();
     let mut is_blocked = vec![false; passages.len()];
     let mut fields = BTreeSet::new();
     for (link, passage) in passages.iter().enumerate() {
-        let Some(size) = smallest[link] else { continue };
-        is_blocked[link] = passage.least_time(size) > scenario.duration;
-        for warning in passage.warnings(size, registry, scenario.seed)? {
+        let Some(sizes) = sizes[link] else { continue };
+        is_blocked[link] = passage.least_time(sizes.least) > scenario.duration;
+        for warning in passage.warnings(sizes, registry, scenario.seed)? {
             // Both directions of a link, and all access links of a dumbbell, share fields.
             if fields.insert(warning.field.clone()) {
                 of_links.push(warning);

@@ -1,8 +1,8 @@
 //! How packets pass a link, as far as it is known before a run.
 
 use skywave_path::{Condition, Trace};
-use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError, stream};
-use skywave_units::{Duration, Instant};
+use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError, TraceSpec, stream};
+use skywave_units::{Duration, Instant, Rate};
 
 use crate::backend::Registry;
 use crate::warning::Warning;
@@ -20,6 +20,13 @@ pub(crate) struct Passage<'a> {
     /// The field of the link; `None` for access links of a dumbbell, which share their fields.
     table: Option<String>,
     duration: Duration,
+}
+
+/// The sizes in bytes of the smallest and the largest packet on a link, of those that its flows send first.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
+    pub(crate) least: u32,
+    pub(crate) most: u32,
 }
 
 /// A setting, and what it does to packets.
@@ -48,7 +55,7 @@ impl<'a> Passage<'a> {
             for (direction, is_back) in link.directions().zip([false, true]) {
                 let changes = |trace: &Trace| {
                     let constant = (direction.rate, direction.delay);
-                    conditions(trace, duration).any(|now| (now.rate, now.delay) != constant)
+                    conditions(trace, duration).any(|(now, _)| (now.rate, now.delay) != constant)
                 };
                 all.push(Self {
                     direction,
@@ -73,21 +80,22 @@ impl<'a> Passage<'a> {
         rate.transmission_time(size.into()) + delay
     }
 
-    /// Returns warnings of what keeps packets of `size` bytes from arriving in the run, and of what has no
-    /// effect in it.
+    /// Returns warnings of what keeps packets of these sizes from arriving in the run or holds them up, and
+    /// of what has no effect in it.
     ///
     /// # Errors
     /// [`ScenarioError`] if the loss model is unknown.
     pub(crate) fn warnings(
         &self,
-        size: u32,
+        Sizes { least, most }: Sizes,
         registry: &Registry,
         seed: u64,
     ) -> Result<Vec<Warning>, ScenarioError> {
         let findings = [
-            self.takes_too_long(size),
-            self.is_never_up(size),
-            self.loses_all(size, registry, seed)?,
+            self.takes_too_long(least),
+            self.is_never_up(least),
+            self.has_steps_that_are_too_short(most),
+            self.loses_all(least, registry, seed)?,
             self.may_hold_packets_back(),
             self.has_idle_trace(),
         ];
@@ -117,14 +125,53 @@ impl<'a> Passage<'a> {
     fn is_never_up(&self, size: u32) -> Option<Finding> {
         let trace = self.trace.as_ref()?;
         let run = self.duration;
-        let is_late = |now: Condition| {
-            let transmission = now.rate.transmission_time(size.into());
-            now.since + transmission + now.delay > Instant::ZERO + run
-        };
-        conditions(trace, run).all(is_late).then(|| {
+        // What is left of a packet that is there from the beginning.
+        let mut left = nanobits(size);
+        let arrives = conditions(trace, run).any(|(now, lasts)| {
+            let fits = left <= sent(now.rate, lasts) && now.rate > Rate::default();
+            let until = lasts.min(time(left, now.rate));
+            left = left.saturating_sub(sent(now.rate, lasts));
+            fits && now.since + until + now.delay <= Instant::ZERO + run
+        });
+        (!arrives).then(|| {
             let what = format!("delivers no packet of {size} B in the run of {run}");
             ("trace", what)
         })
+    }
+
+    /// Of listed steps only: opportunities are short by design, and some outages follow each other closely.
+    fn has_steps_that_are_too_short(&self, size: u32) -> Option<Finding> {
+        let Some(TraceSpec::Steps(_)) = self.direction.trace else {
+            return None;
+        };
+        let run = self.duration;
+        let mut all = conditions(self.trace.as_ref()?, run).peekable();
+        // A step may change only the delay.
+        let rates = std::iter::from_fn(|| {
+            let (now, mut lasts) = all.next()?;
+            while let Some((_, longer)) = all.next_if(|(next, _)| next.rate == now.rate) {
+                lasts += longer;
+            }
+            Some((now, lasts))
+        });
+        let mut short = rates.filter(|&(now, lasts)| {
+            let ends_in_run = now.since + lasts < Instant::ZERO + run;
+            let is_up = now.rate > Rate::default();
+            ends_in_run && is_up && sent(now.rate, lasts) < nanobits(size)
+        });
+        let (now, lasts) = short.next()?;
+        let (rate, from) = (now.rate, now.since.since_epoch());
+        let takes = time(nanobits(size), rate).round_up_to(Duration::from_millis(1));
+        let more = match short.count() {
+            0 => String::new(),
+            more => format!(" ({more} more like this)"),
+        };
+        let what = format!(
+            "takes {takes} for a packet of {size} B at {rate}, longer than the step from {from} to {}{more}: \
+             the packet goes on at the next rate",
+            from + lasts
+        );
+        Some(("trace", what))
     }
 
     fn loses_all(
@@ -177,8 +224,8 @@ impl<'a> Passage<'a> {
     }
 }
 
-/// Returns the rates and delays that apply in the run.
-fn conditions(trace: &Trace, run: Duration) -> impl Iterator<Item = Condition> {
+/// Returns the rates and delays that apply in the run, and how long each does.
+fn conditions(trace: &Trace, run: Duration) -> impl Iterator<Item = (Condition, Duration)> {
     let end = Instant::ZERO + run;
     let mut all = trace.conditions().peekable();
     std::iter::from_fn(move || {
@@ -187,6 +234,25 @@ fn conditions(trace: &Trace, run: Duration) -> impl Iterator<Item = Condition> {
         while let Some(next) = all.next_if(|next| next.since == now.since) {
             now = next;
         }
-        Some(now)
+        let until = all.peek().map_or(end, |next| next.since.min(end));
+        Some((now, until - now.since))
     })
+}
+
+/// A rate in bits per second is as many nanobits per nanosecond.
+fn nanobits(bytes: u32) -> u128 {
+    8_000_000_000 * u128::from(bytes)
+}
+
+/// Returns the nanobits that a link of this rate sends in a time.
+fn sent(rate: Rate, time: Duration) -> u128 {
+    u128::from(rate.as_bps()) * u128::from(time.as_nanos())
+}
+
+/// Returns the time that a link of this rate takes for some nanobits.
+fn time(nanobits: u128, rate: Rate) -> Duration {
+    match u128::from(rate.as_bps()) {
+        0 => Duration::MAX,
+        rate => Duration::from_nanos(u64::try_from(nanobits.div_ceil(rate)).unwrap_or(u64::MAX)),
+    }
 }

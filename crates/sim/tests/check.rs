@@ -244,6 +244,97 @@ fn a_trace_without_effect_and_one_without_packets_are_said() {
 }
 
 #[test]
+fn a_step_that_is_shorter_than_a_packet_is_said() {
+    let message = |takes: &str, rate: &str, from: &str, to: &str, more: &str| {
+        format!(
+            "b->c takes {takes} for a packet of 1040 B at {rate}, longer than the step from {from} \
+             to {to}{more}: the packet goes on at the next rate"
+        )
+    };
+    let slow = message("8.32 s", "1 kbps", "1 s", "2 s", "");
+    let two = message("8.32 s", "1 kbps", "1 s", "2 s", " (1 more like this)");
+    let first = message("8320 s", "1 bps", "0 s", "1 s", "");
+    for (rate, trace, expected) in [
+        (
+            "1 Mbps",
+            r#"steps = [{ at = "1 s", rate = "1 kbps" }, { at = "2 s", rate = "1 Mbps" }]"#,
+            Some(&slow),
+        ),
+        (
+            "1 Mbps",
+            r#"steps = [{ at = "1 s", rate = "1 kbps" }, { at = "2 s", rate = "2 kbps" },
+                        { at = "3 s", rate = "1 Mbps" }]"#,
+            Some(&two),
+        ),
+        (
+            "1 bps",
+            r#"steps = [{ at = "1 s", rate = "1 Mbps" }]"#,
+            Some(&first),
+        ),
+        // Long enough, until the end of the run, down, no change of the rate, or short by design.
+        (
+            "1 Mbps",
+            r#"steps = [{ at = "1 s", rate = "9 kbps" }, { at = "2 s", rate = "1 Mbps" }]"#,
+            None,
+        ),
+        (
+            "1 Mbps",
+            r#"steps = [{ at = "1 s", rate = "1 kbps" }]"#,
+            None,
+        ),
+        (
+            "1 Mbps",
+            r#"steps = [{ at = "1 s", rate = "0 bps" }, { at = "2 s", rate = "1 Mbps" }]"#,
+            None,
+        ),
+        (
+            "2 kbps",
+            r#"steps = [{ at = "1 s", delay = "9 ms" }, { at = "2 s", delay = "8 ms" }]"#,
+            None,
+        ),
+        ("1 Mbps", "opportunities = [10, 20, 30]", None),
+        (
+            "1 Mbps",
+            r#"outages = { up = "5 ms", down = "5 ms" }"#,
+            None,
+        ),
+    ] {
+        let settings = format!(
+            r#"rate = "{rate}", delay = "10 ms", trace = {{ {trace} }}, back = {{ rate = "1 Mbps" }}"#
+        );
+        let expected: Vec<_> = expected
+            .map(|what| ("links[1].trace", &**what))
+            .into_iter()
+            .collect();
+        assert_link_warned_of(&settings, &expected);
+    }
+}
+
+/// A packet may take several steps.
+#[test]
+fn a_packet_that_no_step_delivers_by_itself_may_arrive() {
+    let steps = |rate: &str| {
+        let step = |at: u64| format!(r#"{{ at = "{at} s", rate = "{rate}" }}"#);
+        let steps: Vec<_> = (0..5).flat_map(|at| [step(at), step_down(at)]).collect();
+        format!(
+            r#"rate = "1 Mbps", delay = "10 ms", trace = {{ steps = [{}] }}"#,
+            steps.join(", ")
+        )
+    };
+    fn step_down(at: u64) -> String {
+        format!(r#"{{ at = "{at}.5 s", rate = "0 bps" }}"#)
+    }
+    // 40 B are 320 bits, and the link is up for 2.5 s of the run.
+    let found = |rate: &str| {
+        let text = THREE_LINKS.replace(r#"rate = "1 Mbps", delay = "10 ms""#, &steps(rate));
+        said(&text).into_iter().map(|(_, message)| message)
+    };
+    let never = "b->c delivers no packet of 40 B in the run of 5 s";
+    assert!(!found("150 bps").any(|message| message == never));
+    assert!(found("100 bps").any(|message| message == never));
+}
+
+#[test]
 fn links_that_no_flow_uses_are_not_warned_of() {
     let text = THREE_LINKS.replacen(
         r#"to = "d", rate = "10 Mbps""#,

@@ -224,12 +224,73 @@ fn a_trace_is_the_capacity() {
         let ratio = summary.links[0].delivered as f64 / whole.links[0].delivered as f64;
         assert!((ratio - share).abs() < 0.02, "{trace}: {ratio}");
         let utilisation = summary.links[0].utilisation;
-        // A packet that has begun when the rate changes is finished at the old one.
         assert!(
             (0.97..1.001).contains(&utilisation),
             "{trace}: {utilisation}"
         );
     }
+}
+
+/// The bytes that a link of this rate delivers per second under a UDP flow that overloads it, on
+/// average over 20 s and without headers of 28 B. The queue is never empty.
+fn delivered(rate: &str, trace: &str, datagram: u32) -> f64 {
+    let text = scenario(trace)
+        .replace("1 Mbps", rate)
+        .replace("packets = 20", "packets = 20000")
+        .replace("80 kbps", "20 Mbps")
+        .replace("100 B", &format!("{datagram} B"))
+        .replace("tcp = {}", "udp = {}")
+        .replace("ftp = {}", "cbr = { rate = \"8 bps\", datagram = \"1 B\" }");
+    judged(&text).summary.links[0].delivered_bytes as f64 / 20.0
+}
+
+/// Many opportunities in the same millisecond, and packets that do not take whole nanoseconds.
+#[test]
+fn a_link_of_opportunities_delivers_what_they_allow() {
+    for (number, size) in [(14, 100), (23, 100), (14, 500), (23, 1500)] {
+        let times = vec!["100"; number].join(", ");
+        let found = delivered(
+            "1 Mbps",
+            &format!("trace = {{ opportunities = [{times}] }}"),
+            size - 28,
+        );
+        let allowed = (15_000 * number) as f64;
+        // The last ones arrive after the run.
+        let share = found / allowed;
+        assert!(
+            (0.98..=1.0).contains(&share),
+            "{number} of {size} B: {share}"
+        );
+    }
+}
+
+/// A packet that begins at a low rate does not hold up the link when the rate is back.
+#[test]
+fn a_low_rate_lasts_as_long_as_its_step() {
+    for (low, mean) in [
+        ("0 bps", 2.5),
+        ("1 bps", 2.5),
+        ("2 kbps", 2.501),
+        ("2 Mbps", 3.5),
+    ] {
+        let steps: Vec<_> = (0..20)
+            .map(|second| {
+                let rate = if second % 2 == 0 { "5 Mbps" } else { low };
+                format!("{{ at = \"{second} s\", rate = \"{rate}\" }}")
+            })
+            .collect();
+        let trace = format!("trace = {{ steps = [{}] }}", steps.join(", "));
+        let found = delivered("5 Mbps", &trace, 1472) * 8e-6;
+        assert!((found / mean - 1.0).abs() < 0.01, "{low}: {found} Mbps");
+    }
+}
+
+/// A queue that keeps packets hands one to a link that is down, and has room for another.
+#[test]
+fn outages_with_a_queue_that_keeps_packets_obey_physics() {
+    let link = "trace = { outages = { up = \"0.2 s\", down = \"0.2 s\" } }";
+    let text = scenario(link).replace("drop-tail = { packets = 20 }", "codel = { packets = 3 }");
+    judged(&text);
 }
 
 #[test]

@@ -389,8 +389,10 @@ class Step(Part):
 
     Attributes:
         at: The time of the change.
-        rate: The new rate; the link is down at 0 bps. Absent: unchanged.
-        delay: The new propagation delay. Absent: unchanged.
+        rate: The new rate, at which the packet in transmission goes on; the link is down at 0
+            bps. Absent: unchanged.
+        delay: The new propagation delay, of packets whose transmission ends later. Absent:
+            unchanged.
 
     """
 

@@ -79,10 +79,6 @@ impl TraceKind for Opportunities {
                 .chain(steps),
         )
     }
-
-    fn spans_steps(&self) -> bool {
-        true
-    }
 }
 
 #[cfg(test)]

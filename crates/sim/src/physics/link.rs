@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use skywave_path::{Conduct, DropReason, Writes};
 use skywave_units::Instant;
 
-use super::timing::{Limits, Timing};
+use super::timing::{Busy, Limits, Timing};
 use crate::backend::Registry;
 use crate::record::Record;
 use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError};
@@ -24,8 +24,8 @@ pub(super) struct Judged {
     conduct: Conduct,
     /// Frames inside, in order of arrival at the link.
     inside: VecDeque<Inside>,
-    /// The end of transmission of the last frame that has left the link.
-    sent_until: Instant,
+    /// The transmissions of the frames that have left the link, the last one at the end.
+    sent: Busy,
     last_arrival: Instant,
     occupancy: Occupancy,
 }
@@ -43,8 +43,8 @@ enum Occupancy {
         /// Frames whose transmission had not begun at the last update.
         waiting: VecDeque<u32>,
         bytes: u64,
-        /// The end of the last transmission that has begun.
-        busy_until: Instant,
+        /// The transmissions that have begun.
+        begun: Busy,
     },
     /// Which frame leaves is known only when it arrives, so the limit is checked at the end.
     Hindsight {
@@ -78,7 +78,7 @@ impl Judged {
             Occupancy::Replayed {
                 waiting: VecDeque::new(),
                 bytes: 0,
-                busy_until: Instant::ZERO,
+                begun: Busy::since(Instant::ZERO),
             }
         } else {
             Occupancy::Hindsight {
@@ -96,7 +96,7 @@ impl Judged {
             has_nat: direction.nat.is_some(),
             conduct,
             inside: VecDeque::new(),
-            sent_until: Instant::ZERO,
+            sent: Busy::since(Instant::ZERO),
             last_arrival: Instant::ZERO,
             occupancy,
         }
@@ -114,12 +114,12 @@ impl Judged {
             let Occupancy::Replayed {
                 waiting,
                 bytes,
-                busy_until,
+                begun,
             } = &mut self.occupancy
             else {
                 return;
             };
-            if *busy_until > now {
+            if self.timing.end(*begun) > now {
                 return;
             }
             let Some(size) = waiting.pop_front() else {
@@ -127,7 +127,7 @@ impl Judged {
             };
             *bytes -= u64::from(size);
             // A frame at the head of a link that is down does not wait in the queue.
-            (_, *busy_until) = self.timing.transmission(*busy_until, size);
+            *begun = begun.with(size);
         }
     }
 
@@ -145,12 +145,12 @@ impl Judged {
             Occupancy::Replayed {
                 waiting,
                 bytes,
-                busy_until,
+                begun,
             } => {
                 let has_room = self
                     .conduct
                     .has_room_for(size, waiting.len() as u64, *bytes);
-                *busy_until = (*busy_until).max(at);
+                *begun = self.timing.for_frame(*begun, at);
                 waiting.push_back(size);
                 *bytes += u64::from(size);
                 has_room
@@ -233,9 +233,8 @@ impl Judged {
     /// Returns when a frame of `size` bytes that arrived at `entered` may leave the link if it is
     /// sent next. A link does not idle while something waits.
     fn limits(&self, entered: Instant, size: u32) -> Limits {
-        let free = self.sent_until.max(entered);
-        let (begun, _) = self.timing.transmission(free, size);
-        self.timing.limits(begun, size, self.last_arrival)
+        let sent = self.timing.for_frame(self.sent, entered);
+        self.timing.limits(sent, size, self.last_arrival)
     }
 
     /// Returns a frame that is still inside at `end` although it should have left.
@@ -297,9 +296,10 @@ impl Judged {
             ));
         }
         self.last_arrival = record.at;
-        let (begun, end) = self.timing.transmission(self.sent_until.max(entered), size);
-        self.sent_until = end;
+        let sent = self.timing.for_frame(self.sent, entered);
+        self.sent = sent.with(size);
         if let Occupancy::Hindsight { changes, .. } = &mut self.occupancy {
+            let begun = self.timing.end(sent);
             changes.push((begun, -1, -i64::from(size)));
         }
         Ok(())
@@ -317,7 +317,8 @@ impl Judged {
         let (mut changes, refused) = (std::mem::take(changes), std::mem::take(refused));
         // The transmissions of frames still inside at the end of the run may have begun after this
         // time.
-        changes.retain(|&(at, ..)| at < self.sent_until);
+        let sent_until = self.timing.end(self.sent);
+        changes.retain(|&(at, ..)| at < sent_until);
         // At the same instant, departures come first.
         changes.sort_unstable();
         let mut complaints = Vec::new();

@@ -1,4 +1,4 @@
-//! When a frame may leave a link, given the link's current rate and delay.
+//! When a frame may leave a link, given the link's rate and delay over time.
 
 use skywave_units::{Duration, Instant, Rate};
 
@@ -7,19 +7,52 @@ use skywave_scenario::Direction;
 
 /// A link's rate and delay.
 pub(super) struct Timing {
-    /// Rate and delay from each time on, in order of time, starting at zero.
-    conditions: Vec<(Instant, Rate, Duration)>,
-    /// Whether a transmission goes on at each condition's rate.
-    spans: bool,
+    /// In order of time, starting at zero.
+    conditions: Vec<Condition>,
     /// The maximum extra delay of a frame.
     jitter: Duration,
+}
+
+/// A link's rate and delay from some time on.
+struct Condition {
+    since: Instant,
+    rate: u128,
+    delay: Duration,
+    /// What the link can have sent by then, in nanobits.
+    sent: u128,
+}
+
+/// A rate in bits per second is as many nanobits per nanosecond.
+const NANOBITS_PER_BIT: u128 = 1_000_000_000;
+
+/// A time in which a link sends without a break.
+#[derive(Clone, Copy)]
+pub(super) struct Busy {
+    since: Instant,
+    /// What it has sent, in bits.
+    bits: u128,
+}
+
+impl Busy {
+    /// A link that begins to send at this time.
+    pub(super) const fn since(since: Instant) -> Self {
+        Self { since, bits: 0 }
+    }
+
+    /// The same with a frame of `size` bytes behind the others.
+    pub(super) const fn with(self, size: u32) -> Self {
+        Self {
+            bits: self.bits + 8 * size as u128,
+            ..self
+        }
+    }
 }
 
 /// When a frame may arrive.
 pub(super) struct Limits {
     /// Not before the arrival of the previous frame plus its own transmission time.
     pub(super) by_rate: Instant,
-    /// Not before the start of its transmission plus transmission time and delay.
+    /// Not before the end of its transmission plus the delay.
     pub(super) by_delay: Instant,
     /// Not after this.
     pub(super) latest: Instant,
@@ -34,7 +67,7 @@ impl Timing {
         duration: Duration,
     ) -> Self {
         let end = Instant::ZERO + duration;
-        let conditions = match trace {
+        let conditions: Vec<_> = match trace {
             None => vec![(Instant::ZERO, direction.rate, direction.delay)],
             Some(trace) => trace
                 .conditions()
@@ -42,92 +75,81 @@ impl Timing {
                 .map(|condition| (condition.since, condition.rate, condition.delay))
                 .collect(),
         };
-        Self {
-            conditions,
-            spans: trace.is_some_and(Trace::spans_steps),
-            jitter: direction.jitter,
-        }
+        Self::of(&conditions, direction.jitter)
     }
 
-    /// Returns the rate and the delay at this time.
-    fn at(&self, time: Instant) -> (Rate, Duration) {
-        let passed = self
-            .conditions
-            .partition_point(|&(since, ..)| since <= time);
-        let (_, rate, delay) = self.conditions[passed - 1];
-        (rate, delay)
-    }
-
-    /// Returns the start and end of the transmission of a frame of `size` bytes if the link is free
-    /// at `free`. It starts immediately unless the link is down.
-    pub(super) fn transmission(&self, free: Instant, size: u32) -> (Instant, Instant) {
-        let begins = if self.at(free).0.as_bps() > 0 {
-            free
-        } else {
-            let later = self
-                .conditions
-                .iter()
-                .find(|&&(since, rate, _)| since > free && rate.as_bps() > 0);
-            later.map_or(Instant::MAX, |&(since, ..)| since)
-        };
-        if self.spans {
-            return (begins, self.end_across_steps(begins, size));
-        }
-        let rate = u128::from(self.at(begins).0.as_bps()).max(1);
-        // Rounded to the nearest nanosecond, as in the link.
-        let nanos = (u128::from(size) * 8 * 1_000_000_000 + rate / 2) / rate;
-        (begins, begins + Duration::from_nanos(nanos as u64))
-    }
-
-    /// Returns when as many bits have passed as a frame has, from `begins` on.
-    fn end_across_steps(&self, begins: Instant, size: u32) -> Instant {
-        // In bits times nanoseconds per second, and the end rounded down, as in the link: a packet
-        // that ends a nanosecond later may miss an opportunity.
-        let mut left = u128::from(size) * 8 * 1_000_000_000;
-        let first = self
-            .conditions
-            .partition_point(|&(since, ..)| since <= begins)
-            - 1;
-        for (index, &(since, rate, _)) in self.conditions.iter().enumerate().skip(first) {
-            let since = since.max(begins);
-            let rate = u128::from(rate.as_bps());
-            let until = self.conditions.get(index + 1).map(|&(until, ..)| until);
-            let most = until.map_or(u128::MAX, |until| {
-                rate * u128::from((until - since).as_nanos())
-            });
-            if left <= most
-                && let Some(nanos) = left.checked_div(rate)
-            {
-                return since + Duration::from_nanos(nanos as u64);
+    /// The timing of a link with these rates and delays from each time on.
+    fn of(conditions: &[(Instant, Rate, Duration)], jitter: Duration) -> Self {
+        let (mut last, mut last_rate, mut sent) = (Instant::ZERO, 0, 0);
+        let conditions = conditions.iter().map(|&(since, rate, delay)| {
+            sent += last_rate * u128::from((since - last).as_nanos());
+            (last, last_rate) = (since, u128::from(rate.as_bps()));
+            Condition {
+                since,
+                rate: last_rate,
+                delay,
+                sent,
             }
-            left = left.saturating_sub(most);
+        });
+        Self {
+            conditions: conditions.collect(),
+            jitter,
         }
-        Instant::MAX
     }
 
-    /// Returns when a frame may arrive whose transmission began at `begun`, if the previous one
-    /// arrived at `ahead`.
-    pub(super) fn limits(&self, begun: Instant, size: u32, ahead: Instant) -> Limits {
-        let (rate, delay) = self.at(begun);
-        if self.spans {
-            let ends = self.end_across_steps(begun, size);
-            let rounding = Duration::from_nanos(1);
-            return Limits {
-                by_rate: ahead,
-                by_delay: ends + delay.saturating_sub(rounding),
-                latest: ahead.max(ends + delay + self.jitter) + rounding,
-            };
+    /// Returns the index of the last condition of which this is true, or that of the first one.
+    fn last(&self, has_begun: impl Fn(&Condition) -> bool) -> usize {
+        let begun = self.conditions.partition_point(has_begun);
+        begun.saturating_sub(1)
+    }
+
+    /// Returns when a link has sent the last bit of its frames, to the next nanosecond.
+    pub(super) fn end(&self, busy: Busy) -> Instant {
+        if busy.bits == 0 {
+            return busy.since;
         }
-        // The transmission time in nanoseconds, rounded down.
-        let nanos = u128::from(size) * 8 * 1_000_000_000 / u128::from(rate.as_bps()).max(1);
-        let serialisation = Duration::from_nanos(nanos as u64);
-        let by_rate = ahead + serialisation;
-        let by_delay = begun + serialisation + delay;
+        let now = &self.conditions[self.last(|now| now.since <= busy.since)];
+        let before = now.sent + now.rate * u128::from((busy.since - now.since).as_nanos());
+        let wanted = before + busy.bits * NANOBITS_PER_BIT;
+        let now = &self.conditions[self.last(|now| now.sent < wanted)];
+        // Rounded up: the last bit has been sent by then.
+        let nanos = match now.rate {
+            0 => u64::MAX,
+            rate => u64::try_from((wanted - now.sent).div_ceil(rate)).unwrap_or(u64::MAX),
+        };
+        now.since + Duration::from_nanos(nanos)
+    }
+
+    /// Returns `busy` for a frame that enters the link at this time: a link that is idle by then
+    /// begins anew.
+    pub(super) fn for_frame(&self, busy: Busy, entered: Instant) -> Busy {
+        if self.end(busy) <= entered {
+            Busy::since(entered)
+        } else {
+            busy
+        }
+    }
+
+    /// Returns when the transmission of the next frame begins: immediately unless the link is down.
+    fn begin(&self, busy: Busy) -> Instant {
+        let free = self.end(busy);
+        let mut now = self.conditions[self.last(|now| now.since <= free)..].iter();
+        let up = now.find(|now| now.rate > 0);
+        up.map_or(Instant::MAX, |now| now.since.max(free))
+    }
+
+    /// Returns when a frame of `size` bytes may arrive that is the next one of a link, if the
+    /// previous one arrived at `ahead`.
+    pub(super) fn limits(&self, busy: Busy, size: u32, ahead: Instant) -> Limits {
+        let (begins, ends) = (self.begin(busy), self.end(busy.with(size)));
+        // The delay while it sends the last bit.
+        let delay = self.conditions[self.last(|now| now.since < ends)].delay;
+        let by_rate = ahead + (ends - begins);
+        let by_delay = ends + delay;
         Limits {
             by_rate,
             by_delay,
-            // One nanosecond for the rounding of the transmission time.
-            latest: by_rate.max(by_delay + self.jitter) + Duration::from_nanos(1),
+            latest: by_rate.max(by_delay + self.jitter),
         }
     }
 }
@@ -144,45 +166,63 @@ mod tests {
     /// much shorter delay.
     fn timing() -> Timing {
         let [fast, slow] = [8, 4].map(|mbps| Rate::from_bps(mbps * 1_000_000));
-        Timing {
-            conditions: vec![
-                (ms(0), fast, Duration::from_millis(100)),
-                (ms(10), Rate::from_bps(0), Duration::from_millis(100)),
-                (ms(20), slow, Duration::from_millis(5)),
-            ],
-            spans: false,
-            jitter: Duration::from_millis(3),
-        }
+        let conditions = [
+            (ms(0), fast, Duration::from_millis(100)),
+            (ms(10), Rate::from_bps(0), Duration::from_millis(100)),
+            (ms(20), slow, Duration::from_millis(5)),
+        ];
+        Timing::of(&conditions, Duration::from_millis(3))
+    }
+
+    /// When the transmission of a frame of 1000 B begins and ends if the link is free from `free` on.
+    fn transmission(free: Instant) -> (Instant, Instant) {
+        let (timing, busy) = (timing(), Busy::since(free));
+        (timing.begin(busy), timing.end(busy.with(1000)))
     }
 
     #[test]
     fn nothing_begins_while_a_link_is_out() {
-        let timing = timing();
-        assert_eq!(timing.transmission(ms(9), 1000), (ms(9), ms(10)));
-        assert_eq!(timing.transmission(ms(10), 1000), (ms(20), ms(22)));
+        assert_eq!(transmission(ms(9)), (ms(9), ms(10)));
+        assert_eq!(transmission(ms(10)), (ms(20), ms(22)));
     }
 
     #[test]
-    fn a_transmission_may_go_on_after_an_outage() {
-        let spanning = Timing {
-            spans: true,
-            ..timing()
-        };
+    fn a_transmission_goes_on_after_an_outage() {
         // Half of it before the outage, and the other half at half the rate.
-        let half = Duration::from_micros(500);
-        let begins = ms(9) + half;
-        assert_eq!(spanning.transmission(begins, 1000), (begins, ms(21)));
-        assert_eq!(spanning.transmission(ms(1), 1000), (ms(1), ms(2)));
+        let begins = ms(9) + Duration::from_micros(500);
+        assert_eq!(transmission(begins), (begins, ms(21)));
+        assert_eq!(transmission(ms(1)), (ms(1), ms(2)));
     }
 
     #[test]
-    fn a_frame_may_arrive_by_the_conditions_of_its_beginning() {
-        let limits = timing().limits(ms(9), 1000, ms(0));
+    fn frames_follow_each_other_within_a_nanosecond() {
+        let timing = Timing::of(
+            &[(ms(0), Rate::from_bps(400_000_000_000), Duration::ZERO)],
+            Duration::ZERO,
+        );
+        let mut busy = Busy::since(ms(0));
+        let ends = [3, 6, 8, 11, 13].map(|_| {
+            busy = timing.for_frame(busy, ms(0)).with(128);
+            timing.end(busy).as_nanos()
+        });
+        // 2.56 ns each.
+        assert_eq!(ends, [3, 6, 8, 11, 13]);
+        let later = timing.for_frame(busy, timing.end(busy));
+        assert_eq!(timing.end(later.with(128)).as_nanos(), 16, "after a break");
+    }
+
+    #[test]
+    fn a_frame_may_arrive_by_the_conditions_of_its_transmission() {
+        let timing = timing();
+        let limits = timing.limits(Busy::since(ms(9)), 1000, ms(0));
         assert_eq!((limits.by_delay, limits.by_rate), (ms(110), ms(1)));
-        assert_eq!(limits.latest, ms(113) + Duration::from_nanos(1));
+        assert_eq!(limits.latest, ms(113));
+        // It has the delay of its end.
+        let half = Busy::since(ms(9) + Duration::from_micros(500));
+        assert_eq!(timing.limits(half, 1000, ms(0)).by_delay, ms(26));
         // It may not overtake the previous frame, which takes longer.
-        let limits = timing().limits(ms(20), 1000, ms(113));
+        let limits = timing.limits(Busy::since(ms(20)), 1000, ms(113));
         assert_eq!((limits.by_delay, limits.by_rate), (ms(27), ms(115)));
-        assert_eq!(limits.latest, ms(115) + Duration::from_nanos(1));
+        assert_eq!(limits.latest, ms(115));
     }
 }

@@ -1,0 +1,223 @@
+//! Transmissions at a rate that may change.
+
+use std::fmt;
+use std::iter::Peekable;
+
+use skywave_units::{Duration, Instant, Rate};
+
+use crate::{Condition, Trace};
+
+/// A rate in bits per second is as many nanobits per nanosecond.
+const NANOBITS_PER_BYTE: u128 = 8_000_000_000;
+
+/// Conditions in order of time.
+type Conditions = Box<dyn Iterator<Item = Condition> + Send>;
+
+/// The sending end of a link: it transmits one packet after the other.
+///
+/// A packet takes the rate that applies at each time: if the rate changes in the middle of it, it
+/// goes on at the new rate, and it pauses while the link is down. So the bits that a busy
+/// transmitter sends are the integral of its rate.
+///
+/// Packets end between whole nanoseconds. A packet counts as sent at the first whole nanosecond
+/// that is not before its end. If another one waits then, it has begun at the exact end; otherwise
+/// the rest of the nanosecond is lost, because a packet does not begin before it is there.
+pub(crate) struct Transmitter {
+    /// What applies at the end of the last transmission.
+    current: Condition,
+    /// What applies later; `None` if the rate is constant.
+    later: Option<Box<Peekable<Conditions>>>,
+    /// The end of the last transmission, rounded up.
+    free_at: Instant,
+    /// The nanobits that fit between the exact end and `free_at`: fewer than fit in a nanosecond.
+    spare: u64,
+    /// The last transmission at a constant rate. A division costs as much as the rest of a packet's
+    /// work on a link, and most packets have the same size. On a trace the size stays zero, which
+    /// matches no packet.
+    latest: Latest,
+}
+
+/// How long a packet of a certain size takes if it begins at a whole nanosecond.
+#[derive(Debug, Default)]
+struct Latest {
+    size: u32,
+    nanos: u64,
+    spare: u64,
+}
+
+/// The time of a packet's transmission, to the nanosecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transmission {
+    pub(crate) begins: Instant,
+    pub(crate) ends: Instant,
+}
+
+impl Transmitter {
+    /// An idle transmitter whose rate and delay do not change.
+    pub(crate) fn constant(rate: Rate, delay: Duration) -> Self {
+        let since = Instant::ZERO;
+        Self::new(Condition { since, rate, delay }, None)
+    }
+
+    /// An idle transmitter that follows a trace.
+    pub(crate) fn following(trace: &Trace) -> Self {
+        let conditions: Conditions = Box::new(trace.conditions());
+        let mut later = conditions.peekable();
+        let first = later.next().expect("a trace starts with a condition");
+        Self::new(first, Some(Box::new(later)))
+    }
+
+    fn new(current: Condition, later: Option<Box<Peekable<Conditions>>>) -> Self {
+        Self {
+            current,
+            later,
+            free_at: Instant::ZERO,
+            spare: 0,
+            latest: Latest::default(),
+        }
+    }
+
+    /// When the last transmission ends or has ended.
+    #[inline(always)]
+    pub(crate) const fn free_at(&self) -> Instant {
+        self.free_at
+    }
+
+    /// The rate at the end of the last transmission.
+    pub(crate) const fn rate(&self) -> Rate {
+        self.current.rate
+    }
+
+    /// The propagation delay at the end of the last transmission.
+    #[inline(always)]
+    pub(crate) const fn delay(&self) -> Duration {
+        self.current.delay
+    }
+
+    /// Makes the next transmission begin at `now` if the transmitter is idle by then.
+    #[inline(always)]
+    pub(crate) fn wait_until(&mut self, now: Instant) {
+        if self.free_at <= now {
+            self.free_at = now;
+            self.spare = 0;
+        }
+    }
+
+    /// Transmits a packet like [`Transmitter::transmit`] and returns when it ends, if the rate is
+    /// constant and the last packet had the same size.
+    #[inline(always)]
+    pub(crate) fn repeat(&mut self, size: u32) -> Option<Instant> {
+        if self.latest.size != size {
+            return None;
+        }
+        let Latest { nanos, spare, .. } = self.latest;
+        self.free_at += Duration::from_nanos(nanos);
+        // Most times are whole nanoseconds.
+        if self.spare | spare > 0 {
+            // What two packets leave of a nanosecond each may be a whole one together.
+            let missing = self.current.rate.as_bps() - self.spare;
+            if spare >= missing {
+                self.free_at = self.free_at - Duration::from_nanos(1);
+                self.spare = spare - missing;
+            } else {
+                self.spare += spare;
+            }
+        }
+        Some(self.free_at)
+    }
+
+    /// Transmits a packet of `size` bytes, which is there, as soon as the transmitter is free.
+    #[inline(never)]
+    pub(crate) fn transmit(&mut self, size: u32) -> Transmission {
+        let rate = self.current.rate.as_bps();
+        if self.later.is_none() && rate > 0 {
+            let (nanos, spare) = time_of(nanobits(size), rate);
+            self.latest = Latest { size, nanos, spare };
+        }
+        let begins = self.free_at;
+        match self.repeat(size) {
+            Some(ends) => Transmission { begins, ends },
+            None => self.transmit_across_steps(size),
+        }
+    }
+
+    fn transmit_across_steps(&mut self, size: u32) -> Transmission {
+        let start = self.free_at;
+        let mut left = nanobits(size);
+        // The nanosecond before `free_at` has a single rate.
+        if let Some(spare) = u128::from(self.spare).checked_sub(left) {
+            self.spare = spare as u64;
+            return Transmission {
+                begins: start,
+                ends: start,
+            };
+        }
+        left -= u128::from(self.spare);
+        let mut begins = None;
+        loop {
+            let now = self.free_at;
+            let until = self.advance(now);
+            let rate = self.current.rate.as_bps();
+            if rate > 0 {
+                begins.get_or_insert(now);
+            }
+            let (nanos, spare) = time_of(left, rate);
+            let ends = now + Duration::from_nanos(nanos);
+            if ends <= until {
+                (self.free_at, self.spare) = (ends, spare);
+                return Transmission {
+                    begins: begins.unwrap_or(ends),
+                    ends,
+                };
+            }
+            left -= u128::from(rate) * u128::from((until - now).as_nanos());
+            self.free_at = until;
+        }
+    }
+
+    /// Moves on to the condition at `now`. Returns until when it applies.
+    fn advance(&mut self, now: Instant) -> Instant {
+        let Some(later) = &mut self.later else {
+            return Instant::MAX;
+        };
+        while let Some(next) = later.next_if(|next| next.since <= now) {
+            self.current = next;
+        }
+        later.peek().map_or(Instant::MAX, |next| next.since)
+    }
+}
+
+impl fmt::Debug for Transmitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transmitter")
+            .field("current", &self.current)
+            .field("free_at", &self.free_at)
+            .field("spare", &self.spare)
+            .finish_non_exhaustive()
+    }
+}
+
+fn nanobits(size: u32) -> u128 {
+    NANOBITS_PER_BYTE * u128::from(size)
+}
+
+/// The time in nanoseconds that `nanobits` take at a rate, rounded up, and the nanobits that could
+/// still be sent until then. A time that is too long to be represented lasts for ever.
+fn time_of(nanobits: u128, rate: u64) -> (u64, u64) {
+    // A 128-bit division is slow, and packets of 64 kB fit 64 bits.
+    let (whole, rest) = match u64::try_from(nanobits) {
+        _ if rate == 0 => return (u64::MAX, 0),
+        Ok(nanobits) => (nanobits / rate, nanobits % rate),
+        Err(_) => {
+            let rate = u128::from(rate);
+            match u64::try_from(nanobits / rate) {
+                Ok(whole) => (whole, (nanobits % rate) as u64),
+                Err(_) => return (u64::MAX, 0),
+            }
+        }
+    };
+    match rest {
+        0 => (whole, 0),
+        _ => (whole.saturating_add(1), rate - rest),
+    }
+}
