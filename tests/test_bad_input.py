@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,6 +51,43 @@ def test_what_only_the_network_tells_is_said_before_the_run(command: str, tmp_pa
     apart = 'nodes = ["apart"]\n\n[dumbbell]'
     path.write_text(GOOD.replace('to = "d1"', 'to = "apart"').replace("[dumbbell]", apart))
     assert_bad_input(run_cli(command, path), "flows[0]", "no route")
+
+
+@pytest.mark.parametrize("syntax", ["toml", "json"])
+def test_a_file_of_a_million_flows_is_refused_before_it_is_in_memory(
+    syntax: str, tmp_path: Path
+) -> None:
+    flow = {"from": "s1", "to": "d1", "transport": {"udp": {}}, "source": "ftp"}
+    path = tmp_path / f"long.{syntax}"
+    with path.open("w") as file:
+        if syntax == "toml":
+            file.write(GOOD)
+            fields = "\n".join(f"{field} = {_toml(value)}" for field, value in flow.items())
+            file.writelines(f'[[flows]]\nname = "{n}"\n{fields}\n' for n in range(1_000_000))
+        else:
+            fields = json.dumps(flow)[1:]
+            file.write('{"flows": [')
+            file.write(",".join(f'{{"name": "{n}", {fields}' for n in range(1_000_000)))
+            file.write("]}")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skywave", "check", path],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    with process.stderr as stderr:
+        told = stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 2
+    assert "at most 33554432" in told or "flows: there are more than 100000" in told, told
+    # Kilobytes. The text itself takes 100 MB, more than once.
+    assert usage.ru_maxrss < 1_000_000
+
+
+def _toml(value: object) -> str:
+    return "{ udp = {} }" if value == {"udp": {}} else json.dumps(value)
 
 
 def test_names_are_printed_as_they_are(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ use crate::{Dumbbell, LinkSpec, Scenario, ScenarioError};
 /// The longest run. Beyond it, the clock of 64-bit nanoseconds has no room for timers.
 const LONGEST_RUN: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// The most sample rows per run. With more, the tables no longer fit in memory.
-const MOST_ROWS: u64 = 20_000_000;
+/// The most sample rows of a table per run. With more, the tables no longer fit in memory.
+pub const MOST_ROWS: u64 = 20_000_000;
 
 impl Scenario {
     /// Checks what the types do not enforce, such as known names, non-zero rates and valid queues.

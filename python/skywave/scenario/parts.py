@@ -218,11 +218,11 @@ class Scenario(Part):
         duration: The simulated time the run covers, at most 100 years.
         seed: The seed of all random streams. Each stream is named, so adding a flow does not
             change the random numbers of the others.
-        nodes: The names of the nodes, in addition to those of `dumbbell`.
-        links: The links, in addition to those of `dumbbell`.
+        nodes: The names of the nodes, in addition to those of `dumbbell`; at most 250,000.
+        links: The links, in addition to those of `dumbbell`; at most 250,000.
         bottleneck: Shorthand for the classic topology of two routers. Absent: the network
             consists of `nodes` and `links`.
-        flows: The flows; at least one.
+        flows: The flows; at least one, and at most 100,000.
         probes: What to measure.
         verify_wire: Whether to encode and parse every packet and compare the result with the
             original. The run fails at the first difference.
