@@ -891,8 +891,9 @@ class Pie(Part):
         max_burst: How long a burst is allowed without drops.
         mean_packet: The mean packet size; nothing is dropped while at most two such packets
             wait.
-        ecn: Whether to mark packets instead of dropping them, if they can be marked and drops
-            are rare.
+        ecn: Whether to mark packets instead of dropping them, if they can be marked.
+        mark_p: The drop probability from which on packets are dropped even if they could be
+            marked (RFC 8033 section 5.1).
         derandomise: Whether to derandomise drops so that they do not cluster (RFC 8033
             section 5.4).
         cap: Whether to limit the increase of a high drop probability (RFC 8033 section 5.5).
@@ -907,6 +908,7 @@ class Pie(Part):
     max_burst: Duration = field(default=Duration("150 ms"), converter=Duration)
     mean_packet: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
     ecn: bool = False
+    mark_p: float = 0.1
     derandomise: bool = False
     cap: bool = False
 
