@@ -297,6 +297,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn debug_has_the_unit() {
+        let srtt = Some(Duration::from_nanos(222_386));
+        assert_eq!(format!("{srtt:?}"), "Some(222.386µs)");
+        assert_eq!(format!("{:?}", Duration::MAX), "18446744073.709551615s");
+        assert_eq!(
+            format!("{:?}", Instant::from_nanos(1_500_000_000)),
+            "Instant(1.5s)"
+        );
+        assert_eq!(format!("{:?}", crate::Rate::from_bps(2_000_000)), "2 Mbps");
+        assert_eq!(format!("{:?}", crate::Bytes::new(500)), "500 B");
+    }
+
+    #[test]
     fn reads_every_unit() {
         for (text, nanos) in [
             ("0 s", 0),
