@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use skywave_registry::suggestion;
 use skywave_units::Duration;
 
-use crate::check::{check, check_name, list};
+use crate::check::{check, check_name, no_such};
 use crate::{Backend, Registry};
 use crate::{Dumbbell, LinkSpec, Scenario, ScenarioError};
 
@@ -57,14 +58,17 @@ impl Scenario {
             check(
                 links.contains(link),
                 &format!("probes.links[{index}]"),
-                || format!("there is no link \"{link}\"; links are {}", list(&links)),
+                || no_such("link", link, &links),
             )?;
         }
         for (index, flow) in self.probes.flows.iter().enumerate() {
             check(
                 names.contains(flow.as_str()),
                 &format!("probes.flows[{index}]"),
-                || format!("there is no flow \"{flow}\": use the name of a flow"),
+                || {
+                    let meant = suggestion(flow, names.iter().copied());
+                    format!("there is no flow \"{flow}\": use the name of a flow{meant}")
+                },
             )?;
         }
         for (index, table) in self.probes.tables.iter().enumerate() {

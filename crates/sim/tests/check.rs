@@ -430,8 +430,8 @@ fn more_counts_than_memory_has_room_for_are_refused_with_advice() {
     }
 }
 
-/// A chain of nodes, and flows from its first to its last.
-fn chain(nodes: usize, flows: usize, interval: &str) -> String {
+/// A row of nodes, and flows from its first to its last.
+fn row_of_nodes(nodes: usize, flows: usize, interval: &str) -> String {
     let name = |node| format!("\"n{node}\"");
     let nodes_: Vec<_> = (0..nodes).map(name).collect();
     let links: Vec<_> = (1..nodes)
@@ -450,7 +450,7 @@ fn chain(nodes: usize, flows: usize, interval: &str) -> String {
         })
         .collect();
     format!(
-        r#"{{ "name": "chain", "duration": "1 s", "probes": {{ "interval": "{interval}" }},
+        r#"{{ "name": "row", "duration": "1 s", "probes": {{ "interval": "{interval}" }},
            "nodes": [{}], "links": [{}], "flows": [{}] }}"#,
         nodes_.join(","),
         links.join(","),
@@ -461,7 +461,7 @@ fn chain(nodes: usize, flows: usize, interval: &str) -> String {
 #[test]
 fn long_routes_of_many_flows_are_refused_with_advice() {
     assert_eq!(
-        checked(&chain(5001, 3001, "1 s")).unwrap_err(),
+        checked(&row_of_nodes(5001, 3001, "1 s")).unwrap_err(),
         "flows[3000]: the routes up to this flow's have 30010000 links, and those of a run at most \
          30000000: use fewer flows or shorter routes"
     );
@@ -470,9 +470,9 @@ fn long_routes_of_many_flows_are_refused_with_advice() {
 #[test]
 fn samples_of_flows_on_links_count_as_rows() {
     assert_eq!(
-        checked(&chain(101, 101, "1 ms")).unwrap_err(),
+        checked(&row_of_nodes(101, 101, "1 ms")).unwrap_err(),
         "probes.interval: 1 ms gives 1000 samples of 20200 pairs of a flow and a link on its \
          route, and a run has at most 20000000 rows: sample less often, or fewer links and flows"
     );
-    checked(&chain(101, 100, "1 ms")).unwrap();
+    checked(&row_of_nodes(101, 100, "1 ms")).unwrap();
 }
