@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,6 +51,91 @@ def test_what_only_the_network_tells_is_said_before_the_run(command: str, tmp_pa
     apart = 'nodes = ["apart"]\n\n[dumbbell]'
     path.write_text(GOOD.replace('to = "d1"', 'to = "apart"').replace("[dumbbell]", apart))
     assert_bad_input(run_cli(command, path), "flows[0]", "no route")
+
+
+@pytest.mark.parametrize("syntax", ["toml", "json"])
+def test_a_file_of_a_million_flows_is_refused_before_it_is_in_memory(
+    syntax: str, tmp_path: Path
+) -> None:
+    flow = {"from": "s1", "to": "d1", "transport": {"udp": {}}, "source": "ftp"}
+    path = tmp_path / f"long.{syntax}"
+    with path.open("w") as file:
+        if syntax == "toml":
+            file.write(GOOD)
+            fields = "\n".join(f"{field} = {_toml(value)}" for field, value in flow.items())
+            file.writelines(f'[[flows]]\nname = "{n}"\n{fields}\n' for n in range(1_000_000))
+        else:
+            fields = json.dumps(flow)[1:]
+            file.write('{"flows": [')
+            file.write(",".join(f'{{"name": "{n}", {fields}' for n in range(1_000_000)))
+            file.write("]}")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skywave", "check", path],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    with process.stderr as stderr:
+        told = stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 2
+    assert "at most 33554432" in told or "flows: there are more than 100000" in told, told
+    # Kilobytes. The text itself takes 100 MB, more than once.
+    assert usage.ru_maxrss < 1_000_000
+
+
+def _toml(value: object) -> str:
+    return "{ udp = {} }" if value == {"udp": {}} else json.dumps(value)
+
+
+def test_an_error_has_its_line_and_the_name_that_is_meant(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    for right, wrong, line, meant in [
+        ("pairs = 1", "paris = 1", 12, "pairs"),
+        ("drop-tail", "drop-tial", 15, "drop-tail"),
+        ('to = "d1"', 'to = "d1"\nroute = ["s1", "r1"]', None, None),
+    ]:
+        assert GOOD.count(right) == 1
+        path.write_text(GOOD.replace(right, wrong))
+        for command in ("run", "check"):
+            done = run_cli(command, path)
+            assert_bad_input(done, f"{path}, line {line or ''}")
+            if meant is not None:
+                assert done.stderr.endswith(f'; did you mean "{meant}"?\n')
+    apart = GOOD.replace("pairs = 1", "paris = 1").encode()
+    piped = subprocess.run(
+        [sys.executable, "-m", "skywave", "check", "-"],
+        input=apart,
+        capture_output=True,
+        check=False,
+    )
+    assert piped.stderr.startswith(b"error: standard input, line 12: dumbbell.paris: ")
+
+
+def test_what_only_the_network_tells_has_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    apart = 'nodes = ["apart"]\n\n[dumbbell]'
+    text = GOOD.replace('to = "d1"', 'to = "apart"').replace("[dumbbell]", apart)
+    path.write_text(text)
+    line = text[: text.index("[[flows]]")].count("\n") + 1
+    for command in ("run", "check"):
+        assert_bad_input(
+            run_cli(command, path), f"{path}, line {line}: flows[0]: there is no route"
+        )
+
+
+def test_names_of_the_command_are_suggested() -> None:
+    named: list[tuple[list[object], str]] = [
+        (["run", EXAMPLES[0], "--set", "dumbbell.paris=2"], "pairs"),
+        (["reproduce", "chn2010"], "chen2010"),
+        (["send", "127.0.0.1:5001", "--set", "send_qeue=5"], "send_queue"),
+    ]
+    for arguments, meant in named:
+        done = run_cli(*arguments)
+        assert done.returncode == 2
+        assert f'; did you mean "{meant}"?' in done.stderr
 
 
 def test_names_are_printed_as_they_are(tmp_path: Path) -> None:

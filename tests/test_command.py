@@ -14,7 +14,7 @@ import pytest
 
 from conftest import EXAMPLES, ROOT, run_cli, run_process
 from skywave import Scenario, cli
-from skywave.cli.console import progress_bar
+from skywave.cli.console import progress_bar, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +102,7 @@ def test_scenarios_from_standard_input() -> None:
         ("[x", "error: standard input is not TOML: "),
         ("{", "error: standard input is not JSON: "),
         ("", "error: "),
-        ("name = 3", "error: standard input: name: "),
+        ("name = 3", "error: standard input, line 1: name: "),
         (b"\xff\xfe", "error: standard input is not text in UTF-8 "),
     ],
 )
@@ -218,3 +218,17 @@ def test_a_reader_that_has_gone_ends_a_command_quietly() -> None:
         command = [sys.executable, "-m", "skywave", "schema"]
         done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_warning_is_broken_between_words_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "the warm-up is inside the mean goodput of video (2.5 % lower): average from 5 s on"
+    warn([text])
+    assert capsys.readouterr().err == f"warning: {text}\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    warn([text])
+    lines = capsys.readouterr().err.splitlines()
+    assert all(len(line) <= 30 for line in lines)
+    assert " ".join(lines) == f"warning: {text}"

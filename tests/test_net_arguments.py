@@ -26,6 +26,7 @@ from skywave.net import (
     aio,
     metrics,
 )
+from skywave.net.load import Load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -225,7 +226,7 @@ def test_what_is_too_large_for_the_path_back_is_not_echoed() -> None:
     connection.recv.side_effect = [b"small", b"large", b"small", None]
     connection.send.side_effect = [None, DatagramTooLargeError("too large"), None]
     connection.closed = {"code": 1, "name": "closed"}
-    exchange = Exchange(connection, (), Ending.AWAIT, close_s=1.0, echo=True)
+    exchange = Exchange(connection, Load(1), Ending.AWAIT, close_s=1.0, count=0, echo=True)
     connection.stats.return_value = {
         "datagrams_sent": 2,
         "bytes_sent": 10,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import signal
 import socket
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
@@ -22,7 +24,6 @@ from skywave.cli.net.send import DEFAULT_DURATION_S
 from skywave.net import Endpoint
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator
     from concurrent.futures import Future
     from pathlib import Path
@@ -373,3 +374,26 @@ def test_perf_over_loopback() -> None:
         caption = str(loopback_table(report, 1200).caption)
         assert "us with both ends on one thread" in caption
         assert ("other guests of the host used 5 % of the processors" in caption) is is_told
+
+
+@pytest.mark.parametrize("options", [(), ("--once",), ("--once", "--json")])
+def test_a_listener_ends_if_nobody_reads_its_reports(options: tuple[str, ...]) -> None:
+    port = str(free_udp_port())
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = ["listen", "127.0.0.1:5001", "--udp-port", port, *options]
+    with subprocess.Popen(
+        [sys.executable, "-m", "skywave", *command],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as listener:
+        os.close(writing)
+        assert listener.stderr is not None
+        assert "listening" in listener.stderr.readline()
+        sent = run_cli("send", "127.0.0.1:5001", "--udp-port", port, "--count", "3")
+        assert sent.returncode == 0, sent.stderr
+        try:
+            assert listener.wait(timeout=20) == 141
+        finally:
+            listener.kill()

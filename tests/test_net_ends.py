@@ -21,6 +21,7 @@ from relay import Relay
 from skywave.cli.net import exchange, options
 from skywave.cli.net.interval import line
 from skywave.net import Endpoint, Listener
+from skywave.net.load import Load
 from test_net_command import free_udp_port
 from test_net_endpoint import needs_ipv6
 
@@ -171,7 +172,7 @@ def test_an_interrupt_as_the_sender_begins_is_reported(monkeypatch: pytest.Monke
         connection = endpoint.connect("127.0.0.1", PORT, udp_port=int(port))
         accepted = listener.accept(timeout_s=PATIENCE_S)
         load = exchange.Exchange(
-            connection, [b"data"], exchange.Ending.FIRST, close_s=PATIENCE_S, interval_s=1.0
+            connection, Load(4), exchange.Ending.FIRST, close_s=PATIENCE_S, interval_s=1.0
         )
         document = load.run()
         assert accepted.recv(timeout_s=PATIENCE_S) is None

@@ -6,19 +6,24 @@ import io
 import json
 import os
 import random
+import shutil
+import subprocess
+import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from conftest import assert_bad_input, run_cli, serving
+from conftest import ROOT, assert_bad_input, run_cli, serving
 from relay import Relay
+from skywave.cli.net.exchange import Ending, Exchange
 from skywave.cli.net.send import judge
-from skywave.net.file import HEAD, LARGEST, MAGIC, UNKNOWN, Assembly, Parts
+from skywave.net import DatagramTooLargeError
+from skywave.net.file import HEAD, LARGEST, MAGIC, UNKNOWN, Assembly, Bare, Parts
+from skywave.net.load import Load, datagram
 from test_net_command import free_udp_port, rows
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -259,3 +264,156 @@ def test_a_full_disk_ends_the_connection_with_an_error(tmp_path: Path) -> None:
     assert listener.returncode != 0
     assert "No space left" in errors
     assert "Traceback" not in errors
+
+
+class ShrinkingPath:
+    """A connection whose queue a test empties, over a path that shrinks when the test says so."""
+
+    closed = None
+    peer, service_code, ccids = "192.0.2.1:6511 DCCP port 5001", "SC=0", (2, 2)
+
+    def __init__(self, shrinks: dict[int, int], leaves_every: int = 3) -> None:
+        """Take ``{3: 500}`` for a path that carries 500 bytes after the third datagram."""
+        self.max_datagram_size = 1000
+        self.arrived: list[bytes] = []
+        self.queue: list[bytes] = []
+        self._shrinks = shrinks
+        self._leaves_every = leaves_every
+        self._calls = self._discarded = 0
+
+    def send(self, data: bytes, timeout_s: float) -> None:
+        assert timeout_s > 0
+        if len(data) > self.max_datagram_size:
+            raise DatagramTooLargeError(len(data))
+        self.queue.append(data)
+        self._calls += 1
+        if self._calls % self._leaves_every == 0:
+            self.arrived.append(self.queue.pop(0))
+        if limit := self._shrinks.pop(self._calls, None):
+            self._shrink(limit)
+
+    def _shrink(self, limit: int) -> None:
+        self.max_datagram_size = limit
+        left = [data for data in self.queue if len(data) <= limit]
+        self._discarded += len(self.queue) - len(left)
+        self.queue = left
+
+    def flush(self, timeout_s: float) -> None:
+        assert timeout_s > 0
+        if limit := self._shrinks.pop(0, None):
+            self._shrink(limit)
+        self.arrived += self.queue
+        self.queue = []
+
+    def stats(self) -> dict[str, Any]:
+        return {
+            "datagrams_sent": len(self.arrived),
+            "bytes_sent": sum(map(len, self.arrived)),
+            "datagrams_discarded": self._discarded,
+            "acknowledged": len(self.arrived),
+            "lost": 0,
+            "packets_received": 0,
+        }
+
+    def recv(self, timeout_s: float) -> None:
+        assert timeout_s > 0
+
+    def abort(self) -> None:
+        pass
+
+    def close(self, timeout_s: float) -> None:
+        pass
+
+
+def exchange(path: ShrinkingPath, source: Any, **options: Any) -> Exchange:
+    return Exchange(cast("Any", path), source, Ending.FIRST, 1.0, **options)
+
+
+@pytest.mark.parametrize(
+    "shrinks",
+    [
+        {1: 500},
+        {7: 500},
+        {7: 500, 9: 300},
+        {7: 500, 12: 400, 13: 300},
+        {10: 600},  # as the last part is queued
+        {0: 500},  # while what is queued leaves
+        {3: 5000},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", [Parts, Bare])
+@pytest.mark.parametrize("leaves_every", [1, 3, 100])
+def test_what_a_shrinking_path_discards_is_sent_in_smaller_parts_and_in_order(
+    shrinks: dict[int, int], kind: type[Parts | Bare], leaves_every: int
+) -> None:
+    path = ShrinkingPath(dict(shrinks), leaves_every)
+    source = kind(io.BytesIO(CONTENT), 1000)
+    load = exchange(path, source, digests=True)
+    document = load.run()
+    assert document["ok"], document["error"]
+    assert load.has_sent_all
+    assert source.is_complete
+    assert document["sent"]["discarded"] == 0
+    assert len(document["sent"]["digests"]) == len(path.arrived)
+    assembly = Assembly(sink := io.BytesIO())
+    for data in path.arrived:
+        assembly.take(data)
+    assert sink.getvalue() == CONTENT
+    assert assembly.fault() is None
+
+
+def test_a_given_size_stays_one_if_the_path_shrinks() -> None:
+    path = ShrinkingPath({7: 500})
+    load = exchange(path, Parts(io.BytesIO(CONTENT), 1000), has_fixed_size=True)
+    document = load.run()
+    assert document["ok"] is False
+    assert "1000" in document["error"]
+    assert not load.has_sent_all
+
+
+def test_a_generated_load_becomes_smaller_with_the_path() -> None:
+    path = ShrinkingPath({7: 500})
+    document = exchange(path, Load(1000), count=20).run()
+    assert document["ok"], document["error"]
+    assert path.arrived == [datagram(index, 1000) for index in range(2)] + [
+        datagram(index, 500) for index in range(2, 20)
+    ]
+
+
+def test_a_pipe_takes_what_is_repeated_in_smaller_parts() -> None:
+    class Pipe(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+    sink = Pipe()
+    assembly = Assembly(sink)
+    sent = parts(CONTENT)
+    for part in [*sent[:5], *sent[2:5], *parts(CONTENT, 300)[5:]]:
+        assembly.take(part)
+    assert sink.getvalue() == CONTENT
+    assert assembly.fault() is None
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("unshare") or not shutil.which("ip"),
+    reason="a network of its own needs root, unshare and ip",
+)
+@pytest.mark.parametrize("size", ["any", "fixed"])
+def test_a_file_is_whole_although_the_path_shrinks(size: str) -> None:
+    done = subprocess.run(
+        ["unshare", "--net", sys.executable, ROOT / "tests" / "shrinking.py", size],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    if size == "any":
+        assert found["sent"]["ok"], found["sent"]["error"]
+        assert found["sent"]["file"]["complete"]
+        assert found["received"]["file"]["whole"], found["received"]["error"]
+        assert found["same"]
+    else:
+        assert "split it" in found["sent"]["error"]
+        assert not found["sent"]["file"]["complete"]

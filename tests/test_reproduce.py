@@ -14,7 +14,14 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from conftest import Reproduced, assert_figures_are_whole, needs_ns2, run_cli, run_process
+from conftest import (
+    Reproduced,
+    assert_bad_input,
+    assert_figures_are_whole,
+    needs_ns2,
+    run_cli,
+    run_process,
+)
 from skywave import Scenario, run
 from skywave.papers.cells import Exact, SameOrder, Within
 from skywave.papers.nor2011 import claims, further, measures, oracle, setting, tried
@@ -426,3 +433,20 @@ def test_a_wide_tcp_window_never_limits_as_in_ns2() -> None:
         series.mean_bps(series.tcp, measures.ZIGZAG_FROM_S, 1000) for series in (ours, theirs)
     )
     assert tcp_bps == pytest.approx(ns2_tcp_bps, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("there", "asked", "has"),
+    [
+        ({"papers": []}, ["nor2011"], "the report of all papers"),
+        ({"paper": "nor2011"}, ["--all"], "the report of a paper"),
+    ],
+)
+def test_the_report_of_a_paper_and_that_of_all_do_not_replace_each_other(
+    there: dict[str, object], asked: list[str], has: str, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.json"
+    report.write_text(json.dumps(there))
+    done = run_cli("reproduce", *asked, "--out", tmp_path)
+    assert_bad_input(done, f"{tmp_path} has {has}, which stays as it is")
+    assert json.loads(report.read_text()) == there

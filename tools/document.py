@@ -27,6 +27,11 @@ defaults, and `skywave schema` the JSON Schema behind this page.
   the run, a trace that changes nothing in it, a flow whose data comes too late, a route in a
   circle. `skywave check` and `skywave run` print warnings on stderr; `skywave check --json` has
   them too, and in Python `Scenario.inspect().warnings`.
+- A scenario has at most 100,000 flows, and besides those of its dumbbell 250,000 nodes and 250,000
+  links; its text in TOML has at most 32 MiB. The routes of all flows together have at most 30
+  million links. A run keeps at most 30 million counts of a flow on a link, each link from the first
+  flow that uses it to the last, and 20 million rows of a table that is sampled: `probes.flows` and
+  `probes.links` choose what is sampled, `probes.interval` how often.
 - An editor can complete and check TOML files if the first line of the file is
   `#:schema PATH/scenario.schema.json` (Taplo, Even Better TOML) and `PATH` is this directory or a
   copy of it.

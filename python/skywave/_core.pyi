@@ -106,6 +106,12 @@ def place_of_field(text: str, field: str) -> tuple[int, int, int, bool] | None:
     whether the field itself is there. Otherwise it is the table around it.
     """
 
+def suggestion(given: str, known: Sequence[str]) -> str:
+    """Return what to append to the message that nothing is named ``given``.
+
+    That is ``; did you mean "pairs"?`` with the nearest of the known names, or an empty text.
+    """
+
 class Duration:
     """A length of time in whole nanoseconds, e.g. ``Duration("300 ms")``."""
 

@@ -5,6 +5,7 @@ A file that only one command writes is the mark of its folder.
 
 from __future__ import annotations
 
+import json
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ class Kind(Enum):
     SWEEP = "a sweep"
     MATRIX = "a matrix"
     REPORT = "the report of a paper"
+    FRONT = "the report of all papers"
     TESTBED = "a page of the testbed"
 
 
@@ -62,7 +64,7 @@ def check_folder(directory: str | Path, kind: Kind) -> bool:
     check_writable(directory)
     if not directory.is_dir():
         return False
-    found = {MARKS[name] for name in MARKS if _is_mark(directory, name)}
+    found = {_kind(directory / name) for name in MARKS if _is_mark(directory, name)}
     if others := sorted(other.value for other in found - {kind}):
         raise OtherFolderError(directory, " and ".join(others))
     if kind in found:
@@ -80,6 +82,18 @@ def _counts(entry: Path) -> bool:
 def _is_mark(directory: Path, name: str) -> bool:
     is_there = (directory / name).is_file()
     return is_there and (MARKS[name] not in LISTED or name in listed_files(directory))
+
+
+def _kind(mark: Path) -> Kind:
+    """Return the kind that a mark says. The report of all papers lists them."""
+    kind = MARKS[mark.name]
+    if kind is not Kind.REPORT:
+        return kind
+    try:
+        document = json.loads(mark.read_text(encoding="utf-8"))
+    except ValueError:
+        return kind
+    return Kind.FRONT if isinstance(document, dict) and "papers" in document else kind
 
 
 def _named(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from skywave._known import listed
 from skywave.quantities import Bytes, Duration, Rate
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def find(given: str, names: Collection[str]) -> str:
         return meant[0]
     if meant:
         raise ValueError(f"{given} may be {' or '.join(meant)}: give its unit too")
-    known = ", ".join(names) or "none"
-    raise ValueError(f"{given} is not a known measure: use one of {known}")
+    raise ValueError(f"{given} is not a known measure: use one of {listed(given, names)}")
 
 
 def in_units(quantity: str) -> tuple[float, str]:

@@ -47,6 +47,7 @@ from skywave._core import (
     Timeout,
     check_control,
 )
+from skywave._known import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -247,7 +248,7 @@ def find(
     known = _signature(kind).parameters
     for key in given:
         if key not in known:
-            use = f"use {', '.join(known)}" if known else "it has none"
+            use = f"use {listed(key, known)}" if known else "it has none"
             raise UnusableControlError(f"{kind.__name__} has no such parameter: {use}", key)
     called = {"ack": "on_ack", "round-trip": "on_round_trip"}
     if kind.every not in called:

@@ -32,6 +32,12 @@ create_exception!(
     "A capture cannot be read. The text is one line with the byte offset."
 );
 
+/// Returns what to append to the message that nothing is named `given`.
+#[pyfunction]
+fn suggestion(given: &str, known: Vec<String>) -> String {
+    skywave_registry::suggestion(given, known.iter().map(String::as_str))
+}
+
 /// The Rust core of Skywave.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -46,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::socket_schema, module)?)?;
     module.add_function(wrap_pyfunction!(run::table_schemas, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(suggestion, module)?)?;
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)?;
     control::register(module)?;

@@ -46,6 +46,7 @@
 
 mod file;
 mod selection;
+mod suggestion;
 mod words;
 
 use std::collections::BTreeMap;
@@ -60,6 +61,7 @@ pub use serde_json::Value;
 
 pub use file::{not_read, read_file, read_lines};
 pub use selection::{Choice, DefaultChoice, Selection};
+pub use suggestion::suggestion;
 pub use words::in_plain_words;
 
 /// Why a member could not be built.
@@ -256,8 +258,7 @@ impl<T: ?Sized> OpenSet<T> {
         }
         let member = self.members.get(name).ok_or_else(|| {
             let known: Vec<_> = self.names().collect();
-            let (kind, known) = (self.kind, known.join(", "));
-            ParameterError::new("", format!("\"{name}\" is not a known {kind}: use {known}"))
+            ParameterError::new("", unknown(self.kind, name, &known))
         })?;
         (member.read)(parameters, self)
     }
@@ -315,6 +316,16 @@ pub fn typed<P: DeserializeOwned>(given: &Value) -> Result<P, ParameterError> {
         let field = if path == "." { String::new() } else { path };
         ParameterError::new(field, in_plain_words(&error.into_inner().to_string()))
     })
+}
+
+/// Returns the message that no `kind` of member has this name, with the known names and a
+/// [`suggestion`].
+pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
+    let meant = suggestion(name, known.iter().copied());
+    format!(
+        "\"{name}\" is not a known {kind}: use {}{meant}",
+        known.join(", ")
+    )
 }
 
 fn complete<P: Serialize>(parameters: &P) -> Result<Value, ParameterError> {

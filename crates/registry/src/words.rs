@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::suggestion;
+
 /// The longest message: it may quote what was given.
 const MOST_CHARS: usize = 400;
 
@@ -57,7 +59,20 @@ pub fn in_plain_words(message: &str) -> String {
         text.truncate(end);
         text.push_str(" ..");
     }
+    text.push_str(&meant(message));
     text
+}
+
+/// What serde's message of an unknown name should end with: "unknown field `paris`, expected `pairs` or
+/// `rate`".
+fn meant(message: &str) -> String {
+    let Some(names) = message.strip_prefix("unknown ") else {
+        return String::new();
+    };
+    let mut names = names.split('`').skip(1).step_by(2);
+    names
+        .next()
+        .map_or_else(String::new, |given| suggestion(given, names))
 }
 
 #[cfg(test)]
@@ -100,6 +115,19 @@ mod tests {
                 "invalid type: table, expected a table",
             ),
             ("invalid type: null, expected f64", "give a finite number"),
+            (
+                "unknown field `paris`, expected one of `name`, `pairs`, `rate`",
+                "unknown field `paris`, expected one of `name`, `pairs`, `rate`; did you mean \
+                 \"pairs\"?",
+            ),
+            (
+                "unknown variant `tpc`, expected `tcp` or `udp`",
+                "unknown variant `tpc`, expected `tcp` or `udp`; did you mean \"tcp\"?",
+            ),
+            (
+                "unknown field `x`, there are no fields",
+                "unknown field `x`, there are no fields",
+            ),
             ("expected f64,\n  not this", "expected a number, not this"),
         ] {
             assert_eq!(in_plain_words(given), expected);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use skywave_registry::suggestion;
 use skywave_units::{Duration, Rate};
 
 use crate::ScenarioError;
@@ -99,8 +100,17 @@ pub(crate) fn check_delay(delay: Duration, field: &str) -> Result<(), ScenarioEr
     })
 }
 
+/// Returns the message that there is no node or link with this name.
+pub(crate) fn no_such(kind: &str, given: &str, known: &BTreeSet<String>) -> String {
+    let meant = suggestion(given, known.iter().map(String::as_str));
+    format!(
+        "there is no {kind} \"{given}\"; {kind}s are {}{meant}",
+        list(known)
+    )
+}
+
 /// Lists the first few names.
-pub(crate) fn list(names: &BTreeSet<String>) -> String {
+fn list(names: &BTreeSet<String>) -> String {
     const SHOWN: usize = 8;
     let mut text = names
         .iter()
@@ -122,7 +132,7 @@ pub(crate) fn check_ends(
 ) -> Result<(), ScenarioError> {
     for (key, node) in [("from", from), ("to", to)] {
         check(nodes.contains(node), &format!("{field}.{key}"), || {
-            format!("there is no node \"{node}\"; nodes are {}", list(nodes))
+            no_such("node", node, nodes)
         })?;
     }
     check(from != to, &format!("{field}.to"), || {

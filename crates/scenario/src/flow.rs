@@ -8,7 +8,7 @@ use skywave_path::CLASSES;
 use skywave_traffic::Carrier;
 use skywave_units::{Bytes, Duration};
 
-use crate::check::{check, check_ends, check_name, list};
+use crate::check::{check, check_ends, check_name, no_such};
 use crate::{Backend, Registry};
 use crate::{DccpSpec, ScenarioError, SourceSpec, TcpRecovery, TcpSpec};
 
@@ -175,7 +175,7 @@ fn check_route(
 ) -> Result<(), ScenarioError> {
     for (index, node) in route.unwrap_or_default().iter().enumerate() {
         check(nodes.contains(node), &format!("{field}[{index}]"), || {
-            format!("there is no node \"{node}\"; nodes are {}", list(nodes))
+            no_such("node", node, nodes)
         })?;
     }
     Ok(())

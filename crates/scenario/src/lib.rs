@@ -18,6 +18,7 @@ mod direction;
 mod dumbbell;
 mod error;
 mod flow;
+mod limit;
 mod link;
 mod named;
 mod nat;
@@ -65,3 +66,4 @@ pub use tfrc::{
     TfrcSpec, WindowSpec,
 };
 pub use trace::TraceSpec;
+pub use validate::MOST_ROWS;

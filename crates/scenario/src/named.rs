@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skywave_registry::{ParameterError, Value};
+use skywave_registry::{ParameterError, Value, in_plain_words};
 
 use crate::ScenarioError;
 
@@ -54,9 +54,10 @@ impl Named {
         match self.0.keys().find(|name| Some(name.as_str()) != chosen) {
             None => Ok(()),
             Some(name) => {
-                let unknown =
-                    || format!("unknown field `{name}`, expected one of {}", fields::<S>());
-                let message = explain(name).unwrap_or_else(unknown);
+                let message = explain(name).unwrap_or_else(|| {
+                    let fields = fields::<S>();
+                    in_plain_words(&format!("unknown field `{name}`, expected one of {fields}"))
+                });
                 Err(ParameterError::new(name, message))
             }
         }

@@ -5,6 +5,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::limit::MOST_TOML_BYTES;
+
 /// Where a field stands in a text, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -18,8 +20,11 @@ pub struct Place {
 }
 
 /// Returns where a field, such as `flows[2].transport.dccp.ccid`, stands in a scenario in TOML.
-/// `None` if the text is not TOML, or has nothing of the field.
+/// `None` if the text is not TOML or too long for a scenario, or has nothing of the field.
 pub fn place_of(text: &str, field: &str) -> Option<Place> {
+    if text.len() > MOST_TOML_BYTES {
+        return None;
+    }
     let document = DeTable::parse(text).ok()?;
     let mut found: Option<Place> = None;
     let mut table = Some(document.get_ref());

@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use skywave_registry::in_plain_words;
 
+use crate::check::check;
+use crate::limit::MOST_TOML_BYTES;
 use crate::link::Selections;
 use crate::{Backend, LinkSpec, Registry, Scenario, ScenarioError, SourceSpec};
 
@@ -159,6 +161,7 @@ impl LinkSpec {
 
 /// Reads a scenario in TOML. Nothing here depends on a backend: it is compiled once, in this crate.
 fn read_toml(text: &str) -> Result<Scenario, ScenarioError> {
+    check_length(text)?;
     let document = toml::de::Deserializer::parse(text).map_err(|error| not_toml(text, &error))?;
     deserialize(document, |error: &toml::de::Error| {
         error.message().to_owned()
@@ -181,6 +184,7 @@ fn read_json(text: &str) -> Result<Scenario, ScenarioError> {
 
 /// Reads a link in TOML, as [`read_toml`].
 fn read_link(text: &str, ends: [&str; 2]) -> Result<LinkSpec, ScenarioError> {
+    check_length(text)?;
     let mut document: toml::Table = text.parse().map_err(|error| not_toml(text, &error))?;
     for (field, end) in ["from", "to"].into_iter().zip(ends) {
         if document.insert(field.to_owned(), end.into()).is_some() {
@@ -214,6 +218,17 @@ where
             other => other,
         };
         ScenarioError::new(field, in_plain_words(message))
+    })
+}
+
+/// Checks that there is memory to parse a text in TOML.
+fn check_length(text: &str) -> Result<(), ScenarioError> {
+    check(text.len() <= MOST_TOML_BYTES, "", || {
+        format!(
+            "the text has {} bytes, and TOML may have at most {MOST_TOML_BYTES}: use fewer flows, and \
+             put long traces into files of their own",
+            text.len()
+        )
     })
 }
 

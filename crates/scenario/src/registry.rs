@@ -8,7 +8,7 @@ use skywave_path::{
     LossChoice, Losses, Packet, QueueChoice, Queues, TraceChoice, Traces, register_built_in_losses,
     register_built_in_queues, register_built_in_traces,
 };
-use skywave_registry::{Choice, Found, OpenSet, ParameterError, Value};
+use skywave_registry::{Choice, Found, OpenSet, ParameterError, Value, unknown};
 use skywave_traffic::{SourceChoice, Sources, register_built_in_sources};
 use skywave_transport::dccp::mechanism::CcidKinds;
 use skywave_transport::tcp::{AnyTransport, TcpControlKind, TcpControls, built_in_tcp_controls};
@@ -106,9 +106,7 @@ impl<B: Backend> Registry<B> {
             let mut known: Vec<_> = names.chain(self.tcp_controls.names()).collect();
             known.sort_unstable();
             known.dedup();
-            let known = known.join(", ");
-            let message = format!("\"{name}\" is not a known control: use {known}");
-            return Err(ParameterError::new("", message));
+            return Err(ParameterError::new("", unknown("control", name, &known)));
         }
         let found = self.controls.read(name, parameters)?;
         Ok(Found {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_units::Duration;
 
+use crate::limit::{MOST_FLOWS, MOST_NODES, at_most};
 use crate::{Dumbbell, FlowSpec, LinkSpec};
 
 /// An experiment: a network, the flows on it, what to measure, and for how long.
@@ -22,17 +23,18 @@ pub struct Scenario {
     #[schemars(extend("x-unit" = "1"))]
     #[serde(default)]
     pub seed: u64,
-    /// The names of the nodes, in addition to those of `dumbbell`.
-    #[serde(default)]
+    /// The names of the nodes, in addition to those of `dumbbell`; at most 250,000.
+    #[serde(default, deserialize_with = "at_most::<_, _, MOST_NODES>")]
     pub nodes: Vec<String>,
-    /// The links, in addition to those of `dumbbell`.
-    #[serde(default)]
+    /// The links, in addition to those of `dumbbell`; at most 250,000.
+    #[serde(default, deserialize_with = "at_most::<_, _, MOST_NODES>")]
     pub links: Vec<LinkSpec>,
     /// Shorthand for the classic topology of two routers. Absent: the network consists of `nodes`
     /// and `links`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dumbbell: Option<Dumbbell>,
-    /// The flows; at least one.
+    /// The flows; at least one, and at most 100,000.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_FLOWS>")]
     pub flows: Vec<FlowSpec>,
     /// What to measure.
     #[serde(default)]

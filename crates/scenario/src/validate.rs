@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use skywave_registry::suggestion;
 use skywave_units::Duration;
 
-use crate::check::{check, check_name, list};
+use crate::check::{check, check_name, no_such};
 use crate::{Backend, Registry};
 use crate::{Dumbbell, LinkSpec, Scenario, ScenarioError};
 
 /// The longest run. Beyond it, the clock of 64-bit nanoseconds has no room for timers.
 const LONGEST_RUN: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// The most sample rows per run. With more, the tables no longer fit in memory.
-const MOST_ROWS: u64 = 20_000_000;
+/// The most sample rows of a table per run. With more, the tables no longer fit in memory.
+pub const MOST_ROWS: u64 = 20_000_000;
 
 impl Scenario {
     /// Checks what the types do not enforce, such as known names, non-zero rates and valid queues.
@@ -57,14 +58,17 @@ impl Scenario {
             check(
                 links.contains(link),
                 &format!("probes.links[{index}]"),
-                || format!("there is no link \"{link}\"; links are {}", list(&links)),
+                || no_such("link", link, &links),
             )?;
         }
         for (index, flow) in self.probes.flows.iter().enumerate() {
             check(
                 names.contains(flow.as_str()),
                 &format!("probes.flows[{index}]"),
-                || format!("there is no flow \"{flow}\": use the name of a flow"),
+                || {
+                    let meant = suggestion(flow, names.iter().copied());
+                    format!("there is no flow \"{flow}\": use the name of a flow{meant}")
+                },
             )?;
         }
         for (index, table) in self.probes.tables.iter().enumerate() {

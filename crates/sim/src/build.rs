@@ -6,15 +6,15 @@ use crate::application::Application;
 use crate::backend::Registry;
 use crate::connect::pair;
 use crate::host::Host;
-use crate::ids::HostId;
+use crate::ids::{FlowId, HostId};
 use crate::network::{Network, Way};
 use crate::packet::Route;
 use crate::transport::{ClockKind, Transport};
 use skywave_scenario::{Scenario, ScenarioError};
 use skywave_traffic::SourceKind;
 
-/// The most counters of a flow on a link in a run that samples all of them: about a gigabyte.
-const MOST_COUNTERS: usize = 30_000_000;
+/// The most links on the routes of all flows together.
+const MOST_CROSSINGS: usize = 30_000_000;
 
 /// The network and the flows of a scenario, ready to run.
 pub(crate) struct Build {
@@ -33,7 +33,7 @@ impl Build {
     ///
     /// # Errors
     /// [`ScenarioError`] if a flow has no forward or reverse route, or its transport does not
-    /// support the routers on it.
+    /// support the routers on it, or if the routes are too long for so many flows.
     pub(crate) fn new(
         scenario: &Scenario,
         registry: &Registry,
@@ -45,6 +45,7 @@ impl Build {
         let mut transports = Vec::with_capacity(scenario.flows.len());
         let sources = sources(scenario, registry)?;
         let mut flow_ways = Vec::with_capacity(scenario.flows.len());
+        let mut crossings = 0;
         for (index, (flow, source)) in scenario.flows.iter().zip(&sources).enumerate() {
             let node = |network: &Network, name: &str, key: &str| {
                 network.node(name).ok_or_else(|| {
@@ -64,6 +65,17 @@ impl Build {
                 network.route(from, to, forward, &field)?,
                 network.route(to, from, back.as_deref(), &field)?,
             ];
+            crossings += ways
+                .map(|way| network.links_from(way.hop).count())
+                .iter()
+                .sum::<usize>();
+            if crossings > MOST_CROSSINGS {
+                let message = format!(
+                    "the routes up to this flow's have {crossings} links, and those of a run at most \
+                     {MOST_CROSSINGS}: use fewer flows or shorter routes"
+                );
+                return Err(ScenarioError::new(field, message));
+            }
             for (way, has_tags) in ways.into_iter().zip([transport.has_tags(), false]) {
                 routes.push(Route {
                     hop: way.hop,
@@ -94,27 +106,19 @@ impl Build {
         })
     }
 
-    /// Checks that there is room for a counter of each flow on each link.
-    pub(crate) fn check_counters(&self) -> Result<(), ScenarioError> {
-        let (links, flows) = (self.network.links.len(), self.applications.len());
-        if links.saturating_mul(flows) > MOST_COUNTERS {
-            let message = format!(
-                "{flows} flows on {links} links: at most {MOST_COUNTERS} pairs of a flow and a link"
-            );
-            return Err(ScenarioError::new("flows", message));
-        }
-        Ok(())
-    }
-
-    /// Returns whether each flow's forward or reverse route uses each link: `[link][flow]`.
-    pub(crate) fn usage(&self) -> Vec<Vec<bool>> {
-        let mut usage = vec![vec![false; self.applications.len()]; self.network.links.len()];
+    /// Returns the flows whose forward or reverse route uses each link, in order.
+    pub(crate) fn users(&self) -> Vec<Vec<FlowId>> {
+        let mut users = vec![Vec::new(); self.network.links.len()];
         for (host, route) in (0..).map(HostId::new).zip(&self.routes) {
+            let flow = host.flow();
             for link in self.network.links_from(route.hop) {
-                usage[link as usize][host.flow().index()] = true;
+                let users: &mut Vec<_> = &mut users[link as usize];
+                if users.last() != Some(&flow) {
+                    users.push(flow);
+                }
             }
         }
-        usage
+        users
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use skywave_registry::suggestion;
 use skywave_units::Instant;
 use skywave_wire::capture::{InterfaceId, Writer};
 
@@ -51,9 +52,10 @@ impl Captures {
                     .iter()
                     .map(|link| link.name.as_str())
                     .collect();
+                let meant = suggestion(&name, names.iter().copied());
                 return Err(RunError::UnknownLink {
                     link: name,
-                    known: names.join(", "),
+                    known: names.join(", ") + &meant,
                 });
             };
             let opened = Writer::new(file).and_then(|mut writer| {

@@ -9,6 +9,7 @@ use crate::arrival;
 use crate::backend::Registry;
 use crate::build::Build;
 use crate::network::Way;
+use crate::run::setup;
 use crate::transport::ClockKind;
 use crate::warning::Warning;
 
@@ -43,7 +44,7 @@ pub fn check(scenario: &Scenario, registry: &Registry) -> Result<Checked, Scenar
     scenario.validate(registry)?;
     // Valid is what either clock can run, and to build for the real one is to refuse less.
     let build = Build::new(scenario, registry, ClockKind::Real)?;
-    build.check_counters()?;
+    setup(scenario, &build)?;
     let mut complete = scenario.clone();
     for (flow, transport) in complete.flows.iter_mut().zip(&build.transports) {
         transport.complete(&mut flow.transport);

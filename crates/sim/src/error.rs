@@ -43,7 +43,7 @@ pub enum RunError {
     UnknownLink {
         /// The name given.
         link: String,
-        /// The known names.
+        /// The known names, and which of them may be meant.
         known: String,
     },
     /// A qlog file could not be written.
@@ -59,7 +59,7 @@ pub enum RunError {
     UnknownFlow {
         /// The name given.
         flow: String,
-        /// The known names.
+        /// The known names, and which of them may be meant.
         known: String,
     },
     /// A table could not be created.

@@ -122,8 +122,8 @@ pub struct ProbeSetup {
     /// Whether each directed link, and each flow, is sampled.
     pub(crate) sampled_links: Vec<bool>,
     pub(crate) sampled_flows: Vec<bool>,
-    /// Whether a flow's packets use a link in either direction: `[link][flow]`.
-    pub(crate) usage: Vec<Vec<bool>>,
+    /// The flows whose packets use each link in either direction, in order.
+    pub(crate) users: Vec<Vec<FlowId>>,
     /// The playout of each flow that is a voice call.
     pub(crate) playout: Vec<Option<Playout>>,
 }
@@ -135,7 +135,7 @@ impl ProbeSetup {
             interval: Duration::from_secs(1),
             sampled_links: Vec::new(),
             sampled_flows: Vec::new(),
-            usage: Vec::new(),
+            users: Vec::new(),
             playout: Vec::new(),
         }
     }
@@ -146,7 +146,7 @@ impl ProbeSetup {
             sampled_links: vec![false; self.links()],
             sampled_flows: vec![false; self.flows()],
             interval: self.interval,
-            usage: Vec::new(),
+            users: vec![Vec::new(); self.links()],
             playout: vec![None; self.flows()],
         }
     }
@@ -184,7 +184,13 @@ impl ProbeSetup {
 
     /// Returns whether packets of this flow use this link in either direction.
     pub fn uses(&self, flow: FlowId, link: u32) -> bool {
-        self.usage[link as usize][flow.index()]
+        self.users[link as usize].binary_search(&flow).is_ok()
+    }
+
+    /// Returns the sampled flows whose packets use this link in either direction, in order.
+    pub fn sampled_flows_on(&self, link: u32) -> impl Iterator<Item = FlowId> {
+        let users = self.users[link as usize].iter().copied();
+        users.filter(|&flow| self.samples_flow(flow))
     }
 
     /// Returns the playout of this flow, if it is a voice call.

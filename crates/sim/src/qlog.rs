@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use skywave_qlog::{About, Metrics, Packet, Trace, VantagePoint, Window};
+use skywave_registry::suggestion;
 use skywave_scenario::{FlowSpec, TransportSpec};
 use skywave_units::Instant;
 
@@ -37,9 +38,10 @@ impl Qlogs {
         for (name, file) in wanted {
             let Some(index) = flows.iter().position(|flow| flow.name == name) else {
                 let known: Vec<_> = flows.iter().map(|flow| flow.name.as_str()).collect();
+                let meant = suggestion(&name, known.iter().copied());
                 return Err(RunError::UnknownFlow {
                     flow: name,
-                    known: known.join(", "),
+                    known: known.join(", ") + &meant,
                 });
             };
             let about = About {

@@ -1,5 +1,6 @@
 //! Running one or many scenarios: build, simulate, report.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,14 +14,17 @@ use crate::error::RunError;
 use crate::observe::Observer;
 use crate::physics;
 use crate::probe::{Probe, ProbeSetup};
-use crate::probes::{ProbeSet, STANDARD};
+use crate::probes::{ProbeSet, STANDARD, link_flows};
 use crate::qlog::Qlogs;
 use crate::record::Recorder;
 use crate::report::{Reporter, Results};
 use crate::simulate::simulate;
 use crate::totals::Totals;
 use crate::transport::ClockKind;
-use skywave_scenario::{Scenario, ScenarioError};
+use skywave_scenario::{MOST_ROWS, Scenario, ScenarioError};
+
+/// The most counts of a flow on a link: about a gigabyte.
+const MOST_COUNTS: usize = 30_000_000;
 
 /// What to do besides running.
 #[derive(Default)]
@@ -124,9 +128,8 @@ impl Prepared {
         clock: ClockKind,
     ) -> Result<Self, RunError> {
         let build = Build::new(scenario, registry, clock)?;
-        build.check_counters()?;
+        let setup = Arc::new(setup(scenario, &build)?);
         let reporter = Reporter::new(scenario, &build);
-        let setup = Arc::new(setup(scenario, &build, &reporter));
         let probes = probes(scenario, registry, &setup)?;
         let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
         let qlogs = Qlogs::new(options.qlogs, &scenario.flows)?;
@@ -152,19 +155,50 @@ pub(crate) fn finish_files((captures, qlogs): Files) -> Result<(), RunError> {
 }
 
 /// Returns what probes can know before the run.
-fn setup(scenario: &Scenario, build: &Build, names: &Reporter) -> ProbeSetup {
+///
+/// # Errors
+/// [`ScenarioError`] if there is not enough memory for what is sampled.
+pub(crate) fn setup(scenario: &Scenario, build: &Build) -> Result<ProbeSetup, ScenarioError> {
     let spec = &scenario.probes;
-    ProbeSetup {
+    let links = build.network.names.iter().map(|link| &*link.name);
+    let flows = scenario.flows.iter().map(|flow| &*flow.name);
+    let setup = ProbeSetup {
         interval: spec.interval,
-        sampled_links: sampled(&spec.links, &names.links),
-        sampled_flows: sampled(&spec.flows, &names.flows),
-        usage: build.usage(),
+        sampled_links: sampled(&spec.links, links),
+        sampled_flows: sampled(&spec.flows, flows),
+        users: build.users(),
         playout: build
             .sources
             .iter()
             .map(|source| source.playout())
             .collect(),
+    };
+    check_memory(scenario, &setup)?;
+    Ok(setup)
+}
+
+/// Checks that there is room for what is counted and sampled of flows on links.
+fn check_memory(scenario: &Scenario, setup: &ProbeSetup) -> Result<(), ScenarioError> {
+    let counts = link_flows::size(setup);
+    if counts > MOST_COUNTS {
+        let message = format!(
+            "the sampled flows have {counts} counts on the sampled links, and a run has at most \
+             {MOST_COUNTS}: name fewer links or flows in probes.links or probes.flows"
+        );
+        return Err(ScenarioError::new("probes", message));
     }
+    let links = (0..setup.links() as u32).filter(|&link| setup.samples_link(link));
+    let pairs: usize = links.map(|link| setup.sampled_flows_on(link).count()).sum();
+    let samples = scenario.duration.as_nanos() / setup.interval().as_nanos();
+    if samples.saturating_mul(pairs as u64) > MOST_ROWS {
+        let message = format!(
+            "{} gives {samples} samples of {pairs} pairs of a flow and a link on its route, and a \
+             run has at most {MOST_ROWS} rows: sample less often, or fewer links and flows",
+            setup.interval()
+        );
+        return Err(ScenarioError::new("probes.interval", message));
+    }
+    Ok(())
 }
 
 fn probes(
@@ -188,9 +222,9 @@ fn probes(
 }
 
 /// Returns which names are in `named`; all if it is empty.
-fn sampled(named: &[String], all: &[String]) -> Vec<bool> {
-    all.iter()
-        .map(|name| named.is_empty() || named.contains(name))
+fn sampled<'a>(named: &[String], all: impl Iterator<Item = &'a str>) -> Vec<bool> {
+    let named: BTreeSet<_> = named.iter().map(|name| &**name).collect();
+    all.map(|name| named.is_empty() || named.contains(name))
         .collect()
 }
 

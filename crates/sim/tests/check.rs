@@ -467,3 +467,103 @@ fn packets_leave_a_circle_where_their_route_does() {
         "{once} {twice}"
     );
 }
+
+/// A dumbbell of 2000 pairs, and flows that each use the next pair.
+fn many(flows: usize, probes: &str) -> String {
+    let mut text = format!(
+        r#"{{ "name": "many", "duration": "1 s", "probes": {probes}, "dumbbell": {{ "pairs": 2000,
+           "rate": "1 Gbps", "delay": "1 ms", "access_rate": "1 Gbps", "access_delays": ["1 ms"] }},
+           "flows": ["#
+    );
+    for flow in 0..flows {
+        let (comma, pair) = (if flow == 0 { "" } else { "," }, flow % 2000 + 1);
+        text.push_str(&format!(
+            r#"{comma}{{ "name": "{flow}", "from": "s{pair}", "to": "d{pair}",
+               "transport": {{ "udp": {{}} }}, "source": {{ "cbr": {{ "rate": "1 kbps", "datagram": "100 B" }} }} }}"#
+        ));
+    }
+    text.push_str("] }");
+    text
+}
+
+fn checked(text: &str) -> Result<(), String> {
+    let registry = Registry::default();
+    let scenario = Scenario::from_json(text, &registry).map_err(|error| error.to_string())?;
+    let checked = check(&scenario, &registry).map_err(|error| error.to_string());
+    checked.map(|_| ())
+}
+
+/// What counts flows on links grows with the links that each flow uses, not with those that there
+/// are: 16 million pairs here, of which 12,000 are in use.
+#[test]
+fn a_flow_on_each_of_many_links_takes_little_memory() {
+    let registry = Registry::default();
+    let text = many(2000, "{}").replace("\"pairs\": 2000", "\"pairs\": 4000");
+    let scenario = Scenario::from_json(&text, &registry).unwrap();
+    let results = run(&scenario, &registry, RunOptions::default(), |_| true).unwrap();
+    let (_, table) = results
+        .tables
+        .iter()
+        .find(|(name, _)| name == "link_flows")
+        .unwrap();
+    assert_eq!(table.num_rows(), 2000 * 6);
+}
+
+#[test]
+fn more_counts_than_memory_has_room_for_are_refused_with_advice() {
+    assert_eq!(
+        checked(&many(8000, "{}")).unwrap_err(),
+        "probes: the sampled flows have 48032000 counts on the sampled links, and a run has at most \
+         30000000: name fewer links or flows in probes.links or probes.flows"
+    );
+    for few in [r#"{ "links": ["r1->r2"] }"#, r#"{ "flows": ["0", "1"] }"#] {
+        checked(&many(8000, few)).unwrap();
+    }
+}
+
+/// A row of nodes, and flows from its first to its last.
+fn row_of_nodes(nodes: usize, flows: usize, interval: &str) -> String {
+    let name = |node| format!("\"n{node}\"");
+    let nodes_: Vec<_> = (0..nodes).map(name).collect();
+    let links: Vec<_> = (1..nodes)
+        .map(|node| {
+            let (from, to) = (name(node - 1), name(node));
+            format!(r#"{{ "from": {from}, "to": {to}, "rate": "1 Gbps", "delay": "0 s" }}"#)
+        })
+        .collect();
+    let last = name(nodes - 1);
+    let flows: Vec<_> = (0..flows)
+        .map(|flow| {
+            format!(
+                r#"{{ "name": "{flow}", "from": "n0", "to": {last}, "transport": {{ "udp": {{}} }},
+                   "source": {{ "cbr": {{ "rate": "1 kbps", "datagram": "100 B" }} }} }}"#
+            )
+        })
+        .collect();
+    format!(
+        r#"{{ "name": "row", "duration": "1 s", "probes": {{ "interval": "{interval}" }},
+           "nodes": [{}], "links": [{}], "flows": [{}] }}"#,
+        nodes_.join(","),
+        links.join(","),
+        flows.join(",")
+    )
+}
+
+#[test]
+fn long_routes_of_many_flows_are_refused_with_advice() {
+    assert_eq!(
+        checked(&row_of_nodes(5001, 3001, "1 s")).unwrap_err(),
+        "flows[3000]: the routes up to this flow's have 30010000 links, and those of a run at most \
+         30000000: use fewer flows or shorter routes"
+    );
+}
+
+#[test]
+fn samples_of_flows_on_links_count_as_rows() {
+    assert_eq!(
+        checked(&row_of_nodes(101, 101, "1 ms")).unwrap_err(),
+        "probes.interval: 1 ms gives 1000 samples of 20200 pairs of a flow and a link on its \
+         route, and a run has at most 20000000 rows: sample less often, or fewer links and flows"
+    );
+    checked(&row_of_nodes(101, 100, "1 ms")).unwrap();
+}

@@ -43,7 +43,7 @@ pub(crate) const UNITS: &[Unit] = &[
 ///
 /// Addition and multiplication saturate at [`Duration::MAX`], subtraction at zero: a timer too far
 /// in the future to be represented never fires.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
 impl Duration {
@@ -197,6 +197,13 @@ impl fmt::Display for Duration {
     }
 }
 
+/// As [`core::time::Duration`] prints itself: `222.386µs`.
+impl fmt::Debug for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        core::time::Duration::from_nanos(self.0).fmt(f)
+    }
+}
+
 impl FromStr for Duration {
     type Err = ParseQuantityError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -205,7 +212,7 @@ impl FromStr for Duration {
 }
 
 /// A point in time: nanoseconds since an epoch chosen by the driver.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
 impl Instant {
@@ -237,6 +244,13 @@ impl Instant {
     /// The time from `earlier` to `self`; zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// Prints the time since the epoch, as [`Duration`] does: `Instant(1.5s)`.
+impl fmt::Debug for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instant").field(&self.since_epoch()).finish()
     }
 }
 
@@ -281,6 +295,19 @@ impl fmt::Display for Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn debug_has_the_unit() {
+        let srtt = Some(Duration::from_nanos(222_386));
+        assert_eq!(format!("{srtt:?}"), "Some(222.386µs)");
+        assert_eq!(format!("{:?}", Duration::MAX), "18446744073.709551615s");
+        assert_eq!(
+            format!("{:?}", Instant::from_nanos(1_500_000_000)),
+            "Instant(1.5s)"
+        );
+        assert_eq!(format!("{:?}", crate::Rate::from_bps(2_000_000)), "2 Mbps");
+        assert_eq!(format!("{:?}", crate::Bytes::new(500)), "500 B");
+    }
 
     #[test]
     fn reads_every_unit() {

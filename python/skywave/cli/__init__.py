@@ -29,7 +29,7 @@ from skywave.cli import (
     sweep,
     version,
 )
-from skywave.cli.console import printed_warnings
+from skywave.cli.console import printed_warnings, write_line
 from skywave.cli.interrupts import Termination, termination_interrupts
 from skywave.emulate.launch import LaunchError
 from skywave.measured import BenchError
@@ -137,5 +137,5 @@ def run(command: typer.Typer) -> NoReturn:
 
 
 def _fail(message: str, status: int = BAD_INPUT) -> NoReturn:
-    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    write_line(f"error: {' '.join(message.split())}")
     sys.exit(status)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 import time
 import warnings
 from contextlib import contextmanager
@@ -22,6 +24,7 @@ from rich.progress import (
 
 from skywave import _json
 from skywave._folders import check_folder
+from skywave._known import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -70,14 +73,22 @@ def choose(given: str, known: Collection[str], what: str) -> str:
 
     """
     if given not in known:
-        raise typer.BadParameter(f"{given} is not a known {what}: use {', '.join(known)}")
+        raise typer.BadParameter(f"{given} is not a known {what}: use {listed(given, known)}")
     return given
 
 
 def warn(messages: Iterable[str]) -> None:
-    """Print warnings on stderr, one line each."""
+    """Print warnings on stderr, one line each; on a terminal, lines end between words."""
     for message in messages:
-        sys.stderr.write(f"warning: {' '.join(message.split())}\n")
+        write_line(f"warning: {' '.join(message.split())}")
+
+
+def write_line(line: str) -> None:
+    """Write a line on stderr, broken between words where a terminal ends."""
+    if sys.stderr.isatty():
+        columns = shutil.get_terminal_size().columns
+        line = textwrap.fill(line, columns, break_long_words=False, break_on_hyphens=False)
+    sys.stderr.write(f"{line}\n")
 
 
 @contextmanager

@@ -85,7 +85,7 @@ def reproduce(
         _list(as_json=as_json)
         return
     directory = out_dir or Path("out") / (paper or "all")
-    prepare_folder(directory, Kind.REPORT)
+    prepare_folder(directory, Kind.REPORT if paper else Kind.FRONT)
     if paper is None:
         _all(directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
     else:

@@ -159,6 +159,9 @@ def run(
         if live:
             lived = clock.run(experiment, captures, qlogs)
         else:
+            # Reading an unchanged file again gives errors their line. A pipe has been read.
+            again = not settings and scenario.is_file()
+            warn((inspect_file(scenario) if again else experiment.inspect()).warnings)
             results = _simulated(experiment, captures, qlogs, verify_physics=verify_physics)
     if live:
         _present(lived.results, out_dir, lived.verdict, as_json=as_json)
@@ -179,7 +182,6 @@ def _refuse(wrong: bool, message: str) -> None:
 def _simulated(
     experiment: Scenario, captures: dict[str, str], qlogs: dict[str, str], *, verify_physics: bool
 ) -> Results:
-    warn(experiment.inspect().warnings)
     with progress_bar() as show:
         return simulate.run(
             experiment,
@@ -255,11 +257,11 @@ def read(file: Path) -> Scenario:
     except UnicodeDecodeError as error:
         message = f"standard input is not text in UTF-8 ({error.reason})"
         raise ScenarioError(message) from error
+    syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
     try:
-        syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
         return Scenario.from_text(text, syntax, directory=".")
     except ScenarioError as error:
-        raise ScenarioError(message_about("standard input", error)) from None
+        raise ScenarioError(message_about("standard input", text, syntax, error)) from None
 
 
 def _captures(given: list[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skywave import _core
 from skywave.scenario.experiment import Inspection
+from skywave.scenario.place import field_of, line_and_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,10 +54,8 @@ def located(text: str, message: str) -> Wrong:
         return Wrong("", message)
     for field, name in _python_controls(_document(text), ""):
         return _at(text, field, f'"{name}" is a control in Python, which a page may not load')
-    field, colon, reason = message.partition(": ")
-    if not colon or " " in field:
-        return Wrong("", message)
-    return _at(text, field, reason)
+    field = field_of(message)
+    return _at(text, field, message.removeprefix(f"{field}: ")) if field else Wrong("", message)
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -80,14 +79,7 @@ def _python_controls(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _at(text: str, field: str, message: str) -> Wrong:
-    place = _core.place_of_field(text, field)
-    if place is None:
-        return Wrong(field, message)
-    key, value, _, is_exact = place
-    # The header of a table is where something is missing; a value is what is wrong.
-    at = value if is_exact else key
-    line = text.count("\n", 0, at) + 1
-    return Wrong(field, message, line, at - text.rfind("\n", 0, at))
+    return Wrong(field, message, *(line_and_column(text, field) or ()))
 
 
 def schema() -> dict[str, Any]:

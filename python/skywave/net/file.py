@@ -6,13 +6,14 @@ receiver puts each part in its place, and knows whether it has the whole file.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import struct
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 HEAD = struct.Struct(">4sQQ")
 """Magic, offset of the part, size of the file."""
@@ -22,12 +23,31 @@ UNKNOWN = 2**64 - 1
 LARGEST = 2**63 - 1
 
 
+class _Reader:
+    """Reads a file, and again what has been put back."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self._back = io.BytesIO()
+
+    def read(self, size: int) -> bytes:
+        """Return ``size`` bytes, or fewer at the end."""
+        data = self._back.read(size)
+        return data + self._source.read(size - len(data)) if len(data) < size else data
+
+    def put_back(self, data: bytes) -> None:
+        """Read these bytes next."""
+        self._back = io.BytesIO(data + self._back.read())
+
+
 class Parts:
-    """The parts of a file that is sent.
+    """The parts of a file that is sent, a :class:`~skywave.net.source.Source`.
 
     A part of a pipe does not know the size of the whole, so an empty part with the size follows the
     last one.
     """
+
+    may_repeat: ClassVar[bool] = True
 
     def __init__(self, source: BinaryIO, size: int) -> None:
         """Divide a file, from where it stands, into datagrams of at most ``size`` bytes.
@@ -36,13 +56,8 @@ class Parts:
             ValueError: If that leaves no room for data.
 
         """
-        if size <= HEAD.size:
-            raise ValueError(
-                f"a datagram of a file needs more than {HEAD.size} bytes, which say where its part"
-                " belongs"
-            )
-        self._source = source
-        self._room = size - HEAD.size
+        self._room = self._room_in(size)
+        self._source = _Reader(source)
         self._size = _size(source)
         self._offset = 0
         self.is_complete = False
@@ -60,15 +75,37 @@ class Parts:
             self.is_complete = self._offset == size
             yield HEAD.pack(MAGIC, self._offset, size)
 
+    def take_back(self, datagrams: Sequence[bytes], size: int) -> None:
+        """Do as :meth:`Source.take_back <skywave.net.source.Source.take_back>` says."""
+        self._room = self._room_in(size)
+        data = b"".join(datagram[HEAD.size :] for datagram in datagrams)
+        self._source.put_back(data)
+        self._offset -= len(data)
+        self.is_complete = False
+
+    @staticmethod
+    def _room_in(size: int) -> int:
+        if size <= HEAD.size:
+            raise ValueError(
+                f"a datagram of a file needs more than {HEAD.size} bytes, which say where its part"
+                " belongs"
+            )
+        return size - HEAD.size
+
     def _next(self) -> int:
         return self._room if self._size is None else min(self._room, self._size - self._offset)
 
 
 class Bare:
-    """A file that is sent without headers, for receivers that do not know them."""
+    """A file that is sent without headers, a :class:`~skywave.net.source.Source`.
+
+    It is for receivers that do not know the headers.
+    """
+
+    may_repeat: ClassVar[bool] = False
 
     def __init__(self, source: BinaryIO, size: int) -> None:
-        self._source = source
+        self._source = _Reader(source)
         self._size = size
         self.is_complete = False
         """Whether the last datagram has been taken."""
@@ -77,6 +114,12 @@ class Bare:
         while data := self._source.read(self._size):
             yield data
         self.is_complete = True
+
+    def take_back(self, datagrams: Sequence[bytes], size: int) -> None:
+        """Do as :meth:`Source.take_back <skywave.net.source.Source.take_back>` says."""
+        self._source.put_back(b"".join(datagrams))
+        self._size = size
+        self.is_complete = False
 
 
 def _size(source: BinaryIO) -> int | None:
@@ -113,8 +156,13 @@ class Assembly:
         end = offset + len(content)
         if self._may_seek:
             self._sink.seek(offset)
-        elif content and offset != (self._spans[-1][1] if self._spans else 0):
-            self._is_in_order = False
+        else:
+            written = self._spans[-1][1] if self._spans else 0
+            if self._is_in_order and offset < written:
+                # A sender repeats what a path may have refused, in smaller parts.
+                content = content[written - offset :]
+            elif content and offset != written:
+                self._is_in_order = False
         self._sink.write(content)
         self._add(offset, end)
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 MAGIC = b"SKYW"
 HEADER = len(MAGIC) + 4
@@ -16,6 +20,27 @@ def datagram(index: int, size: int) -> bytes:
     """
     head = MAGIC + (index & 0xFFFF_FFFF).to_bytes(4)
     return (head + hashlib.shake_128(head).digest(max(0, size - HEADER)))[:size]
+
+
+@dataclass
+class Load:
+    """Generated datagrams without end, a :class:`~skywave.net.source.Source`."""
+
+    size: int
+    """Bytes in a datagram."""
+    may_repeat: ClassVar[bool] = False
+    _next: int = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the next datagrams."""
+        while True:
+            self._next += 1
+            yield datagram(self._next - 1, self.size)
+
+    def take_back(self, datagrams: Sequence[bytes], size: int) -> None:
+        """Do as :meth:`Source.take_back <skywave.net.source.Source.take_back>` says."""
+        self._next -= len(datagrams)
+        self.size = size
 
 
 @dataclass

@@ -11,6 +11,8 @@ from importlib.metadata import entry_points, version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from skywave import _core
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -48,7 +50,8 @@ def paper(key: str) -> Paper[Any]:
     """
     found = tuple(entry_points(group=GROUP, name=key))
     if not found:
-        raise UnknownPaperError(f"{key} is not a known paper; {known()}")
+        meant = _core.suggestion(key, all_keys())
+        raise UnknownPaperError(f"{key} is not a known paper; {known()}{meant}")
     if len(found) > 1:
         owners = " and by ".join(sorted(map(_distribution, found)))
         raise BrokenPaperError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from matplotlib.figure import Figure
 
+from skywave._known import listed
 from skywave.columns import Scale, find
 from skywave.emodel import over_time
 from skywave.plots.distributions import box, cdf
@@ -60,7 +61,7 @@ def of_run(
 
     """
     if kind not in get_args(RunKind):
-        raise ValueError(f"{kind} is not a figure of a run: use {', '.join(get_args(RunKind))}")
+        raise ValueError(f"{kind} is not a figure of a run: use {listed(kind, get_args(RunKind))}")
     if to_s is not None and to_s <= from_s:
         raise ValueError(f"no samples from {from_s:g} s to {to_s:g} s: the end must be later")
     if "voice" in tables:
@@ -112,7 +113,7 @@ def _chosen(tables: Mapping[str, pa.Table], key: str, given: Collection[str]) ->
     known = _names(tables, key)
     for name in given:
         if name not in known:
-            raise ValueError(f"{name} is not a known {key}: use one of {', '.join(known)}")
+            raise ValueError(f"{name} is not a known {key}: use one of {listed(name, known)}")
     return [name for name in known if not given or name in given]
 
 

@@ -16,6 +16,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from skywave._known import listed
 from skywave.columns import Column, Scale, find, in_units
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import MOST_ENTRIES, for_all
@@ -104,13 +105,14 @@ def of_sweep(
     }
     for given in (x, by):
         if given is not None and given not in axes:
-            known = ", ".join(axes) or "none"
-            raise ValueError(f"{given} is not a dimension: use one of {known}")
+            raise ValueError(f"{given} is not a dimension: use one of {listed(given, axes)}")
     if kind is None:
         numeric = [axis.is_numeric for axis in axes.values() if len(axis.values) > 1]
         kind = "cdf" if not axes else "heat" if numeric == [True, True] else "line"
     if kind not in get_args(SweepKind):
-        raise ValueError(f"{kind} is not a figure of a sweep: use {', '.join(get_args(SweepKind))}")
+        raise ValueError(
+            f"{kind} is not a figure of a sweep: use {listed(kind, get_args(SweepKind))}"
+        )
     runs = {point: list(seeds.values()) for point, seeds in values.items()}
     if kind == "heat":
         return _heat(runs, axes, name, x or _default_x(axes, without=by), by)

@@ -14,6 +14,7 @@ from skywave._files import read_text
 from skywave.control import Control, live
 from skywave.scenario import parts
 from skywave.scenario.parts import DropTail, Dumbbell, Flow, Ftp, Probes, Unlimited
+from skywave.scenario.place import field_of, line_and_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -238,14 +239,18 @@ def read_file(path: str | Path, read: Callable[[str, Syntax, str], Read]) -> Rea
     except UnicodeDecodeError as error:
         message = f"{path} is not text in UTF-8 ({error.reason}): save it as UTF-8"
         raise _core.ScenarioError(message) from error
+    syntax: Syntax = "json" if path.suffix == ".json" else "toml"
     try:
-        return read(text, "json" if path.suffix == ".json" else "toml", str(path.parent))
+        return read(text, syntax, str(path.parent))
     except _core.ScenarioError as error:
-        raise _core.ScenarioError(message_about(path, error)) from None
+        raise _core.ScenarioError(message_about(path, text, syntax, error)) from None
 
 
-def message_about(source: str | Path, error: Exception) -> str:
-    """Return the message of an error, with the file or other source of the text in front."""
+def message_about(source: str | Path, text: str, syntax: Syntax, error: Exception) -> str:
+    """Return the message of an error with where it is: the source of the text, and the line."""
+    message = str(error)
     # A text in another syntax is "not TOML: ..".
-    verb = " is" if str(error).startswith("not ") else ":"
-    return f"{source}{verb} {error}"
+    if message.startswith("not "):
+        return f"{source} is {message}"
+    place = line_and_column(text, field_of(message)) if syntax == "toml" else None
+    return f"{source}: {message}" if place is None else f"{source}, line {place[0]}: {message}"

@@ -218,11 +218,11 @@ class Scenario(Part):
         duration: The simulated time the run covers, at most 100 years.
         seed: The seed of all random streams. Each stream is named, so adding a flow does not
             change the random numbers of the others.
-        nodes: The names of the nodes, in addition to those of `dumbbell`.
-        links: The links, in addition to those of `dumbbell`.
+        nodes: The names of the nodes, in addition to those of `dumbbell`; at most 250,000.
+        links: The links, in addition to those of `dumbbell`; at most 250,000.
         bottleneck: Shorthand for the classic topology of two routers. Absent: the network
             consists of `nodes` and `links`.
-        flows: The flows; at least one.
+        flows: The flows; at least one, and at most 100,000.
         probes: What to measure.
         verify_wire: Whether to encode and parse every packet and compare the result with the
             original. The run fails at the first difference.
@@ -906,8 +906,9 @@ class Pie(Part):
         max_burst: How long a burst is allowed without drops.
         mean_packet: The mean packet size; nothing is dropped while at most two such packets
             wait.
-        ecn: Whether to mark packets instead of dropping them, if they can be marked and drops
-            are rare.
+        ecn: Whether to mark packets instead of dropping them, if they can be marked.
+        mark_p: The drop probability from which on packets are dropped even if they could be
+            marked (RFC 8033 section 5.1).
         derandomise: Whether to derandomise drops so that they do not cluster (RFC 8033
             section 5.4).
         cap: Whether to limit the increase of a high drop probability (RFC 8033 section 5.5).
@@ -922,6 +923,7 @@ class Pie(Part):
     max_burst: Duration = field(default=Duration("150 ms"), converter=Duration)
     mean_packet: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
     ecn: bool = False
+    mark_p: float = 0.1
     derandomise: bool = False
     cap: bool = False
 

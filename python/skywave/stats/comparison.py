@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from skywave._known import listed
 from skywave.stats.correction import Correction, adjust
 from skywave.stats.intervals import CONFIDENCE, Estimate, average, bca, bootstrap
 
@@ -84,7 +85,7 @@ def compare(
 
     """
     if test not in get_args(Test):
-        raise ValueError(f"{test} is not a known test: use {', '.join(get_args(Test))}")
+        raise ValueError(f"{test} is not a known test: use {listed(test, get_args(Test))}")
     x, y = _aligned(one, other, names) if test in PAIRED else (_array(one), _array(other))
     for name, values in zip(names, (x, y), strict=True):
         if len(values) < 2:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from skywave._known import listed
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,7 +33,7 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[f
 
     """
     if correction not in get_args(Correction):
-        known = ", ".join(get_args(Correction))
+        known = listed(correction, get_args(Correction))
         raise ValueError(f"{correction} is not a known correction: use {known}")
     given = np.asarray(p_values, dtype=np.float64)
     tested = ~np.isnan(given)

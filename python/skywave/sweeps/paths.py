@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from attrs import frozen
 
 from skywave._core import ScenarioError
+from skywave._known import listed
 from skywave.control import Control, named
 from skywave.scenario.part import plain
 
@@ -112,11 +113,11 @@ class FieldPath:
                 before = _written(place) or "the scenario"
                 if isinstance(value, list) and isinstance(step, Entry):
                     names = [str(_name(entry) or index) for index, entry in enumerate(value)]
-                    return f": {before} has {', '.join(names) or 'no entries'}"
+                    return f": {before} has {listed(str(step.which), names, 'no entries')}"
                 if isinstance(value, list):
                     return f": {before} is a list: write {before}[*], or the name of one entry"
                 if isinstance(value, dict):
-                    return f": {before} has {', '.join(value)}"
+                    return f": {before} has {listed(str(step), value)}"
                 return f": {before} is {json.dumps(value)}"
         return ""
 

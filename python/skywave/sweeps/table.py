@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from skywave._files import replacing_file
+from skywave._known import listed
 from skywave.columns import Column
 from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
@@ -357,7 +358,7 @@ def _check_found(
         if each.of not in {"", "*"} and column_name(each.measure, each.of) not in found:
             there = sorted(of for measure, of in stored if measure == each.measure and of)
             kind = MEASURES[each.measure].of
-            raise ValueError(f"there is no {kind} {each.of}: use {', '.join(there) or 'none'}")
+            raise ValueError(f"there is no {kind} {each.of}: use {listed(each.of, there)}")
 
 
 def _ordered(asked: list[Asked], found: Iterable[str]) -> tuple[str, ...]:

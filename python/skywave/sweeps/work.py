@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
+from skywave._known import listed
 from skywave.sweeps import cluster, local
 from skywave.sweeps.job import Job
 from skywave.sweeps.measures import MEASURES, key_of
@@ -87,7 +88,7 @@ class Work:
             for flow in json.loads(point.text)["flows"]
         }
         for name in sorted(wanted - flows.keys()):
-            raise ValueError(f"there is no flow {name}: use {', '.join(flows) or 'none'}")
+            raise ValueError(f"there is no flow {name}: use {listed(name, flows)}")
 
     def store_plan(self, about: dict[str, Any]) -> None:
         """Store which runs there are.

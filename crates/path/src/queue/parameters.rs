@@ -16,3 +16,10 @@ pub(super) fn check_above_zero(time: Duration, field: &str) -> Result<(), Parame
         "0 s: give a time above zero".to_owned()
     })
 }
+
+/// Checks a probability that may not be zero.
+pub(super) fn check_probability(probability: f64, field: &str) -> Result<(), ParameterError> {
+    ParameterError::unless(probability > 0.0 && probability <= 1.0, field, || {
+        format!("{probability} is not a probability: above 0 and up to 1")
+    })
+}

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration, Instant};
 
-use super::parameters::{check_above_zero, check_mean_packet};
+use super::parameters::{check_above_zero, check_mean_packet, check_probability};
 use super::{
     AnyQueue, Backlog, Checked, Conduct, DropReason, Dropped, Head, Keeps, Limit, QueueKind, Room,
     Writes, mark,
@@ -36,9 +36,6 @@ const GAIN_DIVISORS: [(f64, f64); 6] = [
 const DECAY: f64 = 0.98;
 /// Below this drop probability, nothing is dropped if the delay is short.
 const SAFE_PROBABILITY: f64 = 0.2;
-/// From this drop probability on, packets are dropped even if they could be marked (RFC 8033
-/// section 5.1).
-const MARK_ECN_THRESHOLD: f64 = 0.1;
 /// From a drop probability of 0.1 on, the largest increase is 0.02 (RFC 8033 section 5.5).
 const CAP: (f64, f64) = (0.1, 0.02);
 /// No packet is dropped until the probabilities accumulated since the last drop reach the first
@@ -46,7 +43,7 @@ const CAP: (f64, f64) = (0.1, 0.02);
 const ACCUMULATED: (f64, f64) = (0.85, 8.5);
 
 /// Parameters of PIE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieConfig {
     /// `QDELAY_REF`: the target queue delay.
     pub target: Duration,
@@ -59,6 +56,9 @@ pub struct PieConfig {
     /// Whether to mark packets instead of dropping them, if they can be marked (RFC 8033 section
     /// 5.1).
     pub ecn: bool,
+    /// `mark_ecnth`: the drop probability from which on packets are dropped even if they could be
+    /// marked (RFC 8033 section 5.1).
+    pub mark_p: f64,
     /// Whether to derandomise drops so that they do not cluster (RFC 8033 section 5.4).
     pub derandomise: bool,
     /// Whether to limit the increase of a high drop probability (RFC 8033 section 5.5).
@@ -74,6 +74,7 @@ impl Default for PieConfig {
             max_burst: Duration::from_millis(150),
             mean_packet: 1000,
             ecn: false,
+            mark_p: 0.1,
             derandomise: false,
             cap: false,
         }
@@ -202,7 +203,7 @@ impl<P: Packet, R: Rng> Keeps<P> for Pie<P, R> {
             self.accumulated = 0.0;
             Some(DropReason::Full)
         } else if self.drop_early() {
-            let may_mark = self.config.ecn && self.drop_probability < MARK_ECN_THRESHOLD;
+            let may_mark = self.config.ecn && self.drop_probability < self.config.mark_p;
             (!may_mark || !mark(&mut packet)).then_some(DropReason::Early)
         } else {
             None
@@ -262,8 +263,12 @@ pub struct PieSpec {
     pub max_burst: Duration,
     /// The mean packet size; nothing is dropped while at most two such packets wait.
     pub mean_packet: Bytes,
-    /// Whether to mark packets instead of dropping them, if they can be marked and drops are rare.
+    /// Whether to mark packets instead of dropping them, if they can be marked.
     pub ecn: bool,
+    /// The drop probability from which on packets are dropped even if they could be marked (RFC 8033
+    /// section 5.1).
+    #[schemars(extend("x-unit" = "1"))]
+    pub mark_p: f64,
     /// Whether to derandomise drops so that they do not cluster (RFC 8033 section 5.4).
     pub derandomise: bool,
     /// Whether to limit the increase of a high drop probability (RFC 8033 section 5.5).
@@ -281,6 +286,7 @@ impl Default for PieSpec {
             max_burst: defaults.max_burst,
             mean_packet: Bytes::new(u64::from(defaults.mean_packet)),
             ecn: defaults.ecn,
+            mark_p: defaults.mark_p,
             derandomise: defaults.derandomise,
             cap: defaults.cap,
         }
@@ -292,6 +298,7 @@ impl PieSpec {
         let limit = Limit::from_parameters(self.packets, self.bytes)?;
         check_mean_packet(self.mean_packet)?;
         check_above_zero(self.target, "target")?;
+        check_probability(self.mark_p, "mark_p")?;
         ParameterError::unless(self.update >= LEAST_UPDATE, "update", || {
             format!("{} between updates: at least {LEAST_UPDATE}", self.update)
         })?;
@@ -301,6 +308,7 @@ impl PieSpec {
             max_burst: self.max_burst,
             mean_packet: self.mean_packet.get() as u32,
             ecn: self.ecn,
+            mark_p: self.mark_p,
             derandomise: self.derandomise,
             cap: self.cap,
         };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration};
 
-use super::parameters::{check_above_zero, check_mean_packet};
+use super::parameters::{check_above_zero, check_mean_packet, check_probability};
 use super::{
     AdaptiveRed, AnyQueue, Checked, Conduct, Head, Limit, QueueKind, Red, RedConfig, RedWeight,
     Writes,
@@ -105,12 +105,8 @@ impl RedSpec {
         let limit = Limit::from_parameters(self.packets, self.bytes)?;
         check_mean_packet(self.mean_packet)?;
         self.check_thresholds()?;
-        for (key, probability) in [("max_p", self.max_p), ("mark_p", self.mark_p)] {
-            let is_probability = probability > 0.0 && probability <= 1.0;
-            ParameterError::unless(is_probability, key, || {
-                format!("{probability} is not a probability: above 0 and up to 1")
-            })?;
-        }
+        check_probability(self.max_p, "max_p")?;
+        check_probability(self.mark_p, "mark_p")?;
         Ok(RedConfig {
             limit,
             min_threshold: self.min_threshold,

@@ -301,3 +301,30 @@ fn what_is_not_toml_or_json_says_where() {
         "not JSON: line 1, column 13: trailing characters"
     );
 }
+
+/// The parts of what is too long never get into memory.
+#[test]
+fn texts_that_are_too_long_are_refused_before_they_are_read() {
+    let long = format!("description = \"{}\"", "x".repeat(32 << 20));
+    let error = Scenario::from_toml(&long, &Registry::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the text has 33554448 bytes, and TOML may have at most 33554432: use fewer flows, and put \
+         long traces into files of their own"
+    );
+    let flow = r#"{"name":"a","from":"a","to":"b","transport":{"udp":{}},"source":"ftp"}"#;
+    let link = r#"{"from":"a","to":"b","rate":"1 bps","delay":"0 s"}"#;
+    for (field, element, most) in [
+        ("flows", flow, 100_000),
+        ("links", link, 250_000),
+        ("nodes", "\"a\"", 250_000),
+    ] {
+        // What follows the element that is too much is no longer read.
+        let text = format!("{{\"{field}\":[{},7]}}", vec![element; most + 1].join(","));
+        let error = Scenario::from_json(&text, &Registry::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("{field}: there are more than {most}: leave some out")
+        );
+    }
+}

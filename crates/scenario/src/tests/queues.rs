@@ -112,12 +112,26 @@ fn errors_of_codel_name_their_field() {
 
 #[test]
 fn errors_of_pie_name_their_field() {
-    assert_errors(&[(
-        QUEUE,
-        "queue = { pie = { packets = 9, update = \"0 s\" } }",
-        "links[0].queue.pie.update",
-        "0 s between updates",
-    )]);
+    assert_errors(&[
+        (
+            QUEUE,
+            "queue = { pie = { packets = 9, update = \"0 s\" } }",
+            "links[0].queue.pie.update",
+            "0 s between updates",
+        ),
+        (
+            QUEUE,
+            "queue = { pie = { packets = 9, mark_p = 0 } }",
+            "links[0].queue.pie.mark_p",
+            "0 is not a probability: above 0 and up to 1",
+        ),
+        (
+            QUEUE,
+            "queue = { pie = { packets = 9, mark_p = 1.1 } }",
+            "links[0].queue.pie.mark_p",
+            "1.1 is not a probability",
+        ),
+    ]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,12 +26,15 @@ from skywave.net import (
 from skywave.net.load import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterator
 
     from skywave.net import Connection, Stats
     from skywave.net.file import Assembly
+    from skywave.net.source import Source
 
 DIGEST = 16
+UNSETTLED = 256
+"""How many datagrams to keep, in case that they are discarded, before looking which have left."""
 
 
 class Ending(StrEnum):
@@ -84,13 +88,19 @@ class Exchange:
     """One end of a connection, from the handshake to its end."""
 
     connection: Connection
-    source: Iterable[bytes]
+    source: Source
     """The datagrams to send."""
     close: Ending
     close_s: float
     """How long the close may take before the connection is aborted."""
+    count: int | None = None
+    """The number of datagrams after which to stop sending; ``None`` for no limit."""
+    has_fixed_size: bool = False
+    """Whether it is an error that the path comes to take smaller datagrams only."""
     gap_s: float = 0.0
     """The time between datagrams."""
+    rate_bps: float | None = None
+    """The rate at which to send data, instead of ``gap_s``."""
     until: float | None = None
     """When to stop sending, by the monotonic clock; ``None`` for never."""
     idle_s: float = 0.0
@@ -114,6 +124,20 @@ class Exchange:
     _check: Check = field(default_factory=Check)
     _sent: int = 0
     _sent_bytes: int = 0
+    _taken: int = 0
+    """The datagrams of the source among those sent."""
+    _unsettled: deque[bytes] = field(default_factory=deque)
+    """The last datagrams queued, at least those that may not have left or not have arrived."""
+    _settle_at: int = UNSETTLED
+    """How many of them there may be."""
+    _longest: int = 0
+    """The size of the longest datagram since the last were taken back."""
+    _discarded: int = 0
+    """The datagrams that have been taken back because they were discarded."""
+    _known_lost: int = 0
+    """The datagrams lost before those that are unsettled."""
+    repeated: int = 0
+    """The datagrams that were sent, and sent again in smaller ones because they may be lost."""
     _digests: dict[str, list[str]] = field(default_factory=lambda: {"sent": [], "received": []})
     _too_large: int = 0
     """The datagrams too large to be echoed."""
@@ -176,21 +200,118 @@ class Exchange:
             time.sleep(min(wait_s, LOOK_S))
 
     def _send(self) -> None:
-        start = time.monotonic()
-        for index, data in enumerate(self.source):
-            self._sleep_until(start + index * self.gap_s)
-            while not self._is_over():
-                try:
-                    self.connection.send(data, timeout_s=LOOK_S)
-                except TimeoutError:
-                    # There is no room yet.
-                    continue
-                break
+        due = time.monotonic()
+        while not self.has_sent_all:
+            for data in self._rest():
+                self._sleep_until(due)
+                if not self._queue(data):
+                    break
+                due += 8 * len(data) / self.rate_bps if self.rate_bps else self.gap_s
             else:
+                self.has_sent_all = True
+            if self._is_over():
                 return
+            if self.has_sent_all and self._adapts and self._flush_and_take_back():
+                self.has_sent_all = False
+
+    @property
+    def _adapts(self) -> bool:
+        """Whether the datagrams of the source become smaller if the path comes to need that.
+
+        What is echoed waits in the same queue, and its sizes are the peer's.
+        """
+        return not self.has_fixed_size and not self.echo
+
+    def _rest(self) -> Iterator[bytes]:
+        datagrams = iter(self.source)
+        while self.count is None or self._taken < self.count:
+            data = next(datagrams, None)
+            if data is None:
+                return
+            yield data
+
+    def _queue(self, data: bytes) -> bool:
+        """Queue a datagram; return False if it is over, or the source has taken datagrams back."""
+        # What the queue discards are its last datagrams only if no shorter one is behind them.
+        if self._adapts and len(data) < self._longest and self._flush_and_take_back(data):
+            return False
+        while not self._is_over():
+            try:
+                self.connection.send(data, timeout_s=LOOK_S)
+            except TimeoutError:
+                # There is no room yet.
+                continue
+            except DatagramTooLargeError:
+                if not self._adapts:
+                    raise
+                self._take_back(data)
+                return False
+            self._taken += 1
             self._count_sent(data)
             self.show(self._sent, self._sent_bytes)
-        self.has_sent_all = True
+            if self._adapts:
+                self._longest = max(self._longest, len(data))
+                self._unsettled.append(data)
+                self._settle()
+            return True
+        return False
+
+    def _flush_and_take_back(self, *rejected: bytes) -> bool:
+        """Wait until everything has left; return whether the source has taken something back."""
+        self._flush()
+        if self._is_over() or self.connection.closed is not None:
+            return False
+        limit = self.connection.max_datagram_size
+        if limit >= self._longest and self._new_discards(self.connection.stats()) == 0:
+            return False
+        self._take_back(*rejected)
+        return True
+
+    def _take_back(self, *rejected: bytes) -> None:
+        """Have the source cut anew what the path has become too small for.
+
+        Queued datagrams are discarded if they are too large, and those are the last ones. Of those
+        that had left, some may have been too large for a router; if a receiver can tell what comes
+        twice, they are sent again too, as far as they have not been acknowledged.
+        """
+        # In this order: a path that shrinks in between refuses the next datagram.
+        limit = self.connection.max_datagram_size
+        stats = self.connection.stats()
+        discarded = min(self._new_discards(stats), len(self._unsettled))
+        doubtful = 0
+        if self.source.may_repeat and stats["acknowledged"] is not None and limit < self._longest:
+            outstanding = stats["datagrams_sent"] - stats["acknowledged"] - self._known_lost
+            doubtful = min(max(0, outstanding), len(self._unsettled) - discarded)
+        self._discarded += discarded
+        self.repeated += doubtful
+        again = [self._unsettled.pop() for _ in range(discarded + doubtful)]
+        again.reverse()
+        for data in again[doubtful:]:
+            self._taken -= 1
+            self._sent -= 1
+            self._sent_bytes -= len(data)
+        if self.digests and discarded:
+            del self._digests["sent"][-discarded:]
+        size = min(limit, self._longest) if self._longest else limit
+        self.source.take_back([*again, *rejected], size)
+        self._longest = 0
+
+    def _new_discards(self, stats: Stats) -> int:
+        return stats["datagrams_discarded"] - self._discarded
+
+    def _settle(self) -> None:
+        """Forget the datagrams that have left and, if they could be sent again, have arrived."""
+        if len(self._unsettled) < self._settle_at:
+            return
+        stats = self.connection.stats()
+        keep = self._sent - stats["datagrams_sent"]
+        acknowledged, lost = stats["acknowledged"], stats["lost"]
+        if self.source.may_repeat and acknowledged is not None:
+            self._known_lost = min(lost or 0, stats["datagrams_sent"] - acknowledged)
+            keep += stats["datagrams_sent"] - acknowledged - self._known_lost
+        while len(self._unsettled) > max(0, keep):
+            self._unsettled.popleft()
+        self._settle_at = 2 * len(self._unsettled) + UNSETTLED
 
     def _count_sent(self, data: bytes) -> None:
         self._sent += 1

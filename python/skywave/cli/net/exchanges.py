@@ -42,7 +42,7 @@ class Exchanges:
         self._once = once
         self._is_stopped = False
         self._running: dict[int, Exchange] = {}
-        self._ended: SimpleQueue[bool | Exception] = SimpleQueue()
+        self._ended: SimpleQueue[bool | BaseException] = SimpleQueue()
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
 
@@ -55,7 +55,7 @@ class Exchanges:
                     self._pool.submit(self._run, exchange)
                     if self._once:
                         return
-        except Exception as error:  # noqa: BLE001  (the main thread raises it)
+        except BaseException as error:  # noqa: BLE001  (the main thread raises it)
             self._ended.put(error)
 
     def _run(self, exchange: Exchange) -> None:
@@ -64,7 +64,7 @@ class Exchanges:
             with self._telling:
                 self._tell(document)
             self._ended.put(document["ok"])
-        except Exception as error:  # noqa: BLE001  (the main thread raises it)
+        except BaseException as error:  # noqa: BLE001  (the main thread raises it)
             self._ended.put(error)
         finally:
             del self._running[id(exchange)]
@@ -76,7 +76,7 @@ class Exchanges:
                 ended = self._ended.get(timeout=LOOK_S)
             except Empty:
                 continue
-            if isinstance(ended, Exception):
+            if isinstance(ended, BaseException):
                 raise ended
             return ended
 

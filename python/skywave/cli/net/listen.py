@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -25,8 +24,9 @@ from skywave.cli.net.exchange import (
 from skywave.cli.net.exchanges import Exchanges
 from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
-from skywave.cli.net.send import DATAGRAM, FAILED, LARGEST, generated
+from skywave.cli.net.send import DATAGRAM, FAILED, LARGEST
 from skywave.net.file import Assembly
+from skywave.net.load import Load
 
 if TYPE_CHECKING:
     from skywave.net import Connection
@@ -64,8 +64,14 @@ def listen(
         int, typer.Option(metavar="N", min=0, help="Number of datagrams to send to each client.")
     ] = 0,
     size: Annotated[
-        int, typer.Option(metavar="BYTES", min=1, max=LARGEST, help="Bytes of data per datagram.")
-    ] = DATAGRAM,
+        int | None,
+        typer.Option(
+            metavar="BYTES",
+            min=1,
+            max=LARGEST,
+            help="Bytes of data per datagram. Default: 1200, or less if the path takes less.",
+        ),
+    ] = None,
     interval_ms: Annotated[
         float, typer.Option(metavar="MS", min=0, help="Milliseconds between datagrams.")
     ] = 0,
@@ -135,9 +141,11 @@ def listen(
 
             return Exchange(
                 connection,
-                islice(generated(size), count),
+                Load(size or min(DATAGRAM, connection.max_datagram_size)),
                 close,
                 close_s,
+                count=count,
+                has_fixed_size=size is not None,
                 gap_s=interval_ms / 1e3,
                 idle_s=idle_ms / 1e3,
                 echo=echo,

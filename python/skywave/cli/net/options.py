@@ -13,7 +13,9 @@ from threading import Timer
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
+from attrs import fields
 
+from skywave import _core
 from skywave._files import check_writable
 from skywave.cli.console import warn
 from skywave.cli.net import place
@@ -270,7 +272,8 @@ def _configured(
     try:
         return kind.from_dict(document)
     except KeyError as error:
-        raise typer.BadParameter(f"{flag}: there is no option {error}: {listed}") from error
+        meant = _core.suggestion(str(error.args[0]), [option.name for option in fields(kind)])
+        raise typer.BadParameter(f"{flag}: there is no option {error}: {listed}{meant}") from error
     except (AttributeError, TypeError) as error:
         raise typer.BadParameter(f"{flag}: an option has the wrong form: {listed}") from error
     except ValueError as error:

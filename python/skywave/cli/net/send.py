@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,10 +26,9 @@ from skywave.cli.net.exchange import (
 from skywave.cli.net.interval import IntervalOption, print_line, seconds
 from skywave.cli.net.live import live_rate
 from skywave.net.file import Bare, Parts
-from skywave.net.load import datagram
+from skywave.net.load import Load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import BinaryIO
 
 DEFAULT_DURATION_S = 10.0
@@ -54,7 +52,8 @@ def send(
             metavar="BYTES",
             min=1,
             max=LARGEST,
-            help="Bytes of data per datagram. Default: 1200, or less if the path takes less.",
+            help="Bytes of data per datagram. Default: 1200, or less if the path takes less, also"
+            " if it comes to take less on the way.",
         ),
     ] = None,
     count: Annotated[
@@ -164,10 +163,13 @@ def send(
         show = stack.enter_context(live_rate("sent", enabled=interval_s is None))
         exchange = Exchange(
             connection,
-            islice(generated(length) if source is None else source, count),
+            source or Load(length),
             close,
             close_s,
-            gap_s=8 * length / rate_bps if rate_bps else (interval_ms or 0.0) / 1e3,
+            count=count,
+            has_fixed_size=size is not None,
+            gap_s=(interval_ms or 0.0) / 1e3,
+            rate_bps=rate_bps,
             until=None if duration_s is None else time.monotonic() + duration_s,
             idle_s=idle_ms / 1e3,
             digests=digests,
@@ -177,7 +179,8 @@ def send(
         )
         document = exchange.run()
     if source is not None:
-        judge(document, is_complete=exchange.has_sent_all and source.is_complete)
+        is_complete = exchange.has_sent_all and source.is_complete
+        judge(document, is_complete=is_complete, repeated=exchange.repeated)
     if as_json:
         print_json(document)
     else:
@@ -188,14 +191,15 @@ def send(
         raise typer.Exit(FAILED)
 
 
-def judge(document: dict[str, Any], *, is_complete: bool) -> None:
+def judge(document: dict[str, Any], *, is_complete: bool, repeated: int = 0) -> None:
     """Add to a report what became of the file, as far as the sender knows.
 
-    DCCP sends nothing again, so what was lost is a hole. The listener may still have dropped what
-    it acknowledged: only its own report says that the file is whole.
+    DCCP sends nothing again, so what was lost is a hole, unless it is among the datagrams whose
+    data was ``repeated`` in smaller ones. The listener may still have dropped what it acknowledged:
+    only its own report says that the file is whole.
     """
     stats, unacknowledged = document["stats"], document["sent"]["unacknowledged"]
-    # A path that takes smaller packets than before discards what was queued.
+    # With --size, a path that takes smaller packets than before discards what was queued.
     discarded = document["sent"]["discarded"]
     # What was taken for lost may have arrived late, and then it has been acknowledged too.
     lost = None if stats["lost"] is None else min(stats["lost"], unacknowledged)
@@ -205,8 +209,8 @@ def judge(document: dict[str, Any], *, is_complete: bool) -> None:
     if not is_complete:
         document["ok"] = False
         document["error"] = "the file was not sent to its end"
-    elif lost or discarded:
-        counts = ((lost, "lost"), (discarded, "discarded unsent"))
+    elif (holes := max(0, (lost or 0) - repeated)) or discarded:
+        counts = ((holes, "lost"), (discarded, "discarded unsent"))
         fates = ", ".join(f"{report.datagrams(count)} {fate}" for count, fate in counts if count)
         document["ok"] = False
         document["error"] = f"the file has holes: {fates}; the listener reports them"
@@ -216,11 +220,3 @@ def judge(document: dict[str, Any], *, is_complete: bool) -> None:
 
 def _open(file: str) -> BinaryIO:
     return sys.stdin.buffer if file == "-" else Path(file).open("rb")
-
-
-def generated(size: int) -> Iterator[bytes]:
-    """Yield generated datagrams without end."""
-    index = 0
-    while True:
-        yield datagram(index, size)
-        index += 1

@@ -102,14 +102,16 @@ fn the_link_is_kept_busy() {
     assert!(short.enqueue(at(0), Parcel::new(0, 1000)).is_err());
 }
 
-/// RFC 8033 section 5.1: marks below a drop probability of 0.1, drops from there on.
+/// RFC 8033 section 5.1: "if PIE->drop_prob_ < mark_ecnth && ecn_capable_packet == TRUE: mark packet;
+/// else drop packet", where mark_ecnth "SHOULD be set to 0.1".
 #[test]
 fn marks_while_drops_are_rare() {
-    let config = PieConfig {
-        ecn: true,
-        ..PieConfig::default()
-    };
-    let outcome = |probability, ecn| {
+    let outcome = |mark_p, probability, ecn| {
+        let config = PieConfig {
+            ecn: true,
+            mark_p,
+            ..PieConfig::default()
+        };
         let mut pie = loaded(config, probability);
         let offers = 2000;
         let refused = (0..offers)
@@ -123,12 +125,19 @@ fn marks_while_drops_are_rare() {
             .count();
         (refused, marked)
     };
-    let (refused, marked) = outcome(0.09, Ecn::Ect0);
+    assert_eq!(PieConfig::default().mark_p, 0.1);
+    let (refused, marked) = outcome(0.1, 0.09, Ecn::Ect0);
     assert!(refused == 0 && (120..240).contains(&marked), "{marked}");
-    let (refused, marked) = outcome(0.09, Ecn::NotEct);
+    let (refused, marked) = outcome(0.1, 0.09, Ecn::NotEct);
     assert!((120..240).contains(&refused) && marked == 0, "{refused}");
-    let (refused, marked) = outcome(0.11, Ecn::Ect0);
-    assert!((150..290).contains(&refused) && marked == 0, "{refused}");
+    for at_least in [0.1, 0.11] {
+        let (refused, marked) = outcome(0.1, at_least, Ecn::Ect0);
+        assert!((140..290).contains(&refused) && marked == 0, "{refused}");
+    }
+    let (refused, marked) = outcome(0.3, 0.29, Ecn::Ect0);
+    assert!(refused == 0 && (480..680).contains(&marked), "{marked}");
+    let (refused, marked) = outcome(0.3, 0.3, Ecn::Ect0);
+    assert!((500..700).contains(&refused) && marked == 0, "{refused}");
 }
 
 /// RFC 8033 section 5.4: at least 0.85/p and at most 8.5/p packets from one drop to the next.

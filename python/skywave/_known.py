@@ -1,0 +1,19 @@
+"""What to say of a name that nothing has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skywave import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def listed(given: str, known: Iterable[str], none: str = "none") -> str:
+    """Return the known names, and which of them may be meant, to end a message with.
+
+    ``none`` stands for them if there are none.
+    """
+    names = list(known)
+    return (", ".join(names) or none) + _core.suggestion(given, names)
