@@ -404,6 +404,9 @@ def test_a_warm_up_in_a_mean_is_found() -> None:
     assert warm_up_in_mean(times, ramp, from_s=25.0) is None
     assert warm_up_in_mean(times, [1.0] * 400) is None
     assert warm_up_in_mean([], []) is None
+    # A rate over a part of an interval may be anything.
+    assert warm_up_in_mean([*times, 200.001], [*[1.0] * 400, 1e6]) is None
+    assert warm_up_in_mean([*times, 200.001], [*ramp, 1e6]) == found
 
 
 def test_warm_ups_are_told_in_one_sentence() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.printing import number
+from skywave.samples import shares
 from skywave.stats.warm_up import truncation
 
 if TYPE_CHECKING:
@@ -76,12 +77,13 @@ def warm_up_in_mean(
     """Return the warm-up of a run if a mean of its samples from ``from_s`` on has it inside.
 
     It is found by MSER-5 (:func:`skywave.stats.truncation`), and counts if it moves the mean by at
-    least 1 %. A sample covers the interval that ends at its time.
+    least 1 %. A sample covers the interval that ends at its time. The last does not count if its
+    interval is shorter.
     """
     times = np.asarray(times_s, dtype=np.float64)
     values = np.asarray(samples, dtype=np.float64)
     # A sample that ends at from_s is before it.
-    counted = times > from_s
+    counted = (times > from_s) & (shares(times) == 1)
     times, values = times[counted], values[counted]
     left_out = truncation(values)
     if not left_out:
