@@ -294,6 +294,9 @@ def test_it_warns_as_a_plain_run_does_and_of_equal_seeds() -> None:
     kernels, same = three_runs(KernelTcp(control="cubic")).warnings()
     assert kernels.startswith("flows[0].transport.kernel-tcp: ")
     assert same.startswith("in the simulation, 3 seeds gave the same values")
+    _, simulated, lived = three_runs(Tcp(receive_window=2)).warnings()
+    assert simulated.startswith("in the simulation, f was limited by its receive window for ")
+    assert lived.startswith("in real time, f was limited by its receive window for ")
 
 
 def test_known_causes_are_named_if_something_differs() -> None:

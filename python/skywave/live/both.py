@@ -121,6 +121,12 @@ class Both:
         simulated = [list(dict(measures(results)).values()) for results in self.simulated]
         unchanged = unchanged_by_seeds(simulated)
         said = [] if unchanged is None else [f"in the simulation, {unchanged}"]
+        first = {"in the simulation": self.simulated[0], "in real time": self.lived[0].results}
+        said += [
+            f"{clock}, {sentence}"
+            for clock, results in first.items()
+            for sentence in results.limits()
+        ]
         return [*map(str, self.scenario.inspect().warnings), *said]
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SHARE_LIMITED = 0.1
 """The share of its time from which on a flow counts as limited by its receive window."""
+WIDEN = "set a larger receive_window, or raise max_receive_window if it autotunes"
+"""What to do then. Only a window of a fixed size is as large as it says from the start."""
 SHIFT = 0.01
 """The share of a mean by which a warm-up must move it to be mentioned."""
 MOST_NAMED = 3
@@ -56,8 +58,7 @@ def limited_by_receive_window(flow: Mapping[str, object]) -> str | None:
     return (
         f"{flow.get('name', 'a flow')} was limited by its receive window for "
         f"{number(limited_s, 3)} of {number(active_s, 3)} s "
-        f"({number(100 * limited_s / active_s, 2)} %): raise receive_window, or max_receive_window "
-        "if it autotunes"
+        f"({number(100 * limited_s / active_s, 2)} %): {WIDEN}"
     )
 
 
