@@ -853,9 +853,11 @@ def test_the_last_sample_of_a_run_may_be_of_a_shorter_interval() -> None:
 
 def test_results_tell_what_to_doubt(results: Results) -> None:
     assert results.warnings() == [], "too few samples to tell"
-    sampled = run(Scenario.from_file(ROOT / "examples" / "dccp.toml"))
+    sampled = run(Scenario.from_file(ROOT / "examples" / "dumbbell-mix.toml"))
     [warm_up] = sampled.warnings()
-    assert warm_up.startswith("the warm-up is inside the mean goodput of video (")
+    assert warm_up.startswith("the warm-up is inside the mean goodput of tcp-near (")
+    late = run(Scenario.from_file(ROOT / "examples" / "dccp.toml"))
+    assert late.warnings() == [], "goodput is over the time from a flow's start"
     changed = copy.copy(results)
     changed.summary = copy.deepcopy(results.summary)
     tcp: Any = changed.summary["flows"][1]

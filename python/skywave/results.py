@@ -234,7 +234,8 @@ class Results:
 
         found = self.limits()
         samples = by_name(self.flows, "flow", "goodput_bps") if "flows" in self.tables else {}
-        warm_ups = {flow: warm_up_in_mean(one.times_s, one.values) for flow, one in samples.items()}
+        active = {flow: one.active() for flow, one in samples.items()}
+        warm_ups = {flow: warm_up_in_mean(one.times_s, one.values) for flow, one in active.items()}
         known = {flow: warm_up for flow, warm_up in warm_ups.items() if warm_up is not None}
         warm_up = warm_ups_in_means("goodput", known)
         return found if warm_up is None else [*found, warm_up]

@@ -56,6 +56,14 @@ class Series:
         """Return it without the sample of a shorter interval, which differs more by chance."""
         return self._kept(self.shares == 1)
 
+    def active(self) -> Self:
+        """Return it from the first to the last value that is not 0."""
+        rows = np.flatnonzero(np.nan_to_num(self.values))
+        kept = np.zeros(self.values.size, np.bool_)
+        if rows.size:
+            kept[rows[0] : rows[-1] + 1] = True
+        return self._kept(kept)
+
     def _kept(self, kept: NDArray[np.bool_]) -> Self:
         return type(self)(self.times_s[kept], self.values[kept], self.shares[kept])
 

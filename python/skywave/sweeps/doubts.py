@@ -12,7 +12,7 @@ from attrs import define
 from skywave.columns import Scale
 from skywave.printing import number, with_margin
 from skywave.stats import Target, average, unchanged_by_seeds
-from skywave.stats.diagnostics import MOST_NAMED, SHARE_LIMITED, WIDEN
+from skywave.stats.diagnostics import MOST_NAMED, SHARE_LIMITED, WIDEN, not_before
 from skywave.stats.tables import describe
 from skywave.sweeps.measures import key_of
 
@@ -100,7 +100,7 @@ class Doubts:
         if not self._warm_ups:
             return []
         named = _named({flow for _, flow in self._warm_ups})
-        end_s = number(max(end_s for end_s, _ in self._warm_ups), 3)
+        end_s = not_before(max(end_s for end_s, _ in self._warm_ups))
         said = f"{self._where(self._warming)}the warm-up is inside the mean goodput of {named}"
         return [f'{said}: leave it out by a warm-up (--warm-up "{end_s} s")']
 

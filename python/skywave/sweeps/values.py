@@ -153,7 +153,8 @@ def warm_ups(results: Results, warm_up_s: float) -> Values:
     if "flows" not in results.tables:
         return values
     for flow, series in by_name(results.flows, "flow", "goodput_bps").items():
-        found = warm_up_in_mean(series.times_s, series.values, from_s=warm_up_s)
+        active = series.active()
+        found = warm_up_in_mean(active.times_s, active.values, from_s=warm_up_s)
         if found is not None:
             values["warm_up_s", flow] = found.end_s
     if values:
