@@ -176,6 +176,56 @@ def test_a_lone_sample_does_not_flatten_the_others(lab_opened: Page) -> None:
 
 
 @needs_chromium
+def test_spikes_of_one_flow_do_not_squeeze_the_others(lab_opened: Page) -> None:
+    """The largest of 4,800 samples of eight flows is 15.8 Mbps; of most flows, 3 Mbps or so."""
+    run_to_the_end(lab_opened, (ROOT / "examples" / "red.toml").read_text())
+    most = lab_opened.evaluate(f"Math.max(...{SERIES}.values.flat())")
+    assert lab_opened.evaluate(f"{plot('goodput')}.scales.y.max") < most / 2
+
+
+@needs_chromium
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_charts_are_seen_without_scrolling(
+    lab_browser: Browser, address: str, width: int, scheme: str
+) -> None:
+    with on_screen(lab_browser, address, (width, HEIGHT[width]), scheme) as page:
+        figures = page.locator("figure")
+        expect(page.get_by_text("Press Run, or r")).to_be_visible()
+        expect(figures.first).to_be_hidden()
+        expect(page.locator(".cm-content")).to_be_hidden()
+        run_to_the_end(page, (ROOT / "examples" / "red.toml").read_text())
+        expect(page.get_by_text("Press Run, or r")).to_be_hidden()
+        boxes = [box for box in (figure.bounding_box() for figure in figures.all()) if box]
+        assert boxes[0]["y"] < 0.45 * HEIGHT[width]
+        seen = sum(box["y"] + box["height"] <= HEIGHT[width] for box in boxes)
+        assert seen >= (6 if width > 900 else 1)
+
+
+@needs_chromium
+def test_an_error_in_the_text_unfolds_it(lab_opened: Page) -> None:
+    wrong = TEXT.replace("2 Mbps", "2 Mbpits")
+    lab_opened.evaluate("text => { skywaveLab.runs.get('a').text = text }", wrong)
+    expect(lab_opened.locator(".cm-lintRange-error")).to_be_visible()
+
+
+@needs_chromium
+def test_a_legend_has_values_while_there_is_a_pointer(lab_opened: Page) -> None:
+    run_to_the_end(lab_opened)
+    legend = lab_opened.locator("[data-panel=goodput] .u-legend")
+    over = lab_opened.locator("[data-panel=goodput] .u-over")
+    time = legend.get_by_text("time")
+    expect(time).to_be_hidden()
+    assert re.fullmatch(r"tcp\s*:?\s*dccp\s*:?\s*", legend.inner_text())
+    height = legend.bounding_box()
+    over.hover(position={"x": 100, "y": 50})
+    expect(time).to_be_visible()
+    expect(legend).to_contain_text(re.compile(r"tcp\s*\d"))
+    assert legend.bounding_box() == height, "nothing below it moves"
+    lab_opened.mouse.move(5, 5)
+    expect(time).to_be_hidden()
+
+
+@needs_chromium
 def test_two_runs_have_the_same_ranges(lab_opened: Page) -> None:
     lab_opened.get_by_role("button", name="Two runs").click()
     run_to_the_end(lab_opened, TEXT.replace("packets = 20", "packets = 5"), "a")
@@ -253,6 +303,7 @@ def test_an_error_of_the_last_run_is_not_said_of_the_next(
 
 @needs_chromium
 def test_an_error_is_shown_at_its_line(lab_opened: Page) -> None:
+    lab_opened.get_by_text("Scenario as text").click()
     line = lab_opened.locator(".cm-line", has_text='rate = "2 Mbps"').first
     line.click()
     lab_opened.keyboard.press("End")
@@ -288,6 +339,7 @@ def test_keys_play_pause_step_and_stop(lab_opened: Page) -> None:
 
 @needs_chromium
 def test_the_keyboard_completes_keys_of_the_schema(lab_opened: Page) -> None:
+    lab_opened.get_by_text("Scenario as text").click()
     lab_opened.locator(".cm-line", has_text='rate = "2 Mbps"').first.click()
     lab_opened.keyboard.press("End")
     lab_opened.keyboard.press("Enter")
@@ -320,7 +372,7 @@ def test_two_runs_and_a_link_to_both(lab_opened: Page, lab_browser: Browser, add
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
 def test_a_run_looks_as_before(lab_browser: Browser, address: str, width: int, scheme: str) -> None:
     with on_screen(lab_browser, address, (width, HEIGHT[width]), scheme) as page:
-        expect(page.get_by_role("slider", name="Rate")).to_be_visible()
+        expect(page.get_by_role("slider", name="Rate")).to_be_visible(visible=width > 900)
         expect(page.locator(".scenarios option").first).to_be_attached(timeout=30_000)
         page.get_by_label("Pace").select_option("")
         page.get_by_role("button", name="Run", exact=True).click()

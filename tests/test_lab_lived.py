@@ -80,6 +80,7 @@ def test_a_lived_run_is_stopped_and_cannot_be_paused(
     while not (stopped := until(socket, "stopped")).state["notes"]:
         pass
     assert 0 < stopped.state["time_s"] < 90_000
+    assert stopped.tables["flows"][-1]["time_s"] == stopped.state["time_s"]
     assert_gone(begun)
     assert b"<svg" in page_of.get(f"/runs/{session}/a/run.svg").content
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import threading
 import zipfile
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,30 @@ def test_a_run_is_stopped(socket: WebSocketTestSession, page_of: TestClient) -> 
     assert until(socket, "stopped").state["time_s"] < 90_000
     answer = page_of.get(f"/runs/{session}/a/tables.zip")
     assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_the_part_of_an_interval_at_the_end_is_shown(
+    socket: WebSocketTestSession, page_of: TestClient, *, is_stopped: bool
+) -> None:
+    session = hello(socket)
+    text = TEXT.replace("20 s", "90000 s" if is_stopped else "2.05 s")
+    rows: list[dict[str, Any]] = []
+    socket.send_json({"type": "start", "run": "a", "text": text, "pace": 1})
+    state: dict[str, Any] = {"state": "running"}
+    while state["state"] not in {"ended", "stopped"} or rows[-1]["time_s"] < state["time_s"]:
+        message = socket.receive()
+        if (data := message.get("bytes")) is not None:
+            rows += unpacked(data)[1]["flows"].to_pylist()
+            if is_stopped and len(rows) == 2:
+                socket.send_json({"type": "stop", "run": "a"})
+        else:
+            state = json.loads(message["text"])
+    answer = page_of.get(f"/runs/{session}/a/tables.zip")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        table = pq.read_table(io.BytesIO(archive.read("flows.parquet")))
+    assert table.select(list(rows[0])).to_pylist() == rows
+    assert is_stopped or rows[-1]["time_s"] == 2.05
 
 
 def test_a_change_runs_again_up_to_the_present(socket: WebSocketTestSession) -> None:

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 from unittest import mock
 
+import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 
@@ -293,6 +294,9 @@ def test_it_warns_as_a_plain_run_does_and_of_equal_seeds() -> None:
     kernels, same = three_runs(KernelTcp(control="cubic")).warnings()
     assert kernels.startswith("flows[0].transport.kernel-tcp: ")
     assert same.startswith("in the simulation, 3 seeds gave the same values")
+    _, simulated, lived = three_runs(Tcp(receive_window=2)).warnings()
+    assert simulated.startswith("in the simulation, f was limited by its receive window for ")
+    assert lived.startswith("in real time, f was limited by its receive window for ")
 
 
 def test_known_causes_are_named_if_something_differs() -> None:
@@ -335,8 +339,24 @@ def test_the_page_has_both_clocks(tmp_path: Path) -> None:
 
 
 @needs_namespaces
-def test_a_run_without_a_sample_has_a_page_without_a_figure(tmp_path: Path) -> None:
-    done = run_process("run", "--both", in_file(tmp_path, "1 ms"), "--out", tmp_path / "both")
+def test_a_run_shorter_than_an_interval_has_a_figure(tmp_path: Path) -> None:
+    done = run_process("run", "--both", in_file(tmp_path, "200 ms"), "--out", tmp_path / "both")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "both" / "both.html").read_text(encoding="utf-8")
+    assert "Over time" in page
+    assert any((tmp_path / "both" / "figures").iterdir())
+    for clock in ("simulated", "lived"):
+        rows = pq.read_table(tmp_path / "both" / f"{clock}-1" / "flows.parquet")
+        assert rows["time_s"].to_pylist() == [0.2]
+
+
+@needs_namespaces
+def test_a_run_of_which_nothing_happened_has_a_page_without_a_figure(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.json"
+    late = described(Tcp(), Ftp(), "20 ms")
+    late.flows = [evolve(late.flows[0], start="1 s")]
+    file.write_text(late.to_json(), encoding="utf-8")
+    done = run_process("run", "--both", file, "--out", tmp_path / "both")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "both" / "both.html").read_text(encoding="utf-8")
     assert "Over time" not in page

@@ -23,7 +23,7 @@ from skywave.emodel import quality
 from skywave.plots.directory import read_tables
 from skywave.plots.files import render
 from skywave.plots.names import axis_name, short_labels
-from skywave.samples import by_name
+from skywave.samples import by_name, shares
 from skywave.stats import average
 
 if TYPE_CHECKING:
@@ -195,6 +195,29 @@ def test_many_flows_are_thin_lines_around_their_mean() -> None:
     assert len(axes.get_lines()) == 12 + 2
     assert legend(axes) == ["each", "mean of 12"]
     assert lines(axes)["mean of 12"] == ([1, 2], [5.5, 5.5])
+
+
+def cut_short() -> dict[str, pa.Table]:
+    """Return the samples of a run of 3.001 s: a packet in the last ms is a rate of 12 Mbps."""
+    rates = [1e6, 2e6, 1e6, 12e6]
+    flows = {"time_s": [1.0, 2.0, 3.0, 3.001], "flow": ["a"] * 4, "goodput_bps": rates}
+    return {"flows": pa.table(flows)}
+
+
+def test_an_interval_that_the_end_cut_short_does_not_set_the_scale() -> None:
+    [axes] = plots.of_run(cut_short(), from_s=1).axes
+    assert axes.get_ylabel() == "goodput\n(Mbps)"
+    assert lines(axes)["a"] == ([2, 3, 3.001], [2, 1, 12])
+    assert axes.get_ylim()[1] == pytest.approx(2.1)
+
+
+def test_an_interval_that_the_end_cut_short_is_not_in_a_distribution() -> None:
+    [axes] = plots.of_run(cut_short(), "cdf").axes
+    values, _ = lines(axes)["a"]
+    assert values[1:] == [1, 1, 2]
+    [axes] = plots.of_run({"flows": cut_short()["flows"].slice(3)}, "cdf").axes
+    values, _ = lines(axes)["a"]
+    assert values[1:] == [12], "a run without a whole interval has this one"
 
 
 def test_distributions_of_samples(results: Results) -> None:
@@ -714,8 +737,19 @@ def test_wrong_options_are_one_line(
 def test_directories_without_results_are_named(tmp_path: Path) -> None:
     assert_bad_input(run_cli("plot", tmp_path / "absent"), "absent")
     (tmp_path / "summary.json").write_text("{}")
+    says = "neither of its tables flows.parquet and links.parquet: run it again with --out"
+    assert_bad_input(run_cli("plot", tmp_path), says)
     (tmp_path / "flows.parquet").write_bytes(b"not Parquet")
     assert_bad_input(run_cli("plot", tmp_path), "arquet")
+
+
+def test_a_run_on_both_clocks_has_runs_to_draw(results: Results, tmp_path: Path) -> None:
+    (tmp_path / "both.json").write_text("{}")
+    assert_bad_input(run_cli("plot", tmp_path), "simulated-1")
+    (tmp_path / "simulated-1").mkdir()
+    results.write_tables(tmp_path / "simulated-1")
+    done = run_cli("plot", tmp_path / "simulated-1")
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_sweep_is_drawn_from_its_directory(tmp_path: Path) -> None:
@@ -804,11 +838,26 @@ def test_samples_by_name_in_the_order_of_the_table() -> None:
     assert by_name(table.slice(0, 0), "flow", "value") == {}
 
 
+def test_the_last_sample_of_a_run_may_be_of_a_shorter_interval() -> None:
+    def of(*times_s: float) -> list[float]:
+        return list(shares(np.array(times_s)))
+
+    assert of() == []
+    assert of(0.7, 0.7) == [1, 1]
+    assert of(1, 1, 2, 2) == [1, 1, 1, 1]
+    assert of(1, 2, 2.25, 2.25) == [1, 1, 0.25, 0.25]
+    assert of(1, 1.5) == [1, 0.5]
+    # 0.1 has no exact form in floating point.
+    assert of(*(0.1 * number for number in range(1, 1000))) == [1] * 999
+
+
 def test_results_tell_what_to_doubt(results: Results) -> None:
     assert results.warnings() == [], "too few samples to tell"
-    sampled = run(Scenario.from_file(ROOT / "examples" / "dccp.toml"))
+    sampled = run(Scenario.from_file(ROOT / "examples" / "dumbbell-mix.toml"))
     [warm_up] = sampled.warnings()
-    assert warm_up.startswith("the warm-up is inside the mean goodput of video (")
+    assert warm_up.startswith("the warm-up is inside the mean goodput of tcp-near (")
+    late = run(Scenario.from_file(ROOT / "examples" / "dccp.toml"))
+    assert late.warnings() == [], "goodput is over the time from a flow's start"
     changed = copy.copy(results)
     changed.summary = copy.deepcopy(results.summary)
     tcp: Any = changed.summary["flows"][1]

@@ -59,10 +59,23 @@ def test_a_window_that_limits_a_flow_is_named(tmp_path: Path) -> None:
     share = flow["receive_window_limited_s"] / flow["active_s"]
     assert share > 0.9
     assert stderr.startswith(WARNING)
-    assert f"({100 * share:.0f} %): raise receive_window" in stderr
+    assert f"({100 * share:.0f} %): set a larger receive_window, or raise max_" in stderr
     small = FIXED.replace("receive_window = 1000", 'max_receive_window = "1 MB"')
     _, stderr = ran(small, tmp_path)
     assert stderr.startswith(WARNING)
+
+
+def test_a_sweep_says_at_how_many_points_a_window_limits(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(FIXED.replace('"120 s"', '"10 s"'))
+    windows = ("--set", "flows[*].transport.tcp.receive_window=100,1000,100000")
+    done = run_cli("sweep", path, *windows, "--out", tmp_path / "sweep", "--json")
+    assert done.returncode == 0, done.stderr
+    [warning] = [line for line in done.stderr.splitlines() if "receive window" in line]
+    assert warning.startswith("warning: at 2 of 3 points, cubic was limited by its receive window ")
+    assert warning.endswith(
+        "set a larger receive_window, or raise max_receive_window if it autotunes"
+    )
 
 
 def test_the_default_is_printed_and_a_fixed_window_has_no_maximum() -> None:

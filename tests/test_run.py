@@ -69,6 +69,29 @@ def test_the_tables_and_the_totals_agree(results: Results) -> None:
     assert results.drops.num_rows == sum(link["drops"] for link in results.summary["links"])
 
 
+@pytest.mark.parametrize("duration", ["700 ms", "7 s", "7.3 s"])
+def test_tables_end_with_the_run(duration: str, tmp_path: Path) -> None:
+    mix = Scenario.from_file(MIX)
+    mix.duration = Duration(duration)
+    results = run(mix)
+    for name in ("flows", "links", "link_flows"):
+        assert max(results.tables[name]["time_s"].to_pylist()) == mix.duration.seconds, name
+    flows = results.flows.to_pandas().groupby("flow", observed=True)
+    delivered = flows["delivered_packets"].sum()
+    for flow in results.summary["flows"]:
+        assert delivered[flow["name"]] == flow["delivered_packets"]
+    for table in (results.links, results.link_flows):
+        by_link = table.to_pandas().groupby("link", observed=True)[["arrivals", "drops"]].sum()
+        summed = {name: tuple(sums) for name, sums in by_link.iterrows()}
+        totals = {
+            link["name"]: (link["arrivals"], link["drops"]) for link in results.summary["links"]
+        }
+        assert summed == {name: totals[name] for name in mix.probes.links}
+    results.plot(out=[tmp_path / "a.svg"])
+    done = run_cli("plot", results.write(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_flows_carry_is_what_links_carry(results: Results) -> None:
     by_flow = results.link_flows.to_pandas().groupby(["time_s", "link"], observed=True)
     by_link = results.links.to_pandas().set_index(["time_s", "link"])

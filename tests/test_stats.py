@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.signal import lfilter
 
 from skywave.fairness import jain
 from skywave.stats import (
@@ -404,6 +405,32 @@ def test_a_warm_up_in_a_mean_is_found() -> None:
     assert warm_up_in_mean(times, ramp, from_s=25.0) is None
     assert warm_up_in_mean(times, [1.0] * 400) is None
     assert warm_up_in_mean([], []) is None
+    # A rate over a part of an interval may be anything.
+    assert warm_up_in_mean([*times, 200.001], [*[1.0] * 400, 1e6]) is None
+    assert warm_up_in_mean([*times, 200.001], [*ramp, 1e6]) == found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_one_step_leaves_out_the_warm_up_of_all_flows(seed: int) -> None:
+    """Of what one flow leaves out, another may have a warm-up only from then on."""
+    random = np.random.default_rng(seed)
+    times = np.arange(1.0, 601.0)
+    ramp = np.interp(times, [0, 20, 600], [0, 1, 1])
+    flows = [ramp + lfilter([1], [1, -0.9], random.normal(0, 0.025, 600)) for _ in range(6)]
+    found = [warm_up_in_mean(times, flow) for flow in flows]
+    advised_s = max(one.end_s for one in found if one is not None)
+    for from_s in (advised_s, advised_s + 50):
+        assert [warm_up_in_mean(times, flow, from_s=from_s) for flow in flows] == [None] * 6
+
+
+@pytest.mark.parametrize(
+    ("time_s", "said"),
+    [(125.0, "125"), (125.1, "126"), (1234.2, "1235"), (0.1, "0.1"), (2.003, "2.01")],
+)
+def test_an_advised_time_is_not_before_the_end_of_the_warm_up(time_s: float, said: str) -> None:
+    sentence = warm_ups_in_means("goodput", {"a": WarmUp(time_s, 0.1)})
+    assert sentence is not None
+    assert sentence.endswith(f"average from {said} s on")
 
 
 def test_warm_ups_are_told_in_one_sentence() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -358,6 +360,50 @@ def test_an_early_end_after_jitter_is_known_within_the_jitter() -> None:
     assert start.active_after(2.0, 1.0, 5.0) == pytest.approx(0.5), "from 1.5 on at the latest"
     assert start.active_after(0.5, 1.0, 5.0) == 1.0
     assert start.active_after(2.0, 0.0, 5.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("duration", "weights"),
+    [("700 ms", [0.7]), ("3 s", [1.0, 1.0, 1.0]), ("3.25 s", [1.0, 1.0, 1.0, 0.25])],
+)
+def test_means_are_over_the_whole_time(
+    base: Scenario, tmp_path: Path, duration: str, weights: list[float]
+) -> None:
+    timed = evolve(base, duration=duration, seed=1)
+    names = ["queue_mean[r1->r2]", "cwnd_mean[file]", "delay_mean[file]"]
+    found = sweep(timed, measures=names, out=tmp_path).table.to_pylist()[0]
+    results = run(timed)
+    queue = results.at_link("r1->r2")["queue_packets"].to_numpy()
+    assert found["queue_mean_packets[r1->r2]"] == pytest.approx(np.average(queue, weights=weights))
+    flows = results.flows.to_pandas().query("flow == 'file'")
+    cwnd = np.average(flows["cwnd_packets"], weights=weights)
+    assert found["cwnd_mean_packets[file]"] == pytest.approx(cwnd)
+    delay = np.average(flows["delay_mean_s"], weights=flows["delivered_packets"])
+    assert found["delay_mean_s[file]"] == pytest.approx(delay)
+
+
+def test_a_warm_up_may_end_in_the_last_interval(base: Scenario, tmp_path: Path) -> None:
+    timed = evolve(base, duration="3.25 s", seed=1)
+    [row] = sweep(
+        timed, measures=["goodput[file]"], warm_up="3.1 s", out=tmp_path
+    ).table.to_pylist()
+    rates = run(timed).flows.to_pandas().query("flow == 'file'")["goodput_bps"]
+    assert row["goodput_bps[file]"] == pytest.approx(rates.iloc[-1])
+
+
+def test_state_is_that_of_senders_that_have_it_and_send(base: Scenario, tmp_path: Path) -> None:
+    """Before it starts, CCID 3 shows the window of CCID 2; TCP shows its first one."""
+    late = evolve(base, duration="10 s", seed=1)
+    late.flows = []
+    late.add_flow("f1", "s1", "d1", Tcp(), start="5 s")
+    late.add_flow("f2", "s1", "d1", Dccp(ccid=3), start="5 s")
+    names = ["cwnd_mean[*]", "srtt_mean[*]", "cwnd_mean"]
+    [row] = sweep(late, measures=names, out=tmp_path).table.to_pylist()
+    assert math.isnan(row["cwnd_mean_packets[f2]"])
+    cwnd = run(late).flows.to_pandas().query("flow == 'f1' and time_s >= 5")["cwnd_packets"]
+    assert row["cwnd_mean_packets[f1]"] == pytest.approx(cwnd.mean())
+    assert row["cwnd_mean_packets"] == row["cwnd_mean_packets[f1]"]
+    assert row["srtt_mean_s[f2]"] > 0
 
 
 def test_other_measures_need_no_new_run(base: Scenario, tmp_path: Path) -> None:

@@ -87,9 +87,10 @@ export class Chart {
       scales: { x: { time: false, range: () => [this.from, Math.max(this.to, this.from + 0.001)] }, y: { range: () => [0, this.top > 0 ? this.top : 1] } },
       cursor: { sync: { key: this.sync }, drag: { x: false, y: false } },
       legend: { show: true, live: true },
+      hooks: { setLegend: [(u) => u.root.classList.toggle("pointed", u.legend.idx != null)] },
       axes: [{ ...axis, size: 28, values: (_u, ticks) => ticks.map((tick) => `${tick} s`) }, { ...axis, size: 54 }],
       series: [
-        { label: "time", value: (_u, value) => (value == null ? "–" : `${value.toFixed(2)} s`) },
+        { label: "time", value: (_u, value) => (value == null ? "" : `${value.toFixed(2)} s`) },
         ...series.names.map((name) => ({
           label: name,
           stroke: colours[colourOf(name) % colours.length]!,
@@ -97,7 +98,8 @@ export class Chart {
           width: 1.5,
           spanGaps: true,
           points: { show: false },
-          value: (_u: uPlot, value: number | null) => (value == null ? "–" : value.toPrecision(4)),
+          value: (_u: uPlot, value: number | null, _series: number, at: number | null) =>
+            at === null ? "" : value == null ? "–" : value.toPrecision(4),
         })),
       ],
     };

@@ -14,6 +14,7 @@ export interface Offered {
 }
 
 const CHECK_MS = 250;
+const WIDE = matchMedia("(min-width: 901px)");
 const REAL =
   "In real time, the scenario runs between sockets on this machine and takes as long as it says. It may be stopped, " +
   "but not paused, stepped or paced, and its knobs are for the next run.";
@@ -58,6 +59,8 @@ export class Run {
     this.find(".scenarios").onchange = () => void this.load(this.find<HTMLSelectElement>(".scenarios").value);
     this.find(".link").onchange = () => this.downloads();
     this.find(".clock").onchange = () => this.buttons();
+    // On a narrow screen, the charts come before it.
+    this.find<HTMLDetailsElement>(".turning").open = WIDE.matches;
     this.buttons();
   }
 
@@ -160,6 +163,7 @@ export class Run {
         const at = message.line === null ? "" : `line ${message.line}: `;
         const field = message.field ? `${message.field}: ` : "";
         this.complain(`${at}${field}${message.message}`);
+        if (message.line !== null) this.find<HTMLDetailsElement>(".text").open = true;
         if (message.line !== null) this.editor.mark(message.message, message.line, message.column ?? 1);
         break;
       }

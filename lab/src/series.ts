@@ -11,34 +11,43 @@ export interface Rows {
 
 /** How far an axis goes beyond its largest value. */
 const ABOVE = 1.08;
-/** A value is unusual from this many times the 99th percentile on. */
-const UNUSUAL = 2;
-/** Among fewer values, none is unusual: the first ones of a flow grow from one to the next. */
-const FEWEST = 10;
+/** A value is unusual if it is more than this many times as large as what lasts: the largest median of values in a row. */
+const UNUSUAL = 1.5;
+/** Of how many values a median is. Four in a row do not change it. */
+const LASTING = 9;
 
 /** The series of one chart. All have a value, or null, at every time. */
 export class Series {
   readonly times: number[] = [];
   readonly names: string[] = [];
   readonly values: (number | null)[][] = [];
+  /** For each value, the median of it and those before it that are not 0; 0 if they are fewer than LASTING. */
+  private readonly medians: number[][] = [];
+  /** For each name, its last values that are not 0. */
+  private readonly last: number[][] = [];
 
   add(rows: Rows): void {
     for (const [row, time] of rows.times.entries()) {
       if (this.times.length === 0 || time > this.times[this.times.length - 1]!) {
         this.times.push(time);
         for (const column of this.values) column.push(null);
+        for (const column of this.medians) column.push(0);
       }
-      this.column(rows.names[row]!)[this.times.length - 1] = rows.values[row]!;
+      const at = this.place(rows.names[row]!);
+      const value = rows.values[row]!;
+      this.values[at]![this.times.length - 1] = value;
+      if (value !== null && value > 0) this.medians[at]![this.times.length - 1] = this.median(at, value);
     }
   }
 
-  /** Returns where an axis from 0 ends: a little above the largest value, or, if `isCut`, the largest usual one. */
+  /** Returns where an axis from 0 ends: a little above the largest value, or, if `isCut`, at most where values become unusual. */
   top(isCut: boolean): number {
     let top = 0;
-    for (const column of this.values) {
+    for (const [at, column] of this.values.entries()) {
       const largest = column.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
-      // Only what may move the axis is worth sorting.
-      if (largest > top) top = Math.max(top, isCut ? largestUsual(column) : largest);
+      const lasting = this.medians[at]!.reduce((most, median) => Math.max(most, median), 0);
+      // The first values of a flow grow from one to the next.
+      top = Math.max(top, isCut && lasting > 0 ? Math.min(largest, UNUSUAL * lasting) : largest);
     }
     return top * ABOVE;
   }
@@ -49,33 +58,37 @@ export class Series {
     const first = kept < 0 ? this.times.length : kept;
     if (first === 0) return;
     this.times.splice(0, first);
-    for (const column of this.values) column.splice(0, first);
+    for (const column of [...this.values, ...this.medians]) column.splice(0, first);
     for (let at = this.names.length - 1; at >= 0; at--) {
       if (this.values[at]!.some((value) => value !== null)) continue;
       this.names.splice(at, 1);
       this.values.splice(at, 1);
+      this.medians.splice(at, 1);
+      this.last.splice(at, 1);
     }
   }
 
-  private column(name: string): (number | null)[] {
+  /** Returns the place of a name's columns. */
+  private place(name: string): number {
     let at = this.names.indexOf(name);
     if (at < 0) {
       at = this.names.length;
       this.names.push(name);
       this.values.push(new Array<null>(this.times.length).fill(null));
+      this.medians.push(new Array<number>(this.times.length).fill(0));
+      this.last.push([]);
     }
-    return this.values[at]!;
+    return at;
   }
-}
 
-/** Returns the largest value that is not far from all others of its series. */
-function largestUsual(column: (number | null)[]): number {
-  const sorted = Float64Array.from(column.filter((value) => value !== null && value > 0) as number[]).sort();
-  const { length } = sorted;
-  if (length < FEWEST) return sorted.at(-1) ?? 0;
-  // Of few values, the percentile would be the largest itself.
-  const percentile = sorted[Math.min(Math.ceil(0.99 * length), length - 1) - 1]!;
-  return sorted.findLast((value) => value <= UNUSUAL * percentile)!;
+  /** Returns the median of a name's last values and this one; 0 if they are fewer than LASTING. */
+  private median(at: number, value: number): number {
+    const last = this.last[at]!;
+    last.push(value);
+    if (last.length < LASTING) return 0;
+    if (last.length > LASTING) last.shift();
+    return last.toSorted((one, other) => one - other)[(LASTING - 1) / 2]!;
+  }
 }
 
 /** Returns the rows of a table that a panel shows: those of some names, and of its inner value. */

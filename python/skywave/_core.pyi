@@ -96,6 +96,8 @@ class SteppedRun:
         The tables are ``flows``, ``links``, ``controls``, ``queues`` and, if the scenario requests
         it, ``rates``; they may have no rows.
         """
+    def stop(self) -> None:
+        """End the run where it is, so that ``samples`` has the part of an interval that is left."""
     def finish(self) -> Run:
         """End the run; return the results of its time so far."""
 

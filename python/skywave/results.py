@@ -230,22 +230,26 @@ class Results:
         its warm-up inside (MSER-5; docs/statistics.md).
         """
         from skywave.samples import by_name  # noqa: PLC0415  (loads numpy)
-        from skywave.stats import (  # noqa: PLC0415
-            limited_by_receive_window,
-            warm_up_in_mean,
-            warm_ups_in_means,
-        )
+        from skywave.stats import warm_up_in_mean, warm_ups_in_means  # noqa: PLC0415
+
+        found = self.limits()
+        samples = by_name(self.flows, "flow", "goodput_bps") if "flows" in self.tables else {}
+        active = {flow: one.active() for flow, one in samples.items()}
+        warm_ups = {flow: warm_up_in_mean(one.times_s, one.values) for flow, one in active.items()}
+        known = {flow: warm_up for flow, warm_up in warm_ups.items() if warm_up is not None}
+        warm_up = warm_ups_in_means("goodput", known)
+        return found if warm_up is None else [*found, warm_up]
+
+    def limits(self) -> list[str]:
+        """Return a sentence for each flow that its receive window limited: part of the warnings."""
+        from skywave.stats import limited_by_receive_window  # noqa: PLC0415  (loads numpy)
 
         limited = [limited_by_receive_window(flow) for flow in self.summary["flows"]]
         found = [sentence for sentence in limited if sentence is not None]
         if len(found) > MOST_NAMED:
             more = len(found) - MOST_NAMED
             found[MOST_NAMED:] = [f"{more:,} more flows were limited by their receive windows"]
-        samples = by_name(self.flows, "flow", "goodput_bps") if "flows" in self.tables else {}
-        warm_ups = {flow: warm_up_in_mean(one.times_s, one.values) for flow, one in samples.items()}
-        known = {flow: warm_up for flow, warm_up in warm_ups.items() if warm_up is not None}
-        warm_up = warm_ups_in_means("goodput", known)
-        return found if warm_up is None else [*found, warm_up]
+        return found
 
     def plot(
         self,

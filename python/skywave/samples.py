@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -18,6 +18,23 @@ HELD = ("cwnd_packets", "ssthresh_packets", "srtt_s")
 """The state of a sender, which is sampled whether or not it sends."""
 ACTIVITY = ("delivered_packets", "pipe_packets")
 """What is not 0 while a flow has data under way."""
+ROUNDING = 1e-6
+"""By how much an interval between times in floating point may be off, as a fraction of it."""
+
+
+def shares(times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how long the interval of each sample of a run is, as a fraction of a whole interval.
+
+    It is 1, and less only at the end of a run whose duration is not a multiple of the interval.
+    """
+    found = np.ones(times_s.size)
+    end_s = times_s.max(initial=0.0)
+    begin_s = times_s.max(where=times_s < end_s, initial=0.0)
+    before_s = times_s.max(where=times_s < begin_s, initial=0.0)
+    whole_s = min(begin_s - before_s, times_s.min(initial=end_s))
+    if end_s - begin_s < whole_s * (1 - ROUNDING):
+        found[times_s == end_s] = (end_s - begin_s) / whole_s
+    return found
 
 
 @dataclass(frozen=True)
@@ -26,6 +43,29 @@ class Series:
 
     times_s: NDArray[np.float64]
     values: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    """How long the interval of each is: see :func:`shares`."""
+
+    def between(self, from_s: float, to_s: float | None) -> Self:
+        """Return the samples of intervals between two times."""
+        # A sample is of the interval that ends at its time.
+        kept = self.times_s > from_s
+        return self._kept(kept if to_s is None else kept & (self.times_s <= to_s))
+
+    def whole(self) -> Self:
+        """Return it without the sample of a shorter interval, which differs more by chance."""
+        return self._kept(self.shares == 1)
+
+    def active(self) -> Self:
+        """Return it from the first to the last value that is not 0."""
+        rows = np.flatnonzero(np.nan_to_num(self.values))
+        kept = np.zeros(self.values.size, np.bool_)
+        if rows.size:
+            kept[rows[0] : rows[-1] + 1] = True
+        return self._kept(kept)
+
+    def _kept(self, kept: NDArray[np.bool_]) -> Self:
+        return type(self)(self.times_s[kept], self.values[kept], self.shares[kept])
 
 
 class Samples:
@@ -45,6 +85,23 @@ class Samples:
         import pyarrow.compute as pc  # noqa: PLC0415  (loaded when there are tables)
 
         return type(self)(self._table.filter(pc.field(column) > time_s))
+
+    def shares(self) -> NDArray[np.float64]:
+        """Return how long the interval of each is: see :func:`shares`."""
+        return shares(self["time_s"])
+
+    def state(self, column: str, groups: Groups) -> NDArray[np.float64]:
+        """Return a column of ``HELD`` with NaN for what a sender has none of, or when it is idle.
+
+        A sender without a window says 0, and one that has not started or has ended says its initial
+        or its last value. It counts from the flow's first data to its last.
+        """
+        values = np.where(self[column] == 0, np.nan, self[column])
+        known = [name for name in ACTIVITY if name in self._table.column_names]
+        if known:
+            acts = np.any([np.nan_to_num(self[name]) > 0 for name in known], axis=0)
+            values[~groups.spanned(acts)] = np.nan
+        return values
 
     def __getitem__(self, column: str) -> NDArray[np.float64]:
         """Return a column of numbers. A null is NaN."""
@@ -96,6 +153,14 @@ class Groups:
         total, of = self._sums(np.where(known, values, 0.0) * weights), self._sums(weights)
         return self._named(np.divide(total, of, out=np.full_like(of, np.nan), where=of > 0))
 
+    def spanned(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which rows are from the first marked row of theirs to the last."""
+        rows = np.arange(marked.size)
+        first, last = np.full(len(self.names), marked.size), np.full(len(self.names), -1)
+        np.minimum.at(first, self.numbers[marked], rows[marked])
+        np.maximum.at(last, self.numbers[marked], rows[marked])
+        return np.asarray((first[self.numbers] <= rows) & (rows <= last[self.numbers]))
+
     def largest(self, values: NDArray[np.float64]) -> dict[str, float]:
         """Return the largest of each, without what is NaN."""
         found = np.full(len(self.names), np.nan)
@@ -110,36 +175,24 @@ class Groups:
         return dict(zip(self.names, values.tolist(), strict=True))
 
 
-def by_name(table: pa.Table, key: str, column: str) -> dict[str, Series]:
+def by_name(
+    table: pa.Table, key: str, column: str, *, while_active: bool = False
+) -> dict[str, Series]:
     """Return a column by flow or link, where ``key`` is the column with its name.
 
-    The names are in the order in which the table first has them.
+    The names are in the order in which the table first has them. ``while_active`` leaves out of a
+    sender's state what it has none of, and when it does not send (:meth:`Samples.state`).
     """
     samples = Samples(table)
-    times, values = samples["time_s"], samples[column]
+    groups = samples.groups(key)
+    times, parts = samples["time_s"], samples.shares()
+    values = samples.state(column, groups) if while_active else samples[column]
     return {
-        name: Series(times[rows], values[rows]) for name, rows in samples.groups(key).rows().items()
+        name: Series(times[rows], values[rows], parts[rows]) for name, rows in groups.rows().items()
     }
 
 
-def while_active(every: Mapping[str, Series], table: pa.Table, key: str) -> dict[str, Series]:
-    """Return the state of senders without what they have none of, and when they do not send.
-
-    A sender without a window says 0, and one that has not started or has ended says its initial or
-    its last value.
-    """
-    acts = {name: np.zeros(len(one.values), np.bool_) for name, one in every.items()}
-    known = [column for column in ACTIVITY if column in table.column_names]
-    for column in known:
-        for name, one in by_name(table, key, column).items():
-            acts[name] |= np.nan_to_num(one.values) > 0
-    found = {}
-    for name, one in every.items():
-        values = np.where(one.values == 0, np.nan, one.values)
-        if known:
-            rows = np.flatnonzero(acts[name])
-            first, last = (rows[0], rows[-1]) if rows.size else (len(values), 0)
-            values[:first] = np.nan
-            values[last + 1 :] = np.nan
-        found[name] = Series(one.times_s, values)
-    return found
+def largest(series: Iterable[Series]) -> float:
+    """Return the largest finite value of whole intervals, whatever its sign; 0 without any."""
+    values = np.concatenate([np.zeros(0), *(np.abs(one.whole().values) for one in series)])
+    return float(np.max(values, where=np.isfinite(values), initial=0.0))

@@ -84,6 +84,14 @@ impl SteppedRun {
             .map(Tables)
     }
 
+    /// Ends the run where it is, so that `samples` has the rest.
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |run| {
+            run.stop();
+            Ok(())
+        })
+    }
+
     /// Ends the run and returns the results of its time so far.
     fn finish(&self, py: Python<'_>) -> PyResult<Run> {
         py.detach(|| {

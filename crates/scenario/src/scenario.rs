@@ -49,7 +49,8 @@ pub struct Scenario {
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Probes {
-    /// The interval between samples of flows and links.
+    /// The interval between samples of flows and links. The last one ends with the run, and is
+    /// shorter if the duration is not a multiple of it.
     pub interval: Duration,
     /// The links to sample, as `"r1->r2"`. Empty: all.
     pub links: Vec<String>,

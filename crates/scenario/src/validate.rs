@@ -79,7 +79,7 @@ impl Scenario {
         let sampled = |named: usize, all: usize| if named == 0 { all } else { named };
         let links = sampled(self.probes.links.len(), links.len());
         let flows = sampled(self.probes.flows.len(), self.flows.len());
-        let samples = self.duration.as_nanos() / interval.as_nanos();
+        let samples = self.duration.as_nanos().div_ceil(interval.as_nanos());
         let rows = samples.saturating_mul((links + flows) as u64);
         check(rows <= MOST_ROWS, "probes.interval", || {
             format!(

@@ -45,6 +45,8 @@ pub(crate) struct Simulator<O, W = Attached> {
     applications: Vec<Application>,
     plane: Plane<O, W>,
     sample_interval: Option<Duration>,
+    /// When the last sample was taken.
+    sampled: Instant,
     events: u64,
     /// The number of events at which failed controls are next looked for.
     next_look: u64,
@@ -152,6 +154,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
             applications,
             plane,
             sample_interval: parts.sample_interval,
+            sampled: Instant::ZERO,
             events: 0,
             next_look: 0,
         }
@@ -373,7 +376,16 @@ impl<O: Observer, W: World> Simulator<O, W> {
         self.set_application(flow);
     }
 
+    /// Samples the part of an interval that has passed at the end of the run. Nothing if that is the
+    /// end of a whole interval, whose sample has been taken.
+    pub(crate) fn sample_rest(&mut self, end: Instant) {
+        if self.sample_interval.is_some() && end > self.sampled {
+            self.sample(end);
+        }
+    }
+
     fn sample(&mut self, now: Instant) {
+        self.sampled = now;
         if W::IS_OPEN {
             self.ask_outside(now);
         }

@@ -179,9 +179,13 @@ impl<X: Outside> LiveRun<X> {
         self.simulator.deadline()
     }
 
-    /// Does what is due until `now`. Times never decrease.
+    /// Does what is due until `now`. Times never decrease, and at that of the scenario's end the last
+    /// sample is taken.
     pub fn advance(&mut self, now: Instant) {
         self.simulator.advance(now);
+        if now - Instant::ZERO >= self.scenario.duration {
+            self.simulator.sample_rest(now);
+        }
     }
 
     /// Takes a packet that a node has sent to its device, from its IP header on, at the time to which
@@ -241,7 +245,7 @@ impl<X: Outside> LiveRun<X> {
     /// [`RunError`] as from [`LiveRun::check`], or if something could not be written.
     pub fn finish(mut self, elapsed: Duration) -> Result<(Results, X, Strays), RunError> {
         let end = Instant::ZERO + elapsed;
-        self.simulator.ask_outside(end);
+        self.simulator.sample_rest(end);
         self.check()?;
         let scenario = Scenario {
             duration: elapsed,

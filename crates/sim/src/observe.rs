@@ -21,7 +21,8 @@ pub trait Observer {
         let _ = (now, host);
     }
 
-    /// Called at each sampling time, a multiple of the scenario's `probes.interval`.
+    /// Called at each sampling time: a multiple of the scenario's `probes.interval`, and the end of
+    /// the run.
     fn sample(&mut self, now: Instant, sample: Sample<'_>) {
         let _ = (now, sample);
     }

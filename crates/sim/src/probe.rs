@@ -156,6 +156,15 @@ impl ProbeSetup {
         self.interval
     }
 
+    /// Returns the length of the interval that ends at a sample: less than [`interval`](Self::interval)
+    /// if the run ended before that was over.
+    pub const fn length(&self, sample: Instant) -> Duration {
+        match sample.as_nanos() % self.interval.as_nanos() {
+            0 => self.interval,
+            rest => Duration::from_nanos(rest),
+        }
+    }
+
     /// Returns the number of directed links.
     pub const fn links(&self) -> usize {
         self.sampled_links.len()

@@ -63,8 +63,12 @@ pub(crate) fn simulator<O: Observer>(
 }
 
 impl<O: Observer> Ended<O> {
-    /// Returns the state in which a simulation is that has run until `end`.
-    pub(crate) fn of<W: World>(simulator: Simulator<(O, Fingerprint), W>, end: Instant) -> Self {
+    /// Returns the state in which a simulation is that has run until `end`, after its last sample.
+    pub(crate) fn of<W: World>(
+        mut simulator: Simulator<(O, Fingerprint), W>,
+        end: Instant,
+    ) -> Self {
+        simulator.sample_rest(end);
         let rate = |link: &SimLink| link.mean_rate(end).as_bps();
         let rates = simulator.links().iter().map(rate).collect();
         let applications = || simulator.applications().iter();

@@ -111,7 +111,12 @@ impl SteppedRun {
             go_on(now)
         });
         match outcome {
-            Ok(()) => self.now = to,
+            Ok(()) => {
+                self.now = to;
+                if to == self.end() {
+                    self.simulator.sample_rest(to);
+                }
+            }
             Err(Stop::Interrupted) => self.now = reached,
             Err(stop) => return Err(stop.of_run(&self.scenario)),
         }
@@ -128,21 +133,23 @@ impl SteppedRun {
         pieces.take(&self.reporter, self.now)
     }
 
+    /// Ends the run where it is, and samples what has passed since the last sample. It advances no
+    /// more.
+    pub fn stop(&mut self) {
+        self.now = self.now.max(Instant::ZERO + Duration::from_nanos(1));
+        self.scenario.duration = self.now - Instant::ZERO;
+        self.simulator.sample_rest(self.now);
+    }
+
     /// Ends the run and returns the results of the time up to which it has advanced.
     ///
     /// # Errors
     /// [`RunError`] if something could not be written, or a table not be created.
-    pub fn finish(self) -> Result<Results, RunError> {
-        let scenario = Scenario {
-            duration: self
-                .now
-                .saturating_since(Instant::ZERO)
-                .max(Duration::from_nanos(1)),
-            ..self.scenario
-        };
-        let mut ended = Ended::of(self.simulator, Instant::ZERO + scenario.duration);
+    pub fn finish(mut self) -> Result<Results, RunError> {
+        self.stop();
+        let mut ended = Ended::of(self.simulator, self.now);
         let (_, (_, files)) = &mut ended.observer.observer;
         finish_files(std::mem::take(files))?;
-        self.reporter.report(&scenario, ended)
+        self.reporter.report(&self.scenario, ended)
     }
 }

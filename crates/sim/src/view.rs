@@ -3,6 +3,7 @@
 use std::ops::Sub;
 
 use skywave_path::{DropReason, Packet};
+use skywave_units::Duration;
 use skywave_wire::{Ecn, Payload};
 
 use crate::bodies::Bodies;
@@ -312,9 +313,9 @@ impl PacketCount {
         }
     }
 
-    /// Returns the rate in bits per second, if these packets were delivered within `seconds`.
-    pub fn throughput_bps(&self, seconds: f64) -> f64 {
-        self.delivered_bytes as f64 * 8.0 / seconds
+    /// Returns the rate in bits per second, if these packets were delivered within `time`.
+    pub fn throughput_bps(&self, time: Duration) -> f64 {
+        self.delivered_bytes as f64 * 8.0 / time.as_secs_f64()
     }
 }
 

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
 use bytes::Bytes;
 use skywave_sim::live::{Encapsulation, LiveEnd, LiveRun, Outside, PreparedRun};
 use skywave_sim::{HostId, HostStats, Registry, Results, RunOptions, Scenario, Supply, run};
@@ -63,6 +65,9 @@ fn lived(
         pass_on(&mut run, at);
         look(&mut run);
     }
+    run.outside().now = end;
+    run.advance(end);
+    look(&mut run);
     let (results, _, strays) = run.finish(scenario.duration).unwrap();
     assert_eq!((strays.unknown, strays.malformed), (0, 0));
     results
@@ -117,7 +122,8 @@ fn with_an_outside_that_takes_no_time_it_is_the_simulation() {
 
 #[test]
 fn samples_on_the_way_are_the_rows_of_the_tables() {
-    let scenario = scenario(&format!("{TCP}{DCCP}"));
+    let mut scenario = scenario(&format!("{TCP}{DCCP}"));
+    scenario.duration = Duration::from_millis(9_300);
     let registry = Registry::default();
     let options = RunOptions::default();
     let mut prepared = PreparedRun::new(&scenario, &registry, options, Encapsulation::Raw).unwrap();
@@ -131,6 +137,12 @@ fn samples_on_the_way_are_the_rows_of_the_tables() {
     for name in ["flows", "links"] {
         let (_, table) = results.tables.iter().find(|(one, _)| one == name).unwrap();
         assert_eq!(rows[name], table.num_rows(), "{name}");
+        let times = table
+            .column_by_name("time_s")
+            .unwrap()
+            .as_primitive::<Float64Type>()
+            .values();
+        assert_eq!(times.last(), Some(&9.3), "{name}");
     }
 }
 

@@ -48,11 +48,13 @@ def meanings() -> dict[str, dict[str, str]]:
     }
 
 
-def frame(run: str, epoch: int, time_s: float, tables: Mapping[str, pa.RecordBatch]) -> bytes:
+def frame(
+    run: str, epoch: int, time_s: float, tables: Mapping[str, pa.RecordBatch | pa.Table]
+) -> bytes:
     """Return a frame of those tables of a run that have rows."""
     # Without the descriptions of columns, which would be most of a small frame.
     plain = {
-        name: pa.RecordBatch.from_arrays(
+        name: pa.Table.from_arrays(
             [batch.column(column) for column in COLUMNS[name]], COLUMNS[name]
         )
         for name, batch in tables.items()

@@ -11,9 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from skywave.lab import lived_process
-from skywave.lab.frames import unpacked
+from skywave.lab.frames import frame, unpacked
 from skywave.lab.messages import State
 from skywave.lab.reading import Wrong, inspect, located
 from skywave.live.privileges import around, refusal
@@ -135,6 +136,7 @@ class LivedRun:
                     self._tables = tables
                     self._notes = tuple(header["notes"])
                     self._doubt = header["doubt"]
+                    await self._show_rest(tables)
                 case lived_process.ERROR:
                     if not self.is_over:  # whoever stops it while it starts knows why it ends
                         raise located(self.text, header["message"])
@@ -144,6 +146,16 @@ class LivedRun:
                     for name, table in tables.items():
                         self._pieces.setdefault(name, []).append(table)
                     await self._send(message)
+
+    async def _show_rest(self, tables: Mapping[str, pa.Table]) -> None:
+        """Send the part of an interval that had passed when the run was stopped."""
+        rest = {
+            name: tables[name].filter(pc.field("time_s") > pieces[-1]["time_s"][-1].as_py())
+            for name, pieces in self._pieces.items()
+            if name in tables
+        }
+        if any(table.num_rows for table in rest.values()):
+            await self._send(frame(self.name, 0, self._now_s, rest))
 
     def results(self) -> Mapping[str, pa.Table]:
         """Return all tables if it is over, otherwise what has been sampled so far."""

@@ -174,6 +174,10 @@ class SimulatedRun:
             # On a grid, so that lateness does not add up; but frames that are missed stay missed.
             due = max(due + FRAME_S, began)
             await asyncio.sleep(max(0.0, due - time.monotonic()))
+        if self.state == "stopped":
+            # The part of an interval that has passed.
+            self._core.stop()
+            await self._show()
 
     def results(self) -> Mapping[str, pa.Table]:
         """Return all tables if it is over, otherwise what has been sampled so far."""
@@ -240,7 +244,11 @@ class SimulatedRun:
             self._piece_s = max(asked_s / 2, self._interval_s / 1000)
         elif took_s < PIECE_S and asked_s >= self._piece_s * 0.99:
             self._piece_s *= 2
-        tables = core.samples()
+        await self._show()
+
+    async def _show(self) -> None:
+        """Send what has been sampled since the last frame, and keep it."""
+        tables = self._core.samples()
         if any(batch.num_rows for batch in tables.values()):
             for name, batch in tables.items():
                 self._pieces.setdefault(name, []).append(batch)

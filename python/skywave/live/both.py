@@ -11,7 +11,7 @@ from attrs import evolve
 
 from skywave import simulate
 from skywave.live.running import Lived, run_live
-from skywave.samples import Samples, by_name, while_active
+from skywave.samples import Samples
 from skywave.scenario import KernelTcp
 from skywave.stats import average, compare, unchanged_by_seeds
 
@@ -121,6 +121,12 @@ class Both:
         simulated = [list(dict(measures(results)).values()) for results in self.simulated]
         unchanged = unchanged_by_seeds(simulated)
         said = [] if unchanged is None else [f"in the simulation, {unchanged}"]
+        first = {"in the simulation": self.simulated[0], "in real time": self.lived[0].results}
+        said += [
+            f"{clock}, {sentence}"
+            for clock, results in first.items()
+            for sentence in results.limits()
+        ]
         return [*map(str, self.scenario.inspect().warnings), *said]
 
 
@@ -182,34 +188,30 @@ def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:
     """Yield what is compared of a run: who, which measure, and its value."""
     summary = results.summary
     samples = Samples(results.flows)
+    by_flow, shares = samples.groups("flow"), samples.shares()
     means = {}
     if "delay_mean_s" in results.flows.column_names:
-        means["delay_mean_s"] = samples.groups("flow").means(samples["delay_mean_s"])
+        means["delay_mean_s"] = by_flow.means(samples["delay_mean_s"], shares)
     if "cwnd_packets" in results.flows.column_names:
-        windows = while_active(
-            by_name(results.flows, "flow", "cwnd_packets"), results.flows, "flow"
-        )
-        means["cwnd_packets"] = {
-            name: float(np.nanmean(one.values))
-            for name, one in windows.items()
-            if not np.isnan(one.values).all()
-        }
+        means["cwnd_packets"] = by_flow.means(samples.state("cwnd_packets", by_flow), shares)
     for flow in summary["flows"][:MOST_FLOWS]:
         name = flow["name"]
         yield (name, "goodput_bps"), flow["goodput_bps"]
         yield (name, "sent_packets"), flow["packets_sent"]
         if flow["transport"] in {"tcp", "kernel-tcp"}:
             yield (name, "resent_packets"), flow["retransmissions"]
-        for measure, by_flow in means.items():
-            value = by_flow.get(name)
-            if value:
+        for measure, of_flows in means.items():
+            value = of_flows.get(name, 0.0)
+            if value and not np.isnan(value):
                 yield (name, measure), value
     yield from _of_links(results, summary["duration_s"])
 
 
 def _of_links(results: Results, duration_s: float) -> Iterator[tuple[tuple[str, str], float]]:
     samples = Samples(results.links)
-    queues: Mapping[str, float] = samples.groups("link").means(samples["queue_packets"])
+    queues: Mapping[str, float] = samples.groups("link").means(
+        samples["queue_packets"], samples.shares()
+    )
     for link in results.summary["links"]:
         # A link with a queue is what a scenario is about.
         if link["queue_max_packets"] < 2:

@@ -11,7 +11,7 @@ from skywave.columns import Scale
 from skywave.papers.figures import Drawn, begin, style
 from skywave.plots import legends
 from skywave.plots.style import COLOURS
-from skywave.samples import HELD, Series, by_name, while_active
+from skywave.samples import HELD, Series, by_name, largest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,8 +79,8 @@ def _key_of_clocks(figure: Figure) -> None:
 
 
 def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> None:
-    largest = max(_largest(run, table, measure) for run in runs)
-    scale = Scale.of(measure, largest)
+    most = max(_largest(run, table, measure) for run in runs)
+    scale = Scale.of(measure, most)
     for results, (clock, dashes, width) in zip(runs, CLOCKS, strict=True):
         series = _series(results, table, measure)
         shown = [name for name in series if table == "flows" or name in _busy(results)]
@@ -96,7 +96,8 @@ def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> Non
                 label=label,
             )
     axes.set_ylabel(scale.label.replace(" (", "\n("))
-    axes.set_ylim(bottom=0)
+    # A sample of an interval that the end of the run cut short does not set the scale.
+    axes.set_ylim(0, min(axes.get_ylim()[1], 1.05 * most / scale.factor) if most > 0 else None)
     axes.margins(x=0.01)
     legends.above(axes, least=1)
 
@@ -104,11 +105,11 @@ def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> Non
 def _series(results: Results, table: str, measure: str) -> dict[str, Series]:
     """Return a measure of each flow or link that has any of it: no cwnd of CCID 3."""
     rows, key = results.tables[table], table.removesuffix("s")
-    every = by_name(rows, key, measure)
-    if measure not in HELD:
+    is_held = measure in HELD
+    every = by_name(rows, key, measure, while_active=is_held)
+    if not is_held:
         return every
-    active = while_active(every, rows, key)
-    return {name: one for name, one in active.items() if not np.isnan(one.values).all()}
+    return {name: one for name, one in every.items() if not np.isnan(one.values).all()}
 
 
 def _busy(results: Results) -> list[str]:
@@ -120,6 +121,4 @@ def _busy(results: Results) -> list[str]:
 def _largest(results: Results, table: str, measure: str) -> float:
     if table not in results.tables or measure not in results.tables[table].column_names:
         return 0.0
-    values = np.asarray(results.tables[table][measure].to_numpy(), dtype=np.float64)
-    finite = values[np.isfinite(values)]
-    return float(finite.max()) if finite.size else 0.0
+    return largest(_series(results, table, measure).values())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 OF_RUNS = ("flows", "links", "from_s", "to_s")
 OF_SWEEPS = ("x", "by", "where", "labels")
+SAMPLED = ("flows.parquet", "links.parquet")
+"""What a figure of a run is made from."""
 
 
 def of_directory(
@@ -36,7 +38,7 @@ def of_directory(
     given = {name: value for name, value in options.items() if value}
     if is_run(path):
         _refuse(given, OF_SWEEPS, "a sweep", "a run")
-        return of_run(read_tables(path), kind or "series", measures=measures, **given)  # type: ignore[arg-type]
+        return of_run(_tables(path), kind or "series", measures=measures, **given)  # type: ignore[arg-type]
     if len(measures) > 1:
         raise ValueError(f"a figure of a sweep has one measure, not {len(measures)}")
     sweep = _sweep(path, measures)
@@ -48,6 +50,11 @@ def _sweep(directory: Path, measures: tuple[str, ...]) -> Sweep:
     # Every measure is stored, whichever the sweep has asked for.
     from skywave.sweeps.table import load  # noqa: PLC0415  (sweeps draw themselves by this package)
 
+    if (directory / "both.json").exists():
+        raise ValueError(
+            f"{directory} has runs on both clocks: give the folder of one, such as "
+            f"{directory / 'simulated-1'}"
+        )
     if not (directory / "sweep.json").exists():
         raise ValueError(
             f"{directory} has no results: give a folder that skywave run --out or sweep --out has "
@@ -57,8 +64,18 @@ def _sweep(directory: Path, measures: tuple[str, ...]) -> Sweep:
 
 
 def is_run(directory: Path) -> bool:
-    """Return whether a directory has the tables of one run."""
-    return (directory / "summary.json").exists() and (directory / "flows.parquet").exists()
+    """Return whether a directory has the results of one run; those of --both have no summary."""
+    return any((directory / name).exists() for name in ("summary.json", *SAMPLED))
+
+
+def _tables(directory: Path) -> dict[str, pa.Table]:
+    tables = read_tables(directory)
+    if not any(Path(file).stem in tables for file in SAMPLED):
+        raise ValueError(
+            f"{directory} has a run, but neither of its tables {' and '.join(SAMPLED)}: run it "
+            "again with --out"
+        )
+    return tables
 
 
 def read_tables(directory: Path) -> dict[str, pa.Table]:

@@ -13,7 +13,7 @@ from skywave.emodel import over_time
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
 from skywave.plots.style import COLUMN_IN, column_style, series_styles
-from skywave.samples import HELD, Series, by_name, while_active
+from skywave.samples import HELD, Series, by_name, largest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -51,7 +51,8 @@ def of_run(
     (:func:`skywave.emodel.over_time`). Without names, all flows are shown, and the links with the
     longest queues, at most four. The samples are those of intervals between ``from_s`` and
     ``to_s``; cwnd, ssthresh and SRTT are shown from a flow's first data to its last, and not of
-    senders that have none.
+    senders that have none. A sample of an interval that the end of the run cut short does not set
+    the scale of its axis, and is not in a distribution.
 
     Of more than ten flows, each is a thin line without a name, and their mean a thick one.
 
@@ -64,6 +65,9 @@ def of_run(
         raise ValueError(f"{kind} is not a figure of a run: use {listed(kind, get_args(RunKind))}")
     if to_s is not None and to_s <= from_s:
         raise ValueError(f"no samples from {from_s:g} s to {to_s:g} s: the end must be later")
+    tables = {name: table for name, table in tables.items() if table.num_rows}
+    if not any(name in tables for name in _KEYS):
+        raise ValueError("no samples of flows or links: nothing to plot")
     if "voice" in tables:
         tables = {**tables, "calls": over_time(tables["voice"])}
     shown = {
@@ -94,7 +98,7 @@ def of_run(
             found = {name: each for name, each in found.items() if _is_shown(each)} or found
         return _over_time(found, places, shown)
     [(name, each)] = found.items()
-    panels = {"": {key: list(one.values) for key, one in each.items()}}
+    panels = {"": {key: list(one.whole().values) for key, one in each.items()}}
     return cdf(panels, name) if kind == "cdf" else box(panels, name, _KEYS[places[name]])
 
 
@@ -149,21 +153,11 @@ def _series(
     from_s: float,
     to_s: float | None,
 ) -> dict[str, Series]:
-    every = by_name(table, key, measure)
-    if measure in HELD:
-        every = while_active(every, table, key)
+    every = by_name(table, key, measure, while_active=measure in HELD)
     chosen = [name for name in shown[key] if name in every]
     if not chosen:
         raise ValueError(f"no {measure} of {', '.join(shown[key])}: use {', '.join(every)}")
-    return {name: _between(every[name], from_s, to_s) for name in chosen}
-
-
-def _between(series: Series, from_s: float, to_s: float | None) -> Series:
-    # A sample is of the interval that ends at its time.
-    counted = series.times_s > from_s
-    if to_s is not None:
-        counted &= series.times_s <= to_s
-    return Series(series.times_s[counted], series.values[counted])
+    return {name: every[name].between(from_s, to_s) for name in chosen}
 
 
 def _is_shown(series: Mapping[str, Series]) -> bool:
@@ -204,8 +198,8 @@ def _draw(
     axes: Axes, measure: str, series: Mapping[str, Series], looks: Mapping[str, dict[str, Any]]
 ) -> None:
     everything = np.concatenate([one.values for one in series.values()] or [np.zeros(0)])
-    finite = np.abs(everything[np.isfinite(everything)])
-    scale = Scale.of(measure, float(finite.max()) if finite.size else 0.0)
+    most = largest(series.values())
+    scale = Scale.of(measure, most)
     if len(series) > MOST_ENTRIES:
         _draw_many(axes, series, scale.factor)
     else:
@@ -217,6 +211,8 @@ def _draw(
             axes.plot(one.times_s, values, label=name, linewidth=0.9, **look)
     axes.set_ylabel(scale.label.replace(" (", "\n("))
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (everything < 0).any() else 0)
+    if 0 < most < np.nanmax(everything, initial=0.0):
+        axes.set_ylim(top=1.05 * most / scale.factor)
     axes.margins(x=0.01)
 
 

@@ -187,7 +187,8 @@ class Probes(Part):
     """What to measure.
 
     Attributes:
-        interval: The interval between samples of flows and links.
+        interval: The interval between samples of flows and links. The last one ends with the
+            run, and is shorter if the duration is not a multiple of it.
         links: The links to sample, as `"r1->r2"`. Empty: all.
         flows: The flows to sample, at their ends and on links. Empty: all.
         windows: Whether to record cwnd, ssthresh and pipe at each change (table `windows`).

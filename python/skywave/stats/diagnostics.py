@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skywave.printing import number
+from skywave.samples import ROUNDING, shares
 from skywave.stats.warm_up import truncation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 SHARE_LIMITED = 0.1
 """The share of its time from which on a flow counts as limited by its receive window."""
+WIDEN = "set a larger receive_window, or raise max_receive_window if it autotunes"
+"""What to do then. Only a window of a fixed size is as large as it says from the start."""
 SHIFT = 0.01
 """The share of a mean by which a warm-up must move it to be mentioned."""
 MOST_NAMED = 3
@@ -55,8 +59,7 @@ def limited_by_receive_window(flow: Mapping[str, object]) -> str | None:
     return (
         f"{flow.get('name', 'a flow')} was limited by its receive window for "
         f"{number(limited_s, 3)} of {number(active_s, 3)} s "
-        f"({number(100 * limited_s / active_s, 2)} %): raise receive_window, or max_receive_window "
-        "if it autotunes"
+        f"({number(100 * limited_s / active_s, 2)} %): {WIDEN}"
     )
 
 
@@ -76,20 +79,30 @@ def warm_up_in_mean(
     """Return the warm-up of a run if a mean of its samples from ``from_s`` on has it inside.
 
     It is found by MSER-5 (:func:`skywave.stats.truncation`), and counts if it moves the mean by at
-    least 1 %. A sample covers the interval that ends at its time.
+    least 1 %. What it leaves may have a warm-up in turn, which is left out as well, and so on: when
+    the warm-up is over does not depend on ``from_s``, so a mean from then on, or from any later
+    time, has none inside. A sample covers the interval that ends at its time. The last does not
+    count if its interval is shorter.
     """
     times = np.asarray(times_s, dtype=np.float64)
-    values = np.asarray(samples, dtype=np.float64)
+    whole = shares(times) == 1
+    times, values = times[whole], np.asarray(samples, dtype=np.float64)[whole]
+    end = 0
+    while left_out := truncation(values[end:]):
+        if abs(_shift(values[end:], values[end + left_out :])) < SHIFT:
+            break
+        end += left_out
+    if end == 0 or times[end - 1] <= from_s:
+        return None
     # A sample that ends at from_s is before it.
-    counted = times > from_s
-    times, values = times[counted], values[counted]
-    left_out = truncation(values)
-    if not left_out:
-        return None
-    whole, steady = float(np.nanmean(values)), float(np.nanmean(values[left_out:]))
-    if steady == 0 or abs(whole - steady) < SHIFT * abs(steady):
-        return None
-    return WarmUp(float(times[left_out - 1]), (whole - steady) / abs(steady))
+    shift = _shift(values[times > from_s], values[end:])
+    return WarmUp(float(times[end - 1]), shift) if abs(shift) >= SHIFT else None
+
+
+def _shift(values: NDArray[np.float64], steady: NDArray[np.float64]) -> float:
+    """Return by what share of the steady mean the mean is higher; 0 if that has no answer."""
+    mean = float(np.nanmean(steady))
+    return 0.0 if mean == 0 else (float(np.nanmean(values)) - mean) / abs(mean)
 
 
 def warm_ups_in_means(what: str, found: Mapping[str, WarmUp]) -> str | None:
@@ -106,5 +119,12 @@ def warm_ups_in_means(what: str, found: Mapping[str, WarmUp]) -> str | None:
     if len(said) > MOST_NAMED:
         said = [*said[:MOST_NAMED], f"{len(said) - MOST_NAMED} more"]
     names = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
-    end_s = number(max(one.end_s for one in found.values()), 3)
+    end_s = not_before(max(one.end_s for one in found.values()))
     return f"the warm-up is inside the mean {what} of {names}: average from {end_s} s on"
+
+
+def not_before(time_s: float) -> str:
+    """Return a time with three digits, or as many as are before the point, rounded up."""
+    digits = max(0, 2 - math.floor(math.log10(time_s)))
+    # Only so far that a time which is written exactly stays.
+    return number(math.ceil(time_s * 10**digits * (1 - ROUNDING)) / 10**digits, 17, digits)

@@ -12,7 +12,7 @@ from attrs import define
 from skywave.columns import Scale
 from skywave.printing import number, with_margin
 from skywave.stats import Target, average, unchanged_by_seeds
-from skywave.stats.diagnostics import MOST_NAMED, SHARE_LIMITED
+from skywave.stats.diagnostics import MOST_NAMED, SHARE_LIMITED, WIDEN, not_before
 from skywave.stats.tables import describe
 from skywave.sweeps.measures import key_of
 
@@ -34,7 +34,8 @@ class Doubts:
         self._points: dict[tuple[object, ...], Runs] = {}
         self._warm_ups: list[tuple[float, str]] = []
         self._warming = 0
-        self._shares_limited: list[tuple[float, str]] = []
+        self._limited_flows: set[str] = set()
+        self._limited_points: set[tuple[object, ...]] = set()
 
     def add(self, point: Sequence[object], outcome: Outcome) -> None:
         """Take a run of a point into account."""
@@ -42,7 +43,10 @@ class Doubts:
         warm_ups = _of(outcome.values, "warm_up_s")
         self._warm_ups += warm_ups
         self._warming += bool(warm_ups)
-        self._shares_limited += _of(outcome.values, "receive_window_limited")
+        shares = _of(outcome.values, "receive_window_limited")
+        if limited := {name for share, name in shares if share >= SHARE_LIMITED}:
+            self._limited_flows |= limited
+            self._limited_points.add(tuple(point))
         if self._target is not None:
             value = outcome.values.get(key_of(self._target.measure), float("nan"))
             self._targeted[tuple(point)].append(value)
@@ -60,12 +64,15 @@ class Doubts:
         return [said[0] if everywhere else f"at {len(said)} of {len(found)} points, {said[0]}"]
 
     def _limited(self) -> list[str]:
-        limited = {name for share, name in self._shares_limited if share >= SHARE_LIMITED}
-        if not limited:
+        if not self._limited_flows:
             return []
-        said = f"{_named(limited)} was limited by its receive window"
-        share = f"for {100 * SHARE_LIMITED:g} % of its time or more, in some runs"
-        return [f"{said} {share}: raise receive_window, or max_receive_window if it autotunes"]
+        where = self._where(len(self._limited_points))
+        said = f"{where}{_named(self._limited_flows)} was limited by its receive window"
+        return [f"{said} for {100 * SHARE_LIMITED:g} % of its time or more: {WIDEN}"]
+
+    def _where(self, number: int) -> str:
+        """Return at how many points something is to be said, unless there is only one."""
+        return f"at {number} of {len(self._points)} points, " if self._dimensions else ""
 
     def _imprecise(self) -> list[str]:
         if self._target is None:
@@ -93,9 +100,8 @@ class Doubts:
         if not self._warm_ups:
             return []
         named = _named({flow for _, flow in self._warm_ups})
-        end_s = number(max(end_s for end_s, _ in self._warm_ups), 3)
-        where = f"at {self._warming} of {len(self._points)} points, " if self._dimensions else ""
-        said = f"{where}the warm-up is inside the mean goodput of {named}"
+        end_s = not_before(max(end_s for end_s, _ in self._warm_ups))
+        said = f"{self._where(self._warming)}the warm-up is inside the mean goodput of {named}"
         return [f'{said}: leave it out by a warm-up (--warm-up "{end_s} s")']
 
 

@@ -60,9 +60,17 @@ MEASURES = {
             "the same over all flows",
         ),
         Measure("delay_max_s", "flow", "The largest of these delays", "the largest of all flows"),
-        Measure("srtt_mean_s", "flow", "Mean of the samples of srtt", "the mean over all flows"),
         Measure(
-            "cwnd_mean_packets", "flow", "Mean of the samples of cwnd", "the mean over all flows"
+            "srtt_mean_s",
+            "flow",
+            "Mean of the samples of srtt from the flow's first data to its last",
+            "the mean over all flows",
+        ),
+        Measure(
+            "cwnd_mean_packets",
+            "flow",
+            "The same of cwnd; empty for a sender that has none, such as CCID 3's",
+            "the mean over the flows that have one",
         ),
         Measure(
             "retransmissions_packets",

@@ -59,6 +59,7 @@ def of_flows(results: Results, warm_up_s: float, starts: Sequence[Start]) -> Val
     sampled = _sampled(results, "flows", warm_up_s)
     if sampled:
         _of_samples(values, sampled, flows)
+        _of_senders(values, Samples(results.flows), warm_up_s, flows)
         if warm_up_s > 0:
             _without_warm_up(values, results, warm_up_s, starts)
     goodputs = [values["goodput_bps", flow["name"]] for flow in flows]
@@ -82,8 +83,6 @@ def _of_samples(values: Values, sampled: Samples, flows: list[FlowSummary]) -> N
     found = {
         "delay_mean_s": by_flow.means(delays, packets),
         "delay_max_s": by_flow.largest(largest),
-        "srtt_mean_s": by_flow.means(sampled["srtt_s"]),
-        "cwnd_mean_packets": by_flow.means(sampled["cwnd_packets"]),
     }
     for flow in flows:
         of = flow["name"]
@@ -91,7 +90,17 @@ def _of_samples(values: Values, sampled: Samples, flows: list[FlowSummary]) -> N
             values[name, of] = by_flow_name.get(of, NAN)
     values["delay_mean_s", ""] = _weighted(delays, packets)
     values["delay_max_s", ""] = _largest(largest)
-    for name in ("srtt_mean_s", "cwnd_mean_packets"):
+
+
+def _of_senders(
+    values: Values, samples: Samples, warm_up_s: float, flows: list[FlowSummary]
+) -> None:
+    by_flow = samples.groups("flow")
+    counted = _counted(samples, warm_up_s)
+    for name, column in (("srtt_mean_s", "srtt_s"), ("cwnd_mean_packets", "cwnd_packets")):
+        found = by_flow.means(samples.state(column, by_flow), counted)
+        for flow in flows:
+            values[name, flow["name"]] = found.get(flow["name"], NAN)
         values[name, ""] = _mean(np.array([values[name, flow["name"]] for flow in flows]))
 
 
@@ -108,7 +117,6 @@ def _without_warm_up(
     for flow, start in zip(results.summary["flows"], starts, strict=True):
         of = flow["name"]
         active_s = start.active_after(begin_s, flow["active_s"], duration_s)
-        # The totals have what was delivered after the last sample as well.
         later_bits = 8 * (flow["delivered_bytes"] - before.get(of, 0.0))
         known = later_bits / active_s if active_s > 0 else 0.0
         values["goodput_bps", of] = known if number.get(of) else NAN
@@ -145,7 +153,8 @@ def warm_ups(results: Results, warm_up_s: float) -> Values:
     if "flows" not in results.tables:
         return values
     for flow, series in by_name(results.flows, "flow", "goodput_bps").items():
-        found = warm_up_in_mean(series.times_s, series.values, from_s=warm_up_s)
+        active = series.active()
+        found = warm_up_in_mean(active.times_s, active.values, from_s=warm_up_s)
         if found is not None:
             values["warm_up_s", flow] = found.end_s
     if values:
@@ -194,13 +203,22 @@ def _of_sampled_links(results: Results, warm_up_s: float) -> dict[str, dict[str,
     sampled = _sampled(results, "links", warm_up_s)
     if sampled is None:
         return {}
+    found = {"queue_mean_packets": _queues(Samples(results.links), warm_up_s)}
     by_link = sampled.groups("link")
-    found = {"queue_mean_packets": by_link.means(sampled["queue_packets"])}
     if warm_up_s > 0:
         found["queue_max_packets"] = by_link.largest(sampled["queue_packets"])
         for name in ("arrivals", "drops", "marks", "delivered", "delivered_bytes"):
             found[name] = by_link.sums(sampled[name])
     return found
+
+
+def _queues(samples: Samples, warm_up_s: float) -> dict[str, float]:
+    return samples.groups("link").means(samples["queue_packets"], _counted(samples, warm_up_s))
+
+
+def _counted(samples: Samples, warm_up_s: float) -> NDArray[np.float64]:
+    """Return how much each sample counts in a mean over time after the warm-up."""
+    return np.where(samples["time_s"] > warm_up_s, samples.shares(), 0.0)
 
 
 def _covered(samples: Samples, warm_up_s: float) -> tuple[float, float]:

@@ -98,7 +98,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
     }
 
     /// Asks what the kernel says of its ends.
-    pub(crate) fn ask_outside(&mut self, now: Instant) {
+    pub(super) fn ask_outside(&mut self, now: Instant) {
         for (id, host) in (0..).map(HostId::new).zip(&mut self.hosts) {
             if let Host::Kernel(end) = host {
                 end.stats = self.plane.world.stats(id);

@@ -133,12 +133,12 @@ impl Probe for Flows {
 
 impl Piecewise for Flows {
     fn take(&mut self, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
-        let seconds = self.setup.interval().as_secs_f64();
+        let setup = &self.setup;
         let table = end.table(&self.rows)
             .column("time_s", "When the sample was taken: the end of its interval.", |row| row.at)
             .flow("flow", "The flow.", |row| row.flow)
             .column("goodput_bps", "Application data delivered in the interval, as a rate.", |row| {
-                row.delivered_bytes as f64 * 8.0 / seconds
+                row.delivered_bytes as f64 * 8.0 / setup.length(row.at).as_secs_f64()
             })
             .column("delivered_packets", "Packets with application data delivered in the interval.", |row| row.delivered_packets)
             .column("delivered_bytes", "Application data delivered in the interval.", |row| row.delivered_bytes)

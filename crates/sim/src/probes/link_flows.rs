@@ -72,7 +72,6 @@ impl Probe for LinkFlows {
     }
 
     fn finish(self: Box<Self>, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
-        let seconds = self.setup.interval().as_secs_f64();
         end.table(&self.rows)
             .column(
                 "time_s",
@@ -109,7 +108,7 @@ impl Probe for LinkFlows {
                 |row| row.count.marks,
             )
             .column("throughput_bps", "`delivered_bytes` as a rate.", |row| {
-                row.count.throughput_bps(seconds)
+                row.count.throughput_bps(self.setup.length(row.at))
             })
             .finish()
     }

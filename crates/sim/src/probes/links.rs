@@ -68,7 +68,7 @@ impl Probe for Links {
 
 impl Piecewise for Links {
     fn take(&mut self, end: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
-        let seconds = self.setup.interval().as_secs_f64();
+        let setup = &self.setup;
         let table = end.table(&self.rows)
             .column("time_s", "When the sample was taken: the end of its interval.", |row| row.at)
             .link("link", "The directed link.", |row| row.link)
@@ -77,7 +77,7 @@ impl Piecewise for Links {
             .column("delivered", "Packets that arrived at the far end in the interval.", |row| row.count.delivered)
             .column("delivered_bytes", "Their size, headers included.", |row| row.count.delivered_bytes)
             .column("marks", "Packets that the queue marked in the interval, or wrote a code into.", |row| row.count.marks)
-            .column("throughput_bps", "`delivered_bytes` as a rate.", |row| row.count.throughput_bps(seconds))
+            .column("throughput_bps", "`delivered_bytes` as a rate.", |row| row.count.throughput_bps(setup.length(row.at)))
             .column("queue_packets", "Packets in the queue at the instant of the sample, without the one in transmission.", |row| row.queue_packets)
             .column("queue_bytes", "Their size.", |row| row.queue_bytes)
             .finish()?;
