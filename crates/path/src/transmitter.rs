@@ -19,18 +19,22 @@ type Conditions = Box<dyn Iterator<Item = Condition> + Send>;
 /// goes on at the new rate, and it pauses while the link is down. So the bits that a busy
 /// transmitter sends are the integral of its rate.
 ///
-/// Packets end between whole nanoseconds. A packet counts as sent at the first whole nanosecond
-/// that is not before its end. If another one waits then, it has begun at the exact end; otherwise
-/// the rest of the nanosecond is lost, because a packet does not begin before it is there.
+/// Packets end between whole nanoseconds. A packet counts as sent at the last whole nanosecond that
+/// is not after its end. What it still owes then delays the next one, unless that comes later.
+///
+/// Rounding up would let a packet that is clocked by an earlier departure arrive up to a nanosecond
+/// before the departure with which it coincides, and find a full queue: a coincidence that every
+/// slow start has, and that ns-2 resolves the other way.
 pub(crate) struct Transmitter {
     /// What applies at the end of the last transmission.
     current: Condition,
     /// What applies later; `None` if the rate is constant.
     later: Option<Box<Peekable<Conditions>>>,
-    /// The end of the last transmission, rounded up.
+    /// The end of the last transmission, rounded down.
     free_at: Instant,
-    /// The nanobits that fit between the exact end and `free_at`: fewer than fit in a nanosecond.
-    spare: u64,
+    /// The nanobits of the last transmission that leave after `free_at`: fewer than fit in a
+    /// nanosecond.
+    owed: u64,
     /// The last transmission at a constant rate. A division costs as much as the rest of a packet's
     /// work on a link, and most packets have the same size. On a trace the size stays zero, which
     /// matches no packet.
@@ -42,7 +46,7 @@ pub(crate) struct Transmitter {
 struct Latest {
     size: u32,
     nanos: u64,
-    spare: u64,
+    owed: u64,
 }
 
 /// The time of a packet's transmission, to the nanosecond.
@@ -72,7 +76,7 @@ impl Transmitter {
             current,
             later,
             free_at: Instant::ZERO,
-            spare: 0,
+            owed: 0,
             latest: Latest::default(),
         }
     }
@@ -97,9 +101,9 @@ impl Transmitter {
     /// Makes the next transmission begin at `now` if the transmitter is idle by then.
     #[inline(always)]
     pub(crate) fn wait_until(&mut self, now: Instant) {
-        if self.free_at <= now {
+        if self.free_at < now {
             self.free_at = now;
-            self.spare = 0;
+            self.owed = 0;
         }
     }
 
@@ -110,17 +114,17 @@ impl Transmitter {
         if self.latest.size != size {
             return None;
         }
-        let Latest { nanos, spare, .. } = self.latest;
+        let Latest { nanos, owed, .. } = self.latest;
         self.free_at += Duration::from_nanos(nanos);
         // Most times are whole nanoseconds.
-        if self.spare | spare > 0 {
-            // What two packets leave of a nanosecond each may be a whole one together.
-            let missing = self.current.rate.as_bps() - self.spare;
-            if spare >= missing {
-                self.free_at = self.free_at - Duration::from_nanos(1);
-                self.spare = spare - missing;
+        if self.owed | owed > 0 {
+            // What two packets owe may fill a nanosecond.
+            let missing = self.current.rate.as_bps() - self.owed;
+            if owed >= missing {
+                self.free_at += Duration::from_nanos(1);
+                self.owed = owed - missing;
             } else {
-                self.spare += spare;
+                self.owed += owed;
             }
         }
         Some(self.free_at)
@@ -131,8 +135,8 @@ impl Transmitter {
     pub(crate) fn transmit(&mut self, size: u32) -> Transmission {
         let rate = self.current.rate.as_bps();
         if self.later.is_none() && rate > 0 {
-            let (nanos, spare) = time_of(nanobits(size), rate);
-            self.latest = Latest { size, nanos, spare };
+            let (nanos, owed) = time_of(nanobits(size), rate);
+            self.latest = Latest { size, nanos, owed };
         }
         let begins = self.free_at;
         match self.repeat(size) {
@@ -142,17 +146,7 @@ impl Transmitter {
     }
 
     fn transmit_across_steps(&mut self, size: u32) -> Transmission {
-        let start = self.free_at;
-        let mut left = nanobits(size);
-        // The nanosecond before `free_at` has a single rate.
-        if let Some(spare) = u128::from(self.spare).checked_sub(left) {
-            self.spare = spare as u64;
-            return Transmission {
-                begins: start,
-                ends: start,
-            };
-        }
-        left -= u128::from(self.spare);
+        let mut left = nanobits(size) + u128::from(self.owed);
         let mut begins = None;
         loop {
             let now = self.free_at;
@@ -161,10 +155,10 @@ impl Transmitter {
             if rate > 0 {
                 begins.get_or_insert(now);
             }
-            let (nanos, spare) = time_of(left, rate);
+            let (nanos, owed) = time_of(left, rate);
             let ends = now + Duration::from_nanos(nanos);
-            if ends <= until {
-                (self.free_at, self.spare) = (ends, spare);
+            if ends < until || ends == until && owed == 0 {
+                (self.free_at, self.owed) = (ends, owed);
                 return Transmission {
                     begins: begins.unwrap_or(ends),
                     ends,
@@ -192,7 +186,7 @@ impl fmt::Debug for Transmitter {
         f.debug_struct("Transmitter")
             .field("current", &self.current)
             .field("free_at", &self.free_at)
-            .field("spare", &self.spare)
+            .field("owed", &self.owed)
             .finish_non_exhaustive()
     }
 }
@@ -201,23 +195,19 @@ fn nanobits(size: u32) -> u128 {
     NANOBITS_PER_BYTE * u128::from(size)
 }
 
-/// The time in nanoseconds that `nanobits` take at a rate, rounded up, and the nanobits that could
-/// still be sent until then. A time that is too long to be represented lasts for ever.
+/// The whole nanoseconds that `nanobits` take at a rate, and the nanobits that are left then. A time
+/// that is too long to be represented lasts for ever.
 fn time_of(nanobits: u128, rate: u64) -> (u64, u64) {
     // A 128-bit division is slow, and packets of 64 kB fit 64 bits.
-    let (whole, rest) = match u64::try_from(nanobits) {
-        _ if rate == 0 => return (u64::MAX, 0),
+    match u64::try_from(nanobits) {
+        _ if rate == 0 => (u64::MAX, 0),
         Ok(nanobits) => (nanobits / rate, nanobits % rate),
         Err(_) => {
             let rate = u128::from(rate);
             match u64::try_from(nanobits / rate) {
                 Ok(whole) => (whole, (nanobits % rate) as u64),
-                Err(_) => return (u64::MAX, 0),
+                Err(_) => (u64::MAX, 0),
             }
         }
-    };
-    match rest {
-        0 => (whole, 0),
-        _ => (whole.saturating_add(1), rate - rest),
     }
 }

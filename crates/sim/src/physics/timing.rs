@@ -103,27 +103,33 @@ impl Timing {
         begun.saturating_sub(1)
     }
 
-    /// Returns when a link has sent the last bit of its frames, to the next nanosecond.
+    /// Returns in which nanosecond a link sends the last bit of its frames.
     pub(super) fn end(&self, busy: Busy) -> Instant {
         if busy.bits == 0 {
             return busy.since;
         }
+        let (now, left) = self.last_bit(busy);
+        let nanos = match now.rate {
+            0 => u64::MAX,
+            rate => u64::try_from(left / rate).unwrap_or(u64::MAX),
+        };
+        now.since + Duration::from_nanos(nanos)
+    }
+
+    /// Returns the condition under which a link sends the last bit of its frames, and the nanobits
+    /// that it has sent by then since the condition began.
+    fn last_bit(&self, busy: Busy) -> (&Condition, u128) {
         let now = &self.conditions[self.last(|now| now.since <= busy.since)];
         let before = now.sent + now.rate * u128::from((busy.since - now.since).as_nanos());
         let wanted = before + busy.bits * NANOBITS_PER_BIT;
         let now = &self.conditions[self.last(|now| now.sent < wanted)];
-        // Rounded up: the last bit has been sent by then.
-        let nanos = match now.rate {
-            0 => u64::MAX,
-            rate => u64::try_from((wanted - now.sent).div_ceil(rate)).unwrap_or(u64::MAX),
-        };
-        now.since + Duration::from_nanos(nanos)
+        (now, wanted - now.sent)
     }
 
     /// Returns `busy` for a frame that enters the link at this time: a link that is idle by then
     /// begins anew.
     pub(super) fn for_frame(&self, busy: Busy, entered: Instant) -> Busy {
-        if self.end(busy) <= entered {
+        if self.end(busy) < entered {
             Busy::since(entered)
         } else {
             busy
@@ -142,8 +148,7 @@ impl Timing {
     /// previous one arrived at `ahead`.
     pub(super) fn limits(&self, busy: Busy, size: u32, ahead: Instant) -> Limits {
         let (begins, ends) = (self.begin(busy), self.end(busy.with(size)));
-        // The delay while it sends the last bit.
-        let delay = self.conditions[self.last(|now| now.since < ends)].delay;
+        let delay = self.last_bit(busy.with(size)).0.delay;
         let by_rate = ahead + (ends - begins);
         let by_delay = ends + delay;
         Limits {
@@ -201,14 +206,16 @@ mod tests {
             Duration::ZERO,
         );
         let mut busy = Busy::since(ms(0));
-        let ends = [3, 6, 8, 11, 13].map(|_| {
+        let ends = [2, 5, 7, 10, 12].map(|_| {
             busy = timing.for_frame(busy, ms(0)).with(128);
             timing.end(busy).as_nanos()
         });
         // 2.56 ns each.
-        assert_eq!(ends, [3, 6, 8, 11, 13]);
-        let later = timing.for_frame(busy, timing.end(busy));
-        assert_eq!(timing.end(later.with(128)).as_nanos(), 16, "after a break");
+        assert_eq!(ends, [2, 5, 7, 10, 12]);
+        let next = timing.for_frame(busy, timing.end(busy));
+        assert_eq!(timing.end(next.with(128)).as_nanos(), 15);
+        let later = timing.for_frame(busy, timing.end(busy) + Duration::from_nanos(1));
+        assert_eq!(timing.end(later.with(128)).as_nanos(), 15, "after a break");
     }
 
     #[test]
