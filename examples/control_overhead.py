@@ -16,16 +16,27 @@ CALLS: Counter[str] = Counter()
 class EachAck(Control):
     """The control ``reno`` (RFC 5681), for each acknowledgement."""
 
+    credit = 0.0
+
     def on_ack(self, ack: Ack) -> None:
-        if not ack.application_limited:
-            self.cwnd += 1.0 if self.cwnd < self.ssthresh else 1.0 / self.cwnd
+        if ack.application_limited:
+            return
+        if self.cwnd < self.ssthresh:
+            self.cwnd += 1.0
+            return
+        self.credit += ack.newly_acked
+        if self.credit >= self.cwnd:
+            self.credit -= self.cwnd
+            self.cwnd += 1.0
 
     def on_loss(self, loss: Loss) -> None:
         self.cwnd = self.ssthresh = max(min(loss.in_flight, self.cwnd) / 2, 2.0)
+        self.credit = 0.0
 
     def on_timeout(self, timeout: Timeout) -> None:
         self.ssthresh = max(min(timeout.in_flight, self.cwnd) / 2, 2.0)
         self.cwnd = 1.0
+        self.credit = 0.0
 
 
 class EachRoundTrip(EachAck):

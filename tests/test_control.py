@@ -60,24 +60,35 @@ class Reno(Control):
 
     factor: float = 0.5
     timed_out = False
+    credit = 0.0
 
     def on_ack(self, ack: Ack) -> None:
         self.timed_out = False
-        if not ack.application_limited and not ack.ecn_echo:
-            self.cwnd += 1.0 if self.cwnd < self.ssthresh else 1 / self.cwnd
+        if ack.application_limited or ack.ecn_echo:
+            return
+        if self.cwnd < self.ssthresh:
+            self.cwnd += 1.0
+            return
+        self.credit += min(ack.newly_acked, self.cwnd)
+        if self.credit >= self.cwnd:
+            self.credit -= self.cwnd
+            self.cwnd += 1.0
 
     def on_loss(self, loss: Loss) -> None:
         self.ssthresh = max(min(loss.in_flight, self.cwnd) * self.factor, 2.0)
         self.cwnd = self.ssthresh
+        self.credit = 0.0
 
     def on_timeout(self, timeout: Timeout) -> None:
         if not self.timed_out:
             self.ssthresh = max(min(timeout.in_flight, self.cwnd) * self.factor, 2.0)
         self.cwnd = 1.0
+        self.credit = 0.0
         self.timed_out = True
 
     def on_restart(self, now_s: float) -> None:
         self.cwnd = min(self.cwnd, 4.0)
+        self.credit = 0.0
 
 
 @dataclass
@@ -801,8 +812,8 @@ def test_a_configuration_that_is_wrong_says_so(options: dict[str, Any], complain
 
 
 def test_what_it_is_told_can_be_made_and_printed() -> None:
-    ack = Ack(newly_acked=2, rtt_s=0.5)
-    assert ack == Ack(newly_acked=2, rtt_s=0.5)
+    ack = Ack(newly_acked=4, rtt_s=0.5)
+    assert ack == Ack(newly_acked=4, rtt_s=0.5)
     assert repr(Loss(lost=3)) == "Loss(now_s=0.0, in_flight=0, lost=3, is_repeated=False)"
     assert repr(Pacing(0.5, 2)) == "Pacing(interval_s=0.5, quantum=2)"
     with pytest.raises(AttributeError):
@@ -810,5 +821,5 @@ def test_what_it_is_told_can_be_made_and_printed() -> None:
     control = Reno()
     control.cwnd = control.ssthresh = 4.0
     control.on_ack(ack)
-    assert control.cwnd == 4.25
+    assert control.cwnd == 5.0
     assert json.dumps(control.parameters) == '{"factor": 0.5}'
