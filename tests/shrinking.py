@@ -21,6 +21,8 @@ PORT = 5001
 SIZE = 3_000_000
 SHRINKS_AFTER = 500
 """How many datagrams arrive before."""
+QUEUED_BEFORE = 600
+"""How many datagrams are queued before; more than a send queue holds are queued afterwards."""
 
 
 def set_mtu(mtu: int) -> None:
@@ -33,11 +35,16 @@ def main(has_fixed_size: bool) -> dict[str, Any]:
     set_mtu(1500)
     content = random.Random(1).randbytes(SIZE)  # noqa: S311  (nothing is secret)
     sink = io.BytesIO()
-    shrinks = iter([900])
+    has_shrunk = threading.Event()
 
     def shrink(arrived: int, _: int) -> None:
-        if arrived >= SHRINKS_AFTER and (mtu := next(shrinks, None)):
-            set_mtu(mtu)
+        if arrived >= SHRINKS_AFTER and not has_shrunk.is_set():
+            set_mtu(900)
+            has_shrunk.set()
+
+    def wait(queued: int, _: int) -> None:
+        if queued >= QUEUED_BEFORE:
+            assert has_shrunk.wait(PATIENCE_S)
 
     with Endpoint.udp("127.0.0.1:0") as here, Endpoint.udp("127.0.0.1:0") as there:
         listener = there.listen(PORT, config=Config(receive_queue=100_000))
@@ -57,7 +64,12 @@ def main(has_fixed_size: bool) -> dict[str, Any]:
         receiving.start()
         source = Parts(io.BytesIO(content), 1200)
         sender = Exchange(
-            connection, source, Ending.FIRST, PATIENCE_S, has_fixed_size=has_fixed_size
+            connection,
+            source,
+            Ending.FIRST,
+            PATIENCE_S,
+            has_fixed_size=has_fixed_size,
+            show=wait,
         )
         sent = sender.run()
         is_complete = sender.has_sent_all and source.is_complete

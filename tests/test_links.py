@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conftest import run_cli
 from skywave import (
     Adapt,
     Back,
@@ -102,6 +103,15 @@ def test_a_trace_file_stands_beside_the_scenario(tmp_path: Path) -> None:
     assert scenario.bottleneck.trace == TraceSteps(steps=STEPS)
     with pytest.raises(ScenarioError, match="the file has not been read"):
         Scenario.from_text(document, "toml")
+    # One that a setting names stands in the current directory, as a shell completes it.
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "orbit.csv").rename(tmp_path / "elsewhere" / "other.csv")
+    (tmp_path / "scenario.toml").write_text(document.replace("trace =", "# trace ="))
+    for directory, status in [(tmp_path / "elsewhere", 0), (tmp_path, 2)]:
+        setting = 'dumbbell.trace={file="other.csv"}'
+        done = run_cli("run", tmp_path / "scenario.toml", "--set", setting, cwd=directory)
+        assert done.returncode == status, done.stderr
+    assert "dumbbell.trace.file: other.csv cannot be read" in done.stderr
 
 
 MAHIMAHI = """

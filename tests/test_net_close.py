@@ -270,13 +270,14 @@ def test_a_task_that_is_cancelled_closes_in_the_background() -> None:
 def test_a_server_that_is_interrupted_closes_its_connections() -> None:
     """As Ctrl-C does it: asyncio cancels the main task, and the program ends."""
     program = f"""
-import asyncio, os, signal
+import asyncio
 from skywave.net import aio
 
 async def main():
     async with aio.Endpoint.udp("127.0.0.1:0") as endpoint:
+        listener = endpoint.listen({PORT})
         print(endpoint.local_address.rpartition(":")[2], flush=True)
-        async with await endpoint.listen({PORT}).accept() as connection:
+        async with await listener.accept() as connection:
             await connection.send(b"hello")
             await asyncio.sleep({PATIENCE_S})
 
@@ -285,14 +286,17 @@ asyncio.run(main())
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as server:
-        assert server.stdout is not None
-        udp_port = int(server.stdout.readline())
-        with Endpoint.udp("127.0.0.1:0") as endpoint:
-            connection = endpoint.connect("127.0.0.1", PORT, udp_port=udp_port)
-            assert connection.recv(timeout_s=PATIENCE_S) == b"hello"
-            server.send_signal(signal.SIGINT)
-            assert connection.recv(timeout_s=PATIENCE_S) is None
-        _, errors = server.communicate(timeout=PATIENCE_S)
+        try:
+            assert server.stdout is not None
+            udp_port = int(server.stdout.readline())
+            with Endpoint.udp("127.0.0.1:0") as endpoint:
+                connection = endpoint.connect("127.0.0.1", PORT, udp_port=udp_port)
+                assert connection.recv(timeout_s=PATIENCE_S) == b"hello"
+                server.send_signal(signal.SIGINT)
+                assert connection.recv(timeout_s=PATIENCE_S) is None
+            _, errors = server.communicate(timeout=PATIENCE_S)
+        finally:
+            server.kill()
     assert errors.rstrip().endswith("KeyboardInterrupt")
 
 

@@ -111,14 +111,14 @@ def test_flows_links_measures_and_times_can_be_chosen(results: Results) -> None:
     figure = results.plot(
         measures=["srtt", "throughput_bps"],
         flows=["tcp"],
-        links=["s1->r1", "r2->r1"],
+        links=["r1->s1", "r2->r1"],
         from_s=5,
         to_s=10,
     )
     assert labels(figure) == ["SRTT (ms)", "throughput (kbps)"]
     assert list(lines(figure.axes[0])) == ["tcp"]
     # In the order of the table.
-    assert legend(figure.axes[1]) == list(lines(figure.axes[1])) == ["r2->r1", "s1->r1"]
+    assert legend(figure.axes[1]) == list(lines(figure.axes[1])) == ["r2->r1", "r1->s1"]
     times, _ = lines(figure.axes[0])["tcp"]
     assert (times[0], times[-1]) == (5.5, 10)
 

@@ -219,6 +219,19 @@ def test_json_is_one_document_and_the_tables_are_written(tmp_path: Path) -> None
     assert [path.name for path in directory.parent.iterdir()] == ["mix"]
 
 
+def test_a_table_without_rows_is_written_with_its_columns(tmp_path: Path) -> None:
+    scenario = Scenario.dumbbell("clean", duration="2 s", rate="2 Mbps", delay="10 ms")
+    results = run(scenario.add_flow("call", "s1", "d1", Tcp()))
+    assert results.drops.num_rows == 0
+    results.write(tmp_path / "out")
+    for name, table in results.tables.items():
+        stored = pyarrow.parquet.read_table(tmp_path / "out" / f"{name}.parquet")
+        assert stored.equals(table), name
+        header = (tmp_path / "out" / f"{name}.csv").read_text().partition("\n")[0]
+        assert header == ",".join(f'"{column}"' for column in table.column_names), name
+    assert run_cli("plot", tmp_path / "out", "--out", tmp_path / "run.svg").returncode == 0
+
+
 def test_writing_again_replaces_and_keeps_what_is_not_ours(
     results: Results, tmp_path: Path
 ) -> None:

@@ -16,9 +16,12 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class Measured:
-    """The output of a program and the resources it used."""
+    """How a program ended, what it wrote, and the resources it used."""
 
+    status: int
+    """Its exit status, or a signal's negative number."""
     stdout: str
+    """What it wrote to stdout and to stderr."""
     cpu_s: float
     peak_memory_bytes: int
 
@@ -37,12 +40,24 @@ os.write(int(sys.argv[1]), " ".join(map(str, answer)).encode())
 
 
 def run(command: list[str]) -> Measured:
-    """Run a program; measure its CPU seconds (user and system) and its peak resident memory.
-
-    ``stdout`` of the result includes what the program wrote to stderr.
+    """Run a program as ``measure`` does.
 
     Raises:
         BenchError: If the program cannot be started or fails.
+
+    """
+    measured = measure(command)
+    if measured.status != 0:
+        last = _last_line(measured.stdout)
+        raise BenchError(f"{Path(command[0]).name} ended with {measured.status}: {last}")
+    return measured
+
+
+def measure(command: list[str]) -> Measured:
+    """Run a program; measure its CPU seconds (user and system) and its peak resident memory.
+
+    Raises:
+        BenchError: If the program cannot be started.
 
     """
     reader, writer = os.pipe()
@@ -65,12 +80,12 @@ def run(command: list[str]) -> Measured:
             os.killpg(process.pid, signal.SIGKILL)
             raise
         answer = usage.read().split()
-    name = Path(command[0]).name
-    last = (stdout.strip().splitlines() or ["no output"])[-1]
     if not answer:
-        raise BenchError(f"{name} cannot be started: {last}")
+        raise BenchError(f"{Path(command[0]).name} cannot be started: {_last_line(stdout)}")
     status, cpu_s, peak_kib = answer
-    if status != "0":
-        raise BenchError(f"{name} ended with {status}: {last}")
     # Linux counts ru_maxrss in KiB.
-    return Measured(stdout, float(cpu_s), int(peak_kib) * 1024)
+    return Measured(int(status), stdout, float(cpu_s), int(peak_kib) * 1024)
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["no output"])[-1]

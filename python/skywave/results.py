@@ -305,13 +305,11 @@ class Results:
         return Path(directory)
 
     def write_tables(self, directory: Path, prefix: str = "") -> None:
-        """Write each table that is not empty as Parquet and CSV into a directory."""
+        """Write each table as Parquet and CSV into a directory; without rows, it has columns."""
         import pyarrow.csv  # noqa: PLC0415
         import pyarrow.parquet  # noqa: PLC0415
 
         for name, table in self.tables.items():
-            if table.num_rows == 0:
-                continue
             pyarrow.parquet.write_table(table, directory / f"{prefix}{name}.parquet")
             pyarrow.csv.write_csv(table, directory / f"{prefix}{name}.csv")
 

@@ -170,7 +170,7 @@ impl Shared {
         mailbox: &Arc<Mailbox>,
         request: Option<(Ecn, &Packet)>,
     ) {
-        let mtu = route(self.local.bound(), key.path.peer)
+        let mtu = route(&self.local, key.path.peer)
             .ok()
             .map(|route| route.mtu);
         let is_half_open = server.state() == State::Respond;

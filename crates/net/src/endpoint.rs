@@ -60,13 +60,13 @@ impl Endpoint {
         }
     }
 
-    /// Opens DCCP as IP protocol 33 at `address`, which determines the IP version. Requires
-    /// permission to open raw sockets.
+    /// Opens DCCP as IP protocol 33 at `address`, which determines the IP version. Its port is
+    /// ignored, since IP has none. Requires permission to open raw sockets.
     ///
     /// # Errors
     ///
-    /// See [`udp`](Self::udp), and [`OpenError::Permission`].
-    pub fn raw(address: IpAddr, config: EndpointConfig) -> Result<Self, OpenError> {
+    /// See [`udp`](Self::udp), [`OpenError::BindRaw`] and [`OpenError::Permission`].
+    pub fn raw(address: SocketAddr, config: EndpointConfig) -> Result<Self, OpenError> {
         Self::over(config, |config| Ok(vec![Socket::raw(address, config)?]))
     }
 
@@ -159,7 +159,7 @@ impl Endpoint {
         let shared = &self.0.shared;
         let address = self.reachable(peer.address)?;
         let local = shared.local.bound();
-        let route = route(local, address).map_err(|source| ConnectError::NoRoute {
+        let route = route(&shared.local, address).map_err(|source| ConnectError::NoRoute {
             local,
             peer: peer.address,
             source,

@@ -17,9 +17,17 @@ pub enum OpenError {
     #[error("an endpoint needs a tokio runtime with I/O enabled; open it inside one")]
     NoRuntime,
     /// The address cannot be bound.
-    #[error("cannot bind {address}: {source}; choose a free UDP port on an address of this host")]
+    #[error("cannot bind {address}: {source}; {}", udp_advice(.address))]
     Bind {
         /// The address.
+        address: SocketAddr,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The address cannot be bound by a raw socket, which has no port.
+    #[error("cannot bind {}: {source}; {}", host(.address), raw_advice(.address))]
+    BindRaw {
+        /// The address. The port is 0.
         address: SocketAddr,
         /// The system's error.
         source: io::Error,
@@ -231,12 +239,42 @@ fn from(local: &Option<IpAddr>) -> String {
     local.map_or_else(|| "this host".to_owned(), |address| address.to_string())
 }
 
+/// An address without its port, but with its interface.
+fn host(address: &SocketAddr) -> String {
+    match address {
+        SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
+        _ => address.ip().to_string(),
+    }
+}
+
+const NAME_THE_INTERFACE: &str = "name the interface of a link-local address, as in fe80::1%eth0";
+
+fn lacks_interface(address: &SocketAddr) -> bool {
+    matches!(address, SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() && v6.scope_id() == 0)
+}
+
+/// What the application can do if it cannot bind a UDP socket.
+fn udp_advice(address: &SocketAddr) -> &'static str {
+    if lacks_interface(address) {
+        NAME_THE_INTERFACE
+    } else {
+        "choose a free UDP port on an address of this host"
+    }
+}
+
+/// What the application can do if it cannot bind a raw socket.
+fn raw_advice(address: &SocketAddr) -> &'static str {
+    if lacks_interface(address) {
+        NAME_THE_INTERFACE
+    } else {
+        "choose an address of this host"
+    }
+}
+
 /// What the application can do if there is no route.
 fn routing_advice(local: Option<IpAddr>, peer: &SocketAddr) -> &'static str {
     match peer {
-        SocketAddr::V6(peer) if peer.ip().is_unicast_link_local() && peer.scope_id() == 0 => {
-            "name the interface of a link-local address, as in fe80::1%eth0"
-        }
+        _ if lacks_interface(peer) => NAME_THE_INTERFACE,
         _ if local.is_some_and(|local| local.to_canonical().is_loopback()) => {
             "the endpoint is bound to loopback, which reaches only this host: open it at another \
              address"

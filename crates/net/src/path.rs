@@ -148,10 +148,13 @@ pub(crate) struct Route {
 }
 
 /// Asks the system for the route from `local` to `peer`, without sending anything.
-pub(crate) fn route(local: Option<IpAddr>, peer: SocketAddr) -> io::Result<Route> {
+pub(crate) fn route(local: &Local, peer: SocketAddr) -> io::Result<Route> {
     let probe = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-    if let Some(local) = local {
-        probe.bind(&SocketAddr::new(local, 0).into())?;
+    if local.bound().is_some() {
+        // With its interface, without which a link-local address cannot be bound.
+        let mut source = local.address;
+        source.set_port(0);
+        probe.bind(&source.into())?;
     }
     let mut target = peer;
     if target.port() == 0 {
@@ -191,7 +194,12 @@ mod tests {
 
     #[test]
     fn the_way_to_this_host_is_known() {
-        let route = route(None, "127.0.0.1:9".parse().unwrap()).unwrap();
+        let any = Local {
+            encapsulation: Encapsulation::Udp,
+            address: (Ipv4Addr::UNSPECIFIED, 0).into(),
+            is_dual: false,
+        };
+        let route = route(&any, "127.0.0.1:9".parse().unwrap()).unwrap();
         assert_eq!(route.source, IpAddr::from(Ipv4Addr::LOCALHOST));
         assert!(route.mtu >= 1500, "{}", route.mtu);
     }

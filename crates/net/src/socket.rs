@@ -118,21 +118,20 @@ impl Socket {
         Self::new(system, Encapsulation::Udp, is_dual, config)
     }
 
-    pub(crate) fn raw(address: IpAddr, config: &EndpointConfig) -> Result<Self, OpenError> {
-        let bound = SocketAddr::new(address, 0);
-        let domain = Domain::for_address(bound);
+    pub(crate) fn raw(mut address: SocketAddr, config: &EndpointConfig) -> Result<Self, OpenError> {
+        address.set_port(0);
+        let domain = Domain::for_address(address);
         let protocol = Protocol::from(i32::from(dccp::IP_PROTOCOL));
         let system =
             System::new(domain, Type::RAW, Some(protocol)).map_err(|error| match error.kind() {
-                ErrorKind::PermissionDenied => OpenError::Permission { address },
+                ErrorKind::PermissionDenied => OpenError::Permission {
+                    address: address.ip(),
+                },
                 _ => OpenError::Socket(error),
             })?;
         system
-            .bind(&bound.into())
-            .map_err(|source| OpenError::Bind {
-                address: bound,
-                source,
-            })?;
+            .bind(&address.into())
+            .map_err(|source| OpenError::BindRaw { address, source })?;
         Self::new(system, Encapsulation::Ip, false, config)
     }
 
@@ -449,7 +448,7 @@ pub(crate) mod tests {
                 };
                 for (here, there) in [(from, to), (any, to), (from, any)] {
                     let config = EndpointConfig::default();
-                    let open = |ip| Socket::raw(ip, &config).unwrap();
+                    let open = |ip| Socket::raw(SocketAddr::new(ip, 0), &config).unwrap();
                     keeps_marks(&open(here), &open(there), &path).await;
                 }
             }

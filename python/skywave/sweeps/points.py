@@ -174,6 +174,8 @@ class Grid:
 def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
     """Return a scenario with another value of the fields at a path.
 
+    Files that the value names are read, relative to the current directory.
+
     Raises:
         ScenarioError: If the path leads nowhere, or the value is wrong; the message names the
             field.
@@ -183,7 +185,7 @@ def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
     document: dict[str, Any] = copy.deepcopy(scenario.to_dict())
     FieldPath.parse(path).set(document, scenario.inspect().scenario, value)
     # The core reads it first: its messages name the field.
-    return Scenario.from_dict(json.loads(_core.check_scenario(json.dumps(document), "json")))
+    return Scenario.from_dict(json.loads(_core.check_scenario(json.dumps(document), "json", ".")))
 
 
 def check_function(function: Callable[..., Scenario], names: Iterable[str]) -> None:

@@ -235,7 +235,7 @@ impl Flow {
         let (_, news) = self.drive(&mut state, now, |connection| {
             connection.expire(now);
             if connection.wants_local_mtu()
-                && let Ok(route) = route(self.shared.local.bound(), self.key.path.peer)
+                && let Ok(route) = route(&self.shared.local, self.key.path.peer)
             {
                 // The route may remember what an ICMP report for anyone claimed.
                 let mtu = route.mtu.max(connection.path_mtu());

@@ -1,6 +1,6 @@
 //! DCCP as IP protocol 33.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
 use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, OpenError, Peer};
 use skywave_transport::dccp::Config;
@@ -9,24 +9,28 @@ use skywave_wire::dccp::ServiceCode;
 use crate::{PORT, config, in_namespace};
 
 fn open(address: IpAddr) -> Endpoint {
+    open_at(SocketAddr::new(address, 0))
+}
+
+fn open_at(address: SocketAddr) -> Endpoint {
     Endpoint::raw(address, EndpointConfig::default()).unwrap()
 }
 
 /// An echo, errors and a close, from `client` to `server`.
-async fn exchange(client: IpAddr, server: IpAddr, to: IpAddr) {
-    let (here, there) = (open(client), open(server));
+async fn exchange(client: SocketAddr, server: SocketAddr) {
+    let (here, there) = (open_at(client), open_at(server));
     let nonces = Config {
         ecn_nonces: true,
         ..config()
     };
     let listener = there.listen(PORT, nonces.clone()).unwrap();
     let peer = Peer {
-        address: (to, 0).into(),
+        address: server,
         port: PORT,
     };
     let (connected, accepted) = tokio::join!(here.connect(peer, nonces), listener.accept());
     let (connected, accepted) = (connected.unwrap(), accepted.unwrap());
-    assert_eq!(accepted.local_ip(), to);
+    assert_eq!(accepted.local_ip(), server.ip());
     for index in 0..200u32 {
         let data = vec![index as u8; 5 * index as usize];
         connected.send(data.clone()).await.unwrap();
@@ -79,16 +83,62 @@ async fn exchange(client: IpAddr, server: IpAddr, to: IpAddr) {
 #[test]
 fn over_ipv4() {
     in_namespace(&["192.0.2.1/32", "192.0.2.2/32"], || async {
-        let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|ip| ip.parse().unwrap());
-        exchange(one, two, two).await;
+        let [one, two] = ["192.0.2.1:0", "192.0.2.2:0"].map(|ip| ip.parse().unwrap());
+        exchange(one, two).await;
     });
 }
 
 #[test]
 fn over_ipv6() {
     in_namespace(&["2001:db8::1/128", "2001:db8::2/128"], || async {
-        let [one, two] = ["2001:db8::1", "2001:db8::2"].map(|ip| ip.parse().unwrap());
-        exchange(one, two, two).await;
+        let [one, two] = ["[2001:db8::1]:0", "[2001:db8::2]:0"].map(|ip| ip.parse().unwrap());
+        exchange(one, two).await;
+    });
+}
+
+/// The addresses that `in_namespace` gives the loopback interface, with their interface.
+fn link_local() -> [SocketAddr; 2] {
+    const LOOPBACK: u32 = 1;
+    ["fe80::1", "fe80::2"].map(|ip| SocketAddrV6::new(ip.parse().unwrap(), 0, 0, LOOPBACK).into())
+}
+
+/// A link-local address can be bound only with its interface.
+#[test]
+fn over_link_local_addresses() {
+    in_namespace(&["fe80::1/64", "fe80::2/64"], || async {
+        let [one, two] = link_local();
+        exchange(one, two).await;
+
+        let error = Endpoint::raw(SocketAddr::new(one.ip(), 0), EndpointConfig::default());
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with("cannot bind fe80::1: "), "{error}");
+        assert!(error.contains("name the interface"), "{error}");
+        let error = Endpoint::raw("192.0.2.9:0".parse().unwrap(), EndpointConfig::default());
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains("address of this host") && !error.contains("UDP"),
+            "{error}"
+        );
+    });
+}
+
+/// The same over UDP, where the route to the peer is asked for from that address.
+#[test]
+fn over_link_local_addresses_and_udp() {
+    in_namespace(&["fe80::1/64", "fe80::2/64"], || async {
+        let open = |address| Endpoint::udp(address, EndpointConfig::default()).unwrap();
+        let [here, there] = link_local().map(open);
+        let listener = there.listen(PORT, config()).unwrap();
+        let peer = Peer {
+            address: there.local_address(),
+            port: PORT,
+        };
+        let (connected, accepted) = tokio::join!(here.connect(peer, config()), listener.accept());
+        connected.unwrap().send("hello").await.unwrap();
+        assert_eq!(
+            accepted.unwrap().recv().await.unwrap().unwrap().data,
+            "hello"
+        );
     });
 }
 
@@ -140,7 +190,7 @@ fn u_5_no_dccp_there() {
 /// Without permission for raw sockets, the error says how to get it.
 #[tokio::test]
 async fn without_permission() {
-    match Endpoint::raw(Ipv4Addr::LOCALHOST.into(), EndpointConfig::default()) {
+    match Endpoint::raw((Ipv4Addr::LOCALHOST, 0).into(), EndpointConfig::default()) {
         Err(error @ OpenError::Permission { .. }) => {
             assert!(error.to_string().contains("cap_net_raw"), "{error}");
         }

@@ -71,7 +71,7 @@ impl Endpoint {
     fn raw(py: Python<'_>, address: &str, config: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let config = config::read_endpoint(config)?;
         block_on(py, async {
-            let address = resolve(address, 0).await?[0].ip();
+            let address = resolve(address, 0).await?[0];
             let endpoint = skywave_net::Endpoint::raw(address, config);
             Ok(Self {
                 endpoint: OfProcess::new(endpoint.map_err(opening)?),
@@ -84,10 +84,13 @@ impl Endpoint {
     #[getter]
     fn local_address(&self) -> PyResult<String> {
         let address = self.endpoint.look()?.local_address();
-        Ok(if self.is_raw {
-            address.ip().to_string()
-        } else {
-            address.to_string()
+        Ok(match address {
+            // With the interface of a link-local address, as over UDP.
+            SocketAddr::V6(v6) if self.is_raw && v6.scope_id() != 0 => {
+                format!("{}%{}", v6.ip(), v6.scope_id())
+            }
+            _ if self.is_raw => address.ip().to_string(),
+            _ => address.to_string(),
         })
     }
 
