@@ -25,6 +25,8 @@ pub(crate) struct SequenceNumbers<const BITS: u32 = 48> {
     pub(crate) gsr: Circular<BITS>,
     /// Greatest Acknowledgement Number Received on any packet but a Sync.
     pub(crate) gar: Circular<BITS>,
+    /// Packets up to this number are acknowledged or given up as lost.
+    settled: Circular<BITS>,
     /// First sequence number received in OPEN state.
     pub(crate) osr: Option<Circular<BITS>>,
     /// Whether SWL must not fall below ISR: only at the beginning (section 7.5.1).
@@ -51,6 +53,7 @@ impl<const BITS: u32> SequenceNumbers<BITS> {
             gss: iss.previous(),
             gsr: Circular::ZERO,
             gar: iss,
+            settled: iss,
             osr: None,
             clamp_to_isr: true,
             clamp_to_iss: true,
@@ -92,6 +95,23 @@ impl<const BITS: u32> SequenceNumbers<BITS> {
     pub(crate) const fn swh(&self, windows: Windows) -> Circular<BITS> {
         // W <= 2^46 - 1, so 3W does not overflow; a larger W saturates instead of wrapping.
         self.gsr.add(windows.sequence.saturating_mul(3).div_ceil(4))
+    }
+
+    /// How many more packets may leave before an acknowledgement must arrive. Within this room, the
+    /// peer accepts each even if all in flight were lost (SWH is 3W'/4 ahead of the peer's GSR, and
+    /// that is at least our GAR), and no acknowledgement in flight falls below AWL. The quarter of W'
+    /// that is left is for packets without data, which are not held back.
+    #[inline(always)]
+    pub(crate) const fn room(&self, windows: Windows) -> u64 {
+        let width = windows.acknowledgement;
+        let in_flight = self.gss.distance_from(self.settled);
+        (width - width / 4).saturating_sub(if in_flight > 0 { in_flight as u64 } else { 0 })
+    }
+
+    /// Gives up all packets in flight as lost. A Sync must follow, so that the peer accepts the
+    /// numbers after it.
+    pub(crate) const fn give_up_in_flight(&mut self) {
+        self.settled = self.gss;
     }
 
     /// AWL.
@@ -162,6 +182,7 @@ impl<const BITS: u32> SequenceNumbers<BITS> {
     /// Updates GAR with the acknowledgement number of a valid packet that is not a Sync.
     pub(crate) const fn update_gar(&mut self, ack: Circular<BITS>) {
         self.gar = self.gar.max(ack);
+        self.settled = self.settled.max(ack);
     }
 }
 
@@ -221,6 +242,7 @@ mod tests {
             gss: SeqNo::new(gss),
             gsr: SeqNo::new(gsr),
             gar: SeqNo::new(gss - 10),
+            settled: SeqNo::new(gss - 10),
             osr: None,
             clamp_to_isr: true,
             clamp_to_iss: true,
@@ -335,6 +357,7 @@ mod tests {
                 gss: plain.gss.add(shift),
                 gsr: plain.gsr.add(shift),
                 gar: plain.gar.add(shift),
+                settled: plain.settled.add(shift),
                 ..plain
             };
             let (seq, ack) = (SeqNo::new(seq), SeqNo::new(ack));

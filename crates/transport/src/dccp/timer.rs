@@ -5,8 +5,8 @@ use skywave_units::{Duration, Instant};
 /// What a timer is for. CCIDs keep their own timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Timer {
-    /// Retransmits the Request, PARTOPEN's acknowledgement, the CloseReq or the Close: one at a
-    /// time, depending on the state.
+    /// Retransmits the Request, PARTOPEN's acknowledgement, the CloseReq or the Close, or sends a
+    /// Sync while data waits for the Sequence Window: one at a time, depending on the state.
     Retransmit,
     /// Gives up on the current state.
     GiveUp,

@@ -237,7 +237,7 @@ impl Connection {
         let padding = room.saturating_sub(packet.encoded_len());
         packet.payload = Payload::Synthetic(padding as u32);
         self.counters.mtu_probes_sent += 1;
-        let (seq, rtt) = (packet.seq, self.rtt());
+        let (seq, rtt) = (packet.seq, self.timer_rtt());
         if let Some(discovery) = &mut self.discovery {
             discovery.probe = Some(seq);
             discovery.search.probe_sent(now, rtt);
@@ -263,7 +263,7 @@ impl Connection {
 
     /// Handles the timers of discovery that are due.
     pub(super) fn expire_discovery(&mut self, now: Instant) {
-        let rtt = self.rtt();
+        let rtt = self.timer_rtt();
         if let Some(discovery) = &mut self.discovery {
             discovery.expire(now, rtt);
             self.follow_discovery();

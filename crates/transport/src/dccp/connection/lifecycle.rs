@@ -232,7 +232,7 @@ impl Connection {
         if self.has_settled() {
             self.finish_closing(now);
         } else if !core::mem::replace(&mut self.settling, true) {
-            let patience = (self.rtt() * SETTLE_ROUND_TRIPS).max(SETTLE_MIN);
+            let patience = (self.timer_rtt() * SETTLE_ROUND_TRIPS).max(SETTLE_MIN);
             self.timers.set_at_most(Timer::Linger, now + patience);
         }
     }
@@ -353,7 +353,7 @@ impl Connection {
 
     fn rearm_negotiation(&mut self, now: Instant) {
         // At least a round-trip time, plus time for a delayed acknowledgement.
-        let first = (self.rtt() * 2).max(self.config.partopen_retry);
+        let first = (self.timer_rtt() * 2).max(self.config.partopen_retry);
         let interval = self
             .feature_backoff
             .interval(first, self.config.backoff_limit);
@@ -397,6 +397,37 @@ impl Connection {
                 self.features.declare(feature, value);
                 self.last_declared = Some(now);
             }
+        }
+    }
+
+    /// Handles data that waits for room in the Sequence Window. Acknowledgements usually make some
+    /// soon. What may be missing is brought forward: the Confirm of a larger window, and any sign of
+    /// the packets in flight.
+    #[cold]
+    pub(super) fn wait_for_window(&mut self, now: Instant) {
+        let limit = self.config.backoff_limit;
+        if self.features.is_unanswered() {
+            let interval = self.feature_backoff.interval(self.rtt() * 2, limit);
+            self.timers.set_at_most(Timer::Features, now + interval);
+        }
+        if self.state == State::Open && !self.timers.is_set(Timer::Retransmit) {
+            // After three silent round-trip times the connection is not active, so a SyncAck counts
+            // however many of the peer's packets were lost before it (section 7.5.3).
+            let interval = self.backoff.interval(self.rtt() * 4, limit);
+            self.timers.set(Timer::Retransmit, now + interval);
+            self.full_at = self.seq.gar;
+        }
+    }
+
+    /// Gives up what is in flight if no acknowledgement has made room in the Sequence Window. The
+    /// Sync moves the peer's own window, so that it accepts what follows whatever was lost; the rate
+    /// of what follows is a matter of the CCID.
+    fn resynchronize(&mut self) {
+        if self.seq.gar == self.full_at {
+            self.seq.give_up_in_flight();
+            self.ask_peer();
+        } else {
+            self.backoff.reset();
         }
     }
 
@@ -445,6 +476,7 @@ impl Connection {
             State::Invited if self.listens < LISTENS => self.outbox.listen = true,
             State::Invited => self.state = State::Listen1,
             State::PartOpen => self.outbox.ack = true,
+            State::Open => self.resynchronize(),
             State::CloseReq | State::Closing => self.outbox.ending = true,
             _ => {}
         }

@@ -126,6 +126,8 @@ pub struct Connection {
     send_queue: Queue<Payload>,
     receive_queue: Queue<Datagram>,
     events: VecDeque<Event>,
+    /// GAR when data last had to wait for the Sequence Window; initially ISS.
+    full_at: SeqNo,
     /// The number of consecutive non-data packets sent last (section 7.7).
     non_data_run: u64,
     /// Present once the connection is open, if numbers are skipped.
@@ -302,6 +304,7 @@ impl Connection {
             send_queue: Queue::default(),
             receive_queue: Queue::default(),
             events: VecDeque::new(),
+            full_at: iss,
             non_data_run: 0,
             skipped: None,
             echo: None,
@@ -329,10 +332,15 @@ impl Connection {
         codes.first().copied().unwrap_or_default()
     }
 
-    /// The round-trip time estimate used for timers.
+    /// The round-trip time estimate.
     fn rtt(&self) -> Duration {
         let known = self.sender.srtt().or(self.handshake.rtt);
-        known.unwrap_or(DEFAULT_RTT).max(MIN_RTT)
+        known.unwrap_or(DEFAULT_RTT)
+    }
+
+    /// The round-trip time estimate used for timers.
+    fn timer_rtt(&self) -> Duration {
+        self.rtt().max(MIN_RTT)
     }
 
     /// What the send queue may hold.
@@ -403,7 +411,7 @@ impl End for Connection {
                 earliest = earliest.min(at.unwrap_or(Instant::MAX));
             }
             if let Some(discovery) = &self.discovery {
-                earliest = earliest.min(discovery.deadline(self.rtt()));
+                earliest = earliest.min(discovery.deadline(self.timer_rtt()));
             }
         }
         (earliest != Instant::MAX).then_some(earliest)

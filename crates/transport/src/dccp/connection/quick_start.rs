@@ -32,7 +32,7 @@ impl Connection {
     /// is acknowledged (section 2.1); the first is on the first data packet after the handshake.
     #[cold]
     pub(super) fn add_quick_start(&mut self, now: Instant, seq: SeqNo, has_data: bool) {
-        let rtt = self.rtt();
+        let rtt = self.timer_rtt();
         let Some(exchange) = &mut self.quick_start else {
             return;
         };

@@ -113,6 +113,7 @@ impl Connection {
             return ControlFlow::Continue(());
         }
         let before_skip = self.packets_before_skip();
+        let room = self.seq.room(self.windows());
         let header = DataHeader {
             seq: self.seq.gss.next(),
             ..leader.header
@@ -121,7 +122,11 @@ impl Connection {
             ecn: leader.ecn,
             header,
             size: leader.size,
-            permitted: self.sender.may_send_together(now).min(before_skip),
+            permitted: self
+                .sender
+                .may_send_together(now)
+                .min(before_skip)
+                .min(room),
             queue: &mut self.send_queue,
         };
         let step = outlet.train(&mut train);

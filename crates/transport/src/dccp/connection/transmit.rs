@@ -153,7 +153,7 @@ impl Connection {
     fn ending(&mut self, now: Instant) -> Transmit<Packet> {
         let interval = self
             .backoff
-            .interval(self.rtt() * 2, self.config.backoff_limit);
+            .interval(self.timer_rtt() * 2, self.config.backoff_limit);
         self.timers.set(Timer::Retransmit, now + interval);
         let ack = self.ack_number();
         let kind = match self.state {
@@ -186,6 +186,10 @@ impl Connection {
         }
         let size = waiting.len();
         self.paced_until = None;
+        if self.seq.room(self.windows()) == 0 {
+            self.wait_for_window(now);
+            return None;
+        }
         match self
             .sender
             .may_send(now, u32::try_from(size).unwrap_or(u32::MAX))

@@ -1,6 +1,7 @@
 //! Feature negotiation between two connections (RFC 4340 section 6).
 
 use super::*;
+use crate::dccp::Ccid;
 
 /// Every request of both sides is granted, and nothing stays pending.
 #[test]
@@ -187,6 +188,116 @@ fn assert_within_sequence_window(pair: &Pair) {
         }
     }
     assert!(most > 100, "the initial window was never exceeded: {most}");
+}
+
+/// A transfer over a round-trip time of 40 us, under `ccid`. `network` decides about each packet.
+fn over_a_short_path(ccid: Ccid, network: Network) -> Pair {
+    let roomy = || Config {
+        send_queue: 20_000,
+        send_queue_bytes: usize::MAX,
+        receive_queue: 20_000,
+        receive_queue_bytes: usize::MAX,
+        sender_ccids: vec![ccid],
+        receiver_ccids: vec![ccid],
+        ..Config::default()
+    };
+    let mut pair = Pair::new(roomy(), roomy());
+    pair.latency = Duration::from_micros(20);
+    pair.run_for(secs(1));
+    assert_eq!(pair.states(), (State::Open, State::Open));
+    pair.network = network;
+    for _ in 0..20_000 {
+        pair.send(Client, 1_000);
+    }
+    pair
+}
+
+/// The most packets in flight from the client beyond those that its confirmed window lets it send,
+/// and how many Changes of the window it has sent.
+fn excess_over_window(pair: &Pair) -> (i64, usize) {
+    let (mut window, mut acked, mut excess, mut changes) = (100, None, i64::MIN, 0);
+    for sent in &pair.log {
+        let sent_seq = sent.packet.seq;
+        if sent.from == Server {
+            acked = sent.packet.kind.ack().or(acked);
+            if let Some(DccpOption::Confirm { feature, value, .. }) =
+                sent.option(OptionType::CONFIRM_R)
+                && *feature == FeatureNumber::SEQUENCE_WINDOW
+            {
+                window = value
+                    .iter()
+                    .fold(0, |sum, &byte| sum << 8 | i64::from(byte));
+            }
+            continue;
+        }
+        changes += usize::from(sent.packet.options.iter().any(|option| {
+            matches!(option, DccpOption::Change { feature, .. } if *feature == FeatureNumber::SEQUENCE_WINDOW)
+        }));
+        if let Some(acked) = acked
+            && sent.kind() == PacketType::Data
+        {
+            excess = excess.max(sent_seq.distance_from(acked) - window);
+        }
+    }
+    (excess, changes)
+}
+
+/// D7.5-3, D6-7: on a short path too, the window is requested as often as once per round-trip time.
+#[test]
+fn the_window_keeps_up_on_a_short_path() {
+    let mut pair = over_a_short_path(Ccid::TCP_LIKE, Box::new(|_| Fate::Deliver));
+    pair.run_for(Duration::from_micros(360));
+    let (excess, changes) = excess_over_window(&pair);
+    assert!(excess < 0, "{excess} beyond the window");
+    assert!(changes >= 3, "{changes} Changes");
+    for side in [Client, Server] {
+        let counters = pair.get(side).stats().counters;
+        assert_eq!(counters.invalid_packets, 0, "{side:?}");
+    }
+}
+
+/// D7.5-3: while Confirms of the window are lost, data goes on within the confirmed one, and the
+/// Change is soon repeated.
+#[test]
+fn a_lost_confirm_does_not_stall_data() {
+    for ccid in [Ccid::TCP_LIKE, Ccid::TFRC] {
+        let mut lost = 0;
+        let network = move |sent: &Sent| {
+            let confirms = matches!(
+                sent.option(OptionType::CONFIRM_R),
+                Some(DccpOption::Confirm { feature, .. }) if *feature == FeatureNumber::SEQUENCE_WINDOW
+            );
+            lost += u32::from(confirms);
+            if confirms && lost <= 2 {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        };
+        let mut pair = over_a_short_path(ccid, Box::new(network));
+        pair.run_for(millis(5));
+        let (excess, changes) = excess_over_window(&pair);
+        assert!(excess < 0, "{ccid}: {excess} beyond the window");
+        assert!(changes >= 3, "{ccid}: {changes} Changes");
+        let counters = pair.get(Client).stats().counters;
+        assert_eq!(counters.invalid_packets, 0, "{ccid}");
+    }
+}
+
+/// D7.5-3: a window that is full of lost packets does not stop the connection for good.
+#[test]
+fn a_window_of_lost_packets_is_given_up() {
+    for ccid in [Ccid::TCP_LIKE, Ccid::TFRC] {
+        let mut pair = over_a_short_path(ccid, Box::new(|_| Fate::Deliver));
+        pair.run_for(Duration::from_micros(250));
+        pair.network = Box::new(|_| Fate::Drop);
+        pair.run_for(millis(500));
+        pair.network = Box::new(|_| Fate::Deliver);
+        let before = pair.received(Server).len();
+        pair.run_for(secs(10));
+        let after = pair.received(Server).len();
+        assert!(after > 1_000, "{ccid}: {before} before, {after} after");
+    }
 }
 
 /// D6-9: an unanswered Change is retransmitted after at least a round-trip time, with back-off.
