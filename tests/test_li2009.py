@@ -646,7 +646,7 @@ def test_two_matches_on_the_parking_lot_say_less_than_they_seem_to() -> None:
 
 
 def test_the_text_on_lossy_transfers_says_what_was_measured(li2009: Reproduced) -> None:
-    """Timeouts and times grow with VCP as with DPCP; DPCP falls back long before 35 %."""
+    """Over TCP, timeouts and times grow with VCP as with DPCP; DPCP falls back long before 35 %."""
     rows = {row["percent"]: row for row in li2009.sections["transfers"]}
     for place, carrier in enumerate(CARRIERS):
         found = [row["times"][place] for row in rows.values()]
@@ -656,8 +656,8 @@ def test_the_text_on_lossy_transfers_says_what_was_measured(li2009: Reproduced) 
                 assert values == sorted(values)
     assert rows[15]["vcp_share"].mean > 0.5
     dccp = {percent: row["times"][CARRIERS.index(DPCP_DCCP)] for percent, row in rows.items()}
-    often = min(dccp[percent].timeouts for percent in (40, 45))
-    assert often > 2 * max(dccp[percent].timeouts for percent in rows if percent <= 35)
+    assert dccp[45].timeouts > 0
+    assert not any(dccp[percent].timeouts for percent in rows if percent <= 40)
     assert dccp[45].margin_s > dccp[45].mean_s / 3
 
 

@@ -168,10 +168,8 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "search": {
             "tried": len(trials),
             "seeds": len(fit.SEEDS),
-            "taken": fit.best(trials),
+            "taken": fit.taken(trials),
             "nearest": trials[0],
-            "equals": len(fit.equals(trials)),
-            "tie_points": 100 * fit.TIE,
             "trials": trials,
             "fitting": sum(trial.fits for trial in trials),
             "beyond_red": next(

@@ -240,6 +240,7 @@ def _of_introduction(
 
 
 def _of_related_work(ours: Mapping[Conditions, Series], found: Further) -> list[Cell]:
+    tfrc, tcp = _by_feedback(ours, further.variation)[0], further.variation(found.tcp)
     return [
         _cell(
             EQUATION_1,
@@ -261,7 +262,8 @@ def _of_related_work(ours: Mapping[Conditions, Series], found: Further) -> list[
             "times",
             1,
             Limit("<"),
-            _by_feedback(ours, further.variation)[0] / further.variation(found.tcp),
+            tfrc / tcp,
+            f"Not known. TFRC has a coefficient of variation of {tfrc:.3f}, and TCP {tcp:.3f}.",
         ),
         _cell(
             SLOWER,
