@@ -5,7 +5,8 @@ of the report do not use. TCP/RED is the scheme best known from other sources. T
 is the root-mean-square relative distance to the row's mean queue, packets dropped and peak. One
 combination is used for all schemes, so the values of the others are predictions: the closest with
 NewReno while our TCP grew by acknowledgements, not by bytes. It stays, because the values were
-judged with it; another is closest now. If all three values fit, the table also has the values of DCCP/RED, which decide nothing.
+judged with it; another is closest now. If all three values fit, the table also has the values of
+DCCP/RED, which decide nothing.
 ``python -m skywave.papers stored chen2010/fit`` runs the search and stores the trials.
 """
 
