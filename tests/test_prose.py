@@ -42,26 +42,28 @@ def test_sweeps_go_as_the_report_says() -> None:
     # A share of hardly a packet: VCP's queue is full, and it loses more than TCP with marks.
     for point in (("capacity", 2.0), ("flows", 1000.0)):
         vcp = found[*point, "vcp"]
-        assert vcp.queue_share > 0.85
+        assert vcp.queue_share > 0.9
         assert all(vcp.drop_percent > found[*point, router].drop_percent for router in marking)
     # The code's scaling loses packets where the paper's does not yet.
     for point in (("capacity", 10.0), ("flows", 100.0), ("rtt", 200.0)):
-        assert found[*point, "vcp-ns2"].drop_percent > 2
+        assert found[*point, "vcp-ns2"].drop_percent > 5
         assert found[*point, "vcp"].drop_percent == 0
     used = {key: one.utilisation for key, one in found.items() if key[0] == "rtt"}
     assert used["rtt", 1000.0, "codel"] > used["rtt", 1000.0, "vcp"]
     assert used["rtt", 5000.0, "codel"] < used["rtt", 5000.0, "vcp"]
 
 
-def test_another_combination_than_the_one_taken_is_closest() -> None:
-    """As the report says: SACK is nearer to the published row, and both fit."""
+def test_that_newreno_is_taken_is_our_choice() -> None:
+    """SACK is nearer to the published row, by less than counts; and would give about the same."""
     trials = fit.TABLE.read()
-    closest, taken = min(trials, key=lambda trial: trial.miss), fit.taken(trials)
-    assert (closest.unpublished.flavour, taken.unpublished.flavour) == ("sack", "newreno")
-    assert closest.fits
-    assert taken.fits
-    newreno = (trial for trial in trials if trial.unpublished.flavour == "newreno")
-    assert taken.miss < min(trial.miss for trial in newreno) + 0.01
+    equals = fit.equals(trials)
+    assert [trial.unpublished.flavour for trial in equals] == ["sack", "sack", "newreno", "newreno"]
+    assert fit.best(trials) is equals[2]
+    assert all(trial.miss - equals[0].miss < 0.01 for trial in equals)
+    assert sum(trial.miss - equals[0].miss < 0.01 for trial in trials) == len(equals)
+    for name in ("queue_packets", "drop_percent", "dccp_queue_packets", "dccp_drop_percent"):
+        taken, other = (getattr(trial, name) for trial in (equals[2], equals[0]))
+        assert other == pytest.approx(taken, rel=0.04), name
 
 
 def test_from_when_on_times_are_alike() -> None:

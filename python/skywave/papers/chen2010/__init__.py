@@ -168,8 +168,10 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "search": {
             "tried": len(trials),
             "seeds": len(fit.SEEDS),
-            "taken": fit.taken(trials),
+            "taken": fit.best(trials),
             "nearest": trials[0],
+            "equals": len(fit.equals(trials)),
+            "tie_points": 100 * fit.TIE,
             "trials": trials,
             "fitting": sum(trial.fits for trial in trials),
             "beyond_red": next(
