@@ -39,14 +39,16 @@ def test_the_map_is_of_single_models() -> None:
 def test_sweeps_go_as_the_report_says() -> None:
     found = {(one.sweep, one.x, one.router): one for one in sweep.TABLE.read()}
     marking: tuple[sweep.Router, ...] = ("codel", "pie")
-    # A share of hardly a packet: VCP's queue is full, and it loses more than TCP with marks.
-    for point in (("capacity", 2.0), ("flows", 1000.0)):
+    # The report has the numbers; what it makes of them is here. A share of hardly a packet: VCP's
+    # queue is longer, and it loses more, than with TCP's marks.
+    for point in sweep.SMALL_SHARES:
         vcp = found[*point, "vcp"]
-        assert vcp.queue_share > 0.9
-        assert all(vcp.drop_percent > found[*point, router].drop_percent for router in marking)
+        for router in marking:
+            assert vcp.queue_share > found[*point, router].queue_share
+            assert vcp.drop_percent > found[*point, router].drop_percent
     # The code's scaling loses packets where the paper's does not yet.
-    for point in (("capacity", 10.0), ("flows", 100.0), ("rtt", 200.0)):
-        assert found[*point, "vcp-ns2"].drop_percent > 5
+    for point in sweep.FAST_SCALING:
+        assert found[*point, "vcp-ns2"].drop_percent > 0
         assert found[*point, "vcp"].drop_percent == 0
     used = {key: one.utilisation for key, one in found.items() if key[0] == "rtt"}
     assert used["rtt", 1000.0, "codel"] > used["rtt", 1000.0, "vcp"]
@@ -54,15 +56,23 @@ def test_sweeps_go_as_the_report_says() -> None:
 
 
 def test_that_newreno_is_taken_is_our_choice() -> None:
-    """SACK is nearer to the published row, by less than counts; and would give about the same."""
+    """SACK is nearer to the published row, by less than counts.
+
+    With the same web sources it would give about the same.
+    """
     trials = fit.TABLE.read()
     equals = fit.equals(trials)
-    assert [trial.unpublished.flavour for trial in equals] == ["sack", "sack", "newreno", "newreno"]
-    assert fit.best(trials) is equals[2]
+    assert [trial.unpublished.flavour for trial in equals] == ["sack", "newreno", "sack", "sack"]
+    assert fit.best(trials) is equals[1]
     assert all(trial.miss - equals[0].miss < 0.01 for trial in equals)
     assert sum(trial.miss - equals[0].miss < 0.01 for trial in trials) == len(equals)
+    sack = next(
+        trial
+        for trial in equals
+        if trial.unpublished == replace(equals[1].unpublished, flavour="sack")
+    )
     for name in ("queue_packets", "drop_percent", "dccp_queue_packets", "dccp_drop_percent"):
-        taken, other = (getattr(trial, name) for trial in (equals[2], equals[0]))
+        taken, other = (getattr(trial, name) for trial in (equals[1], sack))
         assert other == pytest.approx(taken, rel=0.04), name
 
 

@@ -303,6 +303,7 @@ def _sweeps() -> dict[str, Any]:
 
     return {
         "points": len(sweep.POINTS),
+        "small": sweep.small(stored),
         "routers": sweep.ROUTER_LABELS,
         "rows": [
             (point, {one.router: one for one in outcomes})

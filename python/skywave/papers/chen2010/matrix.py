@@ -17,7 +17,7 @@ NETWORK = of_dumbbell(
     scenario(TCP_RED, seed=1).bottleneck,
     label="Chen 2010",
     conditions="many flows: 45 Mbps, RTT 60 to 220 ms, RED in a buffer of 200 packets, 200 "
-    "flows and 20 web sources over TCP",
+    "flows and 50 web sources over TCP",
     packet_b=PACKET_B,
     flows=SUBNETS * HOSTS,
     hosts=SUBNETS,

@@ -337,3 +337,19 @@ def by_point(found: Sequence[Outcome]) -> list[tuple[Point, list[Outcome]]]:
         (point, [one for one in found if (one.sweep, one.x) == (point.sweep, point.x)])
         for point in POINTS
     ]
+
+
+SMALL_SHARES = (("capacity", 2.0), ("flows", 1000.0))
+"""Where a fair share is hardly a packet: capacity in Mbps, number of flows."""
+
+FAST_SCALING = (("capacity", 10.0), ("flows", 100.0), ("rtt", 200.0))
+"""Where the scaling of the code already loses packets: also round-trip time in ms."""
+
+
+def small(found: Sequence[Outcome]) -> dict[str, float]:
+    """Return the least queue of VCP, in percent, and the least loss of the code's scaling there."""
+    by_key = {(one.sweep, one.x, one.router): one for one in found}
+    return {
+        "queue_percent": 100 * min(by_key[*point, "vcp"].queue_share for point in SMALL_SHARES),
+        "code_drop_percent": min(by_key[*point, "vcp-ns2"].drop_percent for point in FAST_SCALING),
+    }
