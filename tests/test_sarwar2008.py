@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import links
@@ -28,7 +29,7 @@ from skywave.papers.sarwar2008 import (
 )
 from skywave.papers.sarwar2008.downloads import Course, Totals
 from skywave.quantities import Rate
-from skywave.scenario import Bernoulli
+from skywave.scenario import Bernoulli, Tcp
 from skywave.simulate import run_many
 
 if TYPE_CHECKING:
@@ -406,6 +407,22 @@ def test_feedback_arrives_when_equations_3_and_4_say(sarwar2008: Reproduced) -> 
         for equation in (3, 4):
             cell = judged[f"V-A/equation-{equation}/rtt={rtt_s:g}"]
             assert cell["ours"] == pytest.approx(cell["published"], rel=0.01)
+
+
+def test_tfrc_is_smoother_than_a_tcp_that_forgets_sacks(sarwar2008: Reproduced) -> None:
+    """As the reason of II/smoother says."""
+    (cell,) = (one for one in sarwar2008.document["claims"] if one["id"] == "II/smoother")
+    kept, forgotten = (further.scenarios()["tcp"] for _ in range(2))
+    (flow,) = forgotten.flows
+    assert isinstance(flow.transport, Tcp)
+    forgotten.flows = [evolve(flow, transport=evolve(flow.transport, keep_sacks=False))]
+    variations = []
+    for results in run_many([kept, forgotten]):
+        flows = results.to_pandas()["flows"]
+        settled = flows["goodput_bps"][flows["time_s"] > further.SETTLED_S]
+        variations.append(settled.std() / settled.mean())
+    assert variations[1] > 1.8 * variations[0]
+    assert cell["ours"] * variations[0] / variations[1] < cell["published"] < cell["ours"]
 
 
 def test_tcp_ends_the_slow_start_of_tfrc() -> None:
