@@ -264,8 +264,8 @@ def _of_related_work(ours: Mapping[Conditions, Series], found: Further) -> list[
             Limit("<"),
             tfrc / tcp,
             f"TFRC has a coefficient of variation of {tfrc:.3f}, and TCP {tcp:.3f}, since it keeps "
-            "SACKs at a timeout. A TCP that forgets them (RFC 2018 section 5) varies twice as much, "
-            "and the sentence holds.",
+            "SACKs at a timeout. A TCP that forgets them (RFC 2018 section 5) varies twice as "
+            "much, and the sentence holds.",
         ),
         _cell(
             SLOWER,
