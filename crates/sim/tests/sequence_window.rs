@@ -36,6 +36,7 @@ fn slow_start_is_not_stopped_by_the_sequence_window() {
     for transport in [
         "{ dccp = { ccid = 2 } }",
         "{ dccp = { ccid = 2, short_seqnos = true } }",
+        "{ dccp = { ccid = 3 } }",
         "{ dccp = { ccid = 251 } }",
     ] {
         let flow = on_a_fast_link(transport);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skywave_units::{Bytes, Duration, Instant, Rate};
+use skywave_units::{Bytes, Instant, Rate};
 use skywave_wire::Payload;
 
-use crate::check::interval;
+use crate::interval::{Interval, Intervals};
 use crate::{CheckedSource, SendingEnd, Setup, Source, SourceKind};
 
 /// A constant-bit-rate source.
@@ -24,7 +24,7 @@ pub struct CbrSpec {
 impl CbrSpec {
     pub(crate) fn kind(self) -> CheckedSource {
         Ok(Arc::new(Cbr {
-            interval: interval(self.rate, self.datagram)?,
+            interval: Interval::new(self.rate, self.datagram)?,
             datagram: self.datagram.get() as u32,
         }))
     }
@@ -33,7 +33,7 @@ impl CbrSpec {
 /// Checked parameters.
 #[derive(Debug)]
 struct Cbr {
-    interval: Duration,
+    interval: Interval,
     datagram: u32,
 }
 
@@ -45,7 +45,7 @@ impl SourceKind for Cbr {
     fn build(&self, setup: &Setup<'_>) -> Box<dyn Source> {
         Box::new(Stream {
             start: setup.start,
-            interval: self.interval,
+            intervals: Intervals::new(self.interval),
             datagram: self.datagram,
         })
     }
@@ -54,7 +54,7 @@ impl SourceKind for Cbr {
 #[derive(Debug)]
 struct Stream {
     start: Instant,
-    interval: Duration,
+    intervals: Intervals,
     datagram: u32,
 }
 
@@ -66,6 +66,6 @@ impl Source for Stream {
     fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
         // An application that does not wait: what the transport refuses is lost.
         let _accepted = transport.send(Payload::Synthetic(self.datagram));
-        Some(now + self.interval)
+        Some(now + self.intervals.advance())
     }
 }

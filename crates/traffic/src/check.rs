@@ -1,7 +1,7 @@
 //! Parameter checks shared by several sources.
 
 use skywave_registry::ParameterError;
-use skywave_units::{Bytes, Duration, Rate};
+use skywave_units::Duration;
 
 /// The largest datagram in an IPv4 packet with the longest headers: 65,535 bytes minus 20 for IP
 /// and 1020 for DCCP, whose Data Offset counts up to 255 words (RFC 4340 section 5.1).
@@ -15,20 +15,6 @@ pub fn check_datagram(bytes: u64, field: &str) -> Result<(), ParameterError> {
     ParameterError::unless((1..=LARGEST_DATAGRAM).contains(&bytes), field, || {
         format!("{bytes} B do not fit a packet: between 1 B and {LARGEST_DATAGRAM} B")
     })
-}
-
-/// Returns the interval between datagrams of this size at this rate, the parameters `datagram` and
-/// `rate`.
-pub(crate) fn interval(rate: Rate, datagram: Bytes) -> Result<Duration, ParameterError> {
-    ParameterError::unless(rate > Rate::default(), "rate", || {
-        "0 bps: give a rate above zero".to_owned()
-    })?;
-    check_datagram(datagram.get(), "datagram")?;
-    let interval = rate.transmission_time(datagram.get());
-    ParameterError::unless(!interval.is_zero(), "rate", || {
-        format!("{rate} is more than one datagram of {datagram} a nanosecond")
-    })?;
-    Ok(interval)
 }
 
 pub(crate) fn check_above_zero(time: Duration, field: &str) -> Result<(), ParameterError> {

@@ -4,9 +4,9 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_units::Duration;
 
-/// Draws an exponentially distributed time.
-pub(crate) fn exponential(mean: Duration, random: &mut Xoshiro256PlusPlus) -> Duration {
-    Duration::from_secs_f64(-mean.as_secs_f64() * exceeded(random).ln())
+/// Draws an exponentially distributed time, of a mean in seconds.
+pub(crate) fn exponential(mean_s: f64, random: &mut Xoshiro256PlusPlus) -> Duration {
+    Duration::from_secs_f64(-mean_s * exceeded(random).ln())
 }
 
 /// Draws from the Pareto distribution of this mean, `P{T > t} = (scale / t)^shape` for times above

@@ -62,6 +62,7 @@ mod check;
 mod codec;
 mod draw;
 mod ftp;
+mod interval;
 mod journal;
 mod on_off;
 mod poisson;

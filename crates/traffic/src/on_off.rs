@@ -9,8 +9,8 @@ use skywave_registry::ParameterError;
 use skywave_units::{Bytes, Duration, Instant, Rate};
 use skywave_wire::Payload;
 
-use crate::check::interval;
 use crate::draw::{exponential, pareto};
+use crate::interval::{Interval, Intervals};
 use crate::{CheckedSource, SendingEnd, Setup, Source, SourceKind};
 
 /// The shortest mean of a period. Shorter ones would cost more than the datagrams.
@@ -82,7 +82,7 @@ const fn ns2_shape() -> f64 {
 
 impl OnOffSpec {
     pub(crate) fn kind(self) -> CheckedSource {
-        let interval = interval(self.rate, self.datagram)?;
+        let interval = Interval::new(self.rate, self.datagram)?;
         for (field, period) in [("on", self.on), ("off", self.off)] {
             period.check().map_err(|error| error.within(field))?;
         }
@@ -116,7 +116,7 @@ impl PeriodSpec {
 
     fn draw(self, random: &mut Xoshiro256PlusPlus) -> Duration {
         match self {
-            Self::Exponential(ExponentialSpec { mean }) => exponential(mean, random),
+            Self::Exponential(ExponentialSpec { mean }) => exponential(mean.as_secs_f64(), random),
             Self::Pareto(ParetoSpec { mean, shape }) => pareto(mean, shape, random),
         }
     }
@@ -126,7 +126,7 @@ impl PeriodSpec {
 #[derive(Clone, Copy, Debug)]
 struct OnOff {
     /// The time that a datagram takes in a burst.
-    interval: Duration,
+    interval: Interval,
     datagram: u32,
     on: PeriodSpec,
     off: PeriodSpec,
@@ -139,13 +139,15 @@ impl SourceKind for OnOff {
 
     fn build(&self, setup: &Setup<'_>) -> Box<dyn Source> {
         let mut random = setup.random("on-off");
+        let mut intervals = Intervals::new(self.interval);
         Box::new(Bursts {
             kind: *self,
             begins: setup.start + self.off.draw(&mut random),
             random,
             is_on: false,
             left: Duration::ZERO,
-            missing: self.interval,
+            missing: intervals.advance(),
+            intervals,
         })
     }
 }
@@ -159,6 +161,7 @@ struct Bursts {
     is_on: bool,
     /// What is then left of the burst.
     left: Duration,
+    intervals: Intervals,
     /// The time in bursts until the next datagram is due.
     missing: Duration,
 }
@@ -172,7 +175,7 @@ impl Source for Bursts {
         if self.is_on {
             // An application that does not wait: what the transport refuses is lost.
             let _accepted = transport.send(Payload::Synthetic(self.kind.datagram));
-            self.missing = self.kind.interval;
+            self.missing = self.intervals.advance();
         } else {
             self.left = self.kind.on.draw(&mut self.random);
         }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skywave_units::{Bytes, Duration, Instant, Rate};
+use skywave_units::{Bytes, Instant, Rate};
 use skywave_wire::Payload;
 
-use crate::check::interval;
 use crate::draw::exponential;
+use crate::interval::Interval;
 use crate::{CheckedSource, SendingEnd, Setup, Source, SourceKind};
 
 /// Datagrams of one size at the times of a Poisson process: the intervals between them are
@@ -30,7 +30,7 @@ pub struct PoissonSpec {
 impl PoissonSpec {
     pub(crate) fn kind(self) -> CheckedSource {
         Ok(Arc::new(Poisson {
-            interval: interval(self.rate, self.datagram)?,
+            mean_s: Interval::new(self.rate, self.datagram)?.as_secs_f64(),
             datagram: self.datagram.get() as u32,
         }))
     }
@@ -39,8 +39,8 @@ impl PoissonSpec {
 /// Checked parameters.
 #[derive(Debug)]
 struct Poisson {
-    /// The mean interval.
-    interval: Duration,
+    /// The mean interval in seconds.
+    mean_s: f64,
     datagram: u32,
 }
 
@@ -52,8 +52,8 @@ impl SourceKind for Poisson {
     fn build(&self, setup: &Setup<'_>) -> Box<dyn Source> {
         let mut random = setup.random("poisson");
         Box::new(Arrivals {
-            begins: setup.start + exponential(self.interval, &mut random),
-            interval: self.interval,
+            begins: setup.start + exponential(self.mean_s, &mut random),
+            mean_s: self.mean_s,
             datagram: self.datagram,
             random,
         })
@@ -63,7 +63,7 @@ impl SourceKind for Poisson {
 #[derive(Debug)]
 struct Arrivals {
     begins: Instant,
-    interval: Duration,
+    mean_s: f64,
     datagram: u32,
     random: Xoshiro256PlusPlus,
 }
@@ -76,6 +76,6 @@ impl Source for Arrivals {
     fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
         // An application that does not wait: what the transport refuses is lost.
         let _accepted = transport.send(Payload::Synthetic(self.datagram));
-        Some(now + exponential(self.interval, &mut self.random))
+        Some(now + exponential(self.mean_s, &mut self.random))
     }
 }

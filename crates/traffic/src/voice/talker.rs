@@ -206,6 +206,6 @@ impl Spurts {
 
     /// Draws an exponentially distributed time of at least one nanosecond, so that time advances.
     fn draw(&mut self, mean: Duration) -> Duration {
-        exponential(mean, &mut self.rng).max(Duration::from_nanos(1))
+        exponential(mean.as_secs_f64(), &mut self.rng).max(Duration::from_nanos(1))
     }
 }
