@@ -13,13 +13,13 @@ use tracing::{debug, trace};
 
 use crate::error::ConnectionError;
 use crate::flow::{Flow, Mailbox, Shared};
-use crate::incoming::Arrival;
-use crate::network_error::{NetworkError, NetworkErrorKind};
 use crate::path::{Key, route};
-use crate::shard::Shard;
 use crate::shared::random_generator;
+use crate::shared::shard::Shard;
+use crate::shared::table::{Found, Opened};
 use crate::sync::locked;
-use crate::table::{Found, Opened};
+use crate::system::incoming::Arrival;
+use crate::system::network_error::{NetworkError, NetworkErrorKind};
 
 /// Received data keeps its buffer, instead of being copied, if it is at least this fraction of it.
 const WORTH_KEEPING: usize = 4;

@@ -11,9 +11,9 @@ use tracing::debug;
 
 use crate::error::ConnectionError;
 use crate::flow::{Flow, Shared};
-use crate::incoming::Incoming;
-use crate::shard::Shard;
+use crate::shared::shard::Shard;
 use crate::sync::{Ordering, locked};
+use crate::system::incoming::Incoming;
 
 /// The most reads per turn, before other tasks get theirs.
 const READS: usize = 8;
@@ -193,8 +193,8 @@ mod tests {
 
     use super::*;
     use crate::EndpointConfig;
-    use crate::clock::Clock;
-    use crate::socket::tests::unreadable;
+    use crate::system::clock::Clock;
+    use crate::system::socket::tests::unreadable;
 
     /// Every read fails. The driver would otherwise take a whole processor.
     #[tokio::test]

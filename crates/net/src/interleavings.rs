@@ -16,16 +16,16 @@ use skywave_transport::dccp::{Config, Stats};
 use skywave_units::{Duration, Instant};
 
 use crate::EndpointConfig;
-use crate::alarm::OneShot;
-use crate::clock::Clock;
-use crate::closing::Closing;
-use crate::mailbox::Mailbox;
-use crate::memory::{Memory, Share};
+use crate::limits::memory::{Memory, Share};
 use crate::path::{Key, Path};
-use crate::pending::Pending;
+use crate::shared::closing::Closing;
+use crate::shared::mailbox::Mailbox;
+use crate::shared::pending::Pending;
+use crate::shared::table::{Opened, Table};
+use crate::shared::timers::Timers;
 use crate::sync::{Mutex, locked};
-use crate::table::{Opened, Table};
-use crate::timers::Timers;
+use crate::system::alarm::OneShot;
+use crate::system::clock::Clock;
 
 /// How often a thread may be interrupted where it could go on: with more, the number of orders
 /// explodes, and faults that need more are rare.

@@ -26,24 +26,25 @@
 //!
 //! Modules:
 //!
-//! - `endpoint`, `listener`, `connection`: the application's handles; `handle` is the common part
-//!   of the first two. `happy_eyeballs` connects to one of several addresses. `config` and `error`
-//!   are their options and errors.
-//! - `driver`: the task that receives packets and runs timers for a `shard`, which is a socket and
+//! - `handles`: what the application holds: `endpoint`, `listener` and `connection`. `handle` is the
+//!   common part of the first two. `happy_eyeballs` connects to one of several addresses. `snapshot`
+//!   says what the connections of an endpoint are doing. `config` and `error` are their options and
+//!   errors.
+//! - `driver`: the task that receives packets and runs timers for a shard, which is a socket and
 //!   the connections that use it. Most endpoints have one shard.
 //! - `dispatch`: finds the connection for a packet.
 //! - `flow`: a connection of an endpoint. Both the application and the driver change it under a
 //!   lock, and immediately send what follows.
 //! - `shared`: the state shared by all of these. `pending` lists connections whose sending waits for
-//!   a driver, `table` finds a flow by addresses and ports (`path`) and counts them by where they come
-//!   from (`sources`), `mailbox` holds connections waiting to be accepted, `closing` those waiting for
-//!   their peer to confirm a close, `timers` and `alarm` report when one is due, `memory` limits what
-//!   waits in all queues. None of these depends on `flow`.
-//! - `snapshot`: what the connections are doing, for who watches an endpoint; `totals` sums up what
-//!   they have counted; `qlog` writes what they do into files.
+//!   a driver, `table` finds a flow by addresses and ports (`path`), `mailbox` holds connections
+//!   waiting to be accepted, `closing` those waiting for their peer to confirm a close, and `timers`
+//!   says when a connection is due. None of these depends on `flow`.
+//! - `limits`: `memory` limits what waits in all queues, `sources` counts connections by the network
+//!   they come from, and `notices` limits how often the log is written.
+//! - `system`: `socket`, `raw`, `batch` and `sender` make system calls, in batches. `incoming` has
+//!   the receive buffers, `network_error` reads ICMP, `clock` and `alarm` tell the time.
+//! - `totals` sums up what connections have counted; `qlog` writes what they do into files.
 //! - `sync`: the locks and atomics of all modules.
-//! - `socket`, `raw`, `batch`, `sender`: system calls and batching; `incoming`: receive buffers;
-//!   `network_error`: ICMP.
 //!
 //! # Logging
 //!
@@ -66,48 +67,27 @@
 //! generator is seeded by the operating system.
 #![cfg(target_os = "linux")]
 
-mod alarm;
-mod batch;
-mod clock;
-mod closing;
 mod config;
-mod connection;
 mod counters;
 mod dispatch;
 mod driver;
-mod endpoint;
 mod error;
 mod flow;
-mod handle;
-mod happy_eyeballs;
-mod incoming;
+mod handles;
 #[cfg(all(test, feature = "loom"))]
 mod interleavings;
-mod listener;
-mod mailbox;
-mod memory;
-mod network_error;
-mod notices;
+mod limits;
 mod path;
-mod pending;
 mod qlog;
-mod raw;
-mod registered;
-mod sender;
-mod shard;
 mod shared;
-mod snapshot;
-mod socket;
-mod sources;
 mod sync;
-mod table;
-mod timers;
+mod system;
 mod totals;
 
 pub use config::{EndpointConfig, EndpointStats, Peer};
-pub use connection::{Connection, Datagram, RecvHalf, SendHalf};
-pub use endpoint::Endpoint;
 pub use error::{ConnectError, ConnectionError, ListenError, OpenError, SendError, TrySendError};
-pub use listener::Listener;
-pub use snapshot::{ConnectionSnapshot, Connections};
+pub use handles::connection::{Connection, Datagram, RecvHalf, SendHalf};
+pub use handles::endpoint::Endpoint;
+pub use handles::listener::Listener;
+pub use handles::snapshot::{ConnectionSnapshot, Connections};
 pub use totals::Totals;

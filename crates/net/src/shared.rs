@@ -1,6 +1,13 @@
 //! The state shared by an endpoint's drivers, handles and connections. Generic over the connection
 //! type, which refers back to it.
 
+pub(crate) mod closing;
+pub(crate) mod mailbox;
+pub(crate) mod pending;
+pub(crate) mod shard;
+pub(crate) mod table;
+pub(crate) mod timers;
+
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,18 +19,18 @@ use skywave_units::Instant;
 use tokio::sync::Notify;
 use tracing::{debug, warn};
 
-use crate::clock::Clock;
-use crate::closing::Closing;
 use crate::config::{EndpointConfig, EndpointStats};
 use crate::counters::Counters;
 use crate::error::OpenError;
-use crate::memory::Memory;
-use crate::notices::Notices;
+use crate::limits::memory::Memory;
+use crate::limits::notices::Notices;
 use crate::path::{Key, Local};
 use crate::qlog::Logs;
-use crate::shard::{self, Shard};
+use crate::shared::closing::Closing;
+use crate::shared::shard::Shard;
+use crate::shared::table::Table;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, locked};
-use crate::table::Table;
+use crate::system::clock::Clock;
 
 /// The sorts of notices that peers can cause.
 #[derive(Debug)]

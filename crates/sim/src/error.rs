@@ -3,8 +3,6 @@
 use std::io;
 
 use skywave_congestion::ControlFailure;
-
-use crate::wire_check::WireMismatch;
 use skywave_scenario::ScenarioError;
 
 /// Why a run has no results.
@@ -65,4 +63,14 @@ pub enum RunError {
     /// A table could not be created.
     #[error("a table could not be made: {0}")]
     Table(#[from] arrow_schema::ArrowError),
+}
+
+/// A packet that differed after encoding and parsing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a packet does not survive the wire: {reason}; it was {packet}")]
+pub struct WireMismatch {
+    /// The original packet.
+    pub packet: String,
+    /// What went wrong.
+    pub reason: String,
 }

@@ -1,17 +1,19 @@
 //! The packet-level simulator: protocols and paths on a virtual clock.
 //!
 //! - [`Scenario`] describes an experiment; [`run`] runs it and returns [`Results`] as Arrow tables.
-//!   A [`Registry`] holds what a scenario can name; both are from `skywave_scenario`. A run
-//!   consists of `build`, `simulate` and `report`.
-//! - `engine` is the event loop. It uses `schedule` (the event queue), `network` (links and
-//!   routes), `host` (the ends of flows, created by `connect`) and `application` (traffic sources,
-//!   including `talker` for voice and `web` for files).
-//! - An [`Observer`] watches a run through the types of `view`: `totals` counts for the summary,
-//!   each of the `probes` makes a table, `record` keeps the record that [`physics`] verifies,
-//!   `capture` writes pcapng, and `qlog` writes files for qvis.
-//! - A [`SteppedRun`] goes on by a time at a time, and its samples can be read on the way.
-//! - [`live`] is a run on the real clock: the same network and ends, with sockets between them.
-//! - [`Bench`] is the benchmark dumbbell.
+//!   A [`Registry`] holds what a scenario can name; both are from `skywave_scenario`.
+//! - `world` is what runs. `engine` is the event loop. It uses `schedule` (the event queue),
+//!   `network` (links and routes), `host` (the ends of flows, created by `connect`) and
+//!   `application` (traffic sources). An [`Observer`] sees it through the types of `view`.
+//! - `watching` has the observers: `totals` counts for the summary, each of the `probes` makes a
+//!   table, `record` keeps what [`physics`] verifies, `capture` writes pcapng, and `qlog` writes
+//!   files for qvis.
+//! - `running` goes from a scenario to results: `check`, `build`, `simulate` and `report`. A
+//!   [`SteppedRun`] advances by a given time, and its samples can be read in between. [`live`] is a
+//!   run on the real clock: the same network and ends, with sockets between them. [`Bench`] is the
+//!   benchmark dumbbell.
+//!
+//! Each of the three uses only those before it.
 //!
 //! ```
 //! use skywave_sim::{Registry, RunOptions, Scenario, run};
@@ -31,57 +33,20 @@
 //! # Ok::<(), skywave_sim::RunError>(())
 //! ```
 
-mod application;
-mod arrival;
-mod backend;
-mod bench;
-mod bodies;
-mod build;
-mod capture;
-mod check;
-mod connect;
-mod datagrams;
-mod engine;
 mod error;
-mod host;
-mod ids;
-pub mod live;
-mod nat;
-mod network;
-mod observe;
-mod packet;
-mod passage;
-pub mod physics;
-mod probe;
-mod probes;
-mod qlog;
-mod record;
-mod report;
-mod run;
-mod samples;
-mod schedule;
-mod simulate;
-mod stepped;
-mod table;
-mod totals;
-mod transport;
-mod view;
+mod running;
 mod warning;
-mod wire_check;
+mod watching;
+mod world;
 
-pub use backend::{ColumnSchema, Registry, Simulator, TableSchema, register_probe, tables};
-pub use bench::{Bench, BenchCounts, IdleFlows};
-pub use check::{Checked, FlowRoutes, check};
-pub use error::RunError;
-pub use host::{HostStats, Supply};
-pub use ids::{FlowId, HostId};
-pub use observe::Observer;
-pub use packet::Frame;
-pub use probe::{Probe, ProbeSetup, RunEnd, Wants};
-pub use record::{Record, What};
-pub use report::{FlowSummary, LinkSummary, Results, Summary};
-pub use run::{RunOptions, run, run_many, run_observed};
-pub use samples::Samples;
+pub use error::{RunError, WireMismatch};
+pub use running::bench::{Bench, BenchCounts, IdleFlows};
+pub use running::check::{Checked, FlowRoutes, check};
+pub use running::live;
+pub use running::report::{FlowSummary, LinkSummary, Results, Summary};
+pub use running::run::{RunOptions, run, run_many, run_observed};
+pub use running::samples::Samples;
+pub use running::stepped::SteppedRun;
 pub use skywave_path::{
     CoDelSpec, DropTailSpec, FqCoDelSpec, Loss, LossKind, OutagesSpec, PieSpec, QueueSpec, RedSpec,
     Steps, SubQueueSpec, TraceKind, TraceSelection, WeightedSpec,
@@ -98,8 +63,16 @@ pub use skywave_scenario::{
 pub use skywave_traffic::{
     Carrier, Journal, Made, Playout, SendingEnd, Setup, Source, SourceKind, Sources, Transfer,
 };
-pub use stepped::SteppedRun;
-pub use table::{Table, Value};
-pub use view::{Event, HostView, LinkView, PacketCount, PacketView, Sample};
 pub use warning::Warning;
-pub use wire_check::WireMismatch;
+pub use watching::backend::{
+    ColumnSchema, Registry, Simulator, TableSchema, register_probe, tables,
+};
+pub use watching::physics;
+pub use watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
+pub use watching::record::{Record, What};
+pub use watching::table::{Table, Value};
+pub use world::host::{HostStats, Supply};
+pub use world::ids::{FlowId, HostId};
+pub use world::observe::Observer;
+pub use world::packet::Frame;
+pub use world::view::{Event, HostView, LinkView, PacketCount, PacketView, Sample};

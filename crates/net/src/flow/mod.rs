@@ -19,14 +19,15 @@ use skywave_wire::dccp::{DccpOption, Packet, ResetCode};
 use tokio::sync::Notify;
 use tracing::{Span, debug, info, info_span};
 
-use crate::closing::Place;
 use crate::error::ConnectionError;
-use crate::memory::Share;
+use crate::limits::memory::Share;
 use crate::path::{Key, route};
 use crate::qlog::{Log, Logged};
-use crate::shard::Shard;
+use crate::shared;
+use crate::shared::closing::Place;
+use crate::shared::mailbox;
+use crate::shared::shard::Shard;
 use crate::sync::{AtomicU32, Mutex, locked};
-use crate::{mailbox, shared};
 
 /// Where connections wait to be accepted.
 pub(crate) type Mailbox = mailbox::Mailbox<Flow>;

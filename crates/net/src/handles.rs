@@ -1,0 +1,8 @@
+//! What the application holds.
+
+pub(crate) mod connection;
+pub(crate) mod endpoint;
+pub(crate) mod handle;
+pub(crate) mod happy_eyeballs;
+pub(crate) mod listener;
+pub(crate) mod snapshot;

@@ -1,0 +1,5 @@
+//! What bounds memory, peers and notices.
+
+pub(crate) mod memory;
+pub(crate) mod notices;
+pub(crate) mod sources;

@@ -1,0 +1,280 @@
+//! Runs on the real clock.
+//!
+//! The network and the ends of flows are those of a simulation, and so are the results. But packets
+//! between them pass through sockets and devices outside, which an [`Outside`] stands for:
+//!
+//! ```text
+//! end -> Outside::send -> socket, kernel, device -> LiveRun::enters -> network
+//! network -> Outside::deliver -> device, kernel, socket -> LiveRun::receives -> end
+//! ```
+//!
+//! A run has no clock: it is told the time. Links do everything at the times at which they are due,
+//! so a late caller does not add errors up along a route.
+
+mod ends;
+mod world;
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use skywave_scenario::{Scenario, ScenarioError};
+use skywave_units::{Duration, Instant};
+use skywave_wire::ip::IpPacket;
+
+pub use ends::{Encapsulation, EndKind, LiveEnd};
+
+use crate::error::RunError;
+use crate::running::build::Build;
+use crate::running::report::{Reporter, Results};
+use crate::running::run::{Files, Prepared, RunOptions, finish_files};
+use crate::running::samples::{Pieces, Samples};
+use crate::running::simulate::Ended;
+use crate::watching::backend::Registry;
+use crate::watching::probe::ProbeSetup;
+use crate::watching::probes::ProbeSet;
+use crate::watching::record::Fingerprint;
+use crate::watching::totals::Totals;
+use crate::world::engine::{Parts, Simulator};
+use crate::world::host::{HostStats, Supply};
+use crate::world::ids::HostId;
+use crate::world::transport::ClockKind;
+use ends::{check, ends};
+use world::Sockets;
+
+/// What a run on the real clock reaches: the sockets of the ends of flows, and the devices of their
+/// nodes.
+pub trait Outside {
+    /// Returns the time since the beginning of the run.
+    fn now(&self) -> Instant;
+
+    /// Sends a packet of one of our ends through its socket.
+    fn send(&mut self, from: &LiveEnd, packet: &IpPacket);
+
+    /// Delivers a packet, which passed the network at the time `at`, to the device of a node.
+    fn deliver(&mut self, node: u32, at: Instant, packet: &[u8]);
+
+    /// Hands over what the kernel's end is to send since the beginning, or that its connection is to
+    /// be opened.
+    fn supply(&mut self, host: HostId, supply: Supply);
+
+    /// Returns what the kernel says of its end.
+    fn stats(&mut self, host: HostId) -> HostStats;
+}
+
+/// Packets that were not part of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strays {
+    /// Packets that belong to no flow.
+    pub unknown: u64,
+    /// Packets that are not whole, or wrong.
+    pub malformed: u64,
+}
+
+/// Pieces are kept only for those who read them.
+type Watching = (Totals<(ProbeSet, (Option<Pieces>, Files))>, Fingerprint);
+
+/// A run on the real clock whose sockets and devices are not there yet.
+pub struct PreparedRun {
+    scenario: Scenario,
+    build: Build,
+    reporter: Reporter,
+    setup: Arc<ProbeSetup>,
+    observer: Watching,
+    ends: Vec<LiveEnd>,
+    encapsulation: Encapsulation,
+}
+
+/// A run on the real clock.
+pub struct LiveRun<X> {
+    scenario: Scenario,
+    reporter: Reporter,
+    simulator: Simulator<Watching, Sockets<X>>,
+}
+
+impl PreparedRun {
+    /// Prepares a run. [`RunOptions::verify_physics`] is ignored: a real clock is late.
+    ///
+    /// # Errors
+    /// [`RunError`], as before a simulation, or because something in the scenario can only be
+    /// simulated.
+    pub fn new(
+        scenario: &Scenario,
+        registry: &Registry,
+        options: RunOptions,
+        encapsulation: Encapsulation,
+    ) -> Result<Self, RunError> {
+        scenario.validate(registry)?;
+        check(scenario)?;
+        let Prepared {
+            build,
+            reporter,
+            setup,
+            probes,
+            files,
+        } = Prepared::new(scenario, registry, options, ClockKind::Real)?;
+        let (links, flows) = (build.network.links.len(), scenario.flows.len());
+        let totals = Totals::new(links, flows, (probes, (None, files)));
+        let ends = ends(scenario, &build)?;
+        Ok(Self {
+            scenario: scenario.clone(),
+            build,
+            reporter,
+            setup,
+            observer: (totals, Fingerprint::default()),
+            ends,
+            encapsulation,
+        })
+    }
+
+    /// Returns the ends of flows, in the order of their hosts.
+    pub fn ends(&self) -> &[LiveEnd] {
+        &self.ends
+    }
+
+    /// Returns the name of a node.
+    pub fn node(&self, index: u32) -> &str {
+        &self.build.network.nodes[index as usize]
+    }
+
+    /// Keeps what is sampled for [`LiveRun::samples`], which must then be called now and then.
+    pub fn keep_samples(&mut self) {
+        let (totals, _) = &mut self.observer;
+        let (_, (pieces, _)) = &mut totals.observer;
+        *pieces = Some(Pieces::new(&self.setup, &self.scenario));
+    }
+
+    /// Begins the run at time zero.
+    pub fn begin<X: Outside>(self, outside: X) -> LiveRun<X> {
+        let Build {
+            network,
+            hosts,
+            applications,
+            routes,
+            transports,
+            ..
+        } = self.build;
+        let simulator = Simulator::new(Parts {
+            network,
+            hosts,
+            applications,
+            routes,
+            transports,
+            observer: self.observer,
+            sample_interval: Some(self.scenario.probes.interval),
+            verify_wire: false,
+            world: Sockets::new(outside, self.ends, self.encapsulation),
+        });
+        LiveRun {
+            scenario: self.scenario,
+            reporter: self.reporter,
+            simulator,
+        }
+    }
+}
+
+impl<X: Outside> LiveRun<X> {
+    /// Returns when something happens next, if not before because of a packet.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.simulator.deadline()
+    }
+
+    /// Does what is due until `now`. Times never decrease, and at that of the scenario's end the last
+    /// sample is taken.
+    pub fn advance(&mut self, now: Instant) {
+        self.simulator.advance(now);
+        if now - Instant::ZERO >= self.scenario.duration {
+            self.simulator.sample_rest(now);
+        }
+    }
+
+    /// Takes a packet that a node has sent to its device, from its IP header on, at the time to which
+    /// the run has advanced.
+    pub fn enters(&mut self, now: Instant, bytes: Vec<u8>) {
+        let packet = IpPacket::parse(&Bytes::copy_from_slice(&bytes));
+        if let Some((to, ecn, body)) = self.simulator.world().recognise(packet.ok()) {
+            self.simulator.enter(now, to, ecn, body, bytes);
+        }
+    }
+
+    /// Takes a packet that has arrived at the socket of one of our ends, at the time to which the run
+    /// has advanced.
+    pub fn receives(&mut self, now: Instant, packet: IpPacket) {
+        if let Some((to, ecn, body)) = self.simulator.world().recognise(Some(packet)) {
+            self.simulator.receive(now, to, ecn, body);
+        }
+    }
+
+    /// Looks whether the run can go on.
+    ///
+    /// # Errors
+    /// [`RunError`] if the control of a flow failed, an end had something to send that no packet can
+    /// hold, or two flows came to have the same port.
+    pub fn check(&mut self) -> Result<(), RunError> {
+        if let Some(failure) = self.simulator.world().failure() {
+            return Err(failure);
+        }
+        let stopped = self.simulator.check();
+        stopped.map_err(|stop| stop.of_run(&self.scenario))
+    }
+
+    /// Returns what has been sampled since the last call; nothing if it is not kept
+    /// ([`PreparedRun::keep_samples`]).
+    ///
+    /// # Errors
+    /// [`RunError::Table`] if the columns do not form a table.
+    pub fn samples(&mut self) -> Result<Samples, RunError> {
+        let now = self.simulator.world().outside().now();
+        let (totals, _) = self.simulator.observer();
+        let (_, (pieces, _)) = &mut totals.observer;
+        match pieces {
+            Some(pieces) => pieces.take(&self.reporter, now),
+            None => Ok(Samples::new()),
+        }
+    }
+
+    /// Returns the outside.
+    pub const fn outside(&mut self) -> &mut X {
+        self.simulator.world().outside()
+    }
+
+    /// Ends the run after this time, and returns its results, what was outside, and what did not
+    /// belong to it. A run that ends before its time has the results of what it was.
+    ///
+    /// # Errors
+    /// [`RunError`] as from [`LiveRun::check`], or if something could not be written.
+    pub fn finish(mut self, elapsed: Duration) -> Result<(Results, X, Strays), RunError> {
+        let end = Instant::ZERO + elapsed;
+        self.simulator.sample_rest(end);
+        self.check()?;
+        let scenario = Scenario {
+            duration: elapsed,
+            ..self.scenario
+        };
+        let (outside, strays) = self.simulator.world().end();
+        let mut ended = Ended::of(self.simulator, end);
+        let (_, (_, files)) = &mut ended.observer.observer;
+        finish_files(std::mem::take(files))?;
+        let results = self.reporter.report(&scenario, ended)?;
+        Ok((results, outside, strays))
+    }
+}
+
+/// Returns the kernel's address of a node.
+fn kernel_address(node: u32) -> Ipv4Addr {
+    crate::world::wire_check::address(node)
+}
+
+/// Returns the address of a node's TCP in user space: 10.128.0.1 plus its index. The kernel does not
+/// know it, and so resets no connections of it.
+fn user_space_address(node: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits(Ipv4Addr::new(10, 128, 0, 1).to_bits() + node)
+}
+
+/// Returns an error for what can only be simulated.
+fn cannot(field: String, what: &str) -> ScenarioError {
+    ScenarioError::new(
+        field,
+        format!("{what} cannot run on the real clock: leave it out, or simulate the scenario"),
+    )
+}

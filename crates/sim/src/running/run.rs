@@ -1,0 +1,253 @@
+//! Running one or many scenarios: build, simulate, report.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use skywave_scenario::{MOST_ROWS, Scenario, ScenarioError};
+
+use crate::error::RunError;
+use crate::running::build::Build;
+use crate::running::report::{Reporter, Results};
+use crate::running::simulate::simulate;
+use crate::watching::backend::Registry;
+use crate::watching::capture::Captures;
+use crate::watching::physics;
+use crate::watching::probe::{Probe, ProbeSetup};
+use crate::watching::probes::{ProbeSet, STANDARD, link_flows};
+use crate::watching::qlog::Qlogs;
+use crate::watching::record::Recorder;
+use crate::watching::totals::Totals;
+use crate::world::observe::Observer;
+use crate::world::transport::ClockKind;
+
+/// The most counts of a flow on a link: about a gigabyte.
+const MOST_COUNTS: usize = 30_000_000;
+
+/// What to do besides running.
+#[derive(Default)]
+pub struct RunOptions {
+    /// The links to capture, as `"r1->r2"`, and where to write their pcapng.
+    pub captures: Vec<(String, Box<dyn Write + Send>)>,
+    /// The flows to log, and where to write their qlog files, whose names end in `.sqlog`: see
+    /// [`skywave_qlog`]. They show what the sender of the flow sees. Of a flow with one connection
+    /// after another, they show all.
+    pub qlogs: Vec<(String, Box<dyn Write + Send>)>,
+    /// Whether to keep the record of the run and check it with [`physics::verify`].
+    pub verify_physics: bool,
+}
+
+/// Runs a scenario to its end. Calls `progress` regularly with the fraction done; if it returns
+/// false, the run ends with [`RunError::Interrupted`].
+///
+/// # Errors
+/// [`RunError`]. The scenario is checked first, as by [`check`](crate::running::check()).
+pub fn run(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: RunOptions,
+    mut progress: impl FnMut(f64) -> bool,
+) -> Result<Results, RunError> {
+    run_unobserved(scenario, registry, options, &mut progress)
+}
+
+/// [`run`], compiled once: a caller's closure would have it compiled in the caller's crate.
+fn run_unobserved(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: RunOptions,
+    progress: &mut dyn FnMut(f64) -> bool,
+) -> Result<Results, RunError> {
+    run_observed(scenario, registry, options, &mut (), progress)
+}
+
+/// Runs a scenario like [`run`] while `observer` watches.
+///
+/// The simulator is compiled for the observer's type, so methods that it does not override cost
+/// nothing.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_observed<O: Observer + ?Sized>(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: RunOptions,
+    observer: &mut O,
+    progress: impl FnMut(f64) -> bool,
+) -> Result<Results, RunError> {
+    scenario.validate(registry)?;
+    let recorder = options.verify_physics.then(Recorder::default);
+    let Prepared {
+        build,
+        reporter,
+        probes,
+        files,
+        ..
+    } = Prepared::new(scenario, registry, options, ClockKind::Virtual)?;
+    let (links, flows) = (build.network.links.len(), scenario.flows.len());
+    // A run that writes nothing has its own compiled code.
+    if recorder.is_none() && files.0.is_none() && files.1.is_none() {
+        let observer = Totals::new(links, flows, (probes, observer));
+        let ended = simulate(scenario, build, observer, progress)?;
+        return reporter.report(scenario, ended);
+    }
+    let mut writers = (recorder, files);
+    let observer = Totals::new(links, flows, (probes, (observer, &mut writers)));
+    let ended = simulate(scenario, build, observer, progress)?;
+    let mut results = reporter.report(scenario, ended)?;
+    let (recorder, files) = writers;
+    finish_files(files)?;
+    if let Some(recorder) = recorder {
+        results.violations = physics::verify(scenario, registry, &recorder.records);
+    }
+    Ok(results)
+}
+
+/// The files that a run writes.
+pub(crate) type Files = (Option<Captures>, Option<Qlogs>);
+
+/// A valid scenario, built, and what watches and reports its run.
+pub(crate) struct Prepared {
+    pub(crate) build: Build,
+    pub(crate) reporter: Reporter,
+    pub(crate) setup: Arc<ProbeSetup>,
+    /// The probes of every run and those the scenario requests.
+    pub(crate) probes: ProbeSet,
+    pub(crate) files: Files,
+}
+
+impl Prepared {
+    /// Builds a valid scenario, and creates what the options ask for but
+    /// [`RunOptions::verify_physics`].
+    pub(crate) fn new(
+        scenario: &Scenario,
+        registry: &Registry,
+        options: RunOptions,
+        clock: ClockKind,
+    ) -> Result<Self, RunError> {
+        let build = Build::new(scenario, registry, clock)?;
+        let setup = Arc::new(setup(scenario, &build)?);
+        let reporter = Reporter::new(scenario, &build);
+        let probes = probes(scenario, registry, &setup)?;
+        let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
+        let qlogs = Qlogs::new(options.qlogs, &scenario.flows)?;
+        Ok(Self {
+            build,
+            reporter,
+            setup,
+            probes,
+            files: (captures, qlogs),
+        })
+    }
+}
+
+/// Writes what is left to write.
+pub(crate) fn finish_files((captures, qlogs): Files) -> Result<(), RunError> {
+    if let Some(captures) = captures {
+        captures.finish()?;
+    }
+    if let Some(qlogs) = qlogs {
+        qlogs.finish()?;
+    }
+    Ok(())
+}
+
+/// Returns what probes can know before the run.
+///
+/// # Errors
+/// [`ScenarioError`] if there is not enough memory for what is sampled.
+pub(crate) fn setup(scenario: &Scenario, build: &Build) -> Result<ProbeSetup, ScenarioError> {
+    let spec = &scenario.probes;
+    let links = build.network.names.iter().map(|link| &*link.name);
+    let flows = scenario.flows.iter().map(|flow| &*flow.name);
+    let setup = ProbeSetup {
+        interval: spec.interval,
+        sampled_links: sampled(&spec.links, links),
+        sampled_flows: sampled(&spec.flows, flows),
+        users: build.users(),
+        playout: build
+            .sources
+            .iter()
+            .map(|source| source.playout())
+            .collect(),
+    };
+    check_memory(scenario, &setup)?;
+    Ok(setup)
+}
+
+/// Checks that there is room for what is counted and sampled of flows on links.
+fn check_memory(scenario: &Scenario, setup: &ProbeSetup) -> Result<(), ScenarioError> {
+    let counts = link_flows::size(setup);
+    if counts > MOST_COUNTS {
+        let message = format!(
+            "the sampled flows have {counts} counts on the sampled links, and a run has at most \
+             {MOST_COUNTS}: name fewer links or flows in probes.links or probes.flows"
+        );
+        return Err(ScenarioError::new("probes", message));
+    }
+    let links = (0..setup.links() as u32).filter(|&link| setup.samples_link(link));
+    let pairs: usize = links.map(|link| setup.sampled_flows_on(link).count()).sum();
+    let samples = scenario.duration.as_nanos() / setup.interval().as_nanos();
+    if samples.saturating_mul(pairs as u64) > MOST_ROWS {
+        let message = format!(
+            "{} gives {samples} samples of {pairs} pairs of a flow and a link on its route, and a \
+             run has at most {MOST_ROWS} rows: sample less often, or fewer links and flows",
+            setup.interval()
+        );
+        return Err(ScenarioError::new("probes.interval", message));
+    }
+    Ok(())
+}
+
+fn probes(
+    scenario: &Scenario,
+    registry: &Registry,
+    setup: &Arc<ProbeSetup>,
+) -> Result<ProbeSet, ScenarioError> {
+    let mut probes: Vec<(String, Box<dyn Probe>)> = Vec::new();
+    let standard = STANDARD
+        .into_iter()
+        .filter(|name| registry.probes.contains(name));
+    for name in standard.chain(scenario.probes.asked_for()) {
+        if probes.iter().all(|(known, _)| known != name) {
+            let make = registry
+                .probe(name)
+                .map_err(|message| ScenarioError::new("probes.tables", message))?;
+            probes.push((name.to_owned(), make(setup)));
+        }
+    }
+    Ok(ProbeSet::new(probes, setup))
+}
+
+/// Returns which names are in `named`; all if it is empty.
+fn sampled<'a>(named: &[String], all: impl Iterator<Item = &'a str>) -> Vec<bool> {
+    let named: BTreeSet<_> = named.iter().map(|name| &**name).collect();
+    all.map(|name| named.is_empty() || named.contains(name))
+        .collect()
+}
+
+/// Runs many scenarios on all cores, and returns the results in the order of the scenarios. Calls
+/// `finished` after each with the number done, and `go_on` regularly; once that returns false, runs
+/// end with [`RunError::Interrupted`].
+///
+/// # Errors
+/// The first [`RunError`], in the order of the scenarios.
+pub fn run_many(
+    scenarios: &[Scenario],
+    registry: &Registry,
+    finished: impl Fn(usize) + Sync,
+    go_on: impl Fn() -> bool + Sync,
+) -> Result<Vec<Results>, RunError> {
+    let done = AtomicUsize::new(0);
+    let outcomes: Vec<_> = scenarios
+        .par_iter()
+        .map(|scenario| {
+            let results = run(scenario, registry, RunOptions::default(), |_| go_on());
+            finished(done.fetch_add(1, Ordering::Relaxed) + 1);
+            results
+        })
+        .collect();
+    outcomes.into_iter().collect()
+}

@@ -1,0 +1,60 @@
+//! The totals of a run.
+
+use skywave_units::Instant;
+
+use crate::world::observe::Observer;
+use crate::world::view::{Event, HostView, PacketCount, PacketView, Sample};
+
+/// Counts packets for the summary, and passes the counts to the inner observer.
+pub(crate) struct Totals<O> {
+    /// The packets of each link.
+    pub(crate) links: Vec<PacketCount>,
+    /// The longest queue of each link at a sampling time, in packets.
+    pub(crate) queue_max: Vec<u64>,
+    /// The packets of each flow lost on links, in both directions.
+    pub(crate) flow_drops: Vec<u64>,
+    /// When the last data packet of each flow arrived at its receiver.
+    pub(crate) last_data: Vec<Instant>,
+    pub(crate) observer: O,
+}
+
+impl<O> Totals<O> {
+    /// Creates zero totals for these numbers of links and flows.
+    pub(crate) fn new(links: usize, flows: usize, observer: O) -> Self {
+        Self {
+            links: vec![PacketCount::default(); links],
+            queue_max: vec![0; links],
+            flow_drops: vec![0; flows],
+            last_data: vec![Instant::ZERO; flows],
+            observer,
+        }
+    }
+}
+
+impl<O: Observer> Observer for Totals<O> {
+    #[inline(always)]
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        if let Some(link) = event.link() {
+            self.links[link as usize].add(event, packet);
+        }
+        if let Event::Drop { .. } = event {
+            self.flow_drops[packet.flow().index()] += 1;
+        }
+        if event == Event::Receive && packet.is_forward() && packet.data() > 0 {
+            self.last_data[packet.flow().index()] = now;
+        }
+        self.observer.packet(now, event, packet);
+    }
+
+    #[inline(always)]
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        self.observer.settled(now, host);
+    }
+
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        for (most, link) in self.queue_max.iter_mut().zip(sample.links()) {
+            *most = (*most).max(link.queued_packets());
+        }
+        self.observer.sample(now, sample.with_counts(&self.links));
+    }
+}

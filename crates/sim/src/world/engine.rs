@@ -1,0 +1,612 @@
+//! The event loop. `ends` handles hosts and applications; `world` is what lies between them and the
+//! network.
+
+mod ends;
+mod world;
+
+use std::collections::BTreeMap;
+
+use skywave_congestion::ControlFailure;
+use skywave_path::{DropReason, Dropped, Packet};
+use skywave_scenario::Scenario;
+use skywave_transport::{Drain, Drained, End};
+use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
+use skywave_wire::ip::DEFAULT_HOP_LIMIT;
+use skywave_wire::quick_start::{self, QuickStart};
+
+use crate::error::RunError;
+use crate::error::WireMismatch;
+use crate::world::application::Application;
+use crate::world::bodies::Bodies;
+use crate::world::host::Host;
+use crate::world::ids::{FlowId, HostId};
+use crate::world::network::{Hop, Network};
+use crate::world::observe::Observer;
+use crate::world::packet::{Body, Frame, IP_HEADER, Route, SimLink};
+use crate::world::schedule::{Actor, Schedule};
+use crate::world::transport::Transport;
+use crate::world::view::{Event, HostView, PacketView, Sample};
+use crate::world::wire_check;
+
+pub(crate) use world::{Attached, World};
+
+/// The number of events between calls of `progress`, which gives some hundreds of calls per second.
+const EVENTS_PER_REPORT: u64 = 1 << 15;
+
+/// How many events, for each host, pass at least between two looks for controls that have failed: a
+/// look goes through all hosts, and shall cost nothing beside the events.
+const EVENTS_PER_HOST: u64 = 32;
+
+/// A simulation in progress.
+///
+/// Hosts are in the order of their [`HostId`]s.
+pub(crate) struct Simulator<O, W = Attached> {
+    hosts: Vec<Host>,
+    applications: Vec<Application>,
+    plane: Plane<O, W>,
+    sample_interval: Option<Duration>,
+    /// When the last sample was taken.
+    sampled: Instant,
+    events: u64,
+    /// The number of events at which failed controls are next looked for.
+    next_look: u64,
+}
+
+/// Everything between hosts. Separate from them, so that a host can be drained into it.
+struct Plane<O, W> {
+    network: Network,
+    /// Each host's route to its peer.
+    routes: Vec<Route>,
+    /// Each flow's transport, which defines the tags that routers read.
+    transports: Vec<Transport>,
+    /// Packets in flight.
+    bodies: Bodies,
+    /// The Quick-Start options in IP headers, by the keys of the packets' bodies. Beside the
+    /// bodies, because few packets have one.
+    options: BTreeMap<usize, QuickStart>,
+    schedule: Schedule,
+    observer: O,
+    verify_wire: bool,
+    mismatch: Option<WireMismatch>,
+    world: W,
+}
+
+/// Why a run stopped early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The progress callback asked to stop.
+    Interrupted,
+    /// The control of a flow failed.
+    Control(FlowId, ControlFailure),
+    /// A packet differed after encoding and parsing.
+    Wire(WireMismatch),
+}
+
+impl Stop {
+    /// Returns the error of a run that it ends.
+    pub(crate) fn of_run(self, scenario: &Scenario) -> RunError {
+        match self {
+            Self::Interrupted => RunError::Interrupted,
+            Self::Control(flow, failure) => RunError::Control {
+                scenario: scenario.name.clone(),
+                flow: scenario.flows[flow.index()].name.clone(),
+                failure,
+            },
+            Self::Wire(mismatch) => mismatch.into(),
+        }
+    }
+}
+
+/// The parts of a simulation.
+pub(crate) struct Parts<O, W> {
+    pub(crate) network: Network,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) applications: Vec<Application>,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) transports: Vec<Transport>,
+    pub(crate) observer: O,
+    /// The interval between samples; `None` disables sampling.
+    pub(crate) sample_interval: Option<Duration>,
+    pub(crate) verify_wire: bool,
+    pub(crate) world: W,
+}
+
+impl<O: Observer, W: World> Simulator<O, W> {
+    /// Creates a simulation at time zero.
+    pub(crate) fn new(parts: Parts<O, W>) -> Self {
+        let Parts {
+            network,
+            hosts,
+            applications,
+            routes,
+            transports,
+            observer,
+            world,
+            ..
+        } = parts;
+        let mut schedule = Schedule::new(
+            network.links.len() as u32,
+            hosts.len() as u32,
+            applications.len() as u32,
+        );
+        for (application, flow) in applications.iter().zip((0..).map(FlowId::new)) {
+            if let Some(at) = application.next() {
+                schedule.set(Actor::Application(flow), at);
+            }
+        }
+        if let Some(interval) = parts.sample_interval {
+            schedule.set(Actor::Sampler, Instant::ZERO + interval);
+        }
+        let plane = Plane {
+            network,
+            routes,
+            transports,
+            bodies: Bodies::default(),
+            options: BTreeMap::new(),
+            schedule,
+            observer,
+            verify_wire: parts.verify_wire,
+            mismatch: None,
+            world,
+        };
+        Self {
+            hosts,
+            applications,
+            plane,
+            sample_interval: parts.sample_interval,
+            sampled: Instant::ZERO,
+            events: 0,
+            next_look: 0,
+        }
+    }
+
+    /// Runs until `end`, including events at `end`. Calls `progress` regularly with the current
+    /// time; the run stops if it returns false.
+    pub(crate) fn run(
+        &mut self,
+        end: Instant,
+        mut progress: impl FnMut(Instant) -> bool,
+    ) -> Result<(), Stop> {
+        while let Some(now) = self.run_events(end) {
+            self.look_outside(now, &mut progress)?;
+        }
+        self.check()
+    }
+
+    /// Executes [`EVENTS_PER_REPORT`] events and returns the time of the last, or the events that
+    /// are left until `end` and returns `None`. It looks at nothing else: each look would cost as
+    /// much as it does for every event.
+    #[inline(never)]
+    fn run_events(&mut self, end: Instant) -> Option<Instant> {
+        let mut last = Instant::ZERO;
+        for _event in 0..EVENTS_PER_REPORT {
+            let (now, actor) = self.plane.schedule.peek()?;
+            if now > end {
+                return None;
+            }
+            self.events += 1;
+            match actor {
+                Actor::Link(link) => {
+                    if let Some(frame) = self.plane.serve_link(now, link) {
+                        if W::IS_OPEN {
+                            self.plane.leave(now, frame);
+                        } else {
+                            self.host_receives(now, frame);
+                        }
+                    }
+                }
+                timer => self.expire(now, timer),
+            }
+            last = now;
+        }
+        Some(last)
+    }
+
+    /// Reports progress, and stops if something has failed.
+    #[cold]
+    #[inline(never)]
+    fn look_outside(
+        &mut self,
+        now: Instant,
+        progress: &mut impl FnMut(Instant) -> bool,
+    ) -> Result<(), Stop> {
+        if self.events >= self.next_look {
+            self.check()?;
+            let between = EVENTS_PER_REPORT.max(self.hosts.len() as u64 * EVENTS_PER_HOST);
+            self.next_look = self.events + between;
+        }
+        if progress(now) {
+            Ok(())
+        } else {
+            Err(Stop::Interrupted)
+        }
+    }
+
+    /// Looks whether a packet has differed, or the control of any flow has failed.
+    pub(crate) fn check(&self) -> Result<(), Stop> {
+        if let Some(mismatch) = &self.plane.mismatch {
+            return Err(Stop::Wire(mismatch.clone()));
+        }
+        let hosts = (0..).map(FlowId::new).zip(self.hosts.chunks(2));
+        for (flow, ends) in hosts {
+            if let Some(failure) = ends.iter().find_map(Host::failure) {
+                return Err(Stop::Control(flow, failure));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of events so far.
+    pub(crate) const fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Returns the hosts.
+    pub(crate) fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// Returns the links.
+    pub(crate) fn links(&self) -> &[SimLink] {
+        &self.plane.network.links
+    }
+
+    /// Returns the applications.
+    pub(crate) fn applications(&self) -> &[Application] {
+        &self.applications
+    }
+
+    /// Returns the observer.
+    pub(crate) const fn observer(&mut self) -> &mut O {
+        &mut self.plane.observer
+    }
+
+    /// Ends the simulation and returns its observer.
+    pub(crate) fn into_observer(self) -> O {
+        self.plane.observer
+    }
+
+    fn host_receives(&mut self, now: Instant, frame: Frame) {
+        let plane = &mut self.plane;
+        plane.tell(now, Event::Receive, &frame);
+        let (to, ecn) = (frame.to(), frame.ecn());
+        let body = plane.bodies.remove(frame.body());
+        let host = &mut self.hosts[to.index()];
+        let bare = match body {
+            Body::Bare(bare) => bare,
+            boxed => {
+                let option = plane.take_option(&frame);
+                plane.receive_apart(now, to, ecn, host, boxed, option);
+                return self.settle(now, to);
+            }
+        };
+        match host {
+            Host::TcpSender(sender) => {
+                sender.receive(now, ecn, bare.into(), |drain| plane.drain(now, to, drain));
+            }
+            Host::TcpReceiver(receiver) => {
+                receiver.receive(now, ecn, bare.into(), |drain| plane.drain(now, to, drain));
+            }
+            Host::Successive(_) => {
+                plane.receive_apart(now, to, ecn, host, Body::Bare(bare), None);
+                return self.settle(now, to);
+            }
+            Host::Dccp(_) | Host::Udp(_) | Host::Kernel(_) => {
+                unreachable!("both hosts of a flow speak its protocol")
+            }
+        }
+        // Its application reads and writes nothing, so nothing else needs to be settled.
+        plane.observer.settled(now, HostView::new(to, host));
+    }
+
+    /// Processes an event caused by time rather than by a packet. Separate from the path that every
+    /// packet takes.
+    #[inline(never)]
+    fn expire(&mut self, now: Instant, actor: Actor) {
+        match actor {
+            Actor::Host(host) => {
+                self.plane.schedule.cancel(actor);
+                self.host_expires(now, host);
+            }
+            Actor::Application(flow) => self.application_acts(now, flow),
+            Actor::Sampler => self.sample(now),
+            Actor::Link(_) => unreachable!("links are served"),
+        }
+    }
+
+    fn host_expires(&mut self, now: Instant, id: HostId) {
+        let host = &mut self.hosts[id.index()];
+        self.plane.expire(now, id, host);
+        self.settle(now, id);
+    }
+
+    fn application_acts(&mut self, now: Instant, flow: FlowId) {
+        let sender = flow.sender();
+        let application = &mut self.applications[flow.index()];
+        if let Some(opened) = application.opens(now) {
+            self.plane.world.opened(flow, opened.port);
+            let ends = &mut self.hosts[flow.ends()];
+            for (end, host) in ends.iter_mut().zip(opened.ends) {
+                if let Host::Successive(end) = end {
+                    end.open(host, opened.port);
+                }
+            }
+        }
+        let host = &mut self.hosts[sender.index()];
+        self.plane.act(now, sender, host, application);
+        self.set_application(flow);
+        self.settle(now, sender);
+    }
+
+    fn set_application(&mut self, flow: FlowId) {
+        let actor = Actor::Application(flow);
+        match self.applications[flow.index()].next() {
+            Some(at) => self.plane.schedule.set(actor, at),
+            None => self.plane.schedule.cancel(actor),
+        }
+    }
+
+    /// Completes an input: the receiving application reads what has arrived, a sending one that
+    /// always has data fills the free room, and the observer is notified.
+    fn settle(&mut self, now: Instant, id: HostId) {
+        let host = &mut self.hosts[id.index()];
+        if matches!(host, Host::Dccp(_) | Host::Udp(_) | Host::Successive(_)) {
+            let application = &mut self.applications[id.flow().index()];
+            self.plane.serve(now, id, host, application);
+            self.end_transfer(now, id.flow());
+        }
+        let host = HostView::new(id, &self.hosts[id.index()]);
+        self.plane.observer.settled(now, host);
+    }
+
+    /// Drops both ends of a connection of a flow with successive connections, if the sender's end
+    /// is over.
+    fn end_transfer(&mut self, now: Instant, flow: FlowId) {
+        let ends = &mut self.hosts[flow.ends()];
+        let [Host::Successive(sender), Host::Successive(receiver)] = ends else {
+            return;
+        };
+        if !sender.is_over() {
+            return;
+        }
+        let delivered = receiver.delivered_bytes();
+        sender.close();
+        receiver.close();
+        self.applications[flow.index()].transfer_ended(now, delivered);
+        self.set_application(flow);
+    }
+
+    /// Samples the part of an interval that has passed at the end of the run. Nothing if that is the
+    /// end of a whole interval, whose sample has been taken.
+    pub(crate) fn sample_rest(&mut self, end: Instant) {
+        if self.sample_interval.is_some() && end > self.sampled {
+            self.sample(end);
+        }
+    }
+
+    fn sample(&mut self, now: Instant) {
+        self.sampled = now;
+        if W::IS_OPEN {
+            self.ask_outside(now);
+        }
+        let plane = &mut self.plane;
+        for link in &mut plane.network.links {
+            link.expire(now);
+        }
+        let sample = Sample::new(&plane.network.links, &self.hosts);
+        plane.observer.sample(now, sample);
+        match self.sample_interval {
+            Some(interval) => self.plane.schedule.set(Actor::Sampler, now + interval),
+            None => self.plane.schedule.cancel(Actor::Sampler),
+        }
+    }
+}
+
+impl<O: Observer, W: World> Plane<O, W> {
+    /// Sends what an end has to send, and sets its timer.
+    fn drain<E>(&mut self, now: Instant, host: HostId, mut drain: Drain<'_, E>) -> Drained<()>
+    where
+        E: End,
+        E::Packet: Into<Body>,
+    {
+        while let Some(transmit) = drain.transmit() {
+            let option = drain.quick_start();
+            self.send(now, host, transmit.ecn, transmit.packet.into(), option);
+        }
+        drain.finish().map(|deadline| {
+            if let Some(at) = deadline {
+                self.schedule.wake_by(Actor::Host(host), at);
+            }
+        })
+    }
+
+    /// Notifies the observer of an event of a packet.
+    #[inline(always)]
+    fn tell(&mut self, now: Instant, event: Event, frame: &Frame) {
+        let packet = PacketView::new(frame, &self.bodies);
+        self.observer.packet(now, event, packet);
+    }
+
+    #[inline(always)]
+    fn send(
+        &mut self,
+        now: Instant,
+        host: HostId,
+        ecn: Ecn,
+        mut body: Body,
+        option: Option<QuickStart>,
+    ) {
+        if W::IS_OPEN {
+            return self.world.send(host, ecn, &body);
+        }
+        let mut size = IP_HEADER + body.size();
+        if self.verify_wire {
+            body = self.verified(body, ecn);
+        }
+        let body = self.bodies.insert(body);
+        if let Some(option) = option {
+            size += quick_start::OPTION_LEN;
+            self.options.insert(body as usize, option);
+        }
+        self.begin(now, host, ecn, body, size);
+    }
+
+    /// A packet of this host enters the first link of its route. `body` is the key of its body.
+    #[inline(always)]
+    fn begin(&mut self, now: Instant, host: HostId, ecn: Ecn, body: u32, size: u32) {
+        let route = self.routes[host.index()];
+        let tag = if route.has_tags {
+            self.transports[host.flow().index()].tag(&self.bodies[body as usize])
+        } else {
+            0
+        };
+        let frame = Frame::new(body, route, host.peer(), size, ecn).tagged(tag);
+        self.tell(now, Event::Send, &frame);
+        match self.network.hop(frame.hop()) {
+            Hop::Link(link) => self.enqueue(now, link, frame),
+            Hop::Nat(link) => self.translate(now, link, frame),
+            Hop::Host => unreachable!("the ends of a flow are different nodes"),
+        }
+    }
+
+    /// Removes the Quick-Start option of a frame that is at the end of its route. Returns it with
+    /// the frame's IP TTL, which each link has decremented.
+    fn take_option(&mut self, frame: &Frame) -> Option<(QuickStart, u8)> {
+        if self.options.is_empty() {
+            return None;
+        }
+        let option = self.options.remove(&frame.body())?;
+        let links = frame.hop() - self.routes[frame.to().peer().index()].hop;
+        Some((option, DEFAULT_HOP_LIMIT.wrapping_sub(links as u8)))
+    }
+
+    /// Returns `body` after encoding and parsing.
+    #[cold]
+    #[inline(never)]
+    fn verified(&mut self, body: Body, ecn: Ecn) -> Body {
+        wire_check::round_trip(&body, ecn).unwrap_or_else(|mismatch| {
+            self.mismatch.get_or_insert(mismatch);
+            body
+        })
+    }
+
+    /// Processes a link's event. Moves the frame that has arrived at its end, if any, to the next
+    /// link, or returns it if it is at the end of its route.
+    fn serve_link(&mut self, now: Instant, index: u32) -> Option<Frame> {
+        let link = &mut self.network.links[index as usize];
+        let mut frame = if link.keeps() {
+            self.serve_keeping_link(now, index)?
+        } else {
+            self.take_arrived(now, index)?
+        };
+        self.tell(now, Event::Arrive { link: index }, &frame);
+        frame = frame.moved_on();
+        match self.network.hop(frame.hop()) {
+            Hop::Host => Some(frame),
+            Hop::Link(next) => {
+                self.enqueue(now, next, frame);
+                None
+            }
+            Hop::Nat(next) => {
+                self.translate(now, next, frame);
+                None
+            }
+        }
+    }
+
+    /// Passes a frame through the NAT in front of a link, and onto the link.
+    #[cold]
+    #[inline(never)]
+    fn translate(&mut self, now: Instant, link: u32, mut frame: Frame) {
+        let from = frame.to().peer();
+        let body = &mut self.bodies[frame.body()];
+        if !self.network.nat(link).pass(from, body) {
+            let event = Event::Drop {
+                link,
+                reason: DropReason::Nat,
+                entered: false,
+            };
+            return self.drop(now, event, &frame);
+        }
+        if self.routes[from.index()].has_tags {
+            frame = frame.retagged(self.transports[from.flow().index()].tag(body));
+        }
+        self.enqueue(now, link, frame);
+    }
+
+    /// Takes the frame that has arrived at the end of a link, and sets the link's next event.
+    #[inline(always)]
+    fn take_arrived(&mut self, now: Instant, index: u32) -> Option<Frame> {
+        let link = &mut self.network.links[index as usize];
+        let arrived = link.dequeue(now);
+        match link.deadline() {
+            Some(at) => self.schedule.set(Actor::Link(index), at),
+            None => self.schedule.cancel(Actor::Link(index)),
+        }
+        arrived
+    }
+
+    /// A link whose queue keeps packets may also have begun a transmission, and dropped packets
+    /// before it.
+    #[inline(never)]
+    fn serve_keeping_link(&mut self, now: Instant, index: u32) -> Option<Frame> {
+        let arrived = self.take_arrived(now, index);
+        self.drop_kept(now, index);
+        arrived
+    }
+
+    #[inline(always)]
+    fn enqueue(&mut self, now: Instant, index: u32, frame: Frame) {
+        let link = &mut self.network.links[index as usize];
+        if let Some(router) = link.quick_start()
+            && let Some(QuickStart::Request(request)) = self.options.get_mut(&frame.body())
+        {
+            router.decide(now, request);
+        }
+        match link.enqueue(now, frame) {
+            Ok(woken) => {
+                let keeps = woken && link.keeps();
+                if woken && let Some(at) = link.deadline() {
+                    self.schedule.set(Actor::Link(index), at);
+                }
+                self.tell(now, Event::Enqueue { link: index }, &frame);
+                if keeps {
+                    self.drop_kept(now, index);
+                }
+            }
+            Err(Dropped { packet, reason }) => {
+                let event = Event::Drop {
+                    link: index,
+                    reason,
+                    entered: false,
+                };
+                self.drop(now, event, &packet);
+                if self.network.links[index as usize].keeps() {
+                    self.drop_kept(now, index);
+                }
+            }
+        }
+    }
+
+    /// Processes the frames that a queue has dropped after accepting them.
+    #[inline(never)]
+    fn drop_kept(&mut self, now: Instant, index: u32) {
+        while let Some(Dropped { packet, reason }) = self.network.links[index as usize].dropped() {
+            let event = Event::Drop {
+                link: index,
+                reason,
+                entered: true,
+            };
+            self.drop(now, event, &packet);
+        }
+    }
+
+    #[cold]
+    fn drop(&mut self, now: Instant, event: Event, packet: &Frame) {
+        self.tell(now, event, packet);
+        self.bodies.remove(packet.body());
+        self.options.remove(&packet.body());
+        self.world.forget(packet.body());
+    }
+}

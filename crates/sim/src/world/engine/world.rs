@@ -1,0 +1,120 @@
+//! What lies between the ends of flows and the network.
+
+use skywave_path::Packet;
+use skywave_units::Instant;
+use skywave_wire::Ecn;
+
+use super::{Plane, Simulator};
+use crate::world::host::{Host, HostStats, Supply};
+use crate::world::ids::{FlowId, HostId};
+use crate::world::observe::Observer;
+use crate::world::packet::{Body, Frame};
+use crate::world::view::{Event, HostView};
+
+/// What lies between the ends of flows and the network.
+///
+/// An open world carries packets outside of the engine: what an end sends is passed to
+/// [`World::send`], and enters the network by [`Simulator::enter`]; what has passed the network is
+/// passed to [`World::deliver`], and gets to its end by [`Simulator::receive`].
+pub(crate) trait World {
+    /// Whether packets leave the engine between ends and network.
+    const IS_OPEN: bool;
+
+    /// Takes a packet that an end sends.
+    fn send(&mut self, from: HostId, ecn: Ecn, body: &Body);
+
+    /// Keeps the encoded form of a packet that enters the network, under the key of its body.
+    fn keep(&mut self, key: usize, bytes: Vec<u8>);
+
+    /// Takes a packet that has passed the network at this time. Returns when it left for its host.
+    fn deliver(&mut self, at: Instant, key: usize, to: HostId, ecn: Ecn) -> Instant;
+
+    /// Learns that the network has dropped a packet.
+    fn forget(&mut self, key: usize);
+
+    /// Learns the sender's port of a flow's next connection.
+    fn opened(&mut self, flow: FlowId, port: u16);
+
+    /// Hands over what the kernel is to send for this end, since the beginning.
+    fn supply(&mut self, host: HostId, supply: Supply);
+
+    /// Returns what the kernel says of this end.
+    fn stats(&mut self, host: HostId) -> HostStats;
+}
+
+/// Ends are attached to the network: nothing lies between them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attached;
+
+impl World for Attached {
+    const IS_OPEN: bool = false;
+
+    fn send(&mut self, _: HostId, _: Ecn, _: &Body) {}
+    fn keep(&mut self, _: usize, _: Vec<u8>) {}
+    fn deliver(&mut self, at: Instant, _: usize, _: HostId, _: Ecn) -> Instant {
+        at
+    }
+    fn forget(&mut self, _: usize) {}
+    fn opened(&mut self, _: FlowId, _: u16) {}
+    fn supply(&mut self, _: HostId, _: Supply) {}
+    fn stats(&mut self, _: HostId) -> HostStats {
+        HostStats::default()
+    }
+}
+
+/// The engine in an open world.
+impl<O: Observer, W: World> Simulator<O, W> {
+    /// Executes the events until `now`.
+    pub(crate) fn advance(&mut self, now: Instant) {
+        while self.run_events(now).is_some() {}
+    }
+
+    /// When the next event is due.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.plane.schedule.peek().map(|(at, _)| at)
+    }
+
+    /// A packet for this host enters the network.
+    pub(crate) fn enter(&mut self, now: Instant, to: HostId, ecn: Ecn, body: Body, bytes: Vec<u8>) {
+        let plane = &mut self.plane;
+        let size = bytes.len() as u32;
+        let key = plane.bodies.insert(body);
+        plane.world.keep(key as usize, bytes);
+        plane.begin(now, to.peer(), ecn, key, size);
+    }
+
+    /// A packet arrives at this host's socket.
+    pub(crate) fn receive(&mut self, now: Instant, to: HostId, ecn: Ecn, body: Body) {
+        let host = &mut self.hosts[to.index()];
+        if host.speaks(&body) {
+            self.plane.receive_apart(now, to, ecn, host, body, None);
+            self.settle(now, to);
+        }
+    }
+
+    /// Returns the world.
+    pub(crate) const fn world(&mut self) -> &mut W {
+        &mut self.plane.world
+    }
+
+    /// Asks what the kernel says of its ends.
+    pub(super) fn ask_outside(&mut self, now: Instant) {
+        for (id, host) in (0..).map(HostId::new).zip(&mut self.hosts) {
+            if let Host::Kernel(end) = host {
+                end.stats = self.plane.world.stats(id);
+                self.plane.observer.settled(now, HostView::new(id, host));
+            }
+        }
+    }
+}
+
+impl<O: Observer, W: World> Plane<O, W> {
+    /// A frame at the end of its route leaves the engine.
+    pub(super) fn leave(&mut self, now: Instant, frame: Frame) {
+        let left = self
+            .world
+            .deliver(now, frame.body(), frame.to(), frame.ecn());
+        self.tell(left, Event::Receive, &frame);
+        self.bodies.remove(frame.body());
+    }
+}

@@ -1,0 +1,88 @@
+//! Watching a run.
+
+use skywave_units::Instant;
+
+use crate::world::view::{Event, HostView, PacketView, Sample};
+
+/// Watches a run. Observers never influence it.
+///
+/// Every method does nothing by default, and a run with the observer `()` compiles to a run without
+/// observation. A pair of observers is an observer, and so is an [`Option`].
+/// [`run_observed`](crate::run_observed) runs a scenario with a custom observer. An observer that
+/// makes a table is a [`Probe`](crate::Probe).
+pub trait Observer {
+    /// Called when something happens to a packet.
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        let _ = (now, event, packet);
+    }
+
+    /// Called when a host has processed an input and sent what it had to send.
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        let _ = (now, host);
+    }
+
+    /// Called at each sampling time: a multiple of the scenario's `probes.interval`, and the end of
+    /// the run.
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        let _ = (now, sample);
+    }
+}
+
+impl Observer for () {}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    #[inline(always)]
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        (**self).packet(now, event, packet);
+    }
+
+    #[inline(always)]
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        (**self).settled(now, host);
+    }
+
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        (**self).sample(now, sample);
+    }
+}
+
+impl<O: Observer> Observer for Option<O> {
+    #[inline(always)]
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        if let Some(observer) = self {
+            observer.packet(now, event, packet);
+        }
+    }
+
+    #[inline(always)]
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        if let Some(observer) = self {
+            observer.settled(now, host);
+        }
+    }
+
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        if let Some(observer) = self {
+            observer.sample(now, sample);
+        }
+    }
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline(always)]
+    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        self.0.packet(now, event, packet);
+        self.1.packet(now, event, packet);
+    }
+
+    #[inline(always)]
+    fn settled(&mut self, now: Instant, host: HostView<'_>) {
+        self.0.settled(now, host);
+        self.1.settled(now, host);
+    }
+
+    fn sample(&mut self, now: Instant, sample: Sample<'_>) {
+        self.0.sample(now, sample);
+        self.1.sample(now, sample);
+    }
+}

@@ -1,0 +1,387 @@
+//! Packets in the simulator: a small frame that moves, and a body that stays in place.
+
+use core::num::NonZeroU64;
+
+use skywave_path::{Link, Packet};
+use skywave_transport::tcp::Header;
+use skywave_wire::{Ecn, Payload, dccp, tcp, udp};
+
+use crate::world::ids::HostId;
+
+/// Bytes of the IPv4 header that the simulator adds to every packet.
+pub(crate) const IP_HEADER: u32 = 20;
+
+/// What the simulator's links and queues move. Outside this crate it is only a [`Packet`].
+// Small, because it is copied at every hop; its body stays in `Bodies`. It is two machine words so
+// that a copy takes two registers: separate fields would be written narrow and read wide, which
+// stalls the processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Low half: key of the [`Body`]. High half: position on its route.
+    cursor: u64,
+    /// Low half: the destination host. Then 24 bits of size, three of its [tag](Packet::tag), one
+    /// for [`MARKED`], two of class, two of ECN. Never zero, because the size is not; zero marks
+    /// the empty slots of rings.
+    label: NonZeroU64,
+}
+
+/// Set if the link the frame is on has changed its ECN field.
+const MARKED: u64 = 1 << 59;
+
+impl Frame {
+    /// Creates a frame of `size` bytes for this host, at the start of its route.
+    pub(crate) const fn new(body: u32, route: Route, to: HostId, size: u32, ecn: Ecn) -> Self {
+        let Route { hop, class, .. } = route;
+        let label = to.get() as u64
+            | (size as u64) << 32
+            | (class as u64) << 60
+            | (ecn.bits() as u64) << 62;
+        Self {
+            cursor: body as u64 | (hop as u64) << 32,
+            label: label_of(label),
+        }
+    }
+
+    /// Returns the frame with this [tag](Packet::tag).
+    pub(crate) const fn tagged(self, tag: u8) -> Self {
+        Self {
+            cursor: self.cursor,
+            label: label_of(self.label.get() | (tag as u64 & 7) << 56),
+        }
+    }
+
+    /// Returns the frame with this [tag](Packet::tag) in place of its own.
+    pub(crate) const fn retagged(self, tag: u8) -> Self {
+        let untagged = Self {
+            cursor: self.cursor,
+            label: label_of(self.label.get() & !(7 << 56)),
+        };
+        untagged.tagged(tag)
+    }
+
+    /// Returns the key of the [`Body`].
+    pub(crate) const fn body(self) -> usize {
+        self.cursor as u32 as usize
+    }
+
+    /// Returns its position on its route.
+    pub(crate) const fn hop(self) -> u32 {
+        (self.cursor >> 32) as u32
+    }
+
+    /// Returns the frame one hop further.
+    pub(crate) const fn moved_on(self) -> Self {
+        Self {
+            cursor: self.cursor + (1 << 32),
+            label: label_of(self.label.get() & !MARKED),
+        }
+    }
+
+    /// Returns whether the link it is on has changed its ECN field.
+    pub(crate) const fn was_marked(self) -> bool {
+        self.label.get() & MARKED != 0
+    }
+
+    /// Returns the destination host.
+    pub(crate) const fn to(self) -> HostId {
+        HostId::new(self.label.get() as u32)
+    }
+}
+
+/// Converts to a label, which is never zero.
+const fn label_of(label: u64) -> NonZeroU64 {
+    NonZeroU64::new(label).expect("a packet has a size")
+}
+
+/// The route of a host's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// The index of the first hop in the network's table of hops.
+    pub(crate) hop: u32,
+    /// The traffic class, below [`skywave_path::CLASSES`].
+    pub(crate) class: u8,
+    /// Whether routers read tags of its packets; see [`Transport::tag`].
+    ///
+    /// [`Transport::tag`]: crate::world::transport::Transport::tag
+    pub(crate) has_tags: bool,
+}
+
+impl Packet for Frame {
+    fn size(&self) -> u32 {
+        (self.label.get() >> 32) as u32 & 0x00ff_ffff
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::from_bits((self.label.get() >> 62) as u8)
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        if ecn != self.ecn() {
+            let rest = self.label.get() & !(3 << 62);
+            self.label = label_of(rest | (ecn.bits() as u64) << 62 | MARKED);
+        }
+    }
+
+    fn flow(&self) -> u64 {
+        // Each host belongs to one flow.
+        u64::from(self.to().get())
+    }
+
+    fn class(&self) -> u8 {
+        (self.label.get() >> 60) as u8 & 3
+    }
+
+    fn tag(&self) -> u8 {
+        (self.label.get() >> 56) as u8 & 7
+    }
+}
+
+/// A link of the simulator.
+pub(crate) type SimLink = Link<Frame>;
+
+/// A typed transport packet: what a frame stands for from sending until it is received or dropped.
+///
+/// Thousands are in flight at a time, and their size decides whether they stay in a cache until
+/// they arrive. Therefore only bare segments are stored inline.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    Bare(BareSegment),
+    Tcp(Box<tcp::Segment>),
+    Dccp(Box<dccp::Packet>),
+    Udp(Box<udp::Datagram>),
+}
+
+/// A TCP segment without options or IP identification whose data has no content. Nearly all segments are bare, and they
+/// take a quarter of the size of [`tcp::Segment`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BareSegment {
+    source_port: u16,
+    destination_port: u16,
+    seq: u32,
+    ack: u32,
+    flags: tcp::Flags,
+    window: u16,
+    checksum_offset: u8,
+    data: u32,
+}
+
+impl BareSegment {
+    /// Returns the header fields that a header extension may have changed.
+    pub(crate) const fn header(&self) -> Header {
+        Header {
+            seq: self.seq,
+            ack: self.ack,
+            flags: self.flags,
+            checksum_offset: self.checksum_offset,
+            identification: 0,
+        }
+    }
+}
+
+impl From<BareSegment> for tcp::Segment {
+    #[inline(always)]
+    fn from(bare: BareSegment) -> Self {
+        Self {
+            source_port: bare.source_port,
+            destination_port: bare.destination_port,
+            seq: bare.seq,
+            ack: bare.ack,
+            flags: bare.flags,
+            window: bare.window,
+            checksum_offset: bare.checksum_offset,
+            identification: 0,
+            options: tcp::TcpOptions::default(),
+            payload: Payload::Synthetic(bare.data),
+        }
+    }
+}
+
+impl From<tcp::Segment> for Body {
+    #[inline(always)]
+    fn from(segment: tcp::Segment) -> Self {
+        match segment.payload {
+            Payload::Synthetic(data)
+                if segment.options.is_empty() && segment.identification == 0 =>
+            {
+                Self::Bare(BareSegment {
+                    source_port: segment.source_port,
+                    destination_port: segment.destination_port,
+                    seq: segment.seq,
+                    ack: segment.ack,
+                    flags: segment.flags,
+                    window: segment.window,
+                    checksum_offset: segment.checksum_offset,
+                    data,
+                })
+            }
+            _ => Self::Tcp(Box::new(segment)),
+        }
+    }
+}
+
+impl From<dccp::Packet> for Body {
+    #[inline(always)]
+    fn from(packet: dccp::Packet) -> Self {
+        Self::Dccp(Box::new(packet))
+    }
+}
+
+impl From<udp::Datagram> for Body {
+    fn from(datagram: udp::Datagram) -> Self {
+        Self::Udp(Box::new(datagram))
+    }
+}
+
+impl Body {
+    /// Returns the size in bytes: transport header and data.
+    #[inline(always)]
+    pub(crate) fn size(&self) -> u32 {
+        let header = match self {
+            Self::Bare(_) => tcp::MIN_HEADER,
+            Self::Tcp(segment) => segment.header_len(),
+            Self::Dccp(packet) => packet.header_len(),
+            Self::Udp(_) => udp::Datagram::HEADER_LEN,
+        };
+        header as u32 + self.data()
+    }
+
+    /// Returns the bytes of application data.
+    pub(crate) fn data(&self) -> u32 {
+        match self {
+            Self::Bare(bare) => bare.data,
+            Self::Tcp(segment) => segment.payload.len() as u32,
+            Self::Dccp(packet) => packet.payload.len() as u32,
+            Self::Udp(datagram) => datagram.payload.len() as u32,
+        }
+    }
+
+    /// Returns the type of packet, for tables.
+    pub(crate) fn kind(&self) -> &'static str {
+        let flags = match self {
+            Self::Bare(bare) => bare.flags,
+            Self::Tcp(segment) => segment.flags,
+            Self::Dccp(packet) => return packet.kind.packet_type().name(),
+            Self::Udp(_) => return "UDP",
+        };
+        if flags.contains(tcp::Flags::SYN) {
+            "TCP SYN"
+        } else if flags.contains(tcp::Flags::FIN) {
+            "TCP FIN"
+        } else if self.data() == 0 {
+            "TCP ACK"
+        } else {
+            "TCP data"
+        }
+    }
+
+    /// Computes TCP's checksum anew, which removes a deliberate difference.
+    pub(crate) fn recompute_checksum(&mut self) {
+        match self {
+            Self::Bare(bare) => bare.checksum_offset = 0,
+            Self::Tcp(segment) => segment.checksum_offset = 0,
+            Self::Dccp(_) | Self::Udp(_) => {}
+        }
+    }
+
+    /// Returns the datagram it carries, if the protocol has datagrams.
+    pub(crate) fn datagram(&self) -> Option<&Payload> {
+        match self {
+            Self::Dccp(packet) => Some(&packet.payload),
+            Self::Udp(datagram) => Some(&datagram.payload),
+            Self::Bare(_) | Self::Tcp(_) => None,
+        }
+    }
+
+    /// Returns the number of its protocol in IP headers.
+    pub(crate) const fn protocol(&self) -> u8 {
+        match self {
+            Self::Bare(_) | Self::Tcp(_) => tcp::IP_PROTOCOL,
+            Self::Dccp(_) => dccp::IP_PROTOCOL,
+            Self::Udp(_) => udp::IP_PROTOCOL,
+        }
+    }
+
+    /// Returns the source and destination port.
+    pub(crate) fn ports(&self) -> (u16, u16) {
+        match self {
+            Self::Bare(bare) => (bare.source_port, bare.destination_port),
+            Self::Tcp(segment) => (segment.source_port, segment.destination_port),
+            Self::Dccp(packet) => (packet.source_port, packet.destination_port),
+            Self::Udp(datagram) => (datagram.source_port, datagram.destination_port),
+        }
+    }
+
+    /// Returns the sequence number in the header, or zero if there is none.
+    pub(crate) fn seq(&self) -> u64 {
+        match self {
+            Self::Bare(bare) => u64::from(bare.seq),
+            Self::Tcp(segment) => u64::from(segment.seq),
+            Self::Dccp(packet) => packet.seq.get(),
+            Self::Udp(_) => 0,
+        }
+    }
+
+    /// Returns the acknowledgement number in the header.
+    pub(crate) fn ack(&self) -> Option<u64> {
+        let (flags, ack) = match self {
+            Self::Bare(bare) => (bare.flags, bare.ack),
+            Self::Tcp(segment) => (segment.flags, segment.ack),
+            Self::Dccp(packet) => return packet.kind.ack().map(dccp::SeqNo::get),
+            Self::Udp(_) => return None,
+        };
+        flags.contains(tcp::Flags::ACK).then_some(u64::from(ack))
+    }
+}
+
+/// Packets are equal regardless of how they are stored.
+impl PartialEq for Body {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Dccp(a), Self::Dccp(b)) => a == b,
+            (Self::Udp(a), Self::Udp(b)) => a == b,
+            (Self::Tcp(a), Self::Tcp(b)) => a == b,
+            (Self::Bare(a), Self::Bare(b)) => a == b,
+            (Self::Bare(bare), Self::Tcp(full)) | (Self::Tcp(full), Self::Bare(bare)) => {
+                **full == bare.clone().into()
+            }
+            (Self::Dccp(_) | Self::Udp(_), _) | (_, Self::Dccp(_) | Self::Udp(_)) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_holds_what_it_was_made_of() {
+        let route = Route {
+            hop: 7,
+            class: 2,
+            has_tags: true,
+        };
+        let mut frame = Frame::new(u32::MAX, route, HostId::new(9), 65_575, Ecn::Ect1).tagged(7);
+        frame.set_ecn(Ecn::Ect1);
+        assert!(!frame.was_marked());
+        frame.set_ecn(Ecn::Ce);
+        assert!(frame.was_marked());
+        let frame = frame.moved_on();
+        assert!(!frame.was_marked());
+        assert_eq!(frame.retagged(2).tag(), 2, "a new tag replaces the old one");
+        assert_eq!(
+            (frame.body(), frame.hop(), frame.to()),
+            (u32::MAX as usize, 8, HostId::new(9))
+        );
+        assert_eq!(
+            (frame.size(), frame.class(), frame.ecn(), frame.tag()),
+            (65_575, 2, Ecn::Ce, 7)
+        );
+    }
+
+    /// A million packets in flight is common, and a larger size affects every cache.
+    #[test]
+    fn packets_on_their_way_are_small() {
+        assert!(size_of::<Frame>() <= 16);
+        assert!(size_of::<Body>() <= 24);
+    }
+}

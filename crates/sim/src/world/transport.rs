@@ -1,0 +1,158 @@
+//! The transport of a flow with its control, from its description and the registry.
+
+mod dccp;
+mod tcp;
+
+use std::sync::Arc;
+
+use skywave_congestion::{Clocking, RtoConfig};
+use skywave_path::Dialect;
+use skywave_registry::ParameterError;
+use skywave_scenario::{
+    Backend, FlowSpec, KernelTcpSpec, Registry, ScenarioError, TcpSpec, TransportSpec, UdpSpec,
+};
+use skywave_transport::dccp::Config;
+use skywave_transport::dccp::mechanism::Mechanism;
+use skywave_transport::tcp::Header;
+use skywave_units::Duration;
+
+pub(crate) use self::tcp::TcpPlan;
+use crate::world::packet::Body;
+
+/// What the connections of a flow are created from.
+#[derive(Clone, Debug)]
+pub(crate) enum Transport {
+    Tcp(Arc<TcpPlan>),
+    Dccp {
+        config: Arc<Config>,
+        mechanism: Arc<dyn Mechanism>,
+    },
+    Udp,
+    /// The kernel's TCP.
+    Kernel(KernelTcpSpec),
+}
+
+/// The clock of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClockKind {
+    /// Time passes from event to event.
+    Virtual,
+    /// Time passes by itself.
+    Real,
+}
+
+impl Transport {
+    /// Creates the transport of the flow at `field`, whose datagrams have up to `datagram` bytes.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] if its control, or a parameter of it, is unknown.
+    pub(crate) fn new<B: Backend>(
+        flow: &FlowSpec,
+        datagram: u64,
+        registry: &Registry<B>,
+        clock: ClockKind,
+        field: &str,
+    ) -> Result<Self, ScenarioError> {
+        let tcp = |spec: &TcpSpec| {
+            let plan = TcpPlan::new(spec, registry);
+            plan.map(|plan| Self::Tcp(Arc::new(plan)))
+        };
+        let (key, made) = match &flow.transport {
+            TransportSpec::Tcp(spec) => ("tcp", tcp(spec)),
+            TransportSpec::KernelTcp(spec) if clock == ClockKind::Real => {
+                return Ok(Self::Kernel(spec.clone()));
+            }
+            TransportSpec::KernelTcp(spec) => {
+                let made = tcp(&spec.simulated()).map_err(|error| {
+                    let message = format!("{}; the kernel may have it: see --live", error.message);
+                    ParameterError::new("control", message)
+                });
+                ("kernel-tcp", made)
+            }
+            TransportSpec::Dccp(spec) => {
+                let made = spec.mechanism(registry).map(|found| Self::Dccp {
+                    config: Arc::new(dccp::config(spec, &found.member, datagram)),
+                    mechanism: found.member,
+                });
+                ("dccp", made)
+            }
+            TransportSpec::Udp(UdpSpec {}) => return Ok(Self::Udp),
+        };
+        made.map_err(|error| error.within(&format!("{field}.transport.{key}")).into())
+    }
+
+    /// Sets absent parameters to the values that follow from the profile and the control.
+    pub(crate) fn complete(&self, spec: &mut TransportSpec) {
+        match (self, spec) {
+            (Self::Tcp(plan), TransportSpec::Tcp(spec)) => plan.complete(spec),
+            (Self::Dccp { config, mechanism }, TransportSpec::Dccp(spec)) => {
+                dccp::complete(spec, config, mechanism.row());
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks that the sender supports the routers on its route that write their own codes.
+    pub(crate) fn check_routers(
+        &self,
+        routers: impl Iterator<Item = Dialect>,
+        flow: &FlowSpec,
+        field: &str,
+    ) -> Result<(), ScenarioError> {
+        let codes: Vec<_> = routers
+            .map(|dialect| (dialect.name, dialect.variant))
+            .collect();
+        let (key, verdict) = match self {
+            Self::Tcp(plan) => {
+                let key = match flow.transport {
+                    TransportSpec::KernelTcp(_) => "kernel-tcp.control",
+                    _ => "tcp.control",
+                };
+                (key, plan.control.check_routers(&codes))
+            }
+            Self::Dccp { mechanism, .. } => ("dccp.ccid", mechanism.check_routers(&codes)),
+            Self::Udp | Self::Kernel(_) => return Ok(()),
+        };
+        verdict.map_err(|message| ScenarioError::new(format!("{field}.transport.{key}"), message))
+    }
+
+    /// Returns whether routers read tags of the sender's packets.
+    pub(crate) fn has_tags(&self) -> bool {
+        match self {
+            Self::Tcp(plan) => plan.control.has_tags(),
+            Self::Dccp { mechanism, .. } => mechanism.has_tags(),
+            Self::Udp | Self::Kernel(_) => false,
+        }
+    }
+
+    /// Returns the tag that routers read from one of the sender's packets.
+    #[cold]
+    pub(crate) fn tag(&self, body: &Body) -> u8 {
+        match (self, body) {
+            (Self::Tcp(plan), Body::Bare(bare)) => plan.control.tag(bare.header()),
+            (Self::Tcp(plan), Body::Tcp(segment)) => plan.control.tag(Header::of(segment)),
+            (Self::Dccp { mechanism, .. }, Body::Dccp(packet)) => mechanism.tag(packet),
+            _ => 0,
+        }
+    }
+}
+
+/// Returns a window as in a scenario; `None` if it is unbounded or not a whole number of packets.
+fn whole(packets: f64) -> Option<u32> {
+    (packets.fract() == 0.0 && packets <= f64::from(u32::MAX)).then_some(packets as u32)
+}
+
+/// Returns `base` with the values set in a scenario.
+fn rto_config(
+    base: RtoConfig,
+    tick: Option<Duration>,
+    initial: Option<Duration>,
+    min: Option<Duration>,
+) -> RtoConfig {
+    RtoConfig {
+        clocking: tick.map_or(base.clocking, Clocking::Ticks),
+        initial: initial.unwrap_or(base.initial),
+        min: min.unwrap_or(base.min),
+        ..base
+    }
+}
