@@ -19,20 +19,23 @@
 //! ends half-closed once the sender's FIN is acknowledged. The receiver has no timer for its
 //! SYN-ACK: a repeated SYN triggers another one.
 
+mod algorithm;
 mod config;
 mod ecn;
 mod extension;
 mod kind;
 mod limited;
+mod loss;
+mod ns2;
 mod reassembly;
 mod receive_window;
 mod receiver;
-mod recovery;
 mod sender;
 mod sent_log;
 mod sequence;
 mod timer;
 
+pub use algorithm::{RecoveryAlgorithm, RecoveryExit};
 pub use config::{LimitedTransmit, Ports, ReceiverConfig, ReducedWindow, SenderConfig};
 pub use ecn::EcnUse;
 pub use extension::{Header, ReceiverExtension, SenderExtension};
@@ -41,5 +44,4 @@ pub use kind::{
 };
 pub use receive_window::ReceiveWindow;
 pub use receiver::{Receiver, ReceiverStats};
-pub use recovery::{RecoveryAlgorithm, RecoveryExit};
 pub use sender::{Event, Sender, SenderControl, SenderStats, WriteAfterClose};

@@ -37,10 +37,10 @@ pub(super) struct Reassembly {
 
 impl Reassembly {
     /// Creates an empty state that expects `next` first.
-    pub(super) fn new(next: u64) -> Self {
+    pub(super) const fn new(next: u64) -> Self {
         Self {
             next,
-            beyond: SmallVec::new(),
+            beyond: SmallVec::new_const(),
         }
     }
 

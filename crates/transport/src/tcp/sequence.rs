@@ -41,6 +41,17 @@ impl SequenceSpace {
     }
 }
 
+/// A sender's position in the sequence space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    /// The first unacknowledged byte.
+    pub(super) una: u64,
+    /// The byte after the last one ever sent.
+    pub(super) max: u64,
+    /// Bytes in a full segment.
+    pub(super) smss: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

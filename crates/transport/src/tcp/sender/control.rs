@@ -9,6 +9,7 @@ use skywave_congestion::{
 use skywave_units::Instant;
 
 use crate::tcp::SenderExtension;
+use crate::tcp::loss::CwndChange;
 
 /// The congestion control of a [`Sender`](super::Sender).
 #[non_exhaustive]
@@ -44,11 +45,12 @@ impl SenderControl {
         }
     }
 
-    /// ns-2's Vegas, if this is one.
-    pub(super) fn ns2_vegas(&mut self) -> Option<&mut Vegas> {
-        match self {
-            Self::Ns2Vegas(vegas) => Some(vegas),
-            Self::Plain(_) | Self::Extended(_) => None,
+    /// Changes cwnd itself as ns-2's Vegas does; other controls have no such change.
+    pub(super) fn change_cwnd(&mut self, change: CwndChange) {
+        match (self, change) {
+            (Self::Ns2Vegas(vegas), CwndChange::Inflate(segments)) => vegas.inflate(segments),
+            (Self::Ns2Vegas(vegas), CwndChange::Deflate) => vegas.deflate(),
+            (Self::Plain(_) | Self::Extended(_), _) => {}
         }
     }
 }
@@ -78,6 +80,7 @@ macro_rules! each {
     };
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Control for SenderControl {
     fn interests(&self) -> Interests {
         each!(self, control => control.interests())

@@ -10,20 +10,20 @@ mod sending;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use skywave_congestion::{Control, Pacer, RttEstimator};
+use skywave_congestion::{Control, Interests, Pacer, RttEstimator};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Segment;
 
 pub use self::control::SenderControl;
 use self::jitter::SendJitter;
+use super::algorithm::AnyLossRecovery;
 use super::ecn::SenderEcn;
 use super::limited::LimitedTime;
-use super::recovery::{Position, Recovery};
-use super::sent_log::SentLog;
-use super::sequence::SequenceSpace;
+use super::sent_log::Keeps;
+use super::sequence::{Position, SequenceSpace};
 use super::timer::Timer;
-use super::{Ports, ReducedWindow, SenderConfig};
+use super::{Ports, RecoveryAlgorithm, ReducedWindow, SenderConfig};
 use crate::{End, Transmit};
 
 /// The end of an endless stream: more than any run can send.
@@ -42,14 +42,12 @@ pub struct Sender {
     control: SenderControl,
     pacer: Pacer,
     rtt: RttEstimator,
-    recovery: Recovery,
+    loss: AnyLossRecovery,
     ecn: SenderEcn,
     /// The ECN bits of the next segment.
     code: Ecn,
     /// The ECN bits last reported by a header extension.
     echo: Ecn,
-    /// When each outstanding segment was sent, if the control or the recovery needs it.
-    log: Option<Box<SentLog>>,
     /// Timer for retransmission, or for probing a closed window.
     timer: Timer,
     state: State,
@@ -77,9 +75,9 @@ pub struct Sender {
     /// The window that this end announces, as encoded in the header.
     window_field: u16,
     /// Acknowledged bytes that do not add up to a full segment yet.
-    acked_rest: u64,
+    acked_rest: u32,
     /// Outstanding bytes sent only by limited transmit.
-    limited: u64,
+    limited: u32,
     /// Segments released by the last acknowledgement of a recovery.
     released: u32,
     /// The timed segment: the byte after it, and when it was sent.
@@ -95,6 +93,16 @@ pub struct Sender {
     closing: bool,
     events: Events,
     counters: Counters,
+}
+
+/// What the log must record for a recovery and a control.
+fn keeps(recovery: RecoveryAlgorithm, interests: Interests) -> Keeps {
+    let keeps = recovery.keeps();
+    Keeps {
+        times: keeps.times || interests.packets || interests.delivery_rate,
+        rates: interests.delivery_rate,
+        ..keeps
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,24 +211,18 @@ impl Sender {
     ) -> Self {
         let control = control.into();
         let mut rng = SplitMix64::seed_from_u64(seed);
-        let interests = control.interests();
-        let has_log =
-            interests.packets || interests.delivery_rate || config.recovery.uses_sending_times();
-        let new_log = || {
-            let table = config.recovery.sending_table();
-            Box::new(SentLog::new(table, interests.delivery_rate))
-        };
+        let keeps = keeps(config.recovery, control.interests());
+        let loss = (config.recovery).build(config.recovery_exit, config.keep_sacks, keeps);
         Self {
             config,
             ports,
             control,
             pacer: Pacer::default(),
             rtt: RttEstimator::new(config.rto),
-            recovery: Recovery::new(config.recovery, config.keep_sacks),
+            loss,
             ecn: SenderEcn::new(config.ecn),
             code: Ecn::NotEct,
             echo: Ecn::NotEct,
-            log: has_log.then(new_log),
             timer: Timer::default(),
             state: State::Closed,
             local: SequenceSpace::new(rng.next_u32()),
@@ -339,8 +341,7 @@ impl Sender {
 
     /// Bytes of heap memory in use: zero for most algorithms.
     pub fn heap_size(&self) -> usize {
-        let log = self.log.as_ref().map_or(0, |log| log.heap_size());
-        self.recovery.heap_size() + log
+        self.loss.heap_size()
     }
 
     const fn position(&self) -> Position {
@@ -364,7 +365,7 @@ impl Sender {
     /// Segments sent by limited transmit do not count (RFC 5681 section 3.2, step 2).
     fn flight_at_loss(&self) -> u32 {
         self.in_segments(match self.config.reduced {
-            ReducedWindow::Flight => self.flight() - self.limited,
+            ReducedWindow::Flight => self.flight() - u64::from(self.limited),
             ReducedWindow::Receiver => self.rwnd,
         })
     }
@@ -378,9 +379,7 @@ impl Sender {
     /// The byte up to which cwnd, as inflated or deflated by a recovery, permits sending.
     #[inline(always)]
     fn cwnd_end(&self) -> u64 {
-        let usable = self
-            .cwnd()
-            .saturating_add(self.recovery.inflation(self.nxt));
+        let usable = self.cwnd().saturating_add(self.loss.inflation(self.nxt));
         self.una.saturating_add(u64::try_from(usable).unwrap_or(0))
     }
 
@@ -422,13 +421,17 @@ impl End for Sender {
     fn deadline(&self) -> Option<Instant> {
         let is_open = self.state == State::Established;
         let jitter = self.jitter.wake().filter(|_| is_open);
-        [self.timer.wake(), self.held_until, jitter]
+        let loss = self.loss.deadline().filter(|_| is_open);
+        [self.timer.wake(), self.held_until, jitter, loss]
             .into_iter()
             .flatten()
             .min()
     }
 
     fn expire(&mut self, now: Instant) {
+        if self.loss.deadline().is_some_and(|at| at <= now) {
+            self.on_loss_deadline(now);
+        }
         if !self.timer.fired(now) {
             return;
         }
@@ -447,3 +450,6 @@ impl End for Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,9 +4,9 @@ use skywave_congestion::{Ack, AckedPacket, Control, DeliveryRate, Loss, Mark, Rt
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
 
-use super::{Sender, State};
+use super::{Sender, State, keeps};
+use crate::tcp::loss::{Begin, OnDuplicate, OnProgress, Phase};
 use crate::tcp::receive_window::MAX_WINDOW_SHIFT;
-use crate::tcp::recovery::{News, OnDuplicate, OnProgress, Recovery};
 use crate::tcp::{Header, LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
 
 /// The segment size of a peer that sends no MSS option (RFC 9293 section 3.7.1).
@@ -46,7 +46,9 @@ impl Sender {
                 self.window_field = self.config.window.field(self.config.window.shift());
             }
             if self.config.recovery.uses_sack() && !segment.options.sack_permitted {
-                self.recovery = Recovery::new(RecoveryAlgorithm::NewReno, false);
+                let newreno = RecoveryAlgorithm::NewReno;
+                let keeps = keeps(newreno, self.control.interests());
+                self.loss = newreno.build(self.config.recovery_exit, false, keeps);
             }
         }
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
@@ -67,7 +69,7 @@ impl Sender {
             }
         }
         if let Some(rtt) = self.sample_rtt(now, 1) {
-            self.recovery.on_handshake(rtt);
+            self.loss.on_handshake(rtt);
         }
     }
 
@@ -120,21 +122,14 @@ impl Sender {
         }
         if !sack.is_empty() {
             let at = self.position();
-            self.recovery.on_sack(&sack, self.local, at);
-            if let Some(log) = &mut self.log {
-                log.on_sack(now, &sack, self.local, at.una, at.max);
-            }
+            self.loss.on_sack(now, &sack, self.local, at);
         }
         // The marked segment was in flight until now.
         let echo = self.ecn.is_echo(flags).then(|| self.flight_at_loss());
         if ack > self.una {
             self.on_progress(now, ack, echo.is_some());
         } else {
-            if let Some(log) = &mut self.log {
-                // The control is not told of this acknowledgement, but its sample must not be
-                // attributed to the next one.
-                log.delivery_rate(None);
-            }
+            self.loss.drop_sample();
             if same_window && window > 0 && self.flight() > 0 && segment.payload.is_empty() {
                 // A duplicate acknowledgement as defined in RFC 5681 section 2. The answer to a
                 // probe of a closed window is not one.
@@ -179,16 +174,16 @@ impl Sender {
         self.limited = 0;
         let sample = self.sample_rtt(now, ack);
         // If each segment's sending time is known, the sample is the last segment's.
-        let (rtt, delivery_rate) = if self.log.is_some() {
+        let (rtt, delivery_rate) = if self.loss.keeps_times() {
             self.take_acked(now, ack)
         } else {
             (sample, None)
         };
 
-        self.acked_rest += acked;
+        let unreported = u64::from(self.acked_rest) + acked;
         let summary = Ack {
             now,
-            newly_acked: u32::try_from(self.acked_rest / self.smss).unwrap_or(u32::MAX),
+            newly_acked: u32::try_from(unreported / self.smss).unwrap_or(u32::MAX),
             marked: 0,
             in_flight: self.in_segments(self.nxt - ack),
             ack_ratio: 1,
@@ -197,35 +192,26 @@ impl Sender {
             application_limited: unused >= self.smss && !self.jitter.is_waiting(),
             ecn_echo,
         };
-        self.acked_rest %= self.smss;
+        self.acked_rest = (unreported % self.smss) as u32;
 
-        let progress = if self.recovery.is_quiet() {
+        let progress = if self.loss.is_quiet() {
             OnProgress::Ordinary
         } else {
-            self.recovery.on_progress(&News {
-                now,
-                at: self.position(),
-                acked,
-                rtt,
-                oldest: self.log.as_ref().and_then(|log| log.oldest()),
-            })
+            let progress = self.loss.on_progress(now, self.position(), acked, rtt);
+            self.change_cwnd();
+            progress
         };
-        if let Some(vegas) = self.control.ns2_vegas()
-            && self.recovery.take_deflation_of_cwnd()
-        {
-            vegas.deflate();
-        }
         match progress {
             OnProgress::Ordinary => self.control.on_ack(&summary),
-            OnProgress::Loss { retransmit } => {
+            OnProgress::Loss(begin) => {
                 self.control.on_ack(&summary);
-                self.enter_recovery(now, retransmit);
+                self.begin_recovery(now, begin, false);
             }
             OnProgress::Overdue => {
                 self.control.on_ack(&summary);
                 if self.flight() > 0 {
                     self.due.retransmission = true;
-                    if !self.recovery.times_retransmissions() {
+                    if !self.config.recovery.times_retransmissions() {
                         self.timed = None;
                     }
                 } else {
@@ -233,18 +219,18 @@ impl Sender {
                     self.due.probe = self.una < self.end;
                 }
             }
-            OnProgress::Partial { retransmit, .. } => self.on_partial(retransmit),
-            OnProgress::Full => self.on_recovered(&summary),
+            OnProgress::Recovery(Phase::Partial { retransmit, .. }) => self.on_partial(retransmit),
+            OnProgress::Recovery(Phase::Full) => self.on_recovered(&summary),
         }
         if self.flight() == 0 {
             // RFC 6298 step 5.2.
             self.timer.stop();
         } else if !matches!(
             progress,
-            OnProgress::Partial {
+            OnProgress::Recovery(Phase::Partial {
                 restart_timer: false,
                 ..
-            }
+            })
         ) {
             // RFC 6298 step 5.3; RFC 6582 section 3.2 step 3 for recovery.
             self.restart_timer(now);
@@ -262,31 +248,28 @@ impl Sender {
     /// time of the last segment, if it was sent only once, and the delivery rate, if the control
     /// asks for it.
     fn take_acked(&mut self, now: Instant, ack: u64) -> (Option<Duration>, Option<DeliveryRate>) {
-        let Some(log) = &mut self.log else {
-            return (None, None);
-        };
-        log.on_ack(ack);
-        let mut rtt = None;
-        while let Some(segment) = log.pop_acked(now, ack) {
-            self.control.on_packet_acked(&AckedPacket {
+        let Self {
+            loss,
+            control,
+            echo,
+            ..
+        } = self;
+        loss.take_acked(now, ack, |segment| {
+            control.on_packet_acked(&AckedPacket {
                 number: segment.start,
                 sent_at: segment.sent_at,
                 transmissions: segment.transmissions,
-                ecn: self.echo,
+                ecn: *echo,
             });
-            rtt = (segment.transmissions == 1).then(|| now - segment.sent_at);
-        }
-        (rtt, log.delivery_rate(rtt))
+        })
     }
 
     fn on_partial(&mut self, retransmit: bool) {
         self.due.retransmission |= retransmit;
-        if self.config.recovery_exit == RecoveryExit::Deflated {
-            let deficit = self.recovery.take_deficit(self.smss);
-            if deficit > 0 {
-                let left = self.control.cwnd() - deficit as f64 / self.smss as f64;
-                self.control.limit_cwnd(left);
-            }
+        let deficit = self.loss.take_deficit(self.smss);
+        if deficit > 0 {
+            let left = self.control.cwnd() - deficit as f64 / self.smss as f64;
+            self.control.limit_cwnd(left);
         }
     }
 
@@ -302,31 +285,40 @@ impl Sender {
     }
 
     fn on_duplicate(&mut self, now: Instant) {
-        let news = News {
-            now,
-            at: self.position(),
-            acked: 0,
-            rtt: None,
-            oldest: self.log.as_ref().and_then(|log| log.oldest()),
-        };
-        let limited_before = self.recovery.limited_transmit();
-        let answer = self.recovery.on_duplicate(&news);
+        let limited_before = self.loss.limited_transmit();
+        let answer = self.loss.on_duplicate(now, self.position());
         if self.config.limited_transmit != LimitedTransmit::Off
-            && self.recovery.limited_transmit() > limited_before
+            && self.loss.limited_transmit() > limited_before
         {
             self.jitter.let_one_pass();
         }
+        self.repair(now, answer);
+    }
+
+    /// Handles the passing of the loss detection's deadline.
+    #[cold]
+    pub(super) fn on_loss_deadline(&mut self, now: Instant) {
+        let answer = self.loss.expire(now, self.position());
+        self.repair(now, answer);
+    }
+
+    fn repair(&mut self, now: Instant, answer: OnDuplicate) {
         match answer {
             OnDuplicate::Wait => {}
-            OnDuplicate::FastRetransmit => self.enter_recovery(now, true),
-            OnDuplicate::Reduce => self.enter_recovery(now, false),
-            OnDuplicate::RepeatedRetransmit => {
-                self.tell_loss(now, true);
-                self.restart_with_retransmission(now);
+            OnDuplicate::Loss { begin, is_repeated } => {
+                self.begin_recovery(now, begin, is_repeated);
             }
             OnDuplicate::Retransmit => self.restart_with_retransmission(now),
-            OnDuplicate::Restart => {
-                self.tell_loss(now, false);
+        }
+        self.change_cwnd();
+    }
+
+    fn begin_recovery(&mut self, now: Instant, begin: Begin, is_repeated: bool) {
+        self.tell_loss(now, is_repeated);
+        match begin {
+            Begin::Retransmit => self.restart_with_retransmission(now),
+            Begin::Wait => self.counters.fast_retransmits += 1,
+            Begin::Restart => {
                 self.control.limit_cwnd(1.0);
                 self.counters.fast_retransmits += 1;
                 self.nxt = self.una;
@@ -335,24 +327,18 @@ impl Sender {
                 self.restart_timer(now);
             }
         }
-        if let Some(vegas) = self.control.ns2_vegas() {
-            vegas.inflate(self.recovery.take_inflation_of_cwnd());
-        }
     }
 
-    fn enter_recovery(&mut self, now: Instant, retransmit: bool) {
-        self.tell_loss(now, false);
-        if retransmit {
-            self.restart_with_retransmission(now);
-        } else {
-            self.counters.fast_retransmits += 1;
+    fn change_cwnd(&mut self) {
+        if let Some(change) = self.loss.take_cwnd_change() {
+            self.control.change_cwnd(change);
         }
     }
 
     /// Reports a loss: the control reduces the window, and the peer is told (CWR).
     fn tell_loss(&mut self, now: Instant, is_repeated: bool) {
         self.ecn.on_reduced(self.max);
-        let lost = self.recovery.lost(self.position());
+        let lost = self.loss.lost(self.position());
         self.control.on_loss(&Loss {
             now,
             in_flight: self.flight_at_loss(),
@@ -364,7 +350,7 @@ impl Sender {
     fn restart_with_retransmission(&mut self, now: Instant) {
         self.counters.fast_retransmits += 1;
         self.retransmit();
-        if self.recovery.backs_off() {
+        if self.config.recovery.backs_off() {
             self.rtt.back_off();
         }
         // The segment is sent now, so its RTO starts here (RFC 6298 section 5).
@@ -396,10 +382,7 @@ impl Sender {
         self.counters.timeouts += 1;
         self.ecn.on_reduced(self.max);
         self.control.on_timeout(now, self.flight_at_loss());
-        if let Some(log) = &mut self.log {
-            log.on_timeout();
-        }
-        self.recovery.on_timeout(now, self.position());
+        self.loss.on_timeout(now, self.position());
         self.nxt = self.una;
         self.limited = 0;
         self.timed = None;

@@ -21,7 +21,7 @@ impl Sender {
             return Some(probe);
         }
         self.fits_window = true;
-        let next = if self.due.retransmission || self.recovery.counts_pipe() {
+        let next = if self.due.retransmission || self.loss.counts_pipe() {
             self.next_of_recovery(now)
         } else {
             self.sendable(now).map(|length| (self.nxt, length))
@@ -42,11 +42,11 @@ impl Sender {
     #[cold]
     fn next_of_recovery(&mut self, now: Instant) -> Option<(u64, u64)> {
         if core::mem::take(&mut self.due.retransmission) && self.flight() > 0 {
-            let received = self.recovery.end_of_hole(self.una).saturating_sub(self.una);
+            let received = self.loss.end_of_hole(self.una).saturating_sub(self.una);
             let length = self.smss.min(self.end - self.una).min(self.flight());
             return Some((self.una, length.min(received)));
         }
-        if self.recovery.counts_pipe() {
+        if self.loss.counts_pipe() {
             self.sendable_by_pipe(now)
         } else {
             self.sendable(now).map(|length| (self.nxt, length))
@@ -58,8 +58,8 @@ impl Sender {
     fn sendable(&mut self, now: Instant) -> Option<u64> {
         let mut hole = u64::MAX;
         if self.nxt < self.max {
-            self.nxt = self.recovery.skip_received(self.nxt);
-            hole = self.recovery.end_of_hole(self.nxt) - self.nxt;
+            self.nxt = self.loss.skip_received(self.nxt);
+            hole = self.loss.end_of_hole(self.nxt) - self.nxt;
         }
         let remaining = self.end.checked_sub(self.nxt)?;
         if remaining == 0 {
@@ -79,7 +79,7 @@ impl Sender {
             LimitedTransmit::Any => true,
         };
         if is_limited_transmit {
-            allowed_end += u64::from(self.recovery.limited_transmit()) * self.smss;
+            allowed_end += u64::from(self.loss.limited_transmit()) * self.smss;
         }
         if self.nxt + length > allowed_end {
             return None;
@@ -96,11 +96,11 @@ impl Sender {
             }
             length = room;
         }
-        if self.is_held(now) || !self.recovery.is_quiet() && self.exceeds_recovery_burst() {
+        if self.is_held(now) || !self.loss.is_quiet() && self.exceeds_recovery_burst() {
             return None;
         }
         if self.nxt == self.max && self.nxt + length > cwnd_end {
-            self.limited += length;
+            self.limited += length as u32;
         }
         Some(length)
     }
@@ -112,7 +112,7 @@ impl Sender {
         let Some(most) = self.config.recovery_burst else {
             return false;
         };
-        if !self.recovery.is_recovering() || !self.config.send_jitter.is_zero() {
+        if !self.loss.is_recovering() || !self.config.send_jitter.is_zero() {
             return false;
         }
         self.released += 1;
@@ -130,14 +130,14 @@ impl Sender {
     /// The first byte and data length of the next segment of a pipe-based recovery.
     fn sendable_by_pipe(&mut self, now: Instant) -> Option<(u64, u64)> {
         let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
-        if !self.recovery.has_room(cwnd, self.smss) || self.is_held(now) {
+        if !self.loss.has_room(cwnd, self.smss) || self.is_held(now) {
             return None;
         }
         let fresh = Range {
             start: self.max,
             end: self.max + self.fresh(),
         };
-        let segment = self.recovery.next_segment(self.position(), cwnd, fresh)?;
+        let segment = self.loss.next_segment(self.position(), cwnd, fresh)?;
         // The FIN occupies sequence space but is not data.
         let data = segment.end.min(self.end).saturating_sub(segment.start);
         Some((segment.start, data))
@@ -170,7 +170,7 @@ impl Sender {
         if !is_new {
             self.counters.segments_retransmitted += 1;
             self.counters.bytes_retransmitted += length;
-            if !self.recovery.times_retransmissions() {
+            if !self.config.recovery.times_retransmissions() {
                 // Karn's rule: retransmitted data is not timed.
                 self.timed.take_if(|(end, _)| start < *end && *end <= stop);
             }
@@ -185,9 +185,7 @@ impl Sender {
         }
         self.max = self.max.max(stop);
         let application_limited = stop >= self.end && self.max < self.cwnd_end();
-        if let Some(log) = &mut self.log {
-            log.on_sent(now, start, stop, self.end);
-        }
+        self.loss.on_sent(now, start, stop, self.end);
         self.nxt = self.nxt.max(stop);
         self.note_application_limit();
         self.last_sent = now;
@@ -230,33 +228,31 @@ impl Sender {
     /// the bottleneck.
     #[inline(always)]
     pub(super) fn note_application_limit(&mut self) {
-        if self.log.is_some() {
+        if self.loss.keeps_rates() {
             self.note_application_limit_in_log();
         }
     }
 
     #[cold]
     fn note_application_limit_in_log(&mut self) {
-        let is_limited = self.is_application_limited();
-        if let Some(log) = self.log.as_mut().filter(|_| is_limited) {
-            log.mark_application_limited();
+        if self.is_application_limited() {
+            self.loss.mark_application_limited();
         }
     }
 
     /// CheckIfAppLimited (see [`skywave_congestion::DeliverySampler::mark_application_limited`]).
     fn is_application_limited(&self) -> bool {
-        let measures = self.log.as_ref().is_some_and(|log| log.samples_rate());
-        if !measures || self.state != State::Established || self.max < self.end {
+        if self.state != State::Established || self.max < self.end {
             return false;
         }
         // After a timeout, outstanding data is retransmitted from `una` on.
         let resends = self.nxt < self.max || self.due.retransmission || self.due.probe;
-        if resends || self.recovery.has_unsent_loss(self.position()) {
+        if resends || self.loss.has_unsent_loss(self.position()) {
             return false;
         }
-        if self.recovery.counts_pipe() {
+        if self.loss.counts_pipe() {
             let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
-            return self.recovery.has_room(cwnd, self.smss);
+            return self.loss.has_room(cwnd, self.smss);
         }
         self.max < self.cwnd_end()
     }

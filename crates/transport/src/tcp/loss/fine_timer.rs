@@ -2,27 +2,19 @@
 
 use skywave_units::{Duration, Instant};
 
-use super::{DUPLICATE_THRESHOLD, News, OnDuplicate, OnProgress, Position};
-use crate::tcp::sent_log::SentSegment;
+use super::{DUPLICATE_THRESHOLD, Detection, Found, News};
+use crate::tcp::sent_log::{SentLog, SentSegment};
+use crate::tcp::sequence::Position;
 
 /// The number of acknowledgements after a retransmission that check for overdue segments.
 const SUSPICIOUS_ACKS: u32 = 2;
 
-/// How segments sent beyond cwnd on duplicate acknowledgements are accounted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Inflation {
-    /// They are lent until the next acknowledgement of new data.
-    Lent,
-    /// They are added to cwnd itself, and removed if duplicates followed the third one or the one
-    /// that found an overdue segment: [`super::RecoveryAlgorithm::Ns2Vegas`].
-    PartOfCwnd,
-}
-
-/// See [`super::RecoveryAlgorithm::Vegas`] and [`super::RecoveryAlgorithm::Ns2Vegas`].
-#[derive(Clone, Debug)]
+/// See [`RecoveryAlgorithm::Vegas`](super::RecoveryAlgorithm::Vegas).
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct FineTimer {
-    kind: Inflation,
     timeout: Option<FineTimeout>,
+    /// Whether a segment that has not been sent counts as overdue.
+    is_unsent_overdue: bool,
     /// The offset after the last byte that was outstanding at the last loss or timeout.
     recover: u64,
     /// Whether the last reaction was to a timeout.
@@ -33,55 +25,35 @@ pub(in crate::tcp) struct FineTimer {
     duplicates: u32,
     /// The number of further acknowledgements that check for overdue segments.
     suspicious: u32,
-    /// Bytes lent beyond cwnd.
-    inflation: i64,
-    /// Segments still to be added to cwnd itself.
-    inflation_of_cwnd: u32,
-    /// Whether cwnd itself must be deflated.
-    deflates_cwnd: bool,
+    /// Bytes lent beyond cwnd until the next acknowledgement of new data.
+    lent: i64,
 }
 
 impl FineTimer {
-    pub(super) const fn new(kind: Inflation) -> Self {
+    /// Creates one that takes an unsent segment for overdue, as ns-2 does.
+    pub(in crate::tcp) fn ns2() -> Self {
         Self {
-            kind,
-            timeout: None,
-            recover: 0,
-            timed_out: false,
-            reduced_at: None,
-            duplicates: 0,
-            suspicious: 0,
-            inflation: 0,
-            inflation_of_cwnd: 0,
-            deflates_cwnd: false,
+            is_unsent_overdue: true,
+            ..Self::default()
         }
     }
 
-    fn inflate(&mut self, segments: u32, smss: u64) {
-        match self.kind {
-            Inflation::Lent => self.inflation += (u64::from(segments) * smss) as i64,
-            Inflation::PartOfCwnd => self.inflation_of_cwnd += segments,
-        }
+    /// Returns whether duplicates followed the third one, or the one that found an overdue segment.
+    pub(in crate::tcp) const fn has_further_duplicates(&self) -> bool {
+        self.duplicates > DUPLICATE_THRESHOLD
     }
 
-    pub(super) fn take_inflation_of_cwnd(&mut self) -> u32 {
-        core::mem::take(&mut self.inflation_of_cwnd)
+    /// Takes the bytes lent beyond cwnd.
+    pub(in crate::tcp) fn take_lent(&mut self) -> i64 {
+        core::mem::take(&mut self.lent)
     }
 
-    pub(super) fn take_deflation_of_cwnd(&mut self) -> bool {
-        core::mem::take(&mut self.deflates_cwnd)
-    }
-
-    pub(super) fn backs_off(&self) -> bool {
-        self.kind == Inflation::PartOfCwnd
-    }
-
-    pub(super) fn times_retransmissions(&self) -> bool {
-        self.kind == Inflation::PartOfCwnd
+    fn lend(&mut self, segments: u32, smss: u64) {
+        self.lent += (u64::from(segments) * smss) as i64;
     }
 
     /// Takes the round-trip time `rtt` of a segment that was sent only once.
-    pub(super) fn on_sample(&mut self, rtt: Duration) {
+    fn on_sample(&mut self, rtt: Duration) {
         let rtt = rtt.as_secs_f64();
         match &mut self.timeout {
             Some(timeout) => timeout.on_sample(rtt),
@@ -94,20 +66,22 @@ impl FineTimer {
             .as_ref()
             .is_some_and(|timeout| (now - segment.sent_at).as_secs_f64() >= timeout.seconds)
     }
+}
 
-    pub(super) fn on_duplicate(&mut self, news: &News) -> OnDuplicate {
+impl Detection for FineTimer {
+    fn on_duplicate(&mut self, news: &News, _log: &mut SentLog) -> Found {
         self.duplicates = self.duplicates.saturating_add(1);
         let Some(oldest) = &news.oldest else {
-            return OnDuplicate::Wait;
+            return Found::Nothing;
         };
         if self.duplicates != DUPLICATE_THRESHOLD && !self.is_overdue(news.now, oldest) {
-            if self.duplicates > DUPLICATE_THRESHOLD {
-                self.inflate(1, news.at.smss);
+            if self.has_further_duplicates() {
+                self.lend(1, news.at.smss);
             }
-            return OnDuplicate::Wait;
+            return Found::Nothing;
         }
         if self.timed_out && news.at.una <= self.recover {
-            return OnDuplicate::Wait;
+            return Found::Nothing;
         }
         self.timed_out = false;
         self.recover = news.at.max;
@@ -119,62 +93,72 @@ impl FineTimer {
         let is_new_loss = self.reduced_at.is_none_or(|at| at < oldest.sent_at);
         if is_new_loss {
             self.reduced_at = Some(news.now);
-            self.inflation = 0;
-            self.inflate(self.duplicates, news.at.smss);
+            self.lent = 0;
+            self.lend(self.duplicates, news.at.smss);
         }
         if !is_repeated {
             self.duplicates = DUPLICATE_THRESHOLD;
         }
-        match (is_new_loss, is_repeated) {
-            (false, _) => OnDuplicate::Retransmit,
-            (true, false) => OnDuplicate::FastRetransmit,
-            (true, true) => OnDuplicate::RepeatedRetransmit,
+        if is_new_loss {
+            Found::Loss { is_repeated }
+        } else {
+            Found::Covered
         }
     }
 
-    pub(super) fn on_progress(&mut self, news: &News) -> OnProgress {
-        self.deflates_cwnd =
-            self.kind == Inflation::PartOfCwnd && self.duplicates > DUPLICATE_THRESHOLD;
-        self.inflation = 0;
+    fn on_progress(&mut self, news: &News, _log: &mut SentLog) -> Found {
+        self.lent = 0;
         self.duplicates = 0;
         if let Some(rtt) = news.rtt {
             self.on_sample(rtt);
         }
         if self.suspicious == 0 {
-            return OnProgress::Ordinary;
+            return Found::Nothing;
         }
         let is_overdue = match &news.oldest {
             Some(oldest) => self.is_overdue(news.now, oldest),
-            None => self.kind == Inflation::PartOfCwnd,
+            None => self.is_unsent_overdue,
         };
         if is_overdue {
             self.suspicious -= 1;
             self.duplicates = DUPLICATE_THRESHOLD;
-            OnProgress::Overdue
+            Found::Covered
         } else {
             self.suspicious = 0;
-            OnProgress::Ordinary
+            Found::Nothing
         }
     }
 
-    pub(super) fn on_timeout(&mut self, now: Instant, at: Position) {
+    fn on_timeout(&mut self, now: Instant, at: Position) {
         self.recover = at.max;
         self.timed_out = true;
         self.reduced_at = Some(now);
         self.duplicates = 0;
-        self.inflation = 0;
+        self.lent = 0;
     }
 
-    pub(super) const fn inflation(&self) -> i64 {
-        self.inflation
+    fn on_handshake(&mut self, rtt: Duration) {
+        self.on_sample(rtt);
     }
 
-    pub(super) fn limited_transmit(&self) -> u32 {
-        if self.kind == Inflation::Lent && self.duplicates < DUPLICATE_THRESHOLD {
+    fn inflation(&self) -> i64 {
+        self.lent
+    }
+
+    fn limited_transmit(&self) -> u32 {
+        if self.duplicates < DUPLICATE_THRESHOLD {
             self.duplicates
         } else {
             0
         }
+    }
+
+    fn is_quiet(&self, _log: &SentLog) -> bool {
+        false
+    }
+
+    fn heap_size(&self) -> usize {
+        0
     }
 }
 

@@ -1,4 +1,16 @@
-//! The recovery algorithms by name.
+//! The recovery algorithms by name, and what each consists of.
+
+mod any;
+
+pub(super) use self::any::{AnyDetection, AnyRecovery};
+use super::loss::{
+    Begin, DuplicateAcks, FineTimer, IsLost, LossRecovery, NewReno, NoPhase, Pipe, Reno,
+};
+use super::ns2;
+use super::sent_log::Keeps;
+
+/// The loss detection and recovery of a sender.
+pub(super) type AnyLossRecovery = LossRecovery<AnyDetection, AnyRecovery>;
 
 /// How losses are detected and retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +73,79 @@ impl RecoveryAlgorithm {
         matches!(self, Self::Sack | Self::Sack1)
     }
 
-    /// The size of the table in which ns-2's Vegas records transmissions.
-    pub(in crate::tcp) const fn sending_table(self) -> Option<u32> {
-        match self {
-            Self::Ns2Vegas { table } => Some(table),
-            _ => None,
+    /// Returns whether a fast retransmit doubles the retransmission timeout, like a timeout.
+    pub(in crate::tcp) const fn backs_off(self) -> bool {
+        matches!(self, Self::Ns2Vegas { .. })
+    }
+
+    /// Returns whether a retransmitted segment is still timed, in violation of Karn's rule (RFC 6298
+    /// section 3).
+    pub(in crate::tcp) const fn times_retransmissions(self) -> bool {
+        matches!(self, Self::Ns2Vegas { .. })
+    }
+
+    /// Returns what a sender's log must record for it.
+    pub(in crate::tcp) const fn keeps(self) -> Keeps {
+        Keeps {
+            times: matches!(self, Self::Vegas | Self::Ns2Vegas { .. }),
+            sacks: self.uses_sack(),
+            rates: false,
+            vegas_table: match self {
+                Self::Ns2Vegas { table } => Some(table),
+                _ => None,
+            },
         }
     }
 
-    /// Whether it needs the sending time of each outstanding segment.
-    pub(in crate::tcp) const fn uses_sending_times(self) -> bool {
-        matches!(self, Self::Vegas | Self::Ns2Vegas { .. })
+    /// Builds it with the log that `keeps` describes. With [`RecoveryAlgorithm::Sack`],
+    /// `keep_sacks` says whether SACKs outlive a timeout.
+    pub(in crate::tcp) fn build(
+        self,
+        exit: RecoveryExit,
+        keep_sacks: bool,
+        keeps: Keeps,
+    ) -> AnyLossRecovery {
+        let duplicates = AnyDetection::Duplicates;
+        let (detection, recovery) = match self {
+            Self::Tahoe => (
+                duplicates(DuplicateAcks::tahoe()),
+                AnyRecovery::NoPhase(NoPhase(Begin::Restart)),
+            ),
+            Self::Reno { once_per_window } => (
+                duplicates(if once_per_window {
+                    DuplicateAcks::once_per_window()
+                } else {
+                    DuplicateAcks::every_time()
+                }),
+                AnyRecovery::Reno(Reno::default()),
+            ),
+            Self::NewReno => (
+                duplicates(DuplicateAcks::once_per_window()),
+                match exit {
+                    RecoveryExit::Deflated => AnyRecovery::Other(Box::new(ns2::NewReno::default())),
+                    RecoveryExit::FlightSize | RecoveryExit::Ssthresh => {
+                        AnyRecovery::NewReno(NewReno::default())
+                    }
+                },
+            ),
+            Self::Sack => (
+                AnyDetection::Other(Box::new(IsLost::default())),
+                AnyRecovery::Other(Box::new(Pipe::new(keep_sacks))),
+            ),
+            Self::Sack1 => (
+                AnyDetection::Other(Box::new(ns2::Sack1Detection::default())),
+                AnyRecovery::Other(Box::new(ns2::Sack1Recovery::default())),
+            ),
+            Self::Vegas => (
+                AnyDetection::Other(Box::new(FineTimer::default())),
+                AnyRecovery::NoPhase(NoPhase(Begin::Retransmit)),
+            ),
+            Self::Ns2Vegas { .. } => (
+                AnyDetection::Other(Box::new(ns2::VegasDetection::new())),
+                AnyRecovery::NoPhase(NoPhase(Begin::Retransmit)),
+            ),
+        };
+        LossRecovery::from_parts(detection, recovery, keeps)
     }
 }
 

@@ -2,20 +2,23 @@
 
 use skywave_wire::tcp::SackBlock;
 
-use super::DUPLICATE_THRESHOLD;
 use crate::tcp::reassembly::{Arrival, Range, Reassembly};
 use crate::tcp::sequence::SequenceSpace;
 
+/// The number of duplicate acknowledgements that indicate a loss (RFC 5681 section 3.2), and of
+/// SACKed ranges above a lost byte (RFC 6675 section 4).
+pub(in crate::tcp) const DUPLICATE_THRESHOLD: u32 = 3;
+
 /// The scoreboard of RFC 6675 section 4. Positions are offsets; an end is the byte after the last.
 #[derive(Clone, Debug)]
-pub(super) struct Scoreboard {
+pub(in crate::tcp) struct Scoreboard {
     /// The cumulative acknowledgement and the SACKed ranges above it.
     received: Reassembly,
 }
 
 impl Scoreboard {
     /// Creates an empty scoreboard.
-    pub(super) fn new() -> Self {
+    pub(in crate::tcp) const fn new() -> Self {
         Self {
             received: Reassembly::new(0),
         }
@@ -23,7 +26,7 @@ impl Scoreboard {
 
     /// Update (): adds the blocks' bytes between `una` and `max`. Returns whether any of them is
     /// new.
-    pub(super) fn update(
+    pub(in crate::tcp) fn update(
         &mut self,
         blocks: &[SackBlock],
         space: SequenceSpace,
@@ -38,7 +41,7 @@ impl Scoreboard {
     }
 
     /// Records that everything before `una` is acknowledged.
-    pub(super) fn advance(&mut self, una: u64) {
+    pub(in crate::tcp) fn advance(&mut self, una: u64) {
         if una > self.received.next() {
             self.received.insert(Range {
                 start: self.received.next(),
@@ -49,27 +52,27 @@ impl Scoreboard {
 
     /// Whether the receiver has discarded SACKed data: with the byte at `una`, which it still waits
     /// for, it would have acknowledged more.
-    pub(super) fn shows_reneging(&self, una: u64) -> bool {
+    pub(in crate::tcp) fn shows_reneging(&self, una: u64) -> bool {
         self.received.next() > una
     }
 
     /// Forgets all SACKs.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::tcp) fn clear(&mut self) {
         self.received = Reassembly::new(self.received.next());
     }
 
     /// The SACKed ranges, in ascending order.
-    pub(super) fn sacked(&self) -> &[Range] {
+    pub(in crate::tcp) fn sacked(&self) -> &[Range] {
         self.received.beyond()
     }
 
     /// Bytes of heap memory in use.
-    pub(super) fn heap_size(&self) -> usize {
+    pub(in crate::tcp) fn heap_size(&self) -> usize {
         self.received.heap_size()
     }
 
     /// The last unSACKed range between `una` and `max`.
-    pub(super) fn last_unsacked(&self, una: u64, max: u64) -> Option<Range> {
+    pub(in crate::tcp) fn last_unsacked(&self, una: u64, max: u64) -> Option<Range> {
         let mut end = max;
         for range in self.sacked().iter().rev() {
             if range.end < end {
@@ -84,7 +87,7 @@ impl Scoreboard {
     }
 
     /// The number of SACKed bytes before `end`.
-    pub(super) fn sacked_before(&self, end: u64) -> u64 {
+    pub(in crate::tcp) fn sacked_before(&self, end: u64) -> u64 {
         self.sacked()
             .iter()
             .take_while(|range| range.start < end)
@@ -94,7 +97,7 @@ impl Scoreboard {
 
     /// The first hole at or after `from`, up to the next SACKed range; `None` if nothing above is
     /// SACKed.
-    pub(super) fn hole(&self, from: u64) -> Option<Range> {
+    pub(in crate::tcp) fn hole(&self, from: u64) -> Option<Range> {
         let mut start = from;
         for range in self.sacked() {
             if start < range.start {
@@ -109,7 +112,7 @@ impl Scoreboard {
     }
 
     /// The first unSACKed byte at or after `from`.
-    pub(super) fn skip(&self, from: u64) -> u64 {
+    pub(in crate::tcp) fn skip(&self, from: u64) -> u64 {
         let covering = self
             .sacked()
             .iter()
@@ -119,7 +122,7 @@ impl Scoreboard {
 
     /// IsLost () of RFC 6675 for all bytes at once. UnSACKed bytes below this offset are lost:
     /// above it, three separate ranges or more than two segments have been SACKed.
-    pub(super) fn lost_below(&self, smss: u64) -> u64 {
+    pub(in crate::tcp) fn lost_below(&self, smss: u64) -> u64 {
         let mut bytes = 0;
         for (above, range) in self.sacked().iter().rev().enumerate() {
             bytes += range.end - range.start;
@@ -134,7 +137,7 @@ impl Scoreboard {
 
     /// SetPipe () of RFC 6675: bytes between `una` and `max` assumed in flight. An unSACKed byte
     /// counts once unless it is lost, and once more if it is below `retransmitted`.
-    pub(super) fn pipe(&self, una: u64, max: u64, retransmitted: u64, smss: u64) -> u64 {
+    pub(in crate::tcp) fn pipe(&self, una: u64, max: u64, retransmitted: u64, smss: u64) -> u64 {
         let unsacked_before = |end: u64| {
             let end = end.clamp(una, max);
             end - una - self.sacked_before(end)

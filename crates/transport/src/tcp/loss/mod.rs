@@ -1,0 +1,343 @@
+//! Loss detection and recovery: what acknowledgements say about losses, what to retransmit, and how
+//! much the window may open meanwhile.
+//!
+//! A [`Detection`] decides when data is lost, a [`Recovery`] what to do about it. Both see the
+//! sender's [`SentLog`]. [`LossRecovery`] combines them: what the detection finds begins a recovery,
+//! unless one is under way. [`RecoveryAlgorithm`](crate::tcp::RecoveryAlgorithm) names the
+//! combinations. To add one, add a detection or a recovery here, and a name there.
+
+mod detection;
+mod duplicates;
+mod fine_timer;
+mod is_lost;
+mod newreno;
+mod no_phase;
+mod pipe;
+mod recovery;
+mod reno;
+#[cfg(test)]
+pub(super) mod testing;
+mod words;
+
+use skywave_congestion::DeliveryRate;
+use skywave_units::{Duration, Instant};
+use skywave_wire::tcp::SackBlock;
+
+pub(super) use self::detection::Detection;
+pub(super) use self::duplicates::DuplicateAcks;
+pub(super) use self::fine_timer::FineTimer;
+pub(super) use self::is_lost::IsLost;
+pub(super) use self::newreno::NewReno;
+pub(super) use self::no_phase::NoPhase;
+pub(super) use self::pipe::Pipe;
+pub(super) use self::recovery::Recovery;
+pub(super) use self::reno::Reno;
+pub(super) use self::words::{Begin, CwndChange, Found, News, OnDuplicate, OnProgress, Phase};
+use super::reassembly::Range;
+pub(super) use super::sent_log::DUPLICATE_THRESHOLD;
+use super::sent_log::{Keeps, SentLog, SentSegment};
+use super::sequence::{Position, SequenceSpace};
+
+/// A detection, a recovery, and the log that both see. All sizes are in bytes; all positions are
+/// offsets.
+#[derive(Debug)]
+pub(super) struct LossRecovery<D, R> {
+    /// Whether nothing is lost, late or SACKed, so that an acknowledgement of new data has no
+    /// effect. This is the common case, in which nothing else is examined.
+    is_quiet: bool,
+    /// Whether the log has the times of segments, and delivery rates.
+    keeps_times: bool,
+    keeps_rates: bool,
+    log: SentLog,
+    detection: D,
+    recovery: R,
+}
+
+impl<D: Detection, R: Recovery> LossRecovery<D, R> {
+    /// Combines a detection and a recovery with the log that they need.
+    pub(super) fn from_parts(detection: D, recovery: R, keeps: Keeps) -> Self {
+        let log = SentLog::new(keeps);
+        Self {
+            is_quiet: detection.is_quiet(&log) && !recovery.is_recovering(),
+            keeps_times: keeps.times,
+            keeps_rates: keeps.rates,
+            log,
+            detection,
+            recovery,
+        }
+    }
+
+    /// Whether the call of [`LossRecovery::on_progress`] can be skipped.
+    pub(super) const fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// Whether the log has the times of segments.
+    pub(super) const fn keeps_times(&self) -> bool {
+        self.keeps_times
+    }
+
+    /// Whether delivery rates are measured.
+    pub(super) const fn keeps_rates(&self) -> bool {
+        self.keeps_rates
+    }
+
+    /// Reports that the handshake took `rtt`.
+    pub(super) fn on_handshake(&mut self, rtt: Duration) {
+        self.detection.on_handshake(rtt);
+    }
+
+    /// Records an outgoing segment: see [`SentLog::on_sent`].
+    #[inline(always)]
+    pub(super) fn on_sent(&mut self, now: Instant, start: u64, end: u64, data_end: u64) {
+        if self.keeps_times {
+            self.log.on_sent(now, start, end, data_end);
+        }
+    }
+
+    /// Reports the SACK blocks of the acknowledgement that is reported next. `at` is the position
+    /// before it.
+    pub(super) fn on_sack(
+        &mut self,
+        now: Instant,
+        blocks: &[SackBlock],
+        space: SequenceSpace,
+        at: Position,
+    ) {
+        self.is_quiet = false;
+        self.log.on_sack(now, blocks, space, at);
+    }
+
+    /// Records that everything before `ack` is acknowledged, and passes each segment to `each`.
+    /// Returns the delivery rate if it is measured; `rtt` is its round-trip time.
+    pub(super) fn take_acked(
+        &mut self,
+        now: Instant,
+        ack: u64,
+        mut each: impl FnMut(&SentSegment),
+    ) -> (Option<Duration>, Option<DeliveryRate>) {
+        self.log.on_ack(ack);
+        let mut rtt = None;
+        while let Some(segment) = self.log.pop_acked(now, ack) {
+            each(&segment);
+            rtt = (segment.transmissions == 1).then(|| now - segment.sent_at);
+        }
+        (rtt, self.log.delivery_rate(rtt))
+    }
+
+    /// Drops the delivery-rate sample of an acknowledgement that the control is not told of, so that
+    /// it is not attributed to the next one.
+    pub(super) fn drop_sample(&mut self) {
+        if self.keeps_rates {
+            self.log.delivery_rate(None);
+        }
+    }
+
+    /// Reports that nothing more can be sent although cwnd has room.
+    pub(super) fn mark_application_limited(&mut self) {
+        self.log.mark_application_limited();
+    }
+
+    /// Handles a duplicate acknowledgement.
+    pub(super) fn on_duplicate(&mut self, now: Instant, at: Position) -> OnDuplicate {
+        self.is_quiet = false;
+        let news = self.news(now, at, 0, None);
+        let found = self.detection.on_duplicate(&news, &mut self.log);
+        if !self.recovery.is_recovering() {
+            return self.answer(found, at);
+        }
+        if self.recovery.on_duplicate(&news, &mut self.log) {
+            OnDuplicate::Retransmit
+        } else {
+            OnDuplicate::Wait
+        }
+    }
+
+    /// Handles an acknowledgement of `acked` bytes of new data, of which the last segment took `rtt`.
+    pub(super) fn on_progress(
+        &mut self,
+        now: Instant,
+        at: Position,
+        acked: u64,
+        rtt: Option<Duration>,
+    ) -> OnProgress {
+        self.log.advance(at.una);
+        let news = self.news(now, at, acked, rtt);
+        let found = self.detection.on_progress(&news, &mut self.log);
+        let progress = if self.recovery.is_recovering() {
+            let phase = self.recovery.on_progress(&news, &mut self.log);
+            if phase == Phase::Full {
+                self.detection.on_recovered();
+            }
+            OnProgress::Recovery(phase)
+        } else {
+            match self.answer(found, at) {
+                OnDuplicate::Wait => OnProgress::Ordinary,
+                OnDuplicate::Loss { begin, .. } => OnProgress::Loss(begin),
+                OnDuplicate::Retransmit => OnProgress::Overdue,
+            }
+        };
+        self.is_quiet = !self.recovery.is_recovering() && self.detection.is_quiet(&self.log);
+        progress
+    }
+
+    fn news(&mut self, now: Instant, at: Position, acked: u64, rtt: Option<Duration>) -> News {
+        News {
+            now,
+            at,
+            acked,
+            rtt,
+            has_sacked: self.log.take_news(),
+            oldest: self.log.oldest(),
+        }
+    }
+
+    /// What follows from what the detection found outside of a recovery.
+    fn answer(&mut self, found: Found, at: Position) -> OnDuplicate {
+        match found {
+            Found::Nothing => OnDuplicate::Wait,
+            Found::Covered => OnDuplicate::Retransmit,
+            Found::Loss { is_repeated } => {
+                self.detection.on_recovery(at);
+                OnDuplicate::Loss {
+                    begin: self.recovery.begin(at, &mut self.log),
+                    is_repeated,
+                }
+            }
+        }
+    }
+
+    /// Handles an expired retransmission timer.
+    pub(super) fn on_timeout(&mut self, now: Instant, at: Position) {
+        self.is_quiet = false;
+        self.log.on_timeout();
+        self.detection.on_timeout(now, at);
+        self.recovery.on_timeout(at, &mut self.log);
+    }
+
+    /// When [`LossRecovery::expire`] is due. A detection that waits for something is not quiet.
+    #[inline(always)]
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        if self.is_quiet {
+            None
+        } else {
+            self.detection.deadline()
+        }
+    }
+
+    /// Handles the passing of the detection's deadline.
+    pub(super) fn expire(&mut self, now: Instant, at: Position) -> OnDuplicate {
+        self.is_quiet = false;
+        let found = self.detection.expire(now, at, &mut self.log);
+        if self.recovery.is_recovering() {
+            return OnDuplicate::Wait;
+        }
+        self.answer(found, at)
+    }
+
+    /// The temporary addition to cwnd in bytes if `nxt` is the next byte to send; may be negative.
+    #[inline(always)]
+    pub(super) fn inflation(&self, nxt: u64) -> i64 {
+        if self.is_quiet {
+            0
+        } else {
+            self.inflation_of_parts(nxt)
+        }
+    }
+
+    #[inline(never)]
+    fn inflation_of_parts(&self, nxt: u64) -> i64 {
+        self.detection.inflation() + self.recovery.inflation(nxt, &self.log)
+    }
+
+    /// The number of segments that limited transmit permits beyond cwnd (RFC 3042).
+    #[inline(always)]
+    pub(super) fn limited_transmit(&self) -> u32 {
+        if self.is_quiet {
+            0
+        } else {
+            self.limited_transmit_of_parts()
+        }
+    }
+
+    #[inline(never)]
+    fn limited_transmit_of_parts(&self) -> u32 {
+        if self.recovery.is_recovering() {
+            0
+        } else {
+            self.detection.limited_transmit()
+        }
+    }
+
+    /// Whether a recovery is under way.
+    #[cold]
+    pub(super) fn is_recovering(&self) -> bool {
+        self.recovery.is_recovering()
+    }
+
+    /// Bytes known to be lost when a recovery begins; zero if the detection only knows that
+    /// something was lost.
+    #[cold]
+    pub(super) fn lost(&self, at: Position) -> u64 {
+        self.detection.lost(at, &self.log)
+    }
+
+    /// Takes a change of cwnd itself. Call after each acknowledgement.
+    #[cold]
+    pub(super) fn take_cwnd_change(&mut self) -> Option<CwndChange> {
+        self.detection.take_cwnd_change()
+    }
+
+    /// Takes the bytes that deflation has removed from cwnd itself.
+    pub(super) fn take_deficit(&mut self, smss: u64) -> u64 {
+        self.recovery.take_deficit(smss)
+    }
+
+    /// Whether [`LossRecovery::next_segment`] decides what may be sent, rather than the window alone.
+    #[inline(always)]
+    pub(super) fn counts_pipe(&self) -> bool {
+        if self.is_quiet {
+            false
+        } else {
+            self.counts_pipe_of_recovery()
+        }
+    }
+
+    #[inline(never)]
+    fn counts_pipe_of_recovery(&self) -> bool {
+        self.recovery.counts_pipe()
+    }
+
+    /// Whether a pipe-based recovery may send with a cwnd of `cwnd` bytes.
+    pub(super) fn has_room(&self, cwnd: u64, smss: u64) -> bool {
+        self.recovery.has_room(cwnd, smss)
+    }
+
+    /// Whether a pipe-based recovery knows of a loss it has not retransmitted yet.
+    pub(super) fn has_unsent_loss(&self, at: Position) -> bool {
+        self.recovery.has_unsent_loss(at, &self.log)
+    }
+
+    /// Returns the next segment of a pipe-based recovery: see [`Recovery::next_segment`].
+    pub(super) fn next_segment(&mut self, at: Position, cwnd: u64, fresh: Range) -> Option<Range> {
+        self.recovery.next_segment(at, cwnd, fresh, &self.log)
+    }
+
+    /// Where to continue after a timeout if `nxt` is the next byte to send: behind SACKed data.
+    #[cold]
+    pub(super) fn skip_received(&self, nxt: u64) -> u64 {
+        self.recovery.skip_received(nxt, &self.log)
+    }
+
+    /// The end of the hole that begins at `una`, as far as is known.
+    #[cold]
+    pub(super) fn end_of_hole(&self, una: u64) -> u64 {
+        let hole = self.log.sacks().hole(una);
+        hole.map_or(u64::MAX, |hole| hole.end)
+    }
+
+    /// Bytes of heap memory in use.
+    pub(super) fn heap_size(&self) -> usize {
+        self.detection.heap_size() + self.recovery.heap_size() + self.log.heap_size()
+    }
+}

@@ -1,0 +1,102 @@
+//! The vocabulary of loss detection and recovery: their inputs and outputs.
+
+use skywave_units::{Duration, Instant};
+
+use crate::tcp::sent_log::SentSegment;
+use crate::tcp::sequence::Position;
+
+/// An acknowledgement that reports something, and when it arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) struct News {
+    pub(in crate::tcp) now: Instant,
+    /// The position after it.
+    pub(in crate::tcp) at: Position,
+    /// How far `una` has advanced.
+    pub(in crate::tcp) acked: u64,
+    /// The round-trip time of the last acknowledged segment, if it was sent only once and sending
+    /// times are recorded.
+    pub(in crate::tcp) rtt: Option<Duration>,
+    /// Whether it SACKs something for the first time.
+    pub(in crate::tcp) has_sacked: bool,
+    /// The first unacknowledged segment, if sending times are recorded.
+    pub(in crate::tcp) oldest: Option<SentSegment>,
+}
+
+/// What a [`Detection`](super::Detection) finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum Found {
+    /// Nothing is known to be lost that was not known before.
+    Nothing,
+    /// The first unacknowledged segment is lost.
+    Loss {
+        /// Whether it had been retransmitted.
+        is_repeated: bool,
+    },
+    /// The first unacknowledged segment is lost, but was sent before the last reduction of the
+    /// window, which covers it.
+    Covered,
+}
+
+/// How a [`Recovery`](super::Recovery) begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum Begin {
+    /// With a retransmission of the first unacknowledged segment.
+    Retransmit,
+    /// Without one, because it has already been retransmitted.
+    Wait,
+    /// With one segment, from the first unacknowledged byte.
+    Restart,
+}
+
+/// How a [`Recovery`](super::Recovery) goes on after an acknowledgement of new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum Phase {
+    /// It continues.
+    Partial {
+        /// Whether to retransmit the first unacknowledged segment.
+        retransmit: bool,
+        /// Whether to restart the retransmission timer.
+        restart_timer: bool,
+    },
+    /// It has ended.
+    Full,
+}
+
+/// The response to a duplicate acknowledgement, or to an expired timer of the detection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum OnDuplicate {
+    /// Send only what the window permits.
+    Wait,
+    /// Reduce the window, and begin a recovery.
+    Loss {
+        begin: Begin,
+        /// Whether the lost segment had been retransmitted.
+        is_repeated: bool,
+    },
+    /// Retransmit the first unacknowledged segment without changing the window.
+    Retransmit,
+}
+
+/// The response to an acknowledgement of new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum OnProgress {
+    /// No recovery is in progress.
+    Ordinary,
+    /// No recovery was in progress, but the first unacknowledged segment is lost: reduce the
+    /// window, and begin a recovery.
+    Loss(Begin),
+    /// No recovery is in progress, but the first unacknowledged segment is overdue: retransmit it.
+    Overdue,
+    /// A recovery was in progress.
+    Recovery(Phase),
+}
+
+/// How a detection changes cwnd itself: see
+/// [`RecoveryAlgorithm::Ns2Vegas`](crate::tcp::RecoveryAlgorithm::Ns2Vegas).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum CwndChange {
+    /// Adds this many segments.
+    Inflate(u32),
+    /// Reverts what was added.
+    Deflate,
+}
