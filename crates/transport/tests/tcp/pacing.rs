@@ -8,8 +8,8 @@ use crate::script::{RTT, Script, Sent, config, full};
 const INTERVAL: Duration = Duration::from_millis(7);
 const QUANTUM: u32 = 3;
 
-/// A window of ten segments that leave three at a time.
-struct Trains;
+/// A window of ten segments that leave this many at a time.
+struct Trains(u32);
 
 impl Control for Trains {
     fn on_ack(&mut self, _ack: &Ack) {}
@@ -22,7 +22,7 @@ impl Control for Trains {
     fn pacing(&self) -> Option<Pacing> {
         Some(Pacing {
             interval: INTERVAL,
-            quantum: QUANTUM,
+            quantum: self.0,
         })
     }
 }
@@ -33,7 +33,7 @@ fn train(first: u32, count: u32) -> Vec<Sent> {
 
 #[test]
 fn a_quantum_leaves_together_and_an_interval_before_the_next_one() {
-    let mut script = Script::with_control(config(), AnyControl::new(Trains));
+    let mut script = Script::with_control(config(), AnyControl::new(Trains(QUANTUM)));
     script.apply(|sender| sender.write_unlimited()).unwrap();
     script.accept();
     assert_eq!(script.sent(), train(1, 3));
@@ -46,4 +46,38 @@ fn a_quantum_leaves_together_and_an_interval_before_the_next_one() {
     assert_eq!(script.ack(1001), train(10_001, 1));
     assert_eq!(script.ack(4001), train(11_001, 1));
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(12_001, 2)));
+}
+
+/// A sender of whose ten segments the last has just left.
+fn ten_sent_one_by_one() -> Script {
+    let mut script = Script::with_control(config(), AnyControl::new(Trains(1)));
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    assert_eq!(script.sent(), train(1, 1));
+    for start in (1001..10_000).step_by(1000) {
+        assert_eq!(script.wait_for_segment(), (INTERVAL, train(start, 1)));
+    }
+    script
+}
+
+#[test]
+fn a_retransmission_waits_for_its_turn() {
+    let mut script = ten_sent_one_by_one();
+    for _ in 0..3 {
+        assert_eq!(script.ack(1), []);
+    }
+    assert_eq!(script.wait_for_segment(), (INTERVAL, train(1, 1)));
+    // A partial acknowledgement: the next one waits as well.
+    assert_eq!(script.ack(2001), []);
+    assert_eq!(script.wait_for_segment(), (INTERVAL, train(2001, 1)));
+}
+
+#[test]
+fn a_retransmission_that_waits_is_forgotten_when_its_segment_is_acknowledged() {
+    let mut script = ten_sent_one_by_one();
+    for _ in 0..3 {
+        assert_eq!(script.ack(1), []);
+    }
+    assert_eq!(script.ack(10_001), []);
+    assert_eq!(script.wait_for_segment(), (INTERVAL, train(10_001, 1)));
 }
