@@ -43,6 +43,7 @@
 //!   they come from, and `notices` limits how often the log is written.
 //! - `system`: `socket`, `raw`, `batch` and `sender` make system calls, in batches. `incoming` has
 //!   the receive buffers, `network_error` reads ICMP, `clock` and `alarm` tell the time.
+//! - `blocking`: sockets without `async` (feature `blocking`).
 //! - `totals` sums up what connections have counted; `qlog` writes what they do into files.
 //! - `sync`: the locks and atomics of all modules.
 //!
@@ -67,6 +68,8 @@
 //! generator is seeded by the operating system.
 #![cfg(target_os = "linux")]
 
+#[cfg(feature = "blocking")]
+pub mod blocking;
 mod config;
 mod counters;
 mod dispatch;

@@ -9,7 +9,7 @@ use skywave_wire::dccp::ResetCode;
 use super::arguments::{Data, Leaving, TimeLimit};
 use super::error::{ended, sending};
 use super::process::OfProcess;
-use super::runtime::{awaitable, block_on, in_background, timed, within};
+use super::runtime::{awaitable, block_on, block_within, in_background, timed};
 use super::stats;
 use crate::control::callback::wait_for_others;
 
@@ -52,7 +52,7 @@ impl Connection {
             Err(_) => {}
         }
         let send = async { connection.send(data).await.map_err(sending) };
-        block_on(py, within(timeout_s, "room in the send queue", send))
+        block_within(py, timeout_s, "room in the send queue", send)
     }
 
     /// Do the same as ``send``, as an awaitable.
@@ -82,7 +82,7 @@ impl Connection {
             Some(datagram) => Some(datagram),
             None => {
                 let recv = async { connection.recv().await.map_err(ended) };
-                block_on(py, within(timeout_s, "datagram", recv))?
+                block_within(py, timeout_s, "datagram", recv)?
             }
         };
         Ok(datagram.map(|datagram| PyBytes::new(py, &datagram.data)))
@@ -126,7 +126,7 @@ impl Connection {
     fn flush(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<()> {
         let connection = self.get(py)?;
         let flush = async { connection.flush().await.map_err(ended) };
-        block_on(py, within(timeout_s, "empty send queue", flush))
+        block_within(py, timeout_s, "empty send queue", flush)
     }
 
     /// Do the same as ``flush``, as an awaitable.

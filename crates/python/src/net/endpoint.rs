@@ -14,7 +14,7 @@ use super::arguments::{Leaving, TimeLimit, dccp_port, host_and_port, udp_port};
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
 use super::process::OfProcess;
-use super::runtime::{awaitable, block_on, in_background, timed, within};
+use super::runtime::{awaitable, block_on, block_within, in_background, timed};
 use super::{config, stats};
 use crate::control::callback::wait_for_others;
 
@@ -324,7 +324,7 @@ impl Listener {
     fn accept(&self, py: Python<'_>, timeout_s: Option<TimeLimit>) -> PyResult<Connection> {
         let listener = self.0.get()?;
         let accept = async { accepted(listener).await };
-        block_on(py, within(timeout_s, "connection", accept))
+        block_within(py, timeout_s, "connection", accept)
     }
 
     /// Return the next connection whose handshake is complete.

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use pyo3::exceptions::PyValueError;
 use pyo3::import_exception;
 use pyo3::prelude::*;
+use skywave_net::blocking::Forked;
 use skywave_net::{ConnectError, ConnectionError, ListenError, OpenError, SendError};
 
 use crate::control::raised_by;
@@ -25,6 +26,10 @@ import_exception!(skywave.net.errors, PeerGoneError);
 import_exception!(skywave.net.errors, RefusedError);
 import_exception!(skywave.net.errors, ResetError);
 import_exception!(skywave.net.errors, UnreachableError);
+
+pub(super) fn forked(error: Forked) -> PyErr {
+    ForkedError::new_err(error.to_string())
+}
 
 pub(super) fn opening(error: OpenError) -> PyErr {
     let text = error.to_string();

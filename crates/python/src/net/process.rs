@@ -1,32 +1,20 @@
-//! What belongs to the process that opened it.
-//!
-//! A fork inherits sockets and memory, but none of the threads that drive connections; locks may be
-//! held by a thread that it does not have. Packets of two processes on one connection would break
-//! it for both. So a fork may neither use nor end what it inherits.
-
-use std::mem::forget;
-use std::process;
+//! What belongs to the process that opened it, as Python holds it.
 
 use pyo3::prelude::*;
+use skywave_net::blocking;
 
-use super::error::ForkedError;
+use super::error::forked;
 use crate::control::callback;
 
 /// Something of this process, as Python holds it. It is dropped with the interpreter released,
 /// because dropping a connection locks it, and the current owner of that lock may be calling a
 /// control in Python, which needs the interpreter. While one is called, perhaps by this thread, it
 /// is dropped in another thread.
-pub(super) struct OfProcess<T: Send + 'static> {
-    held: Option<T>,
-    opener: u32,
-}
+pub(super) struct OfProcess<T: Send + 'static>(Option<blocking::OfProcess<T>>);
 
 impl<T: Send + 'static> OfProcess<T> {
     pub(super) fn new(held: T) -> Self {
-        Self {
-            held: Some(held),
-            opener: process::id(),
-        }
+        Self(Some(blocking::OfProcess::new(held)))
     }
 
     /// What is held. Use it with the interpreter released. A control's callback is refused.
@@ -37,19 +25,17 @@ impl<T: Send + 'static> OfProcess<T> {
 
     /// What is held, for what locks nothing.
     pub(super) fn look(&self) -> PyResult<&T> {
-        check(self.opener)?;
-        Ok(self
-            .held
-            .as_ref()
-            .expect("it holds something until it is dropped"))
+        let held = self.0.as_ref();
+        let held = held.expect("it holds something until it is dropped");
+        held.get().map_err(forked)
     }
 }
 
 impl<T: Send + 'static> Drop for OfProcess<T> {
     fn drop(&mut self) {
-        let held = self.held.take();
-        if check(self.opener).is_err() {
-            forget(held);
+        let held = self.0.take();
+        if held.as_ref().is_some_and(|held| held.get().is_err()) {
+            // A fork does not drop it, so nothing is locked.
             return;
         }
         // A program that is about to end has no interpreter to release.
@@ -61,16 +47,4 @@ impl<T: Send + 'static> Drop for OfProcess<T> {
             }
         });
     }
-}
-
-/// Checks that this process is the one with the id `opener`, and not a fork of it.
-pub(super) fn check(opener: u32) -> PyResult<()> {
-    let here = process::id();
-    if here == opener {
-        return Ok(());
-    }
-    Err(ForkedError::new_err(format!(
-        "it belongs to process {opener}, of which this process ({here}) is a fork: open an \
-         endpoint here, and use its connections"
-    )))
 }
