@@ -50,6 +50,49 @@ impl LinkSpec {
         }
     }
 
+    /// Checks that nothing of the link needs a virtual clock, so that it runs on the real one too.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] with the setting that only a simulation obeys; its field is relative to
+    /// the link.
+    pub fn check_real_clock(&self) -> Result<(), ScenarioError> {
+        self.check_real_clock_within("")
+    }
+
+    /// The same, where the link is at `prefix`, which ends with a dot.
+    pub(crate) fn check_real_clock_within(&self, prefix: &str) -> Result<(), ScenarioError> {
+        let Some((field, what)) = self.needs_virtual_clock() else {
+            return Ok(());
+        };
+        Err(ScenarioError::new(
+            format!("{prefix}{field}"),
+            format!("{what} cannot run on the real clock: leave it out, or simulate the scenario"),
+        ))
+    }
+
+    /// Returns the setting that only a simulation obeys, if there is one: its field, and what it
+    /// is. There is no `..`: a new setting does not compile before its answer is written here.
+    fn needs_virtual_clock(&self) -> Option<(&'static str, &'static str)> {
+        let Self {
+            from: _,
+            to: _,
+            rate: _,
+            delay: _,
+            queue: _,
+            loss: _,
+            trace: _,
+            jitter: _,
+            overtaking: _,
+            nat,
+            quick_start,
+            back,
+            one_way: _,
+        } = self;
+        nat.map(|_| ("nat", "a NAT"))
+            .or_else(|| quick_start.map(|_| ("quick_start", "Quick-Start")))
+            .or_else(|| back.as_ref().and_then(BackSpec::needs_virtual_clock))
+    }
+
     pub(crate) const fn selections(&mut self) -> Selections<'_> {
         Selections {
             queue: &mut self.queue,
@@ -61,6 +104,20 @@ impl LinkSpec {
 }
 
 impl BackSpec {
+    /// The same as of a [`LinkSpec`], with the field's path from there.
+    const fn needs_virtual_clock(&self) -> Option<(&'static str, &'static str)> {
+        let Self {
+            rate: _,
+            delay: _,
+            queue: _,
+            loss: _,
+            trace: _,
+            jitter: _,
+            overtaking: _,
+        } = self;
+        None
+    }
+
     fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         if let Some(rate) = self.rate {
             check_rate(rate, &format!("{field}.rate"))?;
