@@ -101,7 +101,7 @@ impl Network {
     /// one with the fewest links.
     ///
     /// # Errors
-    /// [`ScenarioError`] if a link has what cannot be emulated.
+    /// [`ScenarioError`] if a link has what only a simulation obeys.
     ///
     /// # Panics
     /// If a link or a host names a node that is not in `nodes`.
@@ -115,7 +115,7 @@ impl Network {
         let index: BTreeMap<&str, u32> = nodes.iter().map(String::as_str).zip(0..).collect();
         let (mut links, mut ends) = (Vec::new(), Vec::new());
         for spec in specs {
-            check(spec)?;
+            spec.check_real_clock()?;
             for direction in spec.directions() {
                 ends.push((index[direction.from], index[direction.to]));
                 links.push(Direction {
@@ -277,20 +277,4 @@ impl LinkTotals {
 /// What a packet takes in memory.
 fn held(packet: &IpBuffer) -> u64 {
     u64::from(packet.size()) + OVERHEAD_BYTES
-}
-
-/// Checks that a link has nothing that only the simulator can do.
-fn check(spec: &LinkSpec) -> Result<(), ScenarioError> {
-    let cannot = |field: &str, what: &str| {
-        let message = format!("{what} cannot be emulated: leave it out, or simulate the scenario");
-        Err(ScenarioError::new(field, message))
-    };
-    match spec {
-        LinkSpec { nat: Some(_), .. } => cannot("nat", "a NAT"),
-        LinkSpec {
-            quick_start: Some(_),
-            ..
-        } => cannot("quick_start", "Quick-Start"),
-        _ => Ok(()),
-    }
 }

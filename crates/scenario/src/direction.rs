@@ -1,37 +1,9 @@
-//! One direction of a link, and the link that it describes.
+//! The link that a direction describes.
 
 use skywave_path::{Head, Link, QuickStartRouter, Trace, Variation};
-use skywave_units::{Duration, Rate};
 
 use crate::random::stream;
-use crate::{Backend, LossSpec, NatSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
-
-/// One direction of a link, with the settings that apply to it.
-#[derive(Clone, Copy, Debug)]
-pub struct Direction<'a> {
-    /// The node at which it starts.
-    pub from: &'a str,
-    /// The node at which it ends.
-    pub to: &'a str,
-    /// Rate.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Duration,
-    /// Queue.
-    pub queue: &'a QueueSpec,
-    /// Losses other than by the queue.
-    pub loss: Option<&'a LossSpec>,
-    /// How rate and delay change over time.
-    pub trace: Option<&'a TraceSpec>,
-    /// Maximum random extra delay of each packet.
-    pub jitter: Duration,
-    /// Whether packets overtake earlier ones.
-    pub overtaking: bool,
-    /// The NAT in front of it, which the other direction shares.
-    pub nat: Option<NatSpec>,
-    /// The share of the rate that Quick-Start may give away.
-    pub quick_start: Option<f64>,
-}
+use crate::{Backend, Direction, Registry, ScenarioError};
 
 impl Direction<'_> {
     /// Returns the name, such as `"r1->r2"`.

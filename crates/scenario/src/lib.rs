@@ -39,11 +39,9 @@ mod trace;
 mod validate;
 
 pub use dccp::{DccpSpec, Growth, ReductionsSpec};
-pub use direction::Direction;
-pub use dumbbell::Dumbbell;
 pub use error::ScenarioError;
 pub use flow::{FlowSpec, KernelTcpSpec, TransportSpec, UdpSpec};
-pub use link::{BackSpec, LinkSpec};
+pub use link::{BackSpec, Direction, Dumbbell, LinkSpec};
 pub use named::Named;
 pub use nat::{NatChecksum, NatSpec};
 pub use place::{Place, place_of};

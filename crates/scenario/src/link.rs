@@ -1,137 +1,18 @@
 //! The links of a scenario.
 
+mod settings;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
-use skywave_units::{Duration, Rate};
 
 use crate::check::{check_delay, check_ends, check_rate, check_share};
-use crate::{Backend, Direction, LossSpec, NatSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
+use crate::{Backend, LossSpec, QueueSpec, Registry, ScenarioError, TraceSpec};
 
-/// A link between two nodes, in both directions unless `one_way`.
-///
-/// A direction is named after its ends: `r1->r2`. Rate, delay, queue and Quick-Start apply to both
-/// directions; losses, trace, jitter and overtaking only to the forward direction. `back` overrides
-/// the reverse direction.
-#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
-#[schemars(rename = "Link")]
-#[serde(deny_unknown_fields)]
-pub struct LinkSpec {
-    /// The node at which the forward direction starts.
-    pub from: String,
-    /// The node at which the forward direction ends.
-    pub to: String,
-    /// The rate of each direction.
-    pub rate: Rate,
-    /// The propagation delay of each direction, at most 24 hours.
-    pub delay: Duration,
-    /// The queue of each direction.
-    #[serde(default)]
-    pub queue: QueueSpec,
-    /// The losses of the forward direction, other than by the queue. Absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<LossSpec>,
-    /// How rate and delay of the forward direction change over time. Before the first step, `rate`
-    /// and `delay` apply. Absent: they do not change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<TraceSpec>,
-    /// Maximum random extra delay of each packet in the forward direction, uniformly distributed.
-    ///
-    #[serde(default)]
-    pub jitter: Duration,
-    /// Whether packets overtake earlier ones where the delay falls, as when a route changes, and by
-    /// jitter. Otherwise they arrive behind them, spaced by their transmission times.
-    #[serde(default)]
-    pub overtaking: bool,
-    /// A NAT in front of both directions of the link. Absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nat: Option<NatSpec>,
-    /// The share of each direction's `rate`, above 0 and up to 1, that Quick-Start may give away
-    /// (RFC 4782), whatever a trace makes of the rate: a request is approved as long as the peak use
-    /// of the last 3 s and the rates approved in them stay below it. A sender gets a rate only if
-    /// all links of its route, its own included, take part. Absent: the link does not take part in
-    /// Quick-Start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-unit" = "1"))]
-    pub quick_start: Option<f64>,
-    /// Settings of the reverse direction that differ. Absent: rate, delay, queue and Quick-Start
-    /// are those of the forward direction, and there are no losses, trace or jitter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub back: Option<BackSpec>,
-    /// Whether the link has no reverse direction.
-    #[serde(default)]
-    pub one_way: bool,
-}
-
-/// The reverse direction of a link. Rate, delay and queue default to those of the forward
-/// direction; losses, trace, jitter and overtaking do not.
-#[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
-#[schemars(rename = "Back")]
-#[serde(deny_unknown_fields, default)]
-pub struct BackSpec {
-    /// The rate. Absent: as in the forward direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
-    /// The propagation delay, at most 24 hours. Absent: as in the forward direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Duration>,
-    /// The queue. Absent: as in the forward direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<QueueSpec>,
-    /// The losses other than by the queue. Absent: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<LossSpec>,
-    /// How rate and delay change over time. Absent: they do not change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace: Option<TraceSpec>,
-    /// Maximum random extra delay of each packet, uniformly distributed.
-    pub jitter: Duration,
-    /// Whether packets overtake earlier ones where the delay falls, as when a route changes, and by
-    /// jitter.
-    pub overtaking: bool,
-}
+pub use settings::{BackSpec, Direction, Dumbbell, LinkSpec};
 
 impl LinkSpec {
-    /// Returns the directions, forward first.
-    pub fn directions(&self) -> impl Iterator<Item = Direction<'_>> {
-        let forward = Direction {
-            from: &self.from,
-            to: &self.to,
-            rate: self.rate,
-            delay: self.delay,
-            queue: &self.queue,
-            loss: self.loss.as_ref(),
-            trace: self.trace.as_ref(),
-            jitter: self.jitter,
-            overtaking: self.overtaking,
-            nat: self.nat,
-            quick_start: self.quick_start,
-        };
-        std::iter::once(forward).chain((!self.one_way).then(|| self.way_back()))
-    }
-
-    fn way_back(&self) -> Direction<'_> {
-        let back = self.back.as_ref();
-        Direction {
-            from: &self.to,
-            to: &self.from,
-            rate: back.and_then(|back| back.rate).unwrap_or(self.rate),
-            delay: back.and_then(|back| back.delay).unwrap_or(self.delay),
-            queue: back
-                .and_then(|back| back.queue.as_ref())
-                .unwrap_or(&self.queue),
-            loss: back.and_then(|back| back.loss.as_ref()),
-            trace: back.and_then(|back| back.trace.as_ref()),
-            jitter: back.map_or(Duration::ZERO, |back| back.jitter),
-            overtaking: back.is_some_and(|back| back.overtaking),
-            nat: self.nat,
-            quick_start: self.quick_start,
-        }
-    }
-
     pub(crate) fn validate<B: Backend>(
         &self,
         field: &str,
@@ -169,6 +50,49 @@ impl LinkSpec {
         }
     }
 
+    /// Checks that nothing of the link needs a virtual clock, so that it runs on the real one too.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] with the setting that only a simulation obeys; its field is relative to
+    /// the link.
+    pub fn check_real_clock(&self) -> Result<(), ScenarioError> {
+        self.check_real_clock_within("")
+    }
+
+    /// The same, where the link is at `prefix`, which ends with a dot.
+    pub(crate) fn check_real_clock_within(&self, prefix: &str) -> Result<(), ScenarioError> {
+        let Some((field, what)) = self.needs_virtual_clock() else {
+            return Ok(());
+        };
+        Err(ScenarioError::new(
+            format!("{prefix}{field}"),
+            format!("{what} cannot run on the real clock: leave it out, or simulate the scenario"),
+        ))
+    }
+
+    /// Returns the setting that only a simulation obeys, if there is one: its field, and what it
+    /// is. There is no `..`: a new setting does not compile before its answer is written here.
+    fn needs_virtual_clock(&self) -> Option<(&'static str, &'static str)> {
+        let Self {
+            from: _,
+            to: _,
+            rate: _,
+            delay: _,
+            queue: _,
+            loss: _,
+            trace: _,
+            jitter: _,
+            overtaking: _,
+            nat,
+            quick_start,
+            back,
+            one_way: _,
+        } = self;
+        nat.map(|_| ("nat", "a NAT"))
+            .or_else(|| quick_start.map(|_| ("quick_start", "Quick-Start")))
+            .or_else(|| back.as_ref().and_then(BackSpec::needs_virtual_clock))
+    }
+
     pub(crate) const fn selections(&mut self) -> Selections<'_> {
         Selections {
             queue: &mut self.queue,
@@ -180,6 +104,20 @@ impl LinkSpec {
 }
 
 impl BackSpec {
+    /// The same as of a [`LinkSpec`], with the field's path from there.
+    const fn needs_virtual_clock(&self) -> Option<(&'static str, &'static str)> {
+        let Self {
+            rate: _,
+            delay: _,
+            queue: _,
+            loss: _,
+            trace: _,
+            jitter: _,
+            overtaking: _,
+        } = self;
+        None
+    }
+
     fn validate(&self, field: &str) -> Result<(), ScenarioError> {
         if let Some(rate) = self.rate {
             check_rate(rate, &format!("{field}.rate"))?;

@@ -134,6 +134,22 @@ impl Scenario {
         Ok(nodes)
     }
 
+    /// Checks that nothing of the network needs a virtual clock, so that the scenario runs on the
+    /// real one too.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] with the field that only a simulation obeys.
+    pub fn check_real_clock(&self) -> Result<(), ScenarioError> {
+        if let Some(dumbbell) = &self.dumbbell {
+            let bottleneck = dumbbell.bottleneck();
+            bottleneck.check_real_clock_within("dumbbell.")?;
+        }
+        for (index, link) in self.links.iter().enumerate() {
+            link.check_real_clock_within(&format!("links[{index}]."))?;
+        }
+        Ok(())
+    }
+
     /// Returns all nodes and links, with the dumbbell expanded.
     pub fn topology(&self) -> (Vec<String>, Vec<LinkSpec>) {
         let (mut nodes, mut links) = self

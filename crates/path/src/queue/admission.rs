@@ -31,6 +31,7 @@ pub trait Admission {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<A: Admission + ?Sized> Admission for Box<A> {
     fn admit(
         &mut self,
@@ -291,6 +292,7 @@ impl<P: Packet, A: Admission> Kept<P, A> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<P: Packet, A: Admission> Keeps<P> for Kept<P, A> {
     fn enqueue(&mut self, now: Instant, mut packet: P) -> Result<(), Dropped<P>> {
         let arrival = Arrival::of(&packet);

@@ -35,6 +35,7 @@ pub trait Keeps<P> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<P, Q: Keeps<P> + ?Sized> Keeps<P> for Box<Q> {
     fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>> {
         (**self).enqueue(now, packet)

@@ -65,6 +65,7 @@ fn index_of(class: u8, count: usize) -> usize {
     usize::from(class).min(count - 1)
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<P: Packet> Keeps<P> for Weighted<P> {
     fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>> {
         let index = index_of(packet.class(), self.queues.len());

@@ -184,6 +184,7 @@ impl ControlKind for Class {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Control for ObjectControl {
     fn interests(&self) -> Interests {
         Interests {

@@ -134,9 +134,6 @@ impl Bench {
             nodes: Vec::new(),
             links: Vec::new(),
             dumbbell: Some(Dumbbell {
-                pairs: SUBNETS,
-                rate: self.rate,
-                delay: BOTTLENECK_DELAY,
                 queue: QueueSpec::new(
                     "drop-tail",
                     &DropTailSpec {
@@ -144,15 +141,13 @@ impl Bench {
                         bytes: None,
                     },
                 ),
-                loss: None,
-                trace: None,
-                jitter: Duration::ZERO,
-                overtaking: false,
-                nat: None,
-                quick_start: None,
-                back: None,
-                access_rate: self.access,
-                access_delays,
+                ..Dumbbell::new(
+                    SUBNETS,
+                    self.rate,
+                    BOTTLENECK_DELAY,
+                    self.access,
+                    access_delays,
+                )
             }),
             flows,
             probes: Probes::default(),

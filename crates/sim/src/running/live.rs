@@ -18,7 +18,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use skywave_scenario::{Scenario, ScenarioError};
+use skywave_scenario::Scenario;
 use skywave_units::{Duration, Instant};
 use skywave_wire::ip::IpPacket;
 
@@ -39,7 +39,7 @@ use crate::world::engine::{Parts, Simulator};
 use crate::world::host::{HostStats, Supply};
 use crate::world::ids::HostId;
 use crate::world::transport::ClockKind;
-use ends::{check, ends};
+use ends::ends;
 use world::Sockets;
 
 /// What a run on the real clock reaches: the sockets of the ends of flows, and the devices of their
@@ -105,7 +105,7 @@ impl PreparedRun {
         encapsulation: Encapsulation,
     ) -> Result<Self, RunError> {
         scenario.validate(registry)?;
-        check(scenario)?;
+        scenario.check_real_clock()?;
         let Prepared {
             build,
             reporter,
@@ -269,12 +269,4 @@ fn kernel_address(node: u32) -> Ipv4Addr {
 /// know it, and so resets no connections of it.
 fn user_space_address(node: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::new(10, 128, 0, 1).to_bits() + node)
-}
-
-/// Returns an error for what can only be simulated.
-fn cannot(field: String, what: &str) -> ScenarioError {
-    ScenarioError::new(
-        field,
-        format!("{what} cannot run on the real clock: leave it out, or simulate the scenario"),
-    )
 }

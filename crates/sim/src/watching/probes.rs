@@ -171,6 +171,7 @@ impl<P: Probe> Placed<P> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Observer for ProbeSet {
     #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {

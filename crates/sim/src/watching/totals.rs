@@ -31,6 +31,7 @@ impl<O> Totals<O> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<O: Observer> Observer for Totals<O> {
     #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {

@@ -30,6 +30,7 @@ pub trait Observer {
 
 impl Observer for () {}
 
+#[deny(clippy::missing_trait_methods)]
 impl<O: Observer + ?Sized> Observer for &mut O {
     #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
@@ -46,6 +47,7 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<O: Observer> Observer for Option<O> {
     #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
@@ -68,6 +70,7 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<A: Observer, B: Observer> Observer for (A, B) {
     #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {

@@ -7,7 +7,7 @@ use skywave_scenario::{FlowSpec, KernelTcpSpec, Scenario, ScenarioError};
 use skywave_units::Instant;
 use skywave_wire::{dccp, tcp, udp};
 
-use super::{cannot, kernel_address, user_space_address};
+use super::{kernel_address, user_space_address};
 use crate::running::build::Build;
 use crate::world::connect::{RECEIVER_PORT, sender_port, start_of};
 use crate::world::ids::{FlowId, HostId};
@@ -130,28 +130,4 @@ fn pair(
         end(id.sender(), from, sender, receiver),
         end(id.receiver(), to, receiver, sender),
     ]
-}
-
-/// Checks that a scenario has nothing that can only be simulated.
-///
-/// # Errors
-/// [`ScenarioError`] at what can.
-pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let dumbbell = scenario.dumbbell.iter();
-    let bottleneck =
-        dumbbell.map(|link| ("dumbbell".to_owned(), link.nat.is_some(), link.quick_start));
-    let links = scenario.links.iter().enumerate();
-    let links = links.map(|(index, link)| {
-        let field = format!("links[{index}]");
-        (field, link.nat.is_some(), link.quick_start)
-    });
-    for (field, has_nat, quick_start) in bottleneck.chain(links) {
-        if has_nat {
-            return Err(cannot(format!("{field}.nat"), "a NAT"));
-        }
-        if quick_start.is_some() {
-            return Err(cannot(format!("{field}.quick_start"), "Quick-Start"));
-        }
-    }
-    Ok(())
 }

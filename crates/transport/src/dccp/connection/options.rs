@@ -161,7 +161,19 @@ impl Connection {
             }
             (Feature::Ccid, Location::Here) => self.change_sender(),
             (Feature::Ccid, Location::Peer) => self.change_receiver(),
-            _ => {}
+            // Their values are read when packets are sent or received.
+            (Feature::SendLossEventRate, Location::Peer)
+            | (Feature::SendRttEstimate, Location::Here)
+            | (
+                Feature::AllowShortSeqnos
+                | Feature::SequenceWindow
+                | Feature::EcnIncapable
+                | Feature::SendAckVector
+                | Feature::SendNdpCount
+                | Feature::MinimumChecksumCoverage
+                | Feature::CheckDataChecksum,
+                _,
+            ) => {}
         }
     }
 

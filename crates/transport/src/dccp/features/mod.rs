@@ -137,7 +137,7 @@ impl Features {
     /// Resets CCID-specific features to their initial values after the CCID of the data sent from
     /// `location` changed.
     fn restart_ccid_features(&mut self, location: Location) {
-        for feature in Feature::OF_CCIDS {
+        for &feature in Feature::ALL {
             for at in [Location::Here, Location::Peer] {
                 if feature.ccid_location(at) != Some(location) {
                     continue;

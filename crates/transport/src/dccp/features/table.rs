@@ -1,36 +1,13 @@
 //! The features of RFC 4340 section 6.4 (table 4) and of CCIDs 3 and 4: their numbers, rules and
-//! values.
+//! values. Each is a row of one table.
+//!
+//! To add a feature, add a row, and what it means: in the preferences, and where the compiler says.
 
-use skywave_wire::dccp::FeatureNumber;
+use std::ops::Range;
+
+use skywave_wire::dccp::{FeatureNumber, OptionBytes};
 
 use crate::dccp::ccid::{Ccid, Features};
-
-/// A feature that this implementation understands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Feature {
-    /// Congestion Control ID (section 10).
-    Ccid,
-    /// Allow Short Sequence Numbers (section 7.6.1).
-    AllowShortSeqnos,
-    /// Sequence Window (section 7.5.2).
-    SequenceWindow,
-    /// ECN Incapable (section 12.1).
-    EcnIncapable,
-    /// Ack Ratio (section 11.3).
-    AckRatio,
-    /// Send Ack Vector (section 11.5).
-    SendAckVector,
-    /// Send NDP Count (section 7.7.2).
-    SendNdpCount,
-    /// Minimum Checksum Coverage (section 9.2.1).
-    MinimumChecksumCoverage,
-    /// Check Data Checksum (section 9.3.1).
-    CheckDataChecksum,
-    /// Send Loss Event Rate of CCIDs 3 and 4 (RFC 4342 section 8.4).
-    SendLossEventRate,
-    /// Send RTT Estimate of CCIDs 3 and 4 (RFC 6323 section 3.2.2).
-    SendRttEstimate,
-}
 
 /// How two endpoints agree on a value (section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,186 +38,203 @@ impl Location {
     }
 }
 
+/// The half-connection's end that a feature of a CCID is located at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Half {
+    /// That which sends data.
+    Sender,
+    /// That which receives data.
+    Receiver,
+}
+
+/// Converts a number to a value of this type.
+macro_rules! value {
+    (bool, $number:ident) => {
+        $number != 0
+    };
+    ($type:ident, $number:ident) => {
+        $number as $type
+    };
+}
+
+macro_rules! features {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident = $number:ident, $required:ident, $rule:ident, $bytes:literal, $range:expr,
+            $field:ident: $type:ident = $initial:expr $(, $half:ident: $flag:ident)?;
+    )*) => {
+        /// A feature that this implementation understands.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Feature {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Feature {
+            /// All features.
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// Returns the feature with this number, if it is supported.
+            pub(crate) const fn from_number(number: FeatureNumber) -> Option<Self> {
+                match number {
+                    $(FeatureNumber::$number => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns its number.
+            pub(crate) const fn number(self) -> FeatureNumber {
+                match self {
+                    $(Self::$variant => FeatureNumber::$number,)*
+                }
+            }
+
+            /// Returns the location of the CCID that the feature belongs to, for a feature at
+            /// `location`; `None` for features of all CCIDs. Features of a receiving half belong to
+            /// the CCID of the data that the other endpoint sends (section 10.3).
+            pub(crate) const fn ccid_location(self, location: Location) -> Option<Location> {
+                match self {
+                    $($(Self::$variant => Some(Half::$half.location_of_sender(location)),)?)*
+                    _ => None,
+                }
+            }
+
+            /// Returns whether the feature is in use: it is one of a CCID's own `features`, or one
+            /// of every connection's.
+            pub(crate) const fn is_of(self, features: Features) -> bool {
+                match self {
+                    $($(Self::$variant => features.$flag,)?)*
+                    _ => true,
+                }
+            }
+
+            /// Returns its reconciliation rule.
+            pub(crate) const fn rule(self) -> Rule {
+                match self {
+                    $(Self::$variant => Rule::$rule,)*
+                }
+            }
+
+            /// Returns whether every DCCP must understand it (column "Req'd").
+            pub(crate) const fn is_required(self) -> bool {
+                match self {
+                    $(Self::$variant => $required,)*
+                }
+            }
+
+            /// Returns the bytes of a value.
+            const fn width(self) -> usize {
+                match self {
+                    $(Self::$variant => $bytes,)*
+                }
+            }
+
+            /// Returns the valid values.
+            const fn range(self) -> Range<u64> {
+                match self {
+                    $(Self::$variant => $range,)*
+                }
+            }
+        }
+
+        /// The values of all features at one location; initially those of table 4.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct Values {
+            $($(#[$doc])* pub(crate) $field: $type,)*
+        }
+
+        impl Default for Values {
+            fn default() -> Self {
+                Self {
+                    $($field: $initial,)*
+                }
+            }
+        }
+
+        impl Values {
+            /// Returns the value of `feature`, as a number.
+            pub(crate) const fn get(&self, feature: Feature) -> u64 {
+                match feature {
+                    $(Feature::$variant => self.$field as u64,)*
+                }
+            }
+
+            /// Sets `feature` to `value`, which must be valid.
+            pub(crate) const fn set(&mut self, feature: Feature, value: u64) {
+                match feature {
+                    $(Feature::$variant => self.$field = value!($type, value),)*
+                }
+            }
+        }
+    };
+}
+
+/// The column "Req'd" of table 4.
+const Y: bool = true;
+const N: bool = false;
+
+// Feature = its number, whether it is required, its rule, the bytes of a value, its range,
+//     its field of Values: type = initial value, where it is located: the flag of CCIDs that have it;
+// A feature without the last two is one of every CCID.
+features! {
+    /// Congestion Control ID (section 10).
+    Ccid = CCID, Y, ServerPriority, 1, 0..1 << 8,
+        ccid: u8 = Ccid::INITIAL.0;
+    /// Allow Short Sequence Numbers (section 7.6.1).
+    AllowShortSeqnos = ALLOW_SHORT_SEQNOS, Y, ServerPriority, 1, 0..1 << 8,
+        allow_short_seqnos: bool = false;
+    /// Sequence Window (section 7.5.2), in packets.
+    SequenceWindow = SEQUENCE_WINDOW, Y, NonNegotiable, 6, 32..1 << 46,
+        sequence_window: u64 = 100;
+    /// ECN Incapable (section 12.1).
+    EcnIncapable = ECN_INCAPABLE, N, ServerPriority, 1, 0..1 << 8,
+        ecn_incapable: bool = false;
+    /// Ack Ratio (section 11.3): data packets per acknowledgement. Section 6.6.8 calls zero invalid;
+    /// section 11.3 gives it a meaning that no CCID here uses. It is refused.
+    AckRatio = ACK_RATIO, N, NonNegotiable, 2, 1..1 << 16,
+        ack_ratio: u16 = 2;
+    /// Send Ack Vector (section 11.5).
+    SendAckVector = SEND_ACK_VECTOR, N, ServerPriority, 1, 0..1 << 8,
+        send_ack_vector: bool = false;
+    /// Send NDP Count (section 7.7.2).
+    SendNdpCount = SEND_NDP_COUNT, N, ServerPriority, 1, 0..1 << 8,
+        send_ndp_count: bool = false;
+    /// Minimum Checksum Coverage (section 9.2.1), 0 to 15.
+    MinimumChecksumCoverage = MINIMUM_CHECKSUM_COVERAGE, N, ServerPriority, 1, 0..1 << 8,
+        minimum_checksum_coverage: u8 = 0;
+    /// Check Data Checksum (section 9.3.1).
+    CheckDataChecksum = CHECK_DATA_CHECKSUM, N, ServerPriority, 1, 0..1 << 8,
+        check_data_checksum: bool = false;
+    /// Send RTT Estimate of CCIDs 3 and 4 (RFC 6323 section 3.2.2).
+    SendRttEstimate = SEND_RTT_ESTIMATE, N, ServerPriority, 1, 0..1 << 8,
+        send_rtt_estimate: bool = false, Sender: rtt_estimate;
+    /// Send Loss Event Rate of CCIDs 3 and 4 (RFC 4342 section 8.4).
+    SendLossEventRate = SEND_LOSS_EVENT_RATE, N, ServerPriority, 1, 0..1 << 8,
+        send_loss_event_rate: bool = false, Receiver: loss_event_rate;
+}
+
+impl Half {
+    /// Returns where the data's sender is, if this half is at `location`.
+    const fn location_of_sender(self, location: Location) -> Location {
+        match self {
+            Self::Sender => location,
+            Self::Receiver => location.other(),
+        }
+    }
+}
+
 impl Feature {
-    /// The features that only some CCIDs use.
-    pub(crate) const OF_CCIDS: [Self; 2] = [Self::SendLossEventRate, Self::SendRttEstimate];
-
-    /// The feature with this number, if it is supported.
-    pub(crate) const fn from_number(number: FeatureNumber) -> Option<Self> {
-        Some(match number {
-            FeatureNumber::CCID => Self::Ccid,
-            FeatureNumber::ALLOW_SHORT_SEQNOS => Self::AllowShortSeqnos,
-            FeatureNumber::SEQUENCE_WINDOW => Self::SequenceWindow,
-            FeatureNumber::ECN_INCAPABLE => Self::EcnIncapable,
-            FeatureNumber::ACK_RATIO => Self::AckRatio,
-            FeatureNumber::SEND_ACK_VECTOR => Self::SendAckVector,
-            FeatureNumber::SEND_NDP_COUNT => Self::SendNdpCount,
-            FeatureNumber::MINIMUM_CHECKSUM_COVERAGE => Self::MinimumChecksumCoverage,
-            FeatureNumber::CHECK_DATA_CHECKSUM => Self::CheckDataChecksum,
-            FeatureNumber::SEND_LOSS_EVENT_RATE => Self::SendLossEventRate,
-            FeatureNumber::SEND_RTT_ESTIMATE => Self::SendRttEstimate,
-            _ => return None,
-        })
-    }
-
-    /// Its number.
-    pub(crate) const fn number(self) -> FeatureNumber {
-        match self {
-            Self::Ccid => FeatureNumber::CCID,
-            Self::AllowShortSeqnos => FeatureNumber::ALLOW_SHORT_SEQNOS,
-            Self::SequenceWindow => FeatureNumber::SEQUENCE_WINDOW,
-            Self::EcnIncapable => FeatureNumber::ECN_INCAPABLE,
-            Self::AckRatio => FeatureNumber::ACK_RATIO,
-            Self::SendAckVector => FeatureNumber::SEND_ACK_VECTOR,
-            Self::SendNdpCount => FeatureNumber::SEND_NDP_COUNT,
-            Self::MinimumChecksumCoverage => FeatureNumber::MINIMUM_CHECKSUM_COVERAGE,
-            Self::CheckDataChecksum => FeatureNumber::CHECK_DATA_CHECKSUM,
-            Self::SendLossEventRate => FeatureNumber::SEND_LOSS_EVENT_RATE,
-            Self::SendRttEstimate => FeatureNumber::SEND_RTT_ESTIMATE,
-        }
-    }
-
-    /// The location of the CCID that the feature belongs to, for a feature at `location`; `None`
-    /// for features of all CCIDs. Features of a receiving half belong to the CCID of the data that
-    /// the other endpoint sends (section 10.3).
-    pub(crate) const fn ccid_location(self, location: Location) -> Option<Location> {
-        match self {
-            Self::SendLossEventRate => Some(location.other()),
-            Self::SendRttEstimate => Some(location),
-            _ => None,
-        }
-    }
-
-    /// Whether the feature is in use: it is one of a CCID's own `features`, or one of every
-    /// connection's.
-    pub(crate) const fn is_of(self, features: Features) -> bool {
-        match self {
-            Self::SendLossEventRate => features.loss_event_rate,
-            Self::SendRttEstimate => features.rtt_estimate,
-            _ => true,
-        }
-    }
-
-    /// Its reconciliation rule.
-    pub(crate) const fn rule(self) -> Rule {
-        match self {
-            Self::SequenceWindow | Self::AckRatio => Rule::NonNegotiable,
-            _ => Rule::ServerPriority,
-        }
-    }
-
-    /// Whether every DCCP must understand it (column "Req'd").
-    pub(crate) const fn is_required(self) -> bool {
-        matches!(
-            self,
-            Self::Ccid | Self::AllowShortSeqnos | Self::SequenceWindow
-        )
-    }
-
     /// Reads a non-negotiable value; `None` if its length or range is invalid.
     pub(crate) fn read(self, bytes: &[u8]) -> Option<u64> {
-        let (width, range) = match self {
-            Self::SequenceWindow => (6, 32..1 << 46),
-            // Section 6.6.8 calls an Ack Ratio of zero invalid; section 11.3 gives it a meaning
-            // that no CCID here uses. Refuse it.
-            Self::AckRatio => (2, 1..1 << 16),
-            _ => (1, 0..1 << 8),
-        };
         let value = bytes
             .iter()
             .fold(0u64, |value, &byte| (value << 8) | u64::from(byte));
-        (bytes.len() == width && range.contains(&value)).then_some(value)
+        (bytes.len() == self.width() && self.range().contains(&value)).then_some(value)
     }
 
     /// Writes one value.
-    pub(crate) fn write(self, value: u64) -> skywave_wire::dccp::OptionBytes {
-        let width = match self {
-            Self::SequenceWindow => 6,
-            Self::AckRatio => 2,
-            _ => 1,
-        };
-        value.to_be_bytes()[8 - width..].iter().copied().collect()
-    }
-}
-
-/// The values of all features at one location; initially those of table 4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Values {
-    /// Packets.
-    pub(crate) sequence_window: u64,
-    /// Data packets per acknowledgement.
-    pub(crate) ack_ratio: u16,
-    /// CCID number.
-    pub(crate) ccid: u8,
-    /// Zero or one.
-    pub(crate) allow_short_seqnos: bool,
-    /// Zero or one.
-    pub(crate) ecn_incapable: bool,
-    /// Zero or one.
-    pub(crate) send_ack_vector: bool,
-    /// Zero or one.
-    pub(crate) send_ndp_count: bool,
-    /// 0 to 15.
-    pub(crate) minimum_checksum_coverage: u8,
-    /// Zero or one.
-    pub(crate) check_data_checksum: bool,
-    /// Zero or one.
-    pub(crate) send_loss_event_rate: bool,
-    /// Zero or one.
-    pub(crate) send_rtt_estimate: bool,
-}
-
-impl Default for Values {
-    fn default() -> Self {
-        Self {
-            sequence_window: 100,
-            ack_ratio: 2,
-            ccid: Ccid::INITIAL.0,
-            allow_short_seqnos: false,
-            ecn_incapable: false,
-            send_ack_vector: false,
-            send_ndp_count: false,
-            minimum_checksum_coverage: 0,
-            check_data_checksum: false,
-            send_loss_event_rate: false,
-            send_rtt_estimate: false,
-        }
-    }
-}
-
-impl Values {
-    /// The value of `feature`, as a number.
-    pub(crate) const fn get(&self, feature: Feature) -> u64 {
-        match feature {
-            Feature::Ccid => self.ccid as u64,
-            Feature::AllowShortSeqnos => self.allow_short_seqnos as u64,
-            Feature::SequenceWindow => self.sequence_window,
-            Feature::EcnIncapable => self.ecn_incapable as u64,
-            Feature::AckRatio => self.ack_ratio as u64,
-            Feature::SendAckVector => self.send_ack_vector as u64,
-            Feature::SendNdpCount => self.send_ndp_count as u64,
-            Feature::MinimumChecksumCoverage => self.minimum_checksum_coverage as u64,
-            Feature::CheckDataChecksum => self.check_data_checksum as u64,
-            Feature::SendLossEventRate => self.send_loss_event_rate as u64,
-            Feature::SendRttEstimate => self.send_rtt_estimate as u64,
-        }
-    }
-
-    /// Sets `feature` to `value`, which must be valid.
-    pub(crate) const fn set(&mut self, feature: Feature, value: u64) {
-        match feature {
-            Feature::Ccid => self.ccid = value as u8,
-            Feature::AllowShortSeqnos => self.allow_short_seqnos = value != 0,
-            Feature::SequenceWindow => self.sequence_window = value,
-            Feature::EcnIncapable => self.ecn_incapable = value != 0,
-            Feature::AckRatio => self.ack_ratio = value as u16,
-            Feature::SendAckVector => self.send_ack_vector = value != 0,
-            Feature::SendNdpCount => self.send_ndp_count = value != 0,
-            Feature::MinimumChecksumCoverage => self.minimum_checksum_coverage = value as u8,
-            Feature::CheckDataChecksum => self.check_data_checksum = value != 0,
-            Feature::SendLossEventRate => self.send_loss_event_rate = value != 0,
-            Feature::SendRttEstimate => self.send_rtt_estimate = value != 0,
-        }
+    pub(crate) fn write(self, value: u64) -> OptionBytes {
+        let bytes = value.to_be_bytes();
+        OptionBytes::from_slice(&bytes[bytes.len() - self.width()..])
     }
 }
 

@@ -67,6 +67,7 @@ macro_rules! each {
     };
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl HcSender for SenderHalf {
     fn may_send(&self, now: Instant, bytes: u32) -> Permit {
         each!(self, sender => sender.may_send(now, bytes))
@@ -170,6 +171,7 @@ impl HcSender for SenderHalf {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl HcReceiver for ReceiverHalf {
     fn on_received(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
         each!(self, receiver => receiver.on_received(now, packet));
