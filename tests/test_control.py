@@ -460,6 +460,19 @@ def test_a_file_names_a_class_with_parameters(module: ModuleType) -> None:
     assert run(again).fingerprint == run(read).fingerprint
 
 
+def test_a_class_asks_for_selective_acknowledgements() -> None:
+    class Selective(Reno):
+        sack = True
+
+    def recovery(**given: Any) -> str:
+        [flow] = scenario(Tcp(**given)).inspect().scenario["flows"]
+        return str(flow["transport"]["tcp"]["recovery"])
+
+    assert recovery(control=Reno()) == "newreno"
+    assert recovery(control=Selective()) == "sack"
+    assert recovery(control=Selective(), recovery="reno") == "reno"
+
+
 @pytest.mark.parametrize(
     ("control", "table", "complaint"),
     [

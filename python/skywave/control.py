@@ -94,6 +94,10 @@ class Control:
     delivery_rate: ClassVar[bool] = False
     """Whether to measure the delivery rate for ``on_ack``. ``on_round_trip`` always has it."""
 
+    sack: ClassVar[bool] = False
+    """Whether TCP recovers with selective acknowledgements if ``Tcp.recovery`` is absent: ``sack``
+    instead of ``newreno``."""
+
     cwnd: float
     """Congestion window, in packets; initially that of the connection's settings."""
 

@@ -6,7 +6,9 @@ use skywave_registry::ParameterError;
 use skywave_units::{Duration, Instant};
 
 use crate::control::borne;
-use crate::{Ack, AnyControl, Control, ControlContext, ControlKind, Loss, Mark, rfc3390_window};
+use crate::{
+    Ack, AnyControl, Control, ControlContext, ControlKind, Loss, Mark, Wants, rfc3390_window,
+};
 
 /// The lower bound of ssthresh, and of cwnd after a loss (RFC 9438 section 4.6).
 const MIN_SSTHRESH: f64 = 2.0;
@@ -85,6 +87,11 @@ impl ControlKind for CubicParameters {
             return Err(ParameterError::new("beta", message));
         }
         Ok(())
+    }
+
+    /// Systems whose default CUBIC is use SACK with it (RFC 9438 section 1).
+    fn wants(&self) -> Wants {
+        Wants::default().with_sack()
     }
 
     fn build(&self, context: &ControlContext) -> AnyControl {

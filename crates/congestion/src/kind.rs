@@ -24,6 +24,31 @@ pub struct ControlContext {
     pub ns2: bool,
 }
 
+/// What a control works best with, where a transport or a user has a choice.
+///
+/// ```
+/// use skywave_congestion::Wants;
+///
+/// assert!(!Wants::default().sack);
+/// assert!(Wants::default().with_sack().sack);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wants {
+    /// Selective acknowledgements. Over TCP this is a recovery that uses them (RFC 6675), if none
+    /// is chosen; DCCP's Ack Vectors are always selective.
+    pub sack: bool,
+}
+
+impl Wants {
+    /// Asks for selective acknowledgements too.
+    #[must_use]
+    pub const fn with_sack(mut self) -> Self {
+        self.sack = true;
+        self
+    }
+}
+
 /// The parameters of a control, from which each connection's control is built.
 pub trait ControlKind: fmt::Debug + Send + Sync {
     /// Checks the parameters.
@@ -32,6 +57,11 @@ pub trait ControlKind: fmt::Debug + Send + Sync {
     /// [`ParameterError`] with the first invalid one.
     fn check(&self) -> Result<(), ParameterError> {
         Ok(())
+    }
+
+    /// Returns what the control works best with.
+    fn wants(&self) -> Wants {
+        Wants::default()
     }
 
     /// Builds a control for a new connection.

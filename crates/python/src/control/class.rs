@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
+use skywave_congestion::Wants;
 
 /// A class with parameters. Cheap to clone.
 #[derive(Clone)]
@@ -14,6 +15,7 @@ pub(crate) struct Class {
     /// The class's own name, for errors.
     pub(super) name: Arc<str>,
     pub(super) calls: Calls,
+    pub(super) wants: Wants,
     pub(super) place: Place,
 }
 
@@ -58,6 +60,10 @@ impl Class {
                 packets: overrides("on_packet_acked")?,
                 inner_values: overrides("inner_values")?,
             },
+            wants: match class.getattr("sack")?.is_truthy()? {
+                true => Wants::default().with_sack(),
+                false => Wants::default(),
+            },
             place,
             class: Arc::new(class.clone().unbind()),
             parameters: Arc::new(parameters.clone().unbind()),
@@ -75,6 +81,7 @@ impl fmt::Debug for Class {
         f.debug_struct("Class")
             .field("name", &self.name)
             .field("calls", &self.calls)
+            .field("wants", &self.wants)
             .field("place", &self.place)
             .finish_non_exhaustive()
     }

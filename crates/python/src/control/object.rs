@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use skywave_congestion::{
     Ack, AckedPacket, AnyControl, Control, ControlContext, ControlFailure, ControlKind, Interests,
-    Loss, Mark, Pacing, Sent,
+    Loss, Mark, Pacing, Sent, Wants,
 };
 use skywave_units::Instant;
 
@@ -179,6 +179,10 @@ impl ObjectControl {
 }
 
 impl ControlKind for Class {
+    fn wants(&self) -> Wants {
+        self.wants
+    }
+
     fn build(&self, context: &ControlContext) -> AnyControl {
         AnyControl::new(ObjectControl::new(self.clone(), context))
     }

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use skywave_congestion::{
-    ControlContext, ControlKind, CubicParameters, Vegas, VegasParameters, VegasRules,
-};
+use skywave_congestion::{ControlContext, ControlKind, Vegas, VegasParameters, VegasRules};
 use skywave_registry::{OpenSet, ParameterError};
 
 use super::{Header, ReceiverExtension, RecoveryAlgorithm, SenderControl};
@@ -79,6 +77,10 @@ impl TcpControlKind for AnyTransport {
     fn build(&self, context: &ControlContext) -> SenderControl {
         self.0.build(context).into()
     }
+
+    fn recovery(&self) -> Option<RecoveryAlgorithm> {
+        self.0.wants().sack.then_some(RecoveryAlgorithm::Sack)
+    }
 }
 
 /// TCP-specific controls by name. They take precedence over transport-independent controls with the
@@ -100,34 +102,12 @@ where
 /// The TCP-specific controls of this crate.
 pub fn built_in_tcp_controls() -> TcpControls {
     let mut controls = OpenSet::new("control");
-    let set = &mut controls;
-    register_tcp_control::<TcpCubic>(set, "cubic", "CUBIC (RFC 9438), with SACK.");
     register_tcp_control::<TcpVegas>(
-        set,
+        &mut controls,
         "vegas",
         "TCP Vegas (Brakmo and Peterson 1995), or ns-2's variant.",
     );
     controls
-}
-
-// CUBIC with SACK, as in the systems whose default CUBIC is (RFC 9438 section 1).
-#[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize, Deserialize)]
-#[schemars(inline)]
-#[serde(transparent)]
-struct TcpCubic(CubicParameters);
-
-impl TcpControlKind for TcpCubic {
-    fn check(&self) -> Result<(), ParameterError> {
-        self.0.check()
-    }
-
-    fn build(&self, context: &ControlContext) -> SenderControl {
-        self.0.build(context).into()
-    }
-
-    fn recovery(&self) -> Option<RecoveryAlgorithm> {
-        Some(RecoveryAlgorithm::Sack)
-    }
 }
 
 /// Vegas with its own recovery and, in its ns-2 variant, with its inflation of cwnd.
@@ -152,5 +132,21 @@ impl TcpControlKind for TcpVegas {
 
     fn recovery(&self) -> Option<RecoveryAlgorithm> {
         Some(RecoveryAlgorithm::Vegas)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skywave_congestion::{CubicParameters, RenoParameters};
+
+    use super::*;
+
+    /// A control names no recovery of TCP's, but what it works best with.
+    #[test]
+    fn a_control_that_wants_sack_recovers_with_it() {
+        let cubic = AnyTransport(Arc::new(CubicParameters::default()));
+        assert_eq!(cubic.recovery(), Some(RecoveryAlgorithm::Sack));
+        let reno = AnyTransport(Arc::new(RenoParameters::default()));
+        assert_eq!(reno.recovery(), None);
     }
 }
