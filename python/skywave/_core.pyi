@@ -364,6 +364,30 @@ class AckedPacket:
     def ecn(self) -> int:
         """The ECN field on arrival, as far as the protocol reports it; 3 is CE."""
 
+class LostPacket:
+    """A data packet found lost. It may turn out to be late; then it is acknowledged as well."""
+
+    def __init__(
+        self,
+        *,
+        now_s: float = ...,
+        number: int = ...,
+        sent_at_s: float = ...,
+        transmissions: int = ...,
+    ) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When it was found lost, in seconds."""
+    @property
+    def number(self) -> int:
+        """The packet's number, as in :class:`Sent`."""
+    @property
+    def sent_at_s(self) -> float:
+        """When the packet was sent, in seconds; for TCP, when it was last sent."""
+    @property
+    def transmissions(self) -> int:
+        """How often the packet was sent; can exceed 1 only for TCP."""
+
 class Ack:
     """An acknowledgement."""
 

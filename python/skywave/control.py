@@ -40,6 +40,7 @@ from skywave._core import (
     AckedPacket,
     Context,
     Loss,
+    LostPacket,
     Mark,
     Pacing,
     RoundTrip,
@@ -58,6 +59,7 @@ __all__ = [
     "Context",
     "Control",
     "Loss",
+    "LostPacket",
     "Mark",
     "Pacing",
     "RoundTrip",
@@ -155,6 +157,13 @@ class Control:
         """Handle a packet acknowledged for the first time. Called only if a class defines it.
 
         The calls for the packets of an acknowledgement precede ``on_ack``.
+        """
+
+    def on_packet_lost(self, packet: LostPacket) -> None:
+        """Handle a packet found lost. Called only if a class defines it.
+
+        Each transmission is reported at most once, before the ``on_loss`` or ``on_timeout`` that it
+        causes. Losses found later in the same window of data cause no such call.
         """
 
     # Subclasses define these. The core rejects a class that lacks one it would call. They raise for

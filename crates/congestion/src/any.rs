@@ -4,7 +4,10 @@ use core::fmt;
 
 use skywave_units::Instant;
 
-use crate::{Ack, AckedPacket, Aimd, Control, ControlFailure, Interests, Loss, Mark, Pacing, Sent};
+use crate::{
+    Ack, AckedPacket, Aimd, Control, ControlFailure, Interests, Loss, LostPacket, Mark, Pacing,
+    Sent,
+};
 
 /// A control chosen at run time: built-in or user-defined.
 #[non_exhaustive]
@@ -63,6 +66,10 @@ impl Control for AnyControl {
 
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         each!(self, control => control.on_packet_acked(packet));
+    }
+
+    fn on_packet_lost(&mut self, packet: &LostPacket) {
+        each!(self, control => control.on_packet_lost(packet));
     }
 
     fn on_ack(&mut self, ack: &Ack) {

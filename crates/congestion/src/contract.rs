@@ -22,7 +22,8 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
 use crate::{
-    Ack, AckedPacket, AnyControl, Control, ControlFailure, DeliveryRate, Loss, Mark, Sent,
+    Ack, AckedPacket, AnyControl, Control, ControlFailure, DeliveryRate, Loss, LostPacket, Mark,
+    Sent,
 };
 
 /// The lower bound of the limit that a loss, a mark or a timeout puts on any window: the least
@@ -322,14 +323,17 @@ impl Bench {
                 packets,
                 is_repeated,
             } => {
+                let lost = self.in_flight.len().min(packets.into());
+                for (number, sent_at) in self.in_flight.drain(..lost) {
+                    let packet = LostPacket::new(now, number, sent_at, 1);
+                    self.control.on_packet_lost(&packet);
+                }
                 self.control.on_loss(&Loss {
                     now,
                     in_flight,
                     lost: packets.into(),
                     is_repeated,
                 });
-                let lost = self.in_flight.len().min(packets.into());
-                self.in_flight.drain(..lost);
             }
             Call::Mark => self.control.on_mark(&Mark {
                 now,

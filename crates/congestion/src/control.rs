@@ -9,7 +9,7 @@ use crate::{ControlFailure, DeliveryRate, Pacing};
 /// on request, because it costs memory per packet. It asks once, when a connection starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interests {
-    /// Calls of [`Control::on_packet_acked`] for each packet.
+    /// Calls of [`Control::on_packet_acked`] and [`Control::on_packet_lost`] for each packet.
     pub packets: bool,
     /// [`Ack::delivery_rate`].
     pub delivery_rate: bool,
@@ -46,6 +46,32 @@ pub struct AckedPacket {
     pub transmissions: u32,
     /// The ECN bits with which it reached the receiver, as far as the protocol reports them.
     pub ecn: Ecn,
+}
+
+/// A packet found lost. It may turn out to be late: then it is acknowledged as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LostPacket {
+    /// When it was found lost.
+    pub now: Instant,
+    /// [`Sent::number`], as in [`AckedPacket::number`].
+    pub number: u64,
+    /// When it was sent; for TCP, last sent.
+    pub sent_at: Instant,
+    /// How often it was sent; more than once only for TCP.
+    pub transmissions: u32,
+}
+
+impl LostPacket {
+    /// A packet found lost at `now`.
+    pub const fn new(now: Instant, number: u64, sent_at: Instant, transmissions: u32) -> Self {
+        Self {
+            now,
+            number,
+            sent_at,
+            transmissions,
+        }
+    }
 }
 
 /// The summary of an acknowledgement, reported after its individual packets.
@@ -156,6 +182,14 @@ pub trait Control {
     /// acknowledgement, before one call of [`Control::on_ack`]. TCP calls it only if it keeps a log
     /// of segments: for [`Interests`], or for a recovery that times them.
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
+        let _ = packet;
+    }
+
+    /// Reports a data packet that is lost: each transmission at most once, before the call of
+    /// [`Control::on_loss`] or [`Control::on_timeout`] that it causes. Losses that are found later in
+    /// the same window of data cause no such call. TCP calls it under the conditions of
+    /// [`Control::on_packet_acked`].
+    fn on_packet_lost(&mut self, packet: &LostPacket) {
         let _ = packet;
     }
 

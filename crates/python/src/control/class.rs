@@ -35,7 +35,8 @@ pub(super) struct Calls {
     pub(super) by_round_trip: bool,
     pub(super) delivery_rate: bool,
     pub(super) sent: bool,
-    pub(super) packets: bool,
+    pub(super) acked_packets: bool,
+    pub(super) lost_packets: bool,
     pub(super) inner_values: bool,
 }
 
@@ -57,7 +58,8 @@ impl Class {
                 by_round_trip: every.to_string_lossy() == "round-trip",
                 delivery_rate: class.getattr("delivery_rate")?.is_truthy()?,
                 sent: overrides("on_sent")?,
-                packets: overrides("on_packet_acked")?,
+                acked_packets: overrides("on_packet_acked")?,
+                lost_packets: overrides("on_packet_lost")?,
                 inner_values: overrides("inner_values")?,
             },
             wants: match class.getattr("sack")?.is_truthy()? {

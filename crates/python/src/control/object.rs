@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use skywave_congestion::{
     Ack, AckedPacket, AnyControl, Control, ControlContext, ControlFailure, ControlKind, Interests,
-    Loss, Mark, Pacing, Sent, Wants,
+    Loss, LostPacket, Mark, Pacing, Sent, Wants,
 };
 use skywave_units::Instant;
 
@@ -192,7 +192,7 @@ impl ControlKind for Class {
 impl Control for ObjectControl {
     fn interests(&self) -> Interests {
         Interests {
-            packets: self.class.calls.packets,
+            packets: self.class.calls.acked_packets || self.class.calls.lost_packets,
             delivery_rate: self.class.calls.delivery_rate || self.class.calls.by_round_trip,
         }
     }
@@ -204,8 +204,14 @@ impl Control for ObjectControl {
     }
 
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
-        if self.class.calls.packets {
+        if self.class.calls.acked_packets {
             self.call("on_packet_acked", || (values::AckedPacket::from(packet),));
+        }
+    }
+
+    fn on_packet_lost(&mut self, packet: &LostPacket) {
+        if self.class.calls.lost_packets {
+            self.call("on_packet_lost", || (values::LostPacket::from(packet),));
         }
     }
 

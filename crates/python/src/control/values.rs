@@ -70,6 +70,16 @@ value!(
 );
 
 value!(
+    /// A data packet that has been found lost.
+    LostPacket {
+        now_s: f64 = 0.0,
+        number: u64 = 0,
+        sent_at_s: f64 = 0.0,
+        transmissions: u32 = 1,
+    }
+);
+
+value!(
     /// An acknowledgement.
     Ack {
         now_s: f64 = 0.0,
@@ -228,6 +238,17 @@ impl From<&congestion::AckedPacket> for AckedPacket {
     }
 }
 
+impl From<&congestion::LostPacket> for LostPacket {
+    fn from(packet: &congestion::LostPacket) -> Self {
+        Self {
+            now_s: packet.now.as_secs_f64(),
+            number: packet.number,
+            sent_at_s: packet.sent_at.as_secs_f64(),
+            transmissions: packet.transmissions,
+        }
+    }
+}
+
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Self {
         Self {
@@ -279,6 +300,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Context>()?;
     module.add_class::<Sent>()?;
     module.add_class::<AckedPacket>()?;
+    module.add_class::<LostPacket>()?;
     module.add_class::<Ack>()?;
     module.add_class::<RoundTrip>()?;
     module.add_class::<Loss>()?;

@@ -26,6 +26,8 @@ pub(super) struct SentSegment {
     pub(super) sent_at: Instant,
     /// How often it has been sent.
     pub(super) transmissions: u32,
+    /// Whether it is lost, and has not been sent again.
+    pub(super) is_lost: bool,
 }
 
 /// What a log records.
@@ -193,6 +195,59 @@ impl SentLog {
         Some(segment)
     }
 
+    /// Passes the segments that are lost to `each`, once per transmission: those that begin before
+    /// `below`, and the first one if `is_first_lost`. What was retransmitted is lost only if the first
+    /// one was, and is lost: SACKs do not tell a retransmission from the original.
+    pub(super) fn take_lost(
+        &mut self,
+        below: u64,
+        is_first_lost: bool,
+        each: impl FnMut(&SentSegment),
+    ) {
+        let first = self.records.as_ref().and_then(|it| it.segments.front());
+        let Some(&SentSegment {
+            start,
+            transmissions,
+            ..
+        }) = first
+        else {
+            return;
+        };
+        let are_repeated_lost = is_first_lost && transmissions > 1;
+        self.mark_lost(
+            below.max(start + 1),
+            |sent| {
+                is_first_lost && sent.start == start
+                    || sent.start < below && (are_repeated_lost || sent.transmissions == 1)
+            },
+            each,
+        );
+    }
+
+    /// Passes all segments that have not arrived to `each`, once per transmission.
+    pub(super) fn take_all(&mut self, each: impl FnMut(&SentSegment)) {
+        self.mark_lost(u64::MAX, |_| true, each);
+    }
+
+    fn mark_lost(
+        &mut self,
+        below: u64,
+        is_lost: impl Fn(&SentSegment) -> bool,
+        mut each: impl FnMut(&SentSegment),
+    ) {
+        let Some(records) = &mut self.records else {
+            return;
+        };
+        let segments = records.segments.iter_mut();
+        for sent in segments.take_while(|sent| sent.start < below) {
+            let has_arrived = records.sacks.skip(sent.start) >= sent.end;
+            if !sent.is_lost && !has_arrived && is_lost(sent) {
+                sent.is_lost = true;
+                each(sent);
+            }
+        }
+    }
+
     /// The delivery rate, after everything covered by an acknowledgement was recorded and removed;
     /// `rtt` is the acknowledgement's sample.
     pub(super) fn delivery_rate(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
@@ -228,6 +283,7 @@ impl Records {
         let again = self.segments.range_mut(first..);
         for sent in again.take_while(|sent| sent.start < end) {
             sent.sent_at = now;
+            sent.is_lost = false;
             sent.transmissions = sent.transmissions.saturating_add(1);
             if let Some(delivery) = &mut self.delivery {
                 delivery.on_sent(now, sent, data_end);
@@ -242,6 +298,7 @@ impl Records {
                 end,
                 sent_at: now,
                 transmissions: before.map_or(1, |before| before.transmissions.saturating_add(1)),
+                is_lost: false,
             };
             if let Some(delivery) = &mut self.delivery {
                 delivery.on_sent(now, &segment, data_end);

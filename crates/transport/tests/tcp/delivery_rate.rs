@@ -9,6 +9,7 @@ use skywave_transport::tcp::{
     Ports, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender, SenderConfig,
 };
 use skywave_units::{Duration, Instant, Rate};
+use skywave_wire::tcp::Segment;
 
 use crate::network::{Direction, Fate, Link, Network};
 use crate::script::{RTT, Script, config, full};
@@ -55,6 +56,19 @@ const BOTTLENECK: f64 = 2e6 * 1000.0 / 1040.0;
 /// many of 256 segments.
 fn transfer(bytes: u64, cwnd: f64, loss: u32, recovery: RecoveryAlgorithm) -> Vec<DeliveryRate> {
     let (control, samples) = keeper(cwnd);
+    carry(bytes, control, loss, recovery);
+    let samples = samples.lock().unwrap();
+    samples.clone()
+}
+
+/// Transfers `bytes` over a bottleneck of 2 Mbit/s and 40 ms that loses this many of 256 segments.
+/// Returns how many segments with data were lost.
+pub(crate) fn carry(
+    bytes: u64,
+    control: AnyControl,
+    loss: u32,
+    recovery: RecoveryAlgorithm,
+) -> u64 {
     let (local, remote) = (1, 2);
     let sender_config = SenderConfig {
         segment_size: 1000,
@@ -71,8 +85,10 @@ fn transfer(bytes: u64, cwnd: f64, loss: u32, recovery: RecoveryAlgorithm) -> Ve
     };
     let receiver = Receiver::new(receiver_config, ports, 8);
     let mut random = SplitMix64::seed_from_u64(9);
-    let fate = |direction, _, _: &_| {
+    let mut lost = 0;
+    let fate = |direction, _, segment: &Segment| {
         if direction == Direction::Forward && random.next_u32() >> 24 < loss {
+            lost += u64::from(!segment.payload.is_empty());
             Fate::Drop
         } else {
             Fate::Pass
@@ -86,8 +102,8 @@ fn transfer(bytes: u64, cwnd: f64, loss: u32, recovery: RecoveryAlgorithm) -> Ve
     });
     network.run(Instant::ZERO + Duration::from_secs(10_000), &mut |_, _| {});
     assert!(network.receiver.get().is_finished());
-    let samples = samples.lock().unwrap();
-    samples.clone()
+    drop(network);
+    lost
 }
 
 fn bps(rate: Rate) -> f64 {

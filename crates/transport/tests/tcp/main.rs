@@ -7,6 +7,7 @@ mod delivery;
 mod delivery_rate;
 mod ecn;
 mod extension;
+mod lost_packets;
 mod network;
 mod ns2_newreno;
 mod pacing;

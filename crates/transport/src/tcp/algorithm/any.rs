@@ -61,8 +61,8 @@ impl Detection for AnyDetection {
         each_detection!(self, detection => detection.expire(now, at, log))
     }
 
-    fn lost(&self, at: Position, log: &SentLog) -> u64 {
-        each_detection!(self, detection => detection.lost(at, log))
+    fn lost_below(&self, at: Position, log: &SentLog) -> u64 {
+        each_detection!(self, detection => detection.lost_below(at, log))
     }
 
     fn limited_transmit(&self) -> u32 {

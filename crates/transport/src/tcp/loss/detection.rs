@@ -46,9 +46,9 @@ pub(in crate::tcp) trait Detection: fmt::Debug + Send {
         Found::Nothing
     }
 
-    /// Returns the number of unacknowledged bytes that are known to be lost; zero if the detection
-    /// knows only that something was lost.
-    fn lost(&self, at: Position, log: &SentLog) -> u64 {
+    /// Returns the offset below which everything that is not SACKed is lost; zero if the detection
+    /// finds no other loss than that of the first unacknowledged segment.
+    fn lost_below(&self, at: Position, log: &SentLog) -> u64 {
         let _ = (at, log);
         0
     }

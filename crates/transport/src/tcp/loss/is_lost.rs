@@ -63,9 +63,8 @@ impl Detection for IsLost {
         self.duplicates = 0;
     }
 
-    fn lost(&self, at: Position, log: &SentLog) -> u64 {
-        let below = log.sacks().lost_below(at.smss);
-        below.saturating_sub(at.una + log.sacks().sacked_before(below))
+    fn lost_below(&self, at: Position, log: &SentLog) -> u64 {
+        log.sacks().lost_below(at.smss)
     }
 
     fn limited_transmit(&self) -> u32 {

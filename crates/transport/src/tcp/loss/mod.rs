@@ -279,7 +279,30 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     /// something was lost.
     #[cold]
     pub(super) fn lost(&self, at: Position) -> u64 {
-        self.detection.lost(at, &self.log)
+        let below = self.detection.lost_below(at, &self.log);
+        below.saturating_sub(at.una + self.log.sacks().sacked_before(below))
+    }
+
+    /// Passes each segment that is lost, and was not passed since it was last sent, to `each`.
+    /// `is_first_lost` says whether the first unacknowledged one is lost in any case.
+    pub(super) fn take_lost(
+        &mut self,
+        at: Position,
+        is_first_lost: bool,
+        each: impl FnMut(&SentSegment),
+    ) {
+        if self.keeps_times {
+            let below = self.detection.lost_below(at, &self.log);
+            self.log.take_lost(below, is_first_lost, each);
+        }
+    }
+
+    /// Passes every segment that is neither acknowledged nor SACKed, and was not passed since it was
+    /// last sent, to `each`.
+    pub(super) fn take_all(&mut self, each: impl FnMut(&SentSegment)) {
+        if self.keeps_times {
+            self.log.take_all(each);
+        }
     }
 
     /// Takes a change of cwnd itself. Call after each acknowledgement.

@@ -3,8 +3,8 @@
 use core::fmt;
 
 use skywave_congestion::{
-    Ack, AckedPacket, Aimd, AnyControl, Control, ControlFailure, Interests, Loss, Mark, Pacing,
-    Sent, Vegas,
+    Ack, AckedPacket, Aimd, AnyControl, Control, ControlFailure, Interests, Loss, LostPacket, Mark,
+    Pacing, Sent, Vegas,
 };
 use skywave_units::Instant;
 
@@ -93,6 +93,10 @@ impl Control for SenderControl {
 
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         each!(self, control => control.on_packet_acked(packet));
+    }
+
+    fn on_packet_lost(&mut self, packet: &LostPacket) {
+        each!(self, control => control.on_packet_lost(packet));
     }
 
     #[inline(always)]

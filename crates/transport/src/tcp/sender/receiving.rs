@@ -1,12 +1,15 @@
 //! Handles acknowledgements and timeouts.
 
-use skywave_congestion::{Ack, AckedPacket, Control, DeliveryRate, Loss, Mark, RttEstimator};
+use skywave_congestion::{
+    Ack, AckedPacket, Control, DeliveryRate, Loss, LostPacket, Mark, RttEstimator,
+};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
 
 use super::{Sender, State, keeps};
 use crate::tcp::loss::{Begin, OnDuplicate, OnProgress, Phase};
 use crate::tcp::receive_window::MAX_WINDOW_SHIFT;
+use crate::tcp::sent_log::SentSegment;
 use crate::tcp::{Header, LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
 
 /// The segment size of a peer that sends no MSS option (RFC 9293 section 3.7.1).
@@ -211,6 +214,7 @@ impl Sender {
             }
             OnProgress::Overdue => {
                 self.control.on_ack(&summary);
+                self.tell_lost_packets(now, true);
                 if self.flight() > 0 {
                     self.due.retransmission = true;
                     if !self.config.recovery.times_retransmissions() {
@@ -221,7 +225,10 @@ impl Sender {
                     self.due.probe = self.una < self.end;
                 }
             }
-            OnProgress::Recovery(Phase::Partial { retransmit, .. }) => self.on_partial(retransmit),
+            OnProgress::Recovery(Phase::Partial { retransmit, .. }) => {
+                self.tell_lost_packets(now, retransmit);
+                self.on_partial(retransmit);
+            }
             OnProgress::Recovery(Phase::Full) => self.on_recovered(&summary),
         }
         if self.flight() == 0 {
@@ -306,16 +313,23 @@ impl Sender {
 
     fn repair(&mut self, now: Instant, answer: OnDuplicate) {
         match answer {
-            OnDuplicate::Wait => {}
+            OnDuplicate::Wait => self.tell_lost_packets(now, false),
             OnDuplicate::Loss { begin, is_repeated } => {
                 self.begin_recovery(now, begin, is_repeated);
             }
-            OnDuplicate::Retransmit => self.restart_with_retransmission(now),
+            OnDuplicate::Retransmit => {
+                self.tell_lost_packets(now, true);
+                self.restart_with_retransmission(now);
+            }
         }
         self.change_cwnd();
     }
 
     fn begin_recovery(&mut self, now: Instant, begin: Begin, is_repeated: bool) {
+        match begin {
+            Begin::Restart => self.tell_all_lost(now),
+            Begin::Retransmit | Begin::Wait => self.tell_lost_packets(now, true),
+        }
         self.tell_loss(now, is_repeated);
         match begin {
             Begin::Retransmit => self.restart_with_retransmission(now),
@@ -335,6 +349,23 @@ impl Sender {
         if let Some(change) = self.loss.take_cwnd_change() {
             self.control.change_cwnd(change);
         }
+    }
+
+    /// Reports the packets that are newly known to be lost, if the control asks for them.
+    fn tell_lost_packets(&mut self, now: Instant, is_first_lost: bool) {
+        let at = self.position();
+        let control = &mut self.control;
+        self.loss.take_lost(at, is_first_lost, |segment| {
+            control.on_packet_lost(&lost_packet(now, segment));
+        });
+    }
+
+    /// Reports all packets that have not arrived as lost, because they will be sent again.
+    fn tell_all_lost(&mut self, now: Instant) {
+        let control = &mut self.control;
+        self.loss.take_all(|segment| {
+            control.on_packet_lost(&lost_packet(now, segment));
+        });
     }
 
     /// Reports a loss: the control reduces the window, and the peer is told (CWR).
@@ -383,6 +414,7 @@ impl Sender {
     pub(super) fn on_timeout(&mut self, now: Instant) {
         self.counters.timeouts += 1;
         self.ecn.on_reduced(self.max);
+        self.tell_all_lost(now);
         self.control.on_timeout(now, self.flight_at_loss());
         self.loss.on_timeout(now, self.position());
         self.nxt = self.una;
@@ -400,4 +432,8 @@ impl Sender {
         self.rtt.back_off();
         self.restart_timer(now);
     }
+}
+
+fn lost_packet(now: Instant, segment: &SentSegment) -> LostPacket {
+    LostPacket::new(now, segment.start, segment.sent_at, segment.transmissions)
 }

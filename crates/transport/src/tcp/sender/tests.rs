@@ -43,8 +43,8 @@ impl Detection for ByTime {
         Found::Loss { is_repeated: false }
     }
 
-    fn lost(&self, at: Position, log: &SentLog) -> u64 {
-        log.sacks().hole(at.una).map_or(0, |hole| hole.end - at.una)
+    fn lost_below(&self, at: Position, log: &SentLog) -> u64 {
+        log.sacks().hole(at.una).map_or(0, |hole| hole.end)
     }
 
     fn is_quiet(&self, _log: &SentLog) -> bool {
