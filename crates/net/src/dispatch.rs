@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use skywave_transport::dccp::{self, Connection, Outlet as _, State};
+use skywave_transport::session::Session;
 use skywave_transport::{End as _, Transmit};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{Packet, PacketType, ParseError};
@@ -63,7 +64,7 @@ impl Shared {
                 }
                 Found::Flow(flow) => {
                     let others = core::iter::from_fn(|| arrival.pop_for(&key));
-                    let is_first = flow.receive(now, |connection, mut log| {
+                    let is_first = flow.receive(now, |session, mut log| {
                         if let Some(log) = &mut log {
                             log.received(now, ecn, &packet);
                         }
@@ -72,14 +73,16 @@ impl Shared {
                                 log.received_bytes(now, ecn, bytes, checksum);
                             }
                         });
-                        let (count, bytes) = (connection.readable(), connection.received_bytes());
-                        connection.receive(now, ecn, packet);
-                        let malformed = connection.receive_all(now, ecn, checksum, others);
+                        let before = session.connection();
+                        let (count, bytes) = (before.readable(), before.received_bytes());
+                        session.receive(now, ecn, packet);
+                        let malformed = session.receive_all(now, ecn, checksum, others);
                         self.counters.malformed(malformed);
                         // Otherwise a peer could make each datagram keep a buffer of its own.
-                        let new = connection.received_bytes() - bytes;
+                        let after = session.connection();
+                        let new = after.received_bytes() - bytes;
                         if new > 0 && new < kept / WORTH_KEEPING {
-                            connection.detach_newest(connection.readable() - count);
+                            session.detach_newest(after.readable() - count);
                         }
                     });
                     if is_first {
@@ -174,7 +177,8 @@ impl Shared {
             .ok()
             .map(|route| route.mtu);
         let is_half_open = server.state() == State::Respond;
-        let flow = Flow::new(self, key, Some(Arc::clone(mailbox)), server, mtu);
+        let session = Session::new(server);
+        let flow = Flow::new(self, key, Some(Arc::clone(mailbox)), session, mtu);
         if let Some((ecn, request)) = request {
             flow.log_request(now, ecn, request);
         }
@@ -252,7 +256,7 @@ impl Shared {
             // It comes from this host itself, and over IPv4 names no port.
             for flow in self.flows_to(error.peer, None) {
                 let now = self.clock.now();
-                flow.apply(|connection| connection.on_local_mtu(now, mtu));
+                flow.apply(|session| session.on_local_mtu(now, mtu));
             }
             return;
         }
@@ -262,7 +266,7 @@ impl Shared {
             match error.kind {
                 NetworkErrorKind::TooBig(mtu) => {
                     let now = self.clock.now();
-                    flow.apply(|connection| connection.on_too_big(now, mtu, quoted));
+                    flow.apply(|session| session.on_too_big(now, mtu, quoted));
                 }
                 NetworkErrorKind::Unreachable => {
                     let waits = flow.look(|connection| {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use skywave_congestion::ControlFailure;
 use skywave_transport::dccp::ConfigError;
+use skywave_transport::session::Cause;
 use skywave_wire::dccp::ResetCode;
 use thiserror::Error;
 
@@ -233,6 +234,24 @@ pub enum ConnectionError {
     /// The endpoint, or its runtime, was shut down.
     #[error("the endpoint has been shut down; open another one")]
     EndpointClosed,
+}
+
+impl From<Cause> for ConnectionError {
+    fn from(cause: Cause) -> Self {
+        match cause {
+            Cause::Closed => Self::Closed,
+            Cause::Refused => Self::Refused,
+            Cause::BadServiceCode => Self::BadServiceCode,
+            Cause::TooBusy => Self::TooBusy,
+            Cause::Reset { code } => Self::Reset { code },
+            Cause::Violation { code } => Self::Violation { code },
+            Cause::TimedOut => Self::TimedOut,
+            Cause::PeerGone => Self::PeerGone,
+            Cause::Idle => Self::Idle,
+            Cause::Aborted => Self::Aborted,
+            Cause::ControlFailed(failure) => Self::ControlFailed(failure),
+        }
+    }
 }
 
 fn from(local: &Option<IpAddr>) -> String {

@@ -5,6 +5,7 @@
 //! sockets.
 //!
 //! - [`dccp`]: the Datagram Congestion Control Protocol (RFC 4340) and its CCIDs.
+//! - [`session`]: a DCCP connection as an application sees it, with an optional layer such as DTLS.
 //! - [`tcp`]: one direction of TCP, for comparison.
 //! - [`udp`]: UDP, without congestion control.
 //!
@@ -107,6 +108,7 @@ extern crate self as skywave_transport;
 pub mod dccp;
 mod dplpmtud;
 mod end;
+pub mod session;
 pub mod tcp;
 pub mod udp;
 

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use skywave_transport::dccp::{Connection, Datagram, SendError};
+use skywave_transport::dccp::{Datagram, SendError};
+use skywave_transport::session::Session;
 use skywave_units::Instant;
 
 use super::{Flow, FlowState, GATHER};
@@ -21,8 +22,8 @@ impl Flow {
     /// Passes a datagram to the connection, which sends it at once or together with those that
     /// follow. The datagram is taken only on success.
     pub(crate) fn offer(self: &Arc<Self>, datagram: &mut Bytes) -> Result<(), SendError> {
-        self.hand_over(|connection| {
-            connection.send_with(datagram.len(), || core::mem::take(datagram).into())
+        self.hand_over(|session| {
+            session.send_with(datagram.len(), || core::mem::take(datagram).into())
         })
     }
 
@@ -32,17 +33,17 @@ impl Flow {
         self: &Arc<Self>,
         datagrams: &mut VecDeque<Bytes>,
     ) -> Result<(), SendError> {
-        self.hand_over(|connection| connection.send_all(datagrams))
+        self.hand_over(|session| session.send_all(datagrams))
     }
 
     fn hand_over(
         self: &Arc<Self>,
-        send: impl FnOnce(&mut Connection) -> Result<(), SendError>,
+        send: impl FnOnce(&mut Session) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         let room = self.shared.memory.room();
-        let send = |connection: &mut Connection| {
-            connection.set_queue_room(room);
-            send(connection)
+        let send = |session: &mut Session| {
+            session.set_queue_room(room);
+            send(session)
         };
         let mut state = locked(&self.state);
         let now = if state.is_pending {
@@ -52,7 +53,7 @@ impl Flow {
             self.shared.clock.now()
         };
         if state.is_pending || now < state.gather_until {
-            let (answer, ()) = state.connection.apply(now, send, |drain| drain.postpone());
+            let (answer, ()) = state.session.apply(now, send, |drain| drain.postpone());
             self.leave_to_driver(&mut state);
             return answer;
         }
@@ -85,26 +86,26 @@ impl Flow {
             take(datagram);
             count += 1;
         }
-        if count < limit && state.connection.get().readable() > 0 {
+        if count < limit && state.connection().readable() > 0 {
             let FlowState {
-                connection,
+                session,
                 inbox,
                 inbox_bytes,
                 ..
             } = &mut *state;
-            let read = |connection: &mut Connection| {
+            let read = |session: &mut Session| {
                 while count < limit
-                    && let Some(datagram) = connection.recv()
+                    && let Some(datagram) = session.recv()
                 {
                     take(datagram);
                     count += 1;
                 }
                 let ahead = INBOX.saturating_sub(limit);
-                let next = core::iter::from_fn(|| connection.recv()).take(ahead);
+                let next = core::iter::from_fn(|| session.recv()).take(ahead);
                 inbox.extend(next.inspect(|next| *inbox_bytes += next.payload.len()));
             };
             // Reading causes no packet and no timer, so the time does not matter.
-            connection.apply(Instant::ZERO, read, |drain| drain.postpone());
+            session.apply(Instant::ZERO, read, |drain| drain.postpone());
         }
         if count > 0 {
             self.account(&mut state);
@@ -115,7 +116,7 @@ impl Flow {
     /// Whether there is a datagram to read.
     pub(crate) fn has_unread(&self) -> bool {
         let state = locked(&self.state);
-        state.inbox.len() + state.connection.get().readable() > 0
+        state.inbox.len() + state.connection().readable() > 0
     }
 
     /// Starts closing the connection.
@@ -131,7 +132,7 @@ impl Flow {
             }
         };
         let now = self.shared.clock.now();
-        self.apply(|connection| connection.close(now));
+        self.apply(|session| session.close(now));
         if let Some(oldest) = oldest {
             self.shared.counters.closing_dropped();
             self.shared
@@ -142,19 +143,15 @@ impl Flow {
 
     /// Ends the connection immediately and tells the application `reason`.
     pub(crate) fn abort(self: &Arc<Self>, reason: ConnectionError) {
-        {
-            let mut state = locked(&self.state);
-            state.is_aborted = true;
-            state.end.get_or_insert(reason);
-        }
+        locked(&self.state).end.get_or_insert(reason);
         let now = self.shared.clock.now();
-        self.apply(|connection| connection.abort(now));
+        self.apply(|session| session.abort(now));
     }
 
     /// Whether the send queue is empty. If not, `writable` reports when it is.
     pub(crate) fn is_flushed(&self) -> bool {
         let mut state = locked(&self.state);
-        state.is_flushing = state.connection.get().stats().queued > 0;
+        state.is_flushing = state.connection().stats().queued > 0;
         !state.is_flushing
     }
 
@@ -162,7 +159,7 @@ impl Flow {
     /// ended.
     pub(crate) fn discarded(&self) -> u64 {
         let state = locked(&self.state);
-        let counters = state.connection.get().stats().counters;
+        let counters = state.connection().stats().counters;
         counters.datagrams_discarded - state.too_large
     }
 

@@ -11,11 +11,12 @@ mod application;
 use std::collections::VecDeque;
 use std::sync::{Arc, TryLockError};
 
-use skywave_transport::dccp::{Connection, Datagram, Event, Origin, Role, State};
+use skywave_transport::dccp::{Connection, Datagram, Role, State};
+use skywave_transport::session::{Event, Session};
 use skywave_transport::{Driven, End as _};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
-use skywave_wire::dccp::{DccpOption, Packet, ResetCode};
+use skywave_wire::dccp::{DccpOption, Packet};
 use tokio::sync::Notify;
 use tracing::{Span, debug, info, info_span};
 
@@ -64,7 +65,7 @@ pub(crate) struct Flow {
 
 #[derive(Debug)]
 pub(crate) struct FlowState {
-    connection: Driven<Connection>,
+    session: Driven<Session>,
     /// Datagrams taken from the connection and not yet read by the application.
     inbox: VecDeque<Datagram>,
     /// The bytes of data in it.
@@ -83,9 +84,7 @@ pub(crate) struct FlowState {
     has_received: bool,
     /// Whether these packets contained something to read.
     has_news: bool,
-    is_established: bool,
     is_closing: bool,
-    is_aborted: bool,
     /// Datagrams discarded because they became too large for the path.
     too_large: u64,
     /// Whether a task waits until the send queue is empty.
@@ -111,25 +110,32 @@ struct News {
     time_wait: Option<Instant>,
 }
 
+impl FlowState {
+    #[inline]
+    const fn connection(&self) -> &Connection {
+        self.session.get().connection()
+    }
+}
+
 impl Flow {
     pub(crate) fn new(
         shared: &Arc<Shared>,
         key: Key,
         mailbox: Option<Arc<Mailbox>>,
-        mut connection: Connection,
+        mut session: Session,
         mtu: Option<u32>,
     ) -> Arc<Self> {
         let lower_headers = key.path.lower_headers(shared.local.encapsulation);
         let now = shared.clock.now();
-        connection.set_path(now, mtu.unwrap_or(u32::MAX), lower_headers);
+        session.set_path(now, mtu.unwrap_or(u32::MAX), lower_headers);
         let id = shared.next_id();
         let log = shared
             .logs
             .as_ref()
-            .and_then(|logs| logs.begin(id, &key, now, connection.role()));
+            .and_then(|logs| logs.begin(id, &key, now, session.connection().role()));
         let state = FlowState {
-            latest: connection.state(),
-            connection: Driven::new(connection),
+            latest: session.connection().state(),
+            session: Driven::new(session),
             inbox: VecDeque::new(),
             inbox_bytes: 0,
             memory: Share::default(),
@@ -139,9 +145,7 @@ impl Flow {
             is_pending: false,
             has_received: false,
             has_news: false,
-            is_established: false,
             is_closing: false,
-            is_aborted: false,
             too_large: 0,
             is_flushing: false,
             is_in_backlog: mailbox.is_some(),
@@ -179,7 +183,7 @@ impl Flow {
     pub(crate) fn receive(
         &self,
         now: Instant,
-        receive: impl FnOnce(&mut Connection, Option<&mut Log>),
+        receive: impl FnOnce(&mut Session, Option<&mut Log>),
     ) -> bool {
         let room = self.shared.memory.room();
         if room == 0 {
@@ -190,18 +194,16 @@ impl Flow {
             // What it has counted may already be among the totals.
             return false;
         }
-        let had = state.connection.get().readable();
-        let FlowState {
-            connection, log, ..
-        } = &mut *state;
-        let receive = |connection: &mut Connection| {
-            connection.set_queue_room(room);
-            receive(connection, log.as_mut());
+        let had = state.connection().readable();
+        let FlowState { session, log, .. } = &mut *state;
+        let receive = |session: &mut Session| {
+            session.set_queue_room(room);
+            receive(session, log.as_mut());
         };
         // `answer` drains later.
-        let ((), ()) = connection.apply(now, receive, |drain| drain.postpone());
+        let ((), ()) = session.apply(now, receive, |drain| drain.postpone());
         self.account(&mut state);
-        if state.connection.get().readable() > had {
+        if state.connection().readable() > had {
             state.has_news = true;
             // Let the application's reply leave at once.
             state.gather_until = Instant::ZERO;
@@ -233,14 +235,14 @@ impl Flow {
         // The entry that caused this call is no longer among the timers.
         let registered = state.registered.take();
         self.shard().timers.set(self.id, self, registered, None);
-        let (_, news) = self.drive(&mut state, now, |connection| {
-            connection.expire(now);
-            if connection.wants_local_mtu()
+        let (_, news) = self.drive(&mut state, now, |session| {
+            session.expire(now);
+            if session.wants_local_mtu()
                 && let Ok(route) = route(&self.shared.local, self.key.path.peer)
             {
                 // The route may remember what an ICMP report for anyone claimed.
-                let mtu = route.mtu.max(connection.path_mtu());
-                connection.on_local_mtu(now, mtu);
+                let mtu = route.mtu.max(session.connection().path_mtu());
+                session.on_local_mtu(now, mtu);
             }
         });
         drop(state);
@@ -259,7 +261,7 @@ impl Flow {
     }
 
     /// Performs an action of the application and sends the resulting packets.
-    pub(crate) fn apply<T>(self: &Arc<Self>, action: impl FnOnce(&mut Connection) -> T) -> T {
+    pub(crate) fn apply<T>(self: &Arc<Self>, action: impl FnOnce(&mut Session) -> T) -> T {
         let now = self.shared.clock.now();
         let mut state = locked(&self.state);
         let (answer, news) = self.drive(&mut state, now, action);
@@ -271,13 +273,18 @@ impl Flow {
     /// Reports the bytes in its queues to the endpoint's memory.
     #[inline]
     fn account(&self, state: &mut FlowState) {
-        let bytes = state.connection.get().queued_bytes() + state.inbox_bytes;
+        let bytes = state.connection().queued_bytes() + state.inbox_bytes;
         self.shared.memory.settle(&mut state.memory, bytes);
     }
 
     /// Reads from the connection.
     pub(crate) fn look<T>(&self, action: impl FnOnce(&Connection) -> T) -> T {
-        action(locked(&self.state).connection.get())
+        action(locked(&self.state).connection())
+    }
+
+    /// Reads from the session.
+    pub(crate) fn look_at_session<T>(&self, action: impl FnOnce(&Session) -> T) -> T {
+        action(locked(&self.state).session.get())
     }
 
     /// Whether it is locked.
@@ -291,9 +298,7 @@ impl Flow {
         state.end.get_or_insert(ConnectionError::Closed);
         state.is_over = true;
         state.log = None;
-        if let Some(before) = state.registered.take() {
-            self.shard().timers.set(self.id, self, Some(before), None);
-        }
+        self.set_timer(&mut state, None);
         drop(state);
         self.withdraw();
         self.forget(None);
@@ -304,7 +309,7 @@ impl Flow {
     fn is_worth_accepting(&self) -> bool {
         let state = locked(&self.state);
         let is_waiting = state.is_in_backlog
-            && state.is_established
+            && state.session.get().is_established()
             && state.end == Some(ConnectionError::Closed);
         drop(state);
         is_waiting && self.has_unread()
@@ -338,7 +343,7 @@ impl Flow {
     }
 
     pub(crate) fn is_established(&self) -> bool {
-        locked(&self.state).is_established
+        locked(&self.state).session.get().is_established()
     }
 
     /// Why it is over; `None` while it is not.
@@ -351,13 +356,11 @@ impl Flow {
         self: &Arc<Self>,
         state: &mut FlowState,
         now: Instant,
-        action: impl FnOnce(&mut Connection) -> T,
+        action: impl FnOnce(&mut Session) -> T,
     ) -> (T, News) {
-        let FlowState {
-            connection, log, ..
-        } = state;
+        let FlowState { session, log, .. } = state;
         let (answer, is_drained) =
-            connection.apply(now, action, |mut drain| {
+            session.apply(now, action, |mut drain| {
                 let Shard { sender, socket, .. } = self.shard();
                 let is_drained =
                     sender.send_all(socket, &self.key.path, &self.shared.counters, |outlet| {
@@ -389,47 +392,27 @@ impl Flow {
     fn settle(self: &Arc<Self>, state: &mut FlowState, now: Instant) -> News {
         let mut news = News::default();
         let FlowState {
-            connection,
-            is_established,
-            is_closing,
-            is_aborted,
+            session,
             too_large,
             is_flushing,
             end,
             ..
         } = state;
-        let take_events = |connection: &mut Connection| {
-            if *is_flushing && connection.stats().queued == 0 {
+        let take_events = |session: &mut Session| {
+            if *is_flushing && session.connection().stats().queued == 0 {
                 *is_flushing = false;
                 news.writable = true;
             }
-            while let Some(event) = connection.event() {
+            while let Some(event) = session.event() {
                 match event {
-                    Event::Connected => {
-                        *is_established = true;
-                        news.established = true;
-                    }
-                    Event::Closed { code, origin } => {
+                    Event::Connected => news.established = true,
+                    Event::Closed {
+                        code,
+                        origin,
+                        cause,
+                    } => {
                         debug!(parent: &self.span, ?origin, %code, "reset");
-                        let failure = connection.control_failure();
-                        end.get_or_insert_with(|| match (origin, code) {
-                            (Origin::Local, ResetCode::ABORTED) if let Some(failure) = failure => {
-                                ConnectionError::ControlFailed(failure)
-                            }
-                            (Origin::Local, ResetCode::ABORTED) if connection.ended_idle() => {
-                                ConnectionError::Idle
-                            }
-                            // Linux answers with this code if nobody listens.
-                            (Origin::Remote, ResetCode::NO_CONNECTION) if !*is_established => {
-                                ConnectionError::Refused
-                            }
-                            (Origin::Local, ResetCode::ABORTED)
-                                if *is_established && !*is_aborted =>
-                            {
-                                ConnectionError::PeerGone
-                            }
-                            _ => meaning(code, origin, *is_closing, *is_aborted),
-                        });
+                        end.get_or_insert_with(|| cause.into());
                         news.ended = true;
                     }
                     Event::PathMtu { mps, discarded } => {
@@ -441,9 +424,9 @@ impl Flow {
                     _ => news.writable = true,
                 }
             }
-            connection.state()
+            session.connection().state()
         };
-        let (protocol_state, deadline) = connection.apply(now, take_events, |drain| drain.finish());
+        let (protocol_state, deadline) = session.apply(now, take_events, |drain| drain.finish());
         let before = core::mem::replace(&mut state.latest, protocol_state);
         if before != protocol_state {
             let (from, to) = (before.name(), protocol_state.name());
@@ -454,39 +437,55 @@ impl Flow {
             if news.established {
                 log.established();
             }
-            log.metrics(now, state.connection.get());
+            log.metrics(now, state.session.get().connection());
         }
         if matches!(protocol_state, State::Closed | State::TimeWait) {
             if !core::mem::replace(&mut state.is_over, true) {
-                news.over = true;
-                let connection = state.connection.get();
-                news.time_wait = match (protocol_state, connection.role()) {
-                    (State::TimeWait, _) => deadline,
-                    // The peer holds TIMEWAIT, and refuses a Request from the same port.
-                    (_, Role::Client) => Some(now + connection.timewait()),
-                    (_, Role::Server) => None,
-                };
-                // An end without an event: the connection was aborted before it began.
-                let reason = state.end.get_or_insert(ConnectionError::Aborted);
-                news.ended = true;
-                // Closes the file.
-                state.log = None;
-                if state.is_established {
-                    self.log_end(now, reason, state.connection.get());
-                }
+                self.retire(state, now, deadline, &mut news);
             }
-            if let Some(before) = state.registered.take() {
-                self.shard().timers.set(self.id, self, Some(before), None);
-            }
+            self.set_timer(state, None);
         } else if let Some(at) = deadline
             && state.registered.is_none_or(|registered| at < registered)
         {
-            self.shard()
-                .timers
-                .set(self.id, self, state.registered, Some(at));
-            state.registered = Some(at);
+            self.set_timer(state, Some(at));
         }
         news
+    }
+
+    /// Handles the end of the connection.
+    #[cold]
+    fn retire(
+        &self,
+        state: &mut FlowState,
+        now: Instant,
+        deadline: Option<Instant>,
+        news: &mut News,
+    ) {
+        let session = state.session.get();
+        let connection = session.connection();
+        news.over = true;
+        news.time_wait = match (connection.state(), connection.role()) {
+            (State::TimeWait, _) => deadline,
+            // The peer holds TIMEWAIT, and refuses a Request from the same port.
+            (_, Role::Client) => Some(now + connection.timewait()),
+            (_, Role::Server) => None,
+        };
+        // An end without an event: the connection was aborted before it began.
+        let reason = state.end.get_or_insert(ConnectionError::Aborted);
+        news.ended = true;
+        // Closes the file.
+        state.log = None;
+        if session.is_established() {
+            self.log_end(now, reason, connection);
+        }
+    }
+
+    /// Replaces the entry in the timers.
+    fn set_timer(self: &Arc<Self>, state: &mut FlowState, at: Option<Instant>) {
+        let before = core::mem::replace(&mut state.registered, at);
+        if before != at {
+            self.shard().timers.set(self.id, self, before, at);
+        }
     }
 
     /// Logs the end of an established connection.
@@ -582,21 +581,5 @@ impl Shared {
             }
         }
         flows
-    }
-}
-
-/// Translates the end of a connection for its application.
-fn meaning(code: ResetCode, origin: Origin, is_closing: bool, is_aborted: bool) -> ConnectionError {
-    match (origin, code) {
-        (_, ResetCode::CLOSED) => ConnectionError::Closed,
-        // The Reset that ended the connection was lost, and the peer has since forgotten it.
-        (Origin::Remote, ResetCode::NO_CONNECTION) if is_closing => ConnectionError::Closed,
-        (Origin::Remote, ResetCode::CONNECTION_REFUSED) => ConnectionError::Refused,
-        (Origin::Remote, ResetCode::BAD_SERVICE_CODE) => ConnectionError::BadServiceCode,
-        (Origin::Remote, ResetCode::TOO_BUSY) => ConnectionError::TooBusy,
-        (Origin::Remote, code) => ConnectionError::Reset { code },
-        (Origin::Local, ResetCode::ABORTED) if is_aborted => ConnectionError::Aborted,
-        (Origin::Local, ResetCode::ABORTED) => ConnectionError::TimedOut,
-        (Origin::Local, code) => ConnectionError::Violation { code },
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use skywave_transport::dccp::{self, Ccid, State, Stats};
+use skywave_transport::session::Session;
 use skywave_wire::dccp::ServiceCode;
 
 use crate::error::{ConnectionError, SendError, TrySendError};
@@ -322,12 +323,12 @@ impl Connection {
     /// are too large once it has fallen are discarded and counted in
     /// [`datagrams_discarded`](dccp::Counters::datagrams_discarded).
     pub fn max_datagram_size(&self) -> usize {
-        self.flow().look(dccp::Connection::mps) as usize
+        self.flow().look_at_session(Session::mps) as usize
     }
 
     /// How many more datagrams fit the send queue now.
     pub fn send_room(&self) -> usize {
-        self.flow().look(dccp::Connection::send_room)
+        self.flow().look_at_session(Session::send_room)
     }
 
     /// The Service Code of the connection.

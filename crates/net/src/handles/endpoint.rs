@@ -7,6 +7,7 @@ use std::sync::{Arc, TryLockError};
 use nix::errno::Errno;
 use rand::Rng as _;
 use skywave_transport::dccp;
+use skywave_transport::session::Session;
 
 use crate::config::{EndpointConfig, EndpointStats, Peer};
 use crate::driver::Driver;
@@ -190,7 +191,7 @@ impl Endpoint {
             remote_port: peer.port,
         };
         let client = dccp::Connection::client(config, local_port, peer.port, now, rng);
-        let flow = Flow::new(shared, key, None, client, Some(route.mtu));
+        let flow = Flow::new(shared, key, None, Session::new(client), Some(route.mtu));
         // The port was free, so this replaces no connection.
         let _ = table.insert(key, Arc::clone(&flow), Opened::Here);
         drop(table);

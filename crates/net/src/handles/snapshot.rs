@@ -4,7 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::vec;
 
-use skywave_transport::dccp::{Ccid, Connection, Role, State, Stats};
+use skywave_transport::dccp::{Ccid, Role, State, Stats};
+use skywave_transport::session::Session;
 use skywave_wire::dccp::ServiceCode;
 
 use crate::flow::{Flow, Shared};
@@ -81,19 +82,22 @@ impl ExactSizeIterator for Connections {}
 
 impl Flow {
     fn snapshot(&self) -> ConnectionSnapshot {
-        let look = |connection: &Connection| ConnectionSnapshot {
-            id: self.id,
-            peer_address: self.key.path.peer,
-            peer_port: self.key.remote_port,
-            local_ip: self.key.path.local,
-            local_port: self.key.local_port,
-            role: connection.role(),
-            service_code: connection.service_code(),
-            state: connection.state(),
-            ccids: connection.ccids(),
-            max_datagram_size: connection.mps(),
-            stats: connection.stats(),
+        let look = |session: &Session| {
+            let connection = session.connection();
+            ConnectionSnapshot {
+                id: self.id,
+                peer_address: self.key.path.peer,
+                peer_port: self.key.remote_port,
+                local_ip: self.key.path.local,
+                local_port: self.key.local_port,
+                role: connection.role(),
+                service_code: connection.service_code(),
+                state: connection.state(),
+                ccids: connection.ccids(),
+                max_datagram_size: session.mps(),
+                stats: connection.stats(),
+            }
         };
-        self.look(look)
+        self.look_at_session(look)
     }
 }

@@ -107,6 +107,14 @@ impl<T: Bytes> Queue<T> {
         self.bytes -= count * bytes;
     }
 
+    /// Removes the last `count` datagrams, and returns them in order.
+    pub(crate) fn take_newest(&mut self, count: usize) -> VecDeque<T> {
+        let older = self.datagrams.len().saturating_sub(count);
+        let newest = self.datagrams.split_off(older);
+        self.bytes -= newest.iter().map(Bytes::bytes).sum::<usize>();
+        newest
+    }
+
     /// The last `count` datagrams.
     pub(crate) fn newest_mut(&mut self, count: usize) -> impl Iterator<Item = &mut T> {
         self.datagrams.iter_mut().rev().take(count)

@@ -5,6 +5,7 @@
 //! - [`injection`] and [`replay`]: a [`stranger`] who sees nothing, and one who has seen
 //!   everything.
 //! - [`lies`], [`optimistic`] and [`garbage`]: a lying peer and its [`victim`].
+//! - [`session`]: a layer between the application and its connection.
 //! - [`network`] and [`path`]: the network between two ends.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -22,5 +23,6 @@ mod optimistic;
 mod path;
 mod plan;
 mod replay;
+mod session;
 mod stranger;
 mod victim;

@@ -102,9 +102,9 @@ pub(crate) struct Sent {
     pub(crate) packet: Packet,
 }
 
-pub(crate) struct Network {
+pub(crate) struct Network<E = Connection> {
     pub(crate) now: Instant,
-    pub(crate) ends: [Driven<Connection>; 2],
+    pub(crate) ends: [Driven<E>; 2],
     /// How far each end's clock is ahead of `now`.
     pub(crate) ahead: [Duration; 2],
     /// The path taken by each end's packets.
@@ -131,6 +131,18 @@ impl Network {
     /// Client and server at time zero, with the client's Request in flight. `seed` is for the paths
     /// and both ends.
     pub(crate) fn new([client, server]: [Arc<Config>; 2], paths: [Path; 2], seed: u64) -> Self {
+        Self::between([client, server], paths, seed, |connection| connection)
+    }
+}
+
+impl<E: End<Packet = Packet>> Network<E> {
+    /// Like [`new`](Network::new), between what `end` makes of the connections.
+    pub(crate) fn between(
+        [client, server]: [Arc<Config>; 2],
+        paths: [Path; 2],
+        seed: u64,
+        mut end: impl FnMut(Connection) -> E,
+    ) -> Self {
         let now = Instant::ZERO;
         let mut rng = seeded(seed);
         let client = Connection::client(
@@ -144,7 +156,7 @@ impl Network {
             Connection::listen(server, SERVER_PORT, Xoshiro256PlusPlus::from_rng(&mut rng));
         Self {
             now,
-            ends: [Driven::new(client), Driven::new(server)],
+            ends: [client, server].map(|connection| Driven::new(end(connection))),
             ahead: [Duration::ZERO; 2],
             paths,
             deadlines: [None; 2],
@@ -160,7 +172,7 @@ impl Network {
         }
     }
 
-    pub(crate) fn get(&self, side: Side) -> &Connection {
+    pub(crate) fn get(&self, side: Side) -> &E {
         self.ends[side as usize].get()
     }
 
@@ -170,11 +182,7 @@ impl Network {
     }
 
     /// Performs an action of the application, which gets its clock's time.
-    pub(crate) fn apply<T>(
-        &mut self,
-        side: Side,
-        action: impl FnOnce(&mut Connection, Instant) -> T,
-    ) -> T {
+    pub(crate) fn apply<T>(&mut self, side: Side, action: impl FnOnce(&mut E, Instant) -> T) -> T {
         let now = self.clock(side);
         let end = &mut self.ends[side as usize];
         let (answer, ()) = end.apply(now, |end| action(end, now), |drain| drain.postpone());

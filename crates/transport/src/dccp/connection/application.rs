@@ -69,7 +69,7 @@ impl Connection {
 
     /// Checks whether a datagram of `size` bytes is accepted, and remembers a refusal because of a
     /// full queue.
-    fn admit(&mut self, size: usize) -> Result<(), SendError> {
+    pub(crate) fn admit(&mut self, size: usize) -> Result<(), SendError> {
         if self.closing || !(State::Listen..=State::Open).contains(&self.state) {
             return Err(SendError::Closed);
         }
@@ -211,6 +211,21 @@ impl Connection {
         for datagram in self.receive_queue.newest_mut(count) {
             datagram.payload.detach();
         }
+    }
+
+    /// Passes the `count` received datagrams that are newest through `open`, and keeps what it
+    /// returns.
+    pub(crate) fn replace_newest(
+        &mut self,
+        count: usize,
+        open: impl FnMut(Datagram) -> Option<Datagram>,
+    ) {
+        let opened = self
+            .receive_queue
+            .take_newest(count)
+            .into_iter()
+            .filter_map(open);
+        self.receive_queue.extend(opened);
     }
 
     /// Sets by how many bytes of data both queues together may still grow, until the next call: what
