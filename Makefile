@@ -18,7 +18,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny features hostile sweeps golden searches matrix lock docs dist semver clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -145,6 +145,16 @@ deny: | cargo ## Check licences, sources and duplicates of what we depend on (in
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny --locked check -D unmatched-skip bans licenses sources
 	cargo deny --locked --manifest-path fuzz/Cargo.toml check -A unmatched-skip bans licenses sources
+
+advisories: | cargo ## Ask whether a vulnerability of what we depend on is known (installs cargo-deny, fetches RustSec).
+	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny --locked check advisories
+	cargo deny --locked --manifest-path fuzz/Cargo.toml check advisories
+
+MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
+msrv: | cargo ## Build the crates with the oldest compiler that they promise: MSRV, of Cargo.toml (needs rustup).
+	cargo +$(MSRV) check --workspace --exclude skywave-python --all-features --locked --quiet
 
 features: $(REQUIREMENTS) | cargo ## Check each crate with each set of its features (installs cargo-hack).
 	@command -v cargo-hack >/dev/null || cargo install --locked cargo-hack

@@ -9,6 +9,8 @@
 //! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.
 //! - [`RttEstimator`] computes SRTT and the RTO (RFC 6298).
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod aimd;
 mod any;
 mod built_in;

@@ -12,6 +12,8 @@
 //! The features `sim` and `net` are on by default; `net` needs Linux. The feature `contract` adds the
 //! contract tests of [`congestion`], for controls of your own.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub use rand;
 pub use rand_xoshiro;
 pub use skywave_congestion as congestion;

@@ -8,6 +8,8 @@
 //! In files and on the command line, quantities are written with a unit (`"300 ms"`, `"2 Mbps"`). A
 //! number without a unit is an error.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod parse;
 mod rate;
 #[cfg(feature = "serde")]
