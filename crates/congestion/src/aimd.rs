@@ -7,6 +7,7 @@
 use skywave_units::Instant;
 
 use crate::control::borne;
+use crate::slow_start::SlowStart;
 use crate::{Ack, AckedPacket, Control, Loss, Mark};
 
 /// How the window grows.
@@ -169,7 +170,7 @@ pub struct Aimd {
     cwnd_after_timeout: f64,
     grows_when_application_limited: bool,
     cwnd: f64,
-    ssthresh: f64,
+    slow_start: SlowStart,
     /// Packets acknowledged that have not yet increased cwnd, for laws that count packets. In
     /// [`GrowthLaw::Rfc4341`]'s slow start it counts to two, otherwise to cwnd.
     credit: f64,
@@ -194,7 +195,7 @@ impl Aimd {
             cwnd_after_timeout: at_least(config.cwnd_after_timeout, 1.0).min(most),
             grows_when_application_limited: config.grows_when_application_limited,
             cwnd: initial_cwnd,
-            ssthresh: at_least(config.initial_ssthresh, config.decrease.min_ssthresh()),
+            slow_start: SlowStart::new(config.initial_ssthresh, config.decrease.min_ssthresh()),
             credit: 0.0,
             marked: 0,
             timed_out: false,
@@ -202,7 +203,7 @@ impl Aimd {
     }
 
     fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
+        self.slow_start.is_on(self.cwnd)
     }
 
     /// Grows by the increase per cwnd of packets acknowledged.
@@ -214,21 +215,21 @@ impl Aimd {
         }
     }
 
-    fn grow_by_ack(&mut self) {
+    fn grow_by_ack(&mut self, ack: &Ack) {
         self.cwnd += if self.in_slow_start() {
-            1.0
+            self.slow_start.step(ack, 1.0)
         } else {
             self.increase / self.cwnd
         };
     }
 
-    fn grow_by_packets(&mut self, acked: f64, limit: f64) {
+    fn grow_by_packets(&mut self, ack: &Ack, limit: f64) {
         if self.in_slow_start() {
-            self.cwnd += acked.min(limit);
+            self.cwnd += self.slow_start.step(ack, limit);
         } else {
             // "cwnd MUST NOT be increased by more than SMSS bytes per RTT" (RFC 5681 section 3.1),
             // even if one acknowledgement covers several windows, as after a timeout.
-            self.avoid_congestion(acked.min(self.cwnd));
+            self.avoid_congestion(f64::from(ack.newly_acked).min(self.cwnd));
         }
     }
 
@@ -248,22 +249,23 @@ impl Aimd {
         }
     }
 
-    fn grow_as_ns2_tcplike(&mut self, acked: f64, ack_ratio: f64) {
-        let mut left = acked;
+    fn grow_as_ns2_tcplike(&mut self, ack: &Ack, ack_ratio: f64) {
+        let mut left = f64::from(ack.newly_acked);
         if self.in_slow_start() {
-            let step = left.min(ack_ratio);
+            let step = self.slow_start.step(ack, ack_ratio);
             self.cwnd += step;
             left -= step;
             if self.in_slow_start() {
                 return;
             }
-            left += self.cwnd - self.ssthresh;
-            self.cwnd = self.ssthresh;
+            left += self.cwnd - self.ssthresh();
+            self.cwnd = self.ssthresh();
             self.credit = 0.0;
         }
         self.avoid_congestion(left);
     }
 
+    /// ssthresh after congestion that leaves `half` of the window.
     fn ssthresh_of(&self, half: f64) -> f64 {
         let whole = if self.decrease == DecreaseLaw::Ns2Tcp {
             half.floor()
@@ -284,7 +286,7 @@ impl Aimd {
 
     fn reduce(&mut self, in_flight: u32) {
         let half = self.half(in_flight);
-        self.ssthresh = self.ssthresh_of(half);
+        self.slow_start.on_congestion(self.ssthresh_of(half));
         self.cwnd = half.max(1.0);
         self.credit = 0.0;
     }
@@ -307,21 +309,22 @@ impl Control for Aimd {
         if is_limited || ack.ecn_echo {
             return;
         }
-        let acked = f64::from(ack.newly_acked);
         let unmarked = f64::from(ack.newly_acked.saturating_sub(marked));
         let ack_ratio = f64::from(ack.ack_ratio.max(1));
         match self.growth {
-            GrowthLaw::PerAck => self.grow_by_ack(),
-            GrowthLaw::PerPacket { limit } => self.grow_by_packets(acked, f64::from(limit)),
-            GrowthLaw::Rfc4341 => self.grow_as_rfc4341(acked, unmarked, ack_ratio),
-            GrowthLaw::Ns2TcpLike => self.grow_as_ns2_tcplike(acked, ack_ratio),
+            GrowthLaw::PerAck => self.grow_by_ack(ack),
+            GrowthLaw::PerPacket { limit } => self.grow_by_packets(ack, f64::from(limit)),
+            GrowthLaw::Rfc4341 => {
+                self.grow_as_rfc4341(f64::from(ack.newly_acked), unmarked, ack_ratio);
+            }
+            GrowthLaw::Ns2TcpLike => self.grow_as_ns2_tcplike(ack, ack_ratio),
         }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
         self.reduce(loss.in_flight);
         if self.decrease == DecreaseLaw::Rfc5681 {
-            self.cwnd = self.ssthresh;
+            self.cwnd = self.ssthresh();
         }
     }
 
@@ -331,7 +334,8 @@ impl Control for Aimd {
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
         if !(self.timed_out && self.decrease == DecreaseLaw::Rfc5681) {
-            self.ssthresh = self.ssthresh_of(self.half(in_flight));
+            let ssthresh = self.ssthresh_of(self.half(in_flight));
+            self.slow_start.on_congestion(ssthresh);
         }
         self.cwnd = self.cwnd_after_timeout;
         self.credit = 0.0;
@@ -345,10 +349,8 @@ impl Control for Aimd {
 
     fn on_receiver_overload(&mut self, _now: Instant, dropped: u32) {
         self.cwnd = (self.cwnd - f64::from(dropped)).max(1.0);
-        self.ssthresh = self
-            .ssthresh
-            .min(self.cwnd)
-            .max(self.decrease.min_ssthresh());
+        let least = self.decrease.min_ssthresh();
+        self.slow_start.on_receiver_overload(self.cwnd, least);
         self.credit = 0.0;
     }
 
@@ -361,7 +363,7 @@ impl Control for Aimd {
     }
 
     fn ssthresh(&self) -> f64 {
-        self.ssthresh
+        self.slow_start.ssthresh()
     }
 }
 

@@ -6,6 +6,7 @@ use skywave_registry::ParameterError;
 use skywave_units::{Duration, Instant};
 
 use crate::control::borne;
+use crate::slow_start::SlowStart;
 use crate::{
     Ack, AnyControl, Control, ControlContext, ControlKind, Loss, Mark, Wants, rfc3390_window,
 };
@@ -117,7 +118,7 @@ impl ControlKind for CubicParameters {
 pub struct Cubic {
     config: CubicConfig,
     cwnd: f64,
-    ssthresh: f64,
+    slow_start: SlowStart,
     /// W_max: cwnd before the last reduction, or less with fast convergence; `None` before the
     /// first reduction and after a timeout.
     w_max: Option<f64>,
@@ -158,12 +159,11 @@ impl Cubic {
     pub fn new(mut config: CubicConfig) -> Self {
         let at_least = |value: f64, least: f64| if value >= least { value } else { least };
         config.initial_cwnd = at_least(config.initial_cwnd, 1.0).min(f64::from(u32::MAX));
-        config.initial_ssthresh = at_least(config.initial_ssthresh, MIN_SSTHRESH);
         config.c = at_least(config.c, 1e-6);
         config.beta = at_least(config.beta, 0.01).min(0.99);
         Self {
             cwnd: config.initial_cwnd,
-            ssthresh: config.initial_ssthresh,
+            slow_start: SlowStart::new(config.initial_ssthresh, MIN_SSTHRESH),
             config,
             w_max: None,
             cwnd_prior: 0.0,
@@ -220,7 +220,7 @@ impl Cubic {
         });
         self.cwnd_prior = self.cwnd;
         let rest = borne(in_flight, self.cwnd) * self.config.beta;
-        self.ssthresh = rest.max(MIN_SSTHRESH);
+        self.slow_start.on_congestion(rest.max(MIN_SSTHRESH));
         self.epoch = None;
         self.idle_since = None;
         rest
@@ -251,8 +251,8 @@ impl Control for Cubic {
         if ack.ecn_echo {
             return;
         }
-        if self.cwnd < self.ssthresh {
-            self.cwnd += 1.0;
+        if self.slow_start.is_on(self.cwnd) {
+            self.cwnd += self.slow_start.step(ack, 1.0);
         } else {
             self.avoid_congestion(ack.now, f64::from(ack.newly_acked));
         }
@@ -260,7 +260,7 @@ impl Control for Cubic {
 
     fn on_loss(&mut self, loss: &Loss) {
         self.note_congestion(loss.in_flight);
-        self.cwnd = self.ssthresh;
+        self.cwnd = self.ssthresh();
     }
 
     fn on_mark(&mut self, mark: &Mark) {
@@ -286,7 +286,8 @@ impl Control for Cubic {
 
     fn on_receiver_overload(&mut self, _now: Instant, dropped: u32) {
         self.cwnd = (self.cwnd - f64::from(dropped)).max(1.0);
-        self.ssthresh = self.ssthresh.min(self.cwnd).max(MIN_SSTHRESH);
+        self.slow_start
+            .on_receiver_overload(self.cwnd, MIN_SSTHRESH);
         self.epoch = None;
     }
 
@@ -299,7 +300,7 @@ impl Control for Cubic {
     }
 
     fn ssthresh(&self) -> f64 {
-        self.ssthresh
+        self.slow_start.ssthresh()
     }
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {

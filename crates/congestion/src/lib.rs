@@ -25,6 +25,7 @@ mod kind;
 mod pacer;
 mod reno;
 mod rto;
+mod slow_start;
 #[cfg(test)]
 mod testing;
 pub mod tfrc;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_units::{Duration, Instant};
 
+use crate::slow_start::SlowStart;
 use crate::{
     Ack, AckedPacket, AnyControl, Control, ControlContext, ControlKind, Interests, Loss, Mark, Sent,
 };
@@ -152,7 +153,8 @@ impl ControlKind for VegasParameters {
 pub struct Vegas {
     config: VegasConfig,
     cwnd: f64,
-    ssthresh: f64,
+    /// Its ssthresh only: how it grows is Vegas's own.
+    slow_start: SlowStart,
     /// The cwnd that [`VegasRules::Ns2`] restores when a recovery's inflation ends.
     uninflated: f64,
     /// What each acknowledgement of the round adds to cwnd.
@@ -191,7 +193,7 @@ impl Vegas {
             config,
             cwnd,
             uninflated: 0.0,
-            ssthresh: config.initial_ssthresh.max(LEAST_CWND),
+            slow_start: SlowStart::new(config.initial_ssthresh, LEAST_CWND),
             increment: 0.0,
             grows: false,
             acked: 0,
@@ -233,21 +235,21 @@ impl Vegas {
         // takes twice the minimum round-trip time, and counts as a whole one.
         let queued = ((expected - actual) * self.base_rtt + 0.5 + TIE).trunc();
         self.queued = queued;
-        if self.cwnd < self.ssthresh {
-            self.slow_start(queued);
+        if self.slow_start.is_on(self.cwnd) {
+            self.grow_in_slow_start(queued);
         } else {
             self.avoid_congestion(queued);
         }
     }
 
-    fn slow_start(&mut self, queued: f64) {
+    fn grow_in_slow_start(&mut self, queued: f64) {
         self.grows = !self.grows;
         self.increment = 0.0;
         if !self.grows {
             return;
         }
         if queued > self.config.gamma {
-            self.ssthresh = LEAST_CWND;
+            self.slow_start.on_congestion(LEAST_CWND);
             self.lower(self.cwnd - self.cwnd / 8.0);
         } else {
             self.increment = 1.0;
@@ -286,7 +288,7 @@ impl Vegas {
     pub fn deflate(&mut self) {
         if self.config.rules == VegasRules::Ns2 && self.cwnd > self.uninflated {
             self.cwnd = self.uninflated;
-            self.ssthresh = LEAST_CWND;
+            self.slow_start.on_congestion(LEAST_CWND);
         }
     }
 
@@ -296,7 +298,7 @@ impl Vegas {
         self.cwnd = rest.max(LEAST_CWND);
         self.uninflated = self.cwnd;
         if self.config.rules == VegasRules::Published {
-            self.ssthresh = LEAST_CWND;
+            self.slow_start.on_congestion(LEAST_CWND);
         }
     }
 }
@@ -326,7 +328,7 @@ impl Control for Vegas {
             self.end_round(ack.now, self.acked + outstanding, ack.rtt);
         }
         // Slow start may end in the middle of a round.
-        if self.increment >= 1.0 && self.cwnd >= self.ssthresh {
+        if self.increment >= 1.0 && !self.slow_start.is_on(self.cwnd) {
             self.increment = 0.0;
         }
         if self.cwnd - outstanding as f64 <= 2.0 && !ack.ecn_echo {
@@ -367,7 +369,8 @@ impl Control for Vegas {
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
-        self.ssthresh = (self.used(in_flight) / 2.0).floor().max(LEAST_CWND);
+        let half = (self.used(in_flight) / 2.0).floor();
+        self.slow_start.on_congestion(half.max(LEAST_CWND));
         self.cwnd = LEAST_CWND;
         self.uninflated = 0.0;
     }
@@ -378,7 +381,7 @@ impl Control for Vegas {
 
     fn on_receiver_overload(&mut self, _now: Instant, dropped: u32) {
         self.cwnd = (self.cwnd - f64::from(dropped)).max(1.0);
-        self.ssthresh = self.ssthresh.min(self.cwnd).max(LEAST_CWND);
+        self.slow_start.on_receiver_overload(self.cwnd, LEAST_CWND);
     }
 
     fn limit_cwnd(&mut self, limit: f64) {
@@ -390,7 +393,7 @@ impl Control for Vegas {
     }
 
     fn ssthresh(&self) -> f64 {
-        self.ssthresh
+        self.slow_start.ssthresh()
     }
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {

@@ -6,8 +6,8 @@
 //!   [`Stats`] are the application's view of it.
 //! - `connection::receive` follows RFC 4340 section 8.5, one function per step. `sequence`
 //!   implements the windows of section 7, `features` the negotiation of section 6, `ackvec` the Ack
-//!   Vector of section 11.4, `data_dropped` the option of section 11.7, `quick_start` the requests
-//!   and responses of RFC 5634.
+//!   Vector of section 11.4, `detection` the inference of losses from it, `data_dropped` the option
+//!   of section 11.7, `quick_start` the requests and responses of RFC 5634.
 //! - [`Listener`] answers packets that belong to no connection: Requests (with Init Cookies if
 //!   there are too many) and strays.
 //! - [`ccid`] is the interface to congestion control: the traits of a half-connection's sender and
@@ -37,6 +37,7 @@ mod ccid3;
 mod config;
 mod connection;
 mod data_dropped;
+mod detection;
 mod features;
 mod half;
 mod listener;

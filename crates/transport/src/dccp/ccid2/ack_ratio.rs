@@ -2,9 +2,9 @@
 
 use skywave_wire::dccp::SeqNo;
 
-use super::scoreboard::NUMDUPACK;
 use super::{AckRatioBounds, AckRatioRule};
 use crate::dccp::ccid::{ReceivedPacket, ReceivedTrain};
+use crate::dccp::detection::NUMDUPACK;
 
 /// A packet received from the peer.
 #[derive(Clone, Copy, Debug)]

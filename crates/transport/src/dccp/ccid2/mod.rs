@@ -1,15 +1,13 @@
 //! CCID 2, TCP-like congestion control (RFC 4341).
 //!
-//! - [`Sender`] decides when data may leave. Its `scoreboard` tracks the fate of each packet, a
-//!   [`Control`](skywave_congestion::Control) sets cwnd, and `ack_ratio` limits the
+//! - [`Sender`] decides when data may leave. The scoreboard of `detection` tracks the fate of each
+//!   packet, a [`Control`](skywave_congestion::Control) sets cwnd, and `ack_ratio` limits the
 //!   acknowledgements on the reverse path.
 //! - [`Receiver`] decides when to acknowledge.
 
 mod ack_ratio;
 mod receiver;
-mod scoreboard;
 mod sender;
-mod spurious;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -9,11 +9,10 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::SeqNo;
 
 use super::ack_ratio::AckRatio;
-use super::scoreboard::Scoreboard;
-use super::spurious::Suspects;
 use super::{AckOfAckRule, Config, IdleRule, Reductions, RttSampling};
 use crate::dccp::ackvec::VectorKind;
 use crate::dccp::ccid::{HcSender, Permit, ReceivedPacket, ReceivedTrain, SentPacket, SentTrain};
+use crate::dccp::detection::{Scoreboard, Suspects};
 use crate::dccp::timing::DEFAULT_RTT;
 use crate::dccp::{Congestion, WindowStats};
 

@@ -7,9 +7,8 @@ use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 use super::Sender;
 use crate::dccp::ccid::ReceivedPacket;
 use crate::dccp::ccid2::RttSampling;
-use crate::dccp::ccid2::scoreboard::News;
-use crate::dccp::ccid2::spurious::{LostPackets, Suspects, Verdict};
 use crate::dccp::data_dropped::{DropCode, dropped};
+use crate::dccp::detection::{LostPackets, News, Suspects, Verdict};
 use crate::dccp::timing::elapsed;
 
 impl Sender {

@@ -12,20 +12,20 @@ const MOST: usize = 8;
 
 /// Packets inferred lost.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LostPackets {
+pub(crate) struct LostPackets {
     /// The first of them.
     packets: ArrayVec<SeqNo, MOST>,
     count: u32,
 }
 
 impl LostPackets {
-    pub(super) fn push(&mut self, seq: SeqNo) {
+    pub(crate) fn push(&mut self, seq: SeqNo) {
         // Packets beyond the capacity are only counted.
         let _ = self.packets.try_push(seq);
         self.count += 1;
     }
 
-    pub(super) const fn count(&self) -> u32 {
+    pub(crate) const fn count(&self) -> u32 {
         self.count
     }
 
@@ -37,7 +37,7 @@ impl LostPackets {
 /// Packets inferred lost at the last congestion event that have not arrived since. There are none
 /// if the event involved marks or a timeout, since then it cannot be undone.
 #[derive(Clone, Debug)]
-pub(super) struct Suspects {
+pub(crate) struct Suspects {
     lost: LostPackets,
     /// Packets that have not arrived by then were really lost.
     until: Instant,
@@ -45,7 +45,7 @@ pub(super) struct Suspects {
 
 /// The result of checking suspects against an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// Some have not arrived yet.
     Open,
     /// All have arrived: the congestion event was spurious.
@@ -56,12 +56,12 @@ pub(super) enum Verdict {
 
 impl Suspects {
     /// Creates suspects from `lost`; `None` if there are too many to remember.
-    pub(super) fn new(until: Instant, lost: LostPackets) -> Option<Self> {
+    pub(crate) fn new(until: Instant, lost: LostPackets) -> Option<Self> {
         lost.are_few().then_some(Self { lost, until })
     }
 
     /// Adds further losses of the same event; `None` if there are too many to remember.
-    pub(super) fn and(mut self, more: &LostPackets) -> Option<Self> {
+    pub(crate) fn and(mut self, more: &LostPackets) -> Option<Self> {
         let room = self.lost.packets.try_extend_from_slice(&more.packets);
         (room.is_ok() && more.are_few()).then_some(Self {
             lost: LostPackets {
@@ -73,7 +73,7 @@ impl Suspects {
     }
 
     /// Processes the report of an acknowledgement of `ack`.
-    pub(super) fn take_in(
+    pub(crate) fn take_in(
         &mut self,
         now: Instant,
         ack: SeqNo,

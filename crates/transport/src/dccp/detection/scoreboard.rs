@@ -14,7 +14,7 @@ use crate::dccp::ccid::SentPacket;
 
 /// The number of later packets that must arrive before a packet counts as lost (RFC 4341 section
 /// 5).
-pub(super) const NUMDUPACK: usize = 3;
+pub(crate) const NUMDUPACK: usize = 3;
 
 /// The most packets remembered: more than a window of 10 Gbit/s over 200 ms.
 const HISTORY_MAX: usize = 1 << 18;
@@ -73,27 +73,27 @@ impl Fate {
 
 /// What an acknowledgement reports for the first time. Counts are of data packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct News {
+pub(crate) struct News {
     /// Packets reported received for the first time, marked or not.
-    pub(super) newly_acked: u32,
+    pub(crate) newly_acked: u32,
     /// The newest of `newly_acked`.
-    pub(super) newest_acked: Option<SeqNo>,
+    pub(crate) newest_acked: Option<SeqNo>,
     /// Packets reported marked for the first time, possibly after an earlier report without the
     /// mark.
-    pub(super) marked: u32,
+    pub(crate) marked: u32,
     /// How many of `newly_acked` were marked.
-    pub(super) newly_acked_marked: u32,
+    pub(crate) newly_acked_marked: u32,
     /// Packets inferred lost.
-    pub(super) lost: u32,
+    pub(crate) lost: u32,
     /// The newest marked or lost packet, which dates the congestion event.
-    pub(super) newest_congested: Option<SeqNo>,
+    pub(crate) newest_congested: Option<SeqNo>,
     /// Whether anything was marked, or must be treated as marked.
-    pub(super) has_marks: bool,
+    pub(crate) has_marks: bool,
     /// When the packet named by the acknowledgement number was sent, if it carried data and is
     /// acknowledged for the first time.
-    pub(super) sample: Option<Instant>,
+    pub(crate) sample: Option<Instant>,
     /// Whether an Ack Vector had a wrong ECN Nonce Echo.
-    pub(super) bad_nonce: bool,
+    pub(crate) bad_nonce: bool,
 }
 
 impl News {
@@ -105,7 +105,7 @@ impl News {
     }
 
     /// Adds a packet that was marked, or must be treated as marked.
-    pub(super) fn congested(&mut self, seq: SeqNo) {
+    pub(crate) fn congested(&mut self, seq: SeqNo) {
         self.has_marks = true;
         self.date(seq);
     }
@@ -129,7 +129,7 @@ impl News {
 /// acknowledgement newly reports, not to the window. Decided packets are kept only for their
 /// nonces, while the peer may still report them.
 #[derive(Debug)]
-pub(super) struct Scoreboard {
+pub(crate) struct Scoreboard {
     /// The kind of vector the peer sends.
     kind: VectorKind,
     fates: VecDeque<Fate>,
@@ -156,7 +156,7 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    pub(super) const fn new(kind: VectorKind) -> Self {
+    pub(crate) const fn new(kind: VectorKind) -> Self {
         Self {
             kind,
             fates: VecDeque::new(),
@@ -174,27 +174,27 @@ impl Scoreboard {
     }
 
     /// The kind of vector the peer sends.
-    pub(super) const fn kind(&self) -> VectorKind {
+    pub(crate) const fn kind(&self) -> VectorKind {
         self.kind
     }
 
     /// The oldest packet whose state can still change.
-    pub(super) const fn first(&self) -> SeqNo {
+    pub(crate) const fn first(&self) -> SeqNo {
         self.first
     }
 
     /// Data packets outstanding.
-    pub(super) const fn pipe(&self) -> u32 {
+    pub(crate) const fn pipe(&self) -> u32 {
         self.pipe
     }
 
     /// The next sequence number to be sent.
-    pub(super) fn next(&self) -> SeqNo {
+    pub(crate) fn next(&self) -> SeqNo {
         self.first.add(self.fates.len() as u64)
     }
 
     /// Records a packet that has just left.
-    pub(super) fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
+    pub(crate) fn on_sent(&mut self, now: Instant, packet: &SentPacket) {
         let is_data = packet.data.is_some();
         if self.undecided_data == 0 && !is_data && !self.uses_nonces {
             // No state depends on it.
@@ -219,7 +219,7 @@ impl Scoreboard {
     }
 
     /// Records data packets that left directly after the last recorded packet.
-    pub(super) fn on_data_following(&mut self, now: Instant, ecn: Ecn, packets: u32) {
+    pub(crate) fn on_data_following(&mut self, now: Instant, ecn: Ecn, packets: u32) {
         if nonce_of(ecn) {
             for _ in 0..packets {
                 self.push(now, ecn, true);
@@ -268,7 +268,7 @@ impl Scoreboard {
     }
 
     /// Handles a transmit timeout: assumes that nothing is left in the network.
-    pub(super) fn on_timeout(&mut self) {
+    pub(crate) fn on_timeout(&mut self) {
         self.pipe = 0;
         self.pipe_start = self.next();
     }
@@ -278,7 +278,7 @@ impl Scoreboard {
     /// first.
     ///
     /// Ignores reports about packets that were never sent or are already decided.
-    pub(super) fn take_in(
+    pub(crate) fn take_in(
         &mut self,
         ack: SeqNo,
         options: &OptionList,
@@ -440,7 +440,7 @@ impl Scoreboard {
 
     /// Records that the peer received a packet but dropped its data. Returns true if this is new
     /// and the packet is still remembered as received data.
-    pub(super) fn drop_data(&mut self, seq: SeqNo) -> bool {
+    pub(crate) fn drop_data(&mut self, seq: SeqNo) -> bool {
         let index = self.index(seq);
         let Some(fate) = index.and_then(|index| self.fates.get_mut(index)) else {
             return false;
@@ -465,7 +465,7 @@ impl Scoreboard {
 
     /// Forgets decided packets; while nonces are in use, only those that the last acknowledgement
     /// no longer reported. Call it after processing all options of an acknowledgement.
-    pub(super) fn forget_decided(&mut self) {
+    pub(crate) fn forget_decided(&mut self) {
         let limit = if self.uses_nonces {
             self.reported_from
         } else {

@@ -1,0 +1,97 @@
+//! Slow start (RFC 5681 section 3.1), a part of the windows.
+
+use crate::Ack;
+
+/// The slow start of a window: in effect while cwnd is below ssthresh, which it owns.
+///
+/// A window asks whether slow start is in effect and by how much to grow, and tells it of
+/// congestion. What it does above ssthresh, and how far congestion lowers ssthresh, is its own.
+#[derive(Clone, Debug)]
+pub(crate) struct SlowStart {
+    /// In packets; infinite for "arbitrarily high".
+    ssthresh: f64,
+}
+
+impl SlowStart {
+    /// Creates a slow start up to `ssthresh`, or to `least` if that is more or `ssthresh` is not a
+    /// number.
+    pub(crate) const fn new(ssthresh: f64, least: f64) -> Self {
+        Self {
+            ssthresh: ssthresh.max(least),
+        }
+    }
+
+    pub(crate) const fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    /// Returns whether slow start is in effect.
+    pub(crate) fn is_on(&self, cwnd: f64) -> bool {
+        cwnd < self.ssthresh
+    }
+
+    /// Returns by how many packets `ack` increases cwnd in slow start: by those acknowledged, at
+    /// most `limit` (N and L of RFC 3465 section 2.2).
+    pub(crate) fn step(&self, ack: &Ack, limit: f64) -> f64 {
+        f64::from(ack.newly_acked).min(limit)
+    }
+
+    /// Sets ssthresh in response to congestion.
+    pub(crate) const fn on_congestion(&mut self, ssthresh: f64) {
+        self.ssthresh = ssthresh;
+    }
+
+    /// Leaves slow start at `cwnd`, because the receiving host cannot keep up. ssthresh is at least
+    /// `least`.
+    pub(crate) const fn on_receiver_overload(&mut self, cwnd: f64, least: f64) {
+        self.ssthresh = self.ssthresh.min(cwnd).max(least);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skywave_units::Instant;
+
+    use super::*;
+
+    #[test]
+    fn it_grows_by_what_is_acknowledged_up_to_the_limit() {
+        let slow_start = SlowStart::new(f64::INFINITY, 2.0);
+        let ack = |newly_acked| Ack {
+            now: Instant::ZERO,
+            newly_acked,
+            marked: 0,
+            in_flight: 0,
+            ack_ratio: 1,
+            rtt: None,
+            delivery_rate: None,
+            application_limited: false,
+            ecn_echo: false,
+        };
+        let steps = [1, 2, 3].map(|packets| slow_start.step(&ack(packets), 2.0));
+        assert_eq!(steps, [1.0, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn it_lasts_until_cwnd_reaches_ssthresh() {
+        let mut slow_start = SlowStart::new(f64::INFINITY, 2.0);
+        assert!(slow_start.is_on(1e9));
+        slow_start.on_congestion(8.0);
+        assert!(slow_start.is_on(7.9));
+        assert!(!slow_start.is_on(8.0));
+    }
+
+    #[test]
+    fn ssthresh_has_a_least_value() {
+        for ssthresh in [f64::NAN, -1.0, 1.0] {
+            assert_eq!(SlowStart::new(ssthresh, 2.0).ssthresh(), 2.0);
+        }
+        let mut slow_start = SlowStart::new(100.0, 2.0);
+        slow_start.on_receiver_overload(10.0, 2.0);
+        assert_eq!(slow_start.ssthresh(), 10.0);
+        slow_start.on_receiver_overload(20.0, 2.0);
+        assert_eq!(slow_start.ssthresh(), 10.0);
+        slow_start.on_receiver_overload(1.0, 2.0);
+        assert_eq!(slow_start.ssthresh(), 2.0);
+    }
+}
