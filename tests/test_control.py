@@ -29,6 +29,7 @@ from skywave import (
     Cubic,
     Dccp,
     Loss,
+    LostPacket,
     Mark,
     Pacing,
     Probes,
@@ -211,6 +212,9 @@ def test_what_it_is_told_is_what_the_run_measures() -> None:
         def on_packet_acked(self, packet: AckedPacket) -> None:
             seen.append(("packet", packet))
 
+        def on_packet_lost(self, packet: LostPacket) -> None:
+            seen.append(("lost", packet))
+
         def on_ack(self, ack: Ack) -> None:
             seen.append(("ack", ack))
             super().on_ack(ack)
@@ -232,6 +236,9 @@ def test_what_it_is_told_is_what_the_run_measures() -> None:
     assert kinds.count("sent") == flow["packets_sent"]
     assert kinds.count("packet") == sum(ack.newly_acked for ack in acks)
     assert kinds.count("loss") > 0
+    lost = [packet for _, packet in seen if isinstance(packet, LostPacket)]
+    assert len({packet.number for packet in lost}) == len(lost) >= kinds.count("loss")
+    assert all(packet.sent_at_s < packet.now_s for packet in lost)
     rates = [ack.delivery_rate_bps for ack in acks if ack.delivery_rate_bps is not None]
     assert max(rates) == pytest.approx(4e6, rel=0.1)
     rtts = [ack.rtt_s for ack in acks if ack.rtt_s is not None]

@@ -10,5 +10,5 @@
 mod scoreboard;
 mod spurious;
 
-pub(crate) use self::scoreboard::{NUMDUPACK, News, Scoreboard};
+pub(crate) use self::scoreboard::{NUMDUPACK, News, Report, Scoreboard};
 pub(crate) use self::spurious::{LostPackets, Suspects, Verdict};

@@ -71,6 +71,14 @@ impl Fate {
     }
 }
 
+/// What an acknowledgement says of a data packet for the first time.
+pub(crate) enum Report {
+    /// It has arrived.
+    Acked(AckedPacket),
+    /// It is considered lost.
+    Lost { seq: SeqNo, sent_at: Instant },
+}
+
 /// What an acknowledgement reports for the first time. Counts are of data packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct News {
@@ -274,16 +282,15 @@ impl Scoreboard {
     }
 
     /// Processes an acknowledgement of `ack` with its Ack Vectors. Reports each data packet
-    /// acknowledged for the first time, newest first, and each packet newly considered lost, oldest
-    /// first.
+    /// acknowledged for the first time, newest first, and then each packet newly considered lost,
+    /// oldest first.
     ///
     /// Ignores reports about packets that were never sent or are already decided.
     pub(crate) fn take_in(
         &mut self,
         ack: SeqNo,
         options: &OptionList,
-        mut acked: impl FnMut(&AckedPacket),
-        lost: impl FnMut(SeqNo),
+        mut report: impl FnMut(Report),
     ) -> News {
         let mut news = News::default();
         let mut vectors = vectors(self.kind, ack, options).peekable();
@@ -295,7 +302,7 @@ impl Scoreboard {
                 len: 1,
                 code: Some(Ecn::NotEct),
             };
-            self.receive_run(run, &mut news, &mut acked);
+            self.receive_run(run, &mut news, &mut report);
         }
         self.reported_from = ack;
         for vector in vectors {
@@ -305,7 +312,7 @@ impl Scoreboard {
                     break;
                 }
                 self.reported_from = run.oldest();
-                self.receive_run(run, &mut news, &mut acked);
+                self.receive_run(run, &mut news, &mut report);
                 if run.code == Some(Ecn::NotEct) && self.uses_nonces {
                     parity = parity.and_then(|parity| Some(parity ^ self.parity(run)?));
                 }
@@ -317,14 +324,14 @@ impl Scoreboard {
             let index = self.index(ack);
             news.sample = index.and_then(|index| self.sent_at.get(index).copied());
         }
-        self.decide(&mut news, lost);
+        self.decide(&mut news, report);
         news
     }
 
     /// Merges a report about consecutive undecided packets, following the table in RFC 4340 section
     /// 11.4.1. A mark overrides a report without one, so the order of acknowledgements does not
     /// matter.
-    fn receive_run(&mut self, run: Run, news: &mut News, acked: &mut impl FnMut(&AckedPacket)) {
+    fn receive_run(&mut self, run: Run, news: &mut News, report: &mut impl FnMut(Report)) {
         let Some(code) = run.code else { return };
         let undecided = run.newest.distance_from(self.decided).max(0) as u64;
         let oldest = run.newest.sub(run.len.min(undecided)).next();
@@ -332,7 +339,7 @@ impl Scoreboard {
         while !range.is_empty() {
             let alike = self.alike_at_end(range.clone());
             range.end = alike.start;
-            self.receive_alike(alike, code, news, acked);
+            self.receive_alike(alike, code, news, report);
         }
     }
 
@@ -350,7 +357,7 @@ impl Scoreboard {
         range: Range<usize>,
         code: Ecn,
         news: &mut News,
-        acked: &mut impl FnMut(&AckedPacket),
+        report: &mut impl FnMut(Report),
     ) {
         let (fate, count) = (self.fates[range.start], range.len() as u32);
         if Some(code) <= fate.acked() {
@@ -389,19 +396,19 @@ impl Scoreboard {
             };
             let mut seq = newest;
             self.sent_at.range(range).rev().for_each(|&sent_at| {
-                acked(&AckedPacket {
+                report(Report::Acked(AckedPacket {
                     number: seq.get(),
                     sent_at,
                     transmissions: 1,
                     ecn,
-                });
+                }));
                 seq = seq.previous();
             });
         }
     }
 
     /// Marks as lost every packet with [`NUMDUPACK`] later arrivals.
-    fn decide(&mut self, news: &mut News, mut lost: impl FnMut(SeqNo)) {
+    fn decide(&mut self, news: &mut News, mut report: impl FnMut(Report)) {
         let limit = self.arrivals[NUMDUPACK - 1];
         if !limit.is_after(self.decided) {
             return;
@@ -413,11 +420,12 @@ impl Scoreboard {
         if !fates.fold(false, |any, fate| any | fate.is_missing()) {
             return;
         }
-        for (index, fate) in (from..to).zip(self.fates.range(from..to)) {
+        let sent = self.fates.range(from..to).zip(self.sent_at.range(from..to));
+        for (index, (fate, &sent_at)) in (from..to).zip(sent) {
             if fate.is_missing() {
                 let seq = self.first.add(index as u64);
                 news.lost(seq);
-                lost(seq);
+                report(Report::Lost { seq, sent_at });
                 self.undecided_data -= 1;
                 if !seq.is_before(self.pipe_start) {
                     self.pipe -= 1;

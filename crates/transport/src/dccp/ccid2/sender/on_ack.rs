@@ -1,6 +1,6 @@
 //! How the sender handles an acknowledgement (RFC 4341 section 5).
 
-use skywave_congestion::{Ack, Control, Loss, Mark};
+use skywave_congestion::{Ack, Control, Loss, LostPacket, Mark};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 
@@ -8,7 +8,7 @@ use super::Sender;
 use crate::dccp::ccid::ReceivedPacket;
 use crate::dccp::ccid2::RttSampling;
 use crate::dccp::data_dropped::{DropCode, dropped};
-use crate::dccp::detection::{LostPackets, News, Suspects, Verdict};
+use crate::dccp::detection::{LostPackets, News, Report, Suspects, Verdict};
 use crate::dccp::timing::elapsed;
 
 impl Sender {
@@ -21,24 +21,25 @@ impl Sender {
         let event_start = self.event_start;
         let (control, occasional) = (&mut self.control, &mut self.occasional);
         let mut rate = occasional.as_mut().and_then(|it| it.rate.as_mut());
-        let mut news = self.board.take_in(
-            ack,
-            packet.options,
-            |acked| {
-                control.on_packet_acked(acked);
-                if let Some(rate) = &mut rate {
-                    rate.on_acked(now, acked.number);
+        let mut news = self
+            .board
+            .take_in(ack, packet.options, |report| match report {
+                Report::Acked(acked) => {
+                    control.on_packet_acked(&acked);
+                    if let Some(rate) = &mut rate {
+                        rate.on_acked(now, acked.number);
+                    }
                 }
-            },
-            |seq| {
-                let event = if seq.is_before(event_start) {
-                    &mut lost_before
-                } else {
-                    &mut lost
-                };
-                event.push(seq);
-            },
-        );
+                Report::Lost { seq, sent_at } => {
+                    control.on_packet_lost(&LostPacket::new(now, seq.get(), sent_at, 1));
+                    let event = if seq.is_before(event_start) {
+                        &mut lost_before
+                    } else {
+                        &mut lost
+                    };
+                    event.push(seq);
+                }
+            });
         let buffer_drops = self.take_in_drops(ack, packet.options, &mut news);
         self.board.forget_decided();
         if news.bad_nonce && self.verify_nonce {

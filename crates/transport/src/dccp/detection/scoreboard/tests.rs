@@ -38,7 +38,7 @@ fn take_in(board: &mut Scoreboard, ack: u64, nonce: bool, cells: &[u8]) -> News 
         nonce,
         cells: cells.into(),
     };
-    let news = board.take_in(seq(ack), &OptionList::from_iter([option]), |_| {}, |_| {});
+    let news = board.take_in(seq(ack), &OptionList::from_iter([option]), |_| {});
     board.forget_decided();
     news
 }
@@ -118,7 +118,7 @@ fn reports_that_make_no_sense_are_ignored() {
 #[test]
 fn an_acknowledgement_without_a_vector_names_one_packet() {
     let mut board = board(100, 103);
-    let news = board.take_in(seq(102), &OptionList::new(), |_| {}, |_| {});
+    let news = board.take_in(seq(102), &OptionList::new(), |_| {});
     assert_eq!((news.newly_acked, board.pipe()), (1, 2));
     assert_eq!(news.sample, Some(Instant::from_nanos(102)));
 }
@@ -282,7 +282,10 @@ fn codes_of_a_load_vector_are_not_marks() {
     let vector = DccpOption::LoadVector(cells.as_slice().into());
     let mut codes = vec![];
     let options = OptionList::from_iter([vector]);
-    let news = board.take_in(seq(3), &options, |acked| codes.push(acked.ecn), |_| {});
+    let news = board.take_in(seq(3), &options, |report| match report {
+        Report::Acked(acked) => codes.push(acked.ecn),
+        Report::Lost { .. } => {}
+    });
     assert_eq!(codes, [Ecn::Ce, Ecn::Ect0, Ecn::Ect1]);
     assert_eq!((news.newly_acked, news.marked), (3, 0));
     assert_eq!(news.newest_congested, None);
@@ -332,10 +335,15 @@ proptest! {
                 }
             };
             if let Some((ack, options)) = arriving {
-                let mut reported = 0;
-                let news = board.take_in(ack, &options, |_| reported += 1, |_| {});
+                let (mut reported, mut reported_lost) = (0, Vec::new());
+                let news = board.take_in(ack, &options, |report| match report {
+                    Report::Acked(_) => reported += 1,
+                    Report::Lost { seq, .. } => reported_lost.push(seq),
+                });
                 board.forget_decided();
                 prop_assert_eq!(reported, news.newly_acked);
+                prop_assert_eq!(reported_lost.len(), news.lost as usize);
+                prop_assert!(reported_lost.is_sorted_by(|a, b| a.is_before(*b)));
                 prop_assert!(!news.bad_nonce);
                 acked += u64::from(news.newly_acked);
                 lost += u64::from(news.lost);
