@@ -126,6 +126,7 @@ pub fn calls() -> impl Strategy<Value = Vec<Call>> {
 
 /// How a control violates its contract.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Violation {
     /// What is wrong, and after which call.
     pub clause: String,

@@ -26,6 +26,7 @@ const CALLS: usize = 1000;
 /// A violation of the contract.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("seed {seed}, call {call}: {what}")]
+#[non_exhaustive]
 pub struct Violation {
     /// The seed that produced it.
     pub seed: u64,
@@ -37,6 +38,7 @@ pub struct Violation {
 
 /// The outcome for the packets offered to a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tally {
     /// Packets that left the queue.
     pub left: u32,

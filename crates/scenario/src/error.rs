@@ -5,6 +5,7 @@ use skywave_registry::ParameterError;
 /// Why a text is not a scenario, or a scenario cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", prefix(.field))]
+#[non_exhaustive]
 pub struct ScenarioError {
     /// The path of the field (`flows[2].transport.dccp.ccid`). Empty if the whole text is not TOML
     /// or JSON.

@@ -9,6 +9,7 @@ use crate::limit::MOST_TOML_BYTES;
 
 /// Where a field stands in a text, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// Its key; the whole value if it is the element of an array.
     pub key: Range<usize>,

@@ -68,6 +68,7 @@ pub enum RunError {
 /// A packet that differed after encoding and parsing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a packet does not survive the wire: {reason}; it was {packet}")]
+#[non_exhaustive]
 pub struct WireMismatch {
     /// The original packet.
     pub packet: String,

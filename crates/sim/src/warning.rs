@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Something in a scenario that is permitted but probably not intended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Warning {
     /// The path of the field.
     pub field: String,

@@ -385,7 +385,7 @@ impl Observer for Watcher {
                 let delay = now - self.sent_at[slot];
                 self.delay_min = Some(self.delay_min.map_or(delay, |least| least.min(delay)));
             }
-            Event::Enqueue { .. } | Event::Arrive { .. } => {}
+            _ => {}
         }
         self.most_under_way = self.most_under_way.max(self.under_way);
     }

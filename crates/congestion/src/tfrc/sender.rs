@@ -47,6 +47,7 @@ pub struct Feedback {
 
 /// The state of a [`Sender`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Stats {
     /// X_inst, the instantaneous sending rate; equals X without `oscillation_prevention`.
     pub rate: Rate,

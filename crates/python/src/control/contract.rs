@@ -32,6 +32,7 @@ pub(super) fn check_control(
         clause,
         calls,
         failure,
+        ..
     } = violation;
     let listed: Vec<_> = calls.iter().map(|call| format!("  {call:?}")).collect();
     let error = PyAssertionError::new_err(format!("{clause}; the calls:\n{}", listed.join("\n")));

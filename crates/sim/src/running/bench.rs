@@ -47,6 +47,7 @@ pub struct Bench {
 
 /// The work done by a benchmark. The caller measures the time it took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct BenchCounts {
     /// Events processed.
     pub events: u64,

@@ -15,6 +15,7 @@ use crate::world::transport::ClockKind;
 
 /// What is known about a scenario before it runs.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Checked {
     /// The scenario with all defaults, including those that follow from a profile or a control.
     pub scenario: Scenario,
@@ -26,6 +27,7 @@ pub struct Checked {
 
 /// The routes of a flow, as nodes in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FlowRoutes {
     /// The flow's name.
     pub flow: String,
@@ -78,7 +80,7 @@ fn warnings(
 ) -> Result<Vec<Warning>, ScenarioError> {
     let mut warnings = Vec::new();
     let mut warn = |field: String, message: String| warnings.push(Warning { field, message });
-    if let Err(ScenarioError { field, message }) =
+    if let Err(ScenarioError { field, message, .. }) =
         Build::new(scenario, registry, ClockKind::Virtual)
     {
         warn(

@@ -64,6 +64,7 @@ pub trait Outside {
 
 /// Packets that were not part of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Strays {
     /// Packets that belong to no flow.
     pub unknown: u64,

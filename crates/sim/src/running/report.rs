@@ -18,6 +18,7 @@ use crate::world::view::PacketCount;
 
 /// The results of a run. The same scenario gives bit-identical results.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Results {
     /// Totals.
     pub summary: Summary,
@@ -33,6 +34,7 @@ pub struct Results {
 
 /// The totals of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The scenario's name.
     pub name: String,
@@ -50,6 +52,7 @@ pub struct Summary {
 
 /// The totals of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FlowSummary {
     /// The flow's name.
     pub name: String,
@@ -84,6 +87,7 @@ pub struct FlowSummary {
 
 /// The totals of a directed link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LinkSummary {
     /// Such as `"r1->r2"`.
     pub name: String,

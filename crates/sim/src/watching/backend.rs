@@ -62,6 +62,7 @@ pub fn register_probe<P: Probe>(
 
 /// A table that a scenario may request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct TableSchema {
     /// Its name.
     pub name: String,
@@ -75,6 +76,7 @@ pub struct TableSchema {
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ColumnSchema {
     /// Its name, which ends in the unit.
     pub name: String,

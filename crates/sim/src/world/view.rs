@@ -17,6 +17,7 @@ use crate::world::packet::{Body, Frame, SimLink};
 /// Links are directed and numbered: both directions of each link in the order of the scenario,
 /// those of a dumbbell first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event {
     /// Its sender has sent it.
     Send,
@@ -279,6 +280,7 @@ impl<'a> Sample<'a> {
 
 /// Counts of packets on a link: all of them, or those of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PacketCount {
     /// Packets that arrived at the link.
     pub arrivals: u64,

@@ -38,6 +38,7 @@ pub enum EndKind {
 
 /// An end of a flow.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LiveEnd {
     /// The end.
     pub host: HostId,
