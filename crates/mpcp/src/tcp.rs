@@ -23,7 +23,7 @@ use crate::load::Zone;
 use crate::{Mpcp, SenderParameters};
 
 /// Shift between the flags CWR and ECE and the two bits of a code.
-const CODE_SHIFT: u8 = 6;
+const CODE_SHIFT: u16 = 6;
 
 impl SenderExtension for Mpcp {
     fn write(&mut self, mut header: Header) -> (Header, Ecn) {
@@ -48,7 +48,7 @@ impl SenderExtension for Mpcp {
     }
 
     fn echo(&self, flags: Flags) -> Ecn {
-        Ecn::from_bits(flags.0 >> CODE_SHIFT)
+        Ecn::from_bits((flags.bits() >> CODE_SHIFT) as u8)
     }
 }
 
@@ -90,7 +90,8 @@ impl ReceiverExtension for Echo {
 
     fn write(&mut self, mut header: Header) -> Header {
         let code = core::mem::take(&mut self.code);
-        header.flags = header.flags.union(Flags(code.bits() << CODE_SHIFT));
+        let code = Flags::from_bits(u16::from(code.bits()) << CODE_SHIFT);
+        header.flags = header.flags.union(code);
         if self.has_chains() {
             self.encoding.put(&mut header, self.place);
         }

@@ -135,6 +135,23 @@ fn lost_data_arrive_over_tcp_and_do_not_over_dccp() {
     );
 }
 
+/// Every file has 20 segments and a connection of its own, so no connection has counted as much as
+/// all of them together. A window of four segments makes each wait for three round trips or more.
+#[test]
+fn the_counts_of_past_connections_are_kept() {
+    let lossy = "loss = { bernoulli = { probability = 0.1 } }";
+    let results = browse("{ tcp = { receive_window = 4 } }", EVEN, lossy, "");
+    for flow in &results.summary.flows {
+        assert!(flow.packets_sent > 200, "{flow:?}");
+        assert!(flow.bytes_sent > 200_000, "{flow:?}");
+        assert!(flow.retransmissions > 20, "{flow:?}");
+        assert!(flow.timeouts > 10, "{flow:?}");
+        assert!(flow.receive_window_limited_s > 2.0, "{flow:?}");
+        assert!(flow.delivered_packets > 200, "{flow:?}");
+        assert!(flow.delivered_bytes > 200_000, "{flow:?}");
+    }
+}
+
 #[test]
 fn no_file_is_begun_after_the_stop() {
     for transport in [TCP, DCCP] {

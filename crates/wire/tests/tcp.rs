@@ -35,7 +35,7 @@ fn options() -> impl Strategy<Value = TcpOptions> {
 
 fn segment() -> impl Strategy<Value = Segment> {
     (
-        any::<(u16, u16, u32, u32, u8, u16)>(),
+        any::<(u16, u16, u32, u32, u16, u16)>(),
         options(),
         support::payload(),
     )
@@ -46,7 +46,7 @@ fn segment() -> impl Strategy<Value = Segment> {
                     destination_port,
                     seq,
                     ack,
-                    flags: Flags(flags),
+                    flags: Flags::from_bits(flags),
                     window,
                     checksum_offset: 0,
                     identification: 0,
@@ -108,6 +108,33 @@ fn reads_a_syn_of_linux() {
         segment.to_bytes(Checksum::Ignored).unwrap(),
         bytes.as_slice()
     );
+}
+
+/// RFC 9768 section 3.1.1: a SYN that asks for Accurate ECN has AE, CWR and ECE. AE is the lowest
+/// bit of the byte that holds Data Offset.
+#[test]
+fn reads_and_writes_a_syn_with_accurate_ecn() {
+    let bytes = [
+        0xc0, 0x00, 0x00, 0x50, 0x01, 0x02, 0x03, 0x04, 0, 0, 0, 0, 0x51, 0xc2, 0xfa, 0xf0, 0, 0,
+        0, 0,
+    ];
+    let segment = Segment::parse(&Bytes::copy_from_slice(&bytes), Checksum::Ignored).unwrap();
+    let expected = [Flags::SYN, Flags::AE, Flags::CWR, Flags::ECE];
+    let expected = expected.into_iter().reduce(Flags::union).unwrap();
+    assert_eq!(segment.flags, expected);
+    assert_eq!(segment.options, TcpOptions::default());
+    assert_eq!(
+        segment.to_bytes(Checksum::Ignored).unwrap(),
+        bytes.as_slice()
+    );
+}
+
+/// RFC 9293 section 3.1: reserved bits are ignored, and sent as zero.
+#[test]
+fn there_are_nine_flags() {
+    assert_eq!(Flags::from_bits(u16::MAX).bits(), 0x1ff);
+    assert_eq!(Flags::from_bits(0x1ff), Flags::from_bits(0xffff));
+    assert!(Flags::from_bits(0x1ff).contains(Flags::AE));
 }
 
 proptest! {

@@ -119,14 +119,30 @@ struct Current {
 impl HostStats {
     /// Returns these values with the counts of earlier connections added.
     pub(crate) fn counts_after(self, past: &Self) -> Self {
+        // Without `..`, so that a new field is either a count or named as none.
+        let Self {
+            packets_sent,
+            bytes_sent,
+            retransmissions,
+            timeouts,
+            receive_window_limited,
+            delivered_packets,
+            delivered_bytes,
+            is_idle: _,
+            cwnd: _,
+            ssthresh: _,
+            pipe: _,
+            srtt: _,
+            rate: _,
+        } = *past;
         Self {
-            packets_sent: self.packets_sent + past.packets_sent,
-            bytes_sent: self.bytes_sent + past.bytes_sent,
-            retransmissions: self.retransmissions + past.retransmissions,
-            timeouts: self.timeouts + past.timeouts,
-            receive_window_limited: self.receive_window_limited + past.receive_window_limited,
-            delivered_packets: self.delivered_packets + past.delivered_packets,
-            delivered_bytes: self.delivered_bytes + past.delivered_bytes,
+            packets_sent: self.packets_sent + packets_sent,
+            bytes_sent: self.bytes_sent + bytes_sent,
+            retransmissions: self.retransmissions + retransmissions,
+            timeouts: self.timeouts + timeouts,
+            receive_window_limited: self.receive_window_limited + receive_window_limited,
+            delivered_packets: self.delivered_packets + delivered_packets,
+            delivered_bytes: self.delivered_bytes + delivered_bytes,
             ..self
         }
     }

@@ -151,28 +151,40 @@ pub(crate) enum Body {
     Udp(Box<udp::Datagram>),
 }
 
-/// A TCP segment without options or IP identification whose data has no content. Nearly all segments are bare, and they
-/// take a quarter of the size of [`tcp::Segment`].
+/// A TCP segment without options or IP identification, with a small checksum offset, whose data has
+/// no content. Nearly all segments are bare, and they take a quarter of the size of
+/// [`tcp::Segment`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BareSegment {
     source_port: u16,
     destination_port: u16,
     seq: u32,
     ack: u32,
-    flags: tcp::Flags,
+    /// The control bits, and above them the checksum offset.
+    control: u16,
     window: u16,
-    checksum_offset: u8,
     data: u32,
 }
 
+/// What a [`BareSegment`] has room for: checksum offsets below this.
+const CHECKSUM_OFFSETS: u8 = 1 << (u16::BITS - tcp::Flags::COUNT);
+
 impl BareSegment {
+    const fn flags(&self) -> tcp::Flags {
+        tcp::Flags::from_bits(self.control)
+    }
+
+    const fn checksum_offset(&self) -> u8 {
+        (self.control >> tcp::Flags::COUNT) as u8
+    }
+
     /// Returns the header fields that a header extension may have changed.
     pub(crate) const fn header(&self) -> Header {
         Header {
             seq: self.seq,
             ack: self.ack,
-            flags: self.flags,
-            checksum_offset: self.checksum_offset,
+            flags: self.flags(),
+            checksum_offset: self.checksum_offset(),
             identification: 0,
         }
     }
@@ -186,9 +198,9 @@ impl From<BareSegment> for tcp::Segment {
             destination_port: bare.destination_port,
             seq: bare.seq,
             ack: bare.ack,
-            flags: bare.flags,
+            flags: bare.flags(),
             window: bare.window,
-            checksum_offset: bare.checksum_offset,
+            checksum_offset: bare.checksum_offset(),
             identification: 0,
             options: tcp::TcpOptions::default(),
             payload: Payload::Synthetic(bare.data),
@@ -201,16 +213,18 @@ impl From<tcp::Segment> for Body {
     fn from(segment: tcp::Segment) -> Self {
         match segment.payload {
             Payload::Synthetic(data)
-                if segment.options.is_empty() && segment.identification == 0 =>
+                if segment.options.is_empty()
+                    && segment.identification == 0
+                    && segment.checksum_offset < CHECKSUM_OFFSETS =>
             {
                 Self::Bare(BareSegment {
                     source_port: segment.source_port,
                     destination_port: segment.destination_port,
                     seq: segment.seq,
                     ack: segment.ack,
-                    flags: segment.flags,
+                    control: segment.flags.bits()
+                        | u16::from(segment.checksum_offset) << tcp::Flags::COUNT,
                     window: segment.window,
-                    checksum_offset: segment.checksum_offset,
                     data,
                 })
             }
@@ -258,7 +272,7 @@ impl Body {
     /// Returns the type of packet, for tables.
     pub(crate) fn kind(&self) -> &'static str {
         let flags = match self {
-            Self::Bare(bare) => bare.flags,
+            Self::Bare(bare) => bare.flags(),
             Self::Tcp(segment) => segment.flags,
             Self::Dccp(packet) => return packet.kind.packet_type().name(),
             Self::Udp(_) => return "UDP",
@@ -277,7 +291,7 @@ impl Body {
     /// Computes TCP's checksum anew, which removes a deliberate difference.
     pub(crate) fn recompute_checksum(&mut self) {
         match self {
-            Self::Bare(bare) => bare.checksum_offset = 0,
+            Self::Bare(bare) => bare.control = bare.flags().bits(),
             Self::Tcp(segment) => segment.checksum_offset = 0,
             Self::Dccp(_) | Self::Udp(_) => {}
         }
@@ -324,7 +338,7 @@ impl Body {
     /// Returns the acknowledgement number in the header.
     pub(crate) fn ack(&self) -> Option<u64> {
         let (flags, ack) = match self {
-            Self::Bare(bare) => (bare.flags, bare.ack),
+            Self::Bare(bare) => (bare.flags(), bare.ack),
             Self::Tcp(segment) => (segment.flags, segment.ack),
             Self::Dccp(packet) => return packet.kind.ack().map(dccp::SeqNo::get),
             Self::Udp(_) => return None,
@@ -383,5 +397,36 @@ mod tests {
     fn packets_on_their_way_are_small() {
         assert!(size_of::<Frame>() <= 16);
         assert!(size_of::<Body>() <= 24);
+        assert!(size_of::<BareSegment>() <= 20);
+    }
+
+    #[test]
+    fn a_bare_segment_keeps_all_flags_and_its_checksum_offset() {
+        for flags in (0..tcp::Flags::COUNT).map(|bit| tcp::Flags::from_bits(1 << bit)) {
+            for checksum_offset in [0, 1, CHECKSUM_OFFSETS - 1, CHECKSUM_OFFSETS, u8::MAX] {
+                let segment = tcp::Segment {
+                    source_port: 1,
+                    destination_port: 2,
+                    seq: 3,
+                    ack: 4,
+                    flags,
+                    window: 5,
+                    checksum_offset,
+                    identification: 0,
+                    options: tcp::TcpOptions::default(),
+                    payload: Payload::Synthetic(6),
+                };
+                let mut body = Body::from(segment.clone());
+                let is_bare = matches!(body, Body::Bare(_));
+                assert_eq!(is_bare, checksum_offset < CHECKSUM_OFFSETS);
+                assert_eq!(body, Body::Tcp(Box::new(segment.clone())));
+                body.recompute_checksum();
+                let computed = tcp::Segment {
+                    checksum_offset: 0,
+                    ..segment
+                };
+                assert_eq!(body, Body::Tcp(Box::new(computed)));
+            }
+        }
     }
 }

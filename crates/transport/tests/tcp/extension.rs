@@ -107,7 +107,11 @@ impl ReceiverExtension for Reading {
 
     fn write(&mut self, header: Header) -> Header {
         assert!(!header.flags.contains(Flags::SYN));
-        let flags = if self.is_odd { Flags::URG } else { Flags(0) };
+        let flags = if self.is_odd {
+            Flags::URG
+        } else {
+            Flags::default()
+        };
         Header {
             flags: header.flags.union(flags),
             ..header

@@ -334,8 +334,8 @@ const fn ones_complement_sub(a: u16, b: u16) -> u16 {
 }
 
 fn flags(header: &TcpHeaderSlice<'_>) -> Flags {
-    // The low byte of the fourth word's upper half: CWR to FIN.
-    Flags(header.slice()[13])
+    // Data Offset, three reserved bits and AE share a byte; CWR to FIN follow.
+    Flags::from_bits(u16::from_be_bytes([header.slice()[12], header.slice()[13]]))
 }
 
 fn set_flags(header: &mut TcpHeader, flags: Flags) {
@@ -347,6 +347,7 @@ fn set_flags(header: &mut TcpHeader, flags: Flags) {
     header.urg = flags.contains(Flags::URG);
     header.ece = flags.contains(Flags::ECE);
     header.cwr = flags.contains(Flags::CWR);
+    header.ns = flags.contains(Flags::AE);
 }
 
 #[cfg(test)]

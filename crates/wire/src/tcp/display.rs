@@ -29,7 +29,8 @@ impl fmt::Display for Segment {
     }
 }
 
-/// tcpdump's letters: `S` SYN, `.` ACK, `F` FIN, `R` RST, `P` PSH, `U` URG, `E` ECE, `W` CWR.
+/// tcpdump's letters: `S` SYN, `.` ACK, `F` FIN, `R` RST, `P` PSH, `U` URG, `E` ECE, `W` CWR, `e`
+/// AE.
 impl fmt::Display for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0 {
@@ -43,6 +44,7 @@ impl fmt::Display for Flags {
             (Self::URG, "U"),
             (Self::ECE, "E"),
             (Self::CWR, "W"),
+            (Self::AE, "e"),
             (Self::ACK, "."),
         ] {
             if self.contains(flag) {
@@ -113,5 +115,7 @@ mod tests {
             segment.to_string(),
             "49152 > 80 [P.] seq 4294967295:9 ack 17 win 512, mss 1460, sack 5:9 1:3, 10 bytes"
         );
+        assert_eq!(Flags::from_bits(u16::MAX).to_string(), "FSRPUEWe.");
+        assert_eq!(Flags::default().to_string(), "none");
     }
 }

@@ -44,9 +44,10 @@ pub struct Segment {
     pub payload: Payload,
 }
 
-/// The control bits of a TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1).
+/// The control bits of a TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1, RFC 9768 section
+/// 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// No more data from the sender.
@@ -65,6 +66,21 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x80);
+    /// Accurate ECN, once the nonce sum (NS) of RFC 3540.
+    pub const AE: Self = Self(0x100);
+
+    /// How many control bits there are.
+    pub const COUNT: u32 = 9;
+
+    /// The flags in the low [`Flags::COUNT`] bits of `bits`, FIN lowest; the other bits are ignored.
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits & ((1 << Self::COUNT) - 1))
+    }
+
+    /// The bits, FIN lowest.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
 
     /// Whether all bits of `other` are set.
     pub const fn contains(self, other: Self) -> bool {

@@ -61,6 +61,10 @@ fn tshark_reads_tcp_as_it_was_meant() {
             ],
         ),
         (
+            segment(Flags::ACK.union(Flags::AE), TcpOptions::default(), 1),
+            ["20", "272", "", "", "", "", "", ""],
+        ),
+        (
             segment(Flags::ACK, TcpOptions::default(), 1001),
             ["20", "16", "", "", "", "", "", ""],
         ),
