@@ -1,6 +1,9 @@
 //! The network between real sockets, in namespaces. Where the system does not let us create them,
 //! there is nothing to test: `tests/test_emulate.py` says so.
 
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
+
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
@@ -14,7 +17,7 @@ fn pair(link: &str) -> Option<Emulation> {
     let hosts = match Namespace::new().and_then(|first| Ok([first, Namespace::new()?])) {
         Ok(hosts) => hosts,
         Err(error @ EmulateError::System { .. }) => {
-            eprintln!("skipped: {error}");
+            skipped::skipped(error);
             return None;
         }
         Err(error) => panic!("{error}"),

@@ -1,6 +1,9 @@
 //! Scenarios on both clocks. Where the system does not let us create namespaces, there is nothing to
 //! test: `tests/test_live.py` says so.
 
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
+
 use skywave_emulate::EmulateError;
 use skywave_live::{Encapsulation, LiveError, Lived, Options, Progress, run};
 use skywave_sim::{Registry, RunError, RunOptions, Scenario};
@@ -29,7 +32,7 @@ fn live(scenario: &Scenario, options: Options) -> Option<Lived> {
     match run(scenario, &Registry::default(), options, |_| true) {
         Ok(lived) => Some(lived),
         Err(LiveError::Emulate(error @ EmulateError::System { .. })) => {
-            eprintln!("skipped: {error}");
+            skipped::skipped(error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -131,7 +134,7 @@ fn a_run_ends_when_it_is_told_to_even_while_it_is_set_up() {
     };
     let error = match ended_where(|told| matches!(told, Progress::SetUp(_))) {
         Err(LiveError::Emulate(error @ EmulateError::System { .. })) => {
-            eprintln!("skipped: {error}");
+            skipped::skipped(error);
             return;
         }
         other => other.expect_err("it has not begun"),

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
 mod support;
 
 use std::io::Write;
@@ -81,8 +83,7 @@ fn a_capture_holds_every_packet_of_the_link() {
 fn tshark_reads_it_without_a_complaint() {
     // Nothing can replace tshark as a judge; CI installs it.
     if Command::new("tshark").arg("--version").output().is_err() {
-        eprintln!("skipped: tshark is not installed: apt-get install tshark");
-        return;
+        return skipped::skipped("tshark is not installed: apt-get install tshark");
     }
     let (files, packets) = captures();
     let mut seen = 0;

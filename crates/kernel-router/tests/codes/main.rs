@@ -6,6 +6,8 @@
 mod frames;
 mod hostile;
 mod same;
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
 mod twin;
 
 use std::fmt::Display;
@@ -36,8 +38,9 @@ fn config(chain: u8, order: OrderParameter) -> Config {
     }
 }
 
+#[track_caller]
 fn skipped<T>(why: impl Display) -> Option<T> {
-    eprintln!("skipped: {why}");
+    skipped::skipped(why);
     None
 }
 

@@ -5,14 +5,17 @@
 
 mod attached;
 mod shared;
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
 mod testbed;
 
 use std::fmt::Display;
 
 use skywave_kernel_router::{Object, RouterError};
 
+#[track_caller]
 fn skipped<T>(why: impl Display) -> Option<T> {
-    eprintln!("skipped: {why}");
+    skipped::skipped(why);
     None
 }
 

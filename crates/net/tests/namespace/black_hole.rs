@@ -11,7 +11,7 @@ use skywave_net::{Connection, Endpoint, EndpointConfig, Peer, SendError};
 use skywave_transport::dccp::Config;
 use skywave_units::Duration as Span;
 
-use crate::{PORT, in_namespace, ip};
+use crate::{PORT, in_namespace, ip, skipped};
 
 const NEAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const FAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
@@ -99,10 +99,9 @@ fn d14_2_a_link_that_takes_less_than_it_should() {
             "link", "add", "near", "type", "veth", "peer", "name", "far", "netns", namespace,
         ];
         if let Err(reason) = ip(&link) {
-            eprintln!("skipped: no virtual Ethernet ({reason})");
             drop(start);
             host.join().unwrap();
-            return;
+            return skipped(format!("no virtual Ethernet ({reason})"));
         }
         ip(&["address", "add", "192.0.2.1/24", "dev", "near"]).unwrap();
         ip(&["link", "set", "near", "mtu", "1500", "up"]).unwrap();

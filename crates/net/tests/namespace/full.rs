@@ -10,7 +10,7 @@ use skywave_net::{Endpoint, EndpointConfig, Peer};
 use skywave_transport::dccp::Config;
 
 use crate::within::iproute2;
-use crate::{PORT, in_namespace};
+use crate::{PORT, in_namespace, skipped};
 
 const COUNT: u32 = 6_000;
 /// Datagrams sent per call.
@@ -85,8 +85,7 @@ fn trains_find_the_socket_full() {
     in_namespace(&[], || async {
         let shaper = "qdisc add dev lo root tbf rate 100mbit burst 70kb latency 3s";
         if let Err(reason) = iproute2("tc", &shaper.split(' ').collect::<Vec<_>>()) {
-            eprintln!("skipped: {reason}");
-            return;
+            return skipped(reason);
         }
         stay_on_this_cpu();
         for send_buffer in [1, 20_000] {

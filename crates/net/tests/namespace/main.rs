@@ -14,7 +14,7 @@ mod within;
 
 use skywave_transport::dccp::Config;
 
-use within::{in_namespace, ip};
+use within::{in_namespace, ip, skipped};
 
 const PORT: u16 = 5001;
 

@@ -1,19 +1,26 @@
 //! Tests in their own network namespace.
 
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
+
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
 
+pub(crate) use self::skipped::skipped;
+
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs `test` in a new network namespace with `addresses` on its loopback interface, or says why
-/// it cannot.
+/// Runs `test` in a new network namespace with `addresses` on its loopback interface, or skips it.
+#[track_caller]
 pub(crate) fn in_namespace<F: Future<Output = ()>>(
     addresses: &'static [&'static str],
     test: impl FnOnce() -> F + Send + 'static,
 ) {
-    let thread = std::thread::spawn(move || {
+    let name = thread::current().name().unwrap_or_default().to_owned();
+    let within = thread::Builder::new().name(name).spawn(move || {
         if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
             return Err(format!(
                 "no network namespace ({error}): run the tests as root"
@@ -32,8 +39,8 @@ pub(crate) fn in_namespace<F: Future<Output = ()>>(
             .block_on(async { tokio::time::timeout(PATIENCE, test()).await.unwrap() });
         Ok(())
     });
-    if let Err(reason) = thread.join().unwrap() {
-        eprintln!("skipped: {reason}");
+    if let Err(reason) = within.unwrap().join().unwrap() {
+        skipped(reason);
     }
 }
 

@@ -4,13 +4,14 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, Peer};
 
+use crate::skipped::skipped;
 use crate::{PORT, quick, soon};
 
 /// An endpoint for both IP versions, if this host has both.
 fn dual() -> Option<Endpoint> {
     let endpoint = Endpoint::udp_any(0, EndpointConfig::default()).unwrap();
     if endpoint.local_address().is_ipv4() || UdpSocket::bind("[::1]:0").is_err() {
-        eprintln!("skipped: this host has no IPv6");
+        skipped("this host has no IPv6");
         return None;
     }
     Some(endpoint)

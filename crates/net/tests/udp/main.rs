@@ -16,6 +16,8 @@ mod many;
 mod qlog;
 mod relay;
 mod shards;
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
 mod snapshot;
 mod stranger;
 mod unaccepted;

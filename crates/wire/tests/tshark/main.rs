@@ -7,12 +7,13 @@
 
 mod dccp;
 mod ip;
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
 #[path = "../support/mod.rs"]
 mod support;
 mod tcp;
 
 use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -38,11 +39,7 @@ pub(crate) fn is_installed() -> bool {
     let version = Command::new("tshark").arg("--version").output();
     let installed = version.is_ok_and(|output| output.status.success());
     if !installed {
-        // The test harness hides the output of eprintln! if the test passes.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: tshark is not installed: apt-get install tshark"
-        );
+        skipped::skipped("tshark is not installed: apt-get install tshark");
     }
     installed
 }
