@@ -295,15 +295,15 @@ impl<P: Packet> Wire<P> {
     /// size than the last one, or for any packet if the link varies.
     #[inline(never)]
     fn transmit(&mut self, size: u32) -> (Instant, bool) {
+        let Some(variation) = &mut self.variation else {
+            let ends = self.transmitter.transmit(size).ends;
+            return (ends + self.transmitter.delay(), false);
+        };
+        let rest_before = self.transmitter.rest();
         let transmission = self.transmitter.transmit(size);
-        let delay = self.transmitter.delay();
-        match &mut self.variation {
-            Some(variation) => (
-                variation.arrival(transmission, delay),
-                variation.is_overtaking(),
-            ),
-            None => (transmission.ends + delay, false),
-        }
+        let rests = (rest_before, self.transmitter.rest());
+        let arrival = variation.arrival(transmission, rests, self.transmitter.delay());
+        (arrival, variation.is_overtaking())
     }
 
     /// Moves the last packet ahead of those that arrive later. Returns whether it is then the first

@@ -98,6 +98,12 @@ impl Transmitter {
         self.current.delay
     }
 
+    /// By how much the last transmission ends after [`Transmitter::free_at`], in units of 2^-32 ns.
+    pub(crate) fn rest(&self) -> u64 {
+        let rate = u128::from(self.current.rate.as_bps());
+        (u128::from(self.owed) << 32).checked_div(rate).unwrap_or(0) as u64
+    }
+
     /// Makes the next transmission begin at `now` if the transmitter is idle by then.
     #[inline(always)]
     pub(crate) fn wait_until(&mut self, now: Instant) {

@@ -25,6 +25,8 @@ pub struct Variation {
     jitter: Duration,
     rng: Option<Xoshiro256PlusPlus>,
     last_arrival: Instant,
+    /// By how much the last packet arrives after it, in units of 2^-32 ns.
+    last_rest: u64,
     overtaking: bool,
 }
 
@@ -36,6 +38,7 @@ impl Variation {
             jitter: Duration::ZERO,
             rng: None,
             last_arrival: Instant::ZERO,
+            last_rest: 0,
             overtaking: false,
         }
     }
@@ -91,19 +94,35 @@ impl Variation {
         Rate::from_bps((total / u128::from(end.as_nanos().max(1))) as u64)
     }
 
-    /// When a packet arrives if `delay` applies at the end of its transmission.
-    pub(crate) fn arrival(&mut self, transmission: Transmission, delay: Duration) -> Instant {
+    /// When a packet arrives if `delay` applies at the end of its transmission. The transmission
+    /// begins and ends later than it says by `rests`, in units of 2^-32 ns.
+    pub(crate) fn arrival(
+        &mut self,
+        transmission: Transmission,
+        rests: (u64, u64),
+        delay: Duration,
+    ) -> Instant {
         let Transmission { begins, ends } = transmission;
         let jitter = match &mut self.rng {
             Some(rng) => Duration::from_nanos(rng.random_range(0..=self.jitter.as_nanos())),
             None => Duration::ZERO,
         };
-        let mut arrival = ends + delay + jitter;
-        if !self.overtaking {
-            arrival = arrival.max(self.last_arrival + (ends - begins));
-            self.last_arrival = arrival;
+        let arrival = ends + delay + jitter;
+        if self.overtaking {
+            return arrival;
         }
-        arrival
+        // Remainders add up over packets that follow one another closely.
+        let (rest_before, rest) = rests;
+        let length = (u128::from((ends - begins).as_nanos()) << 32) + u128::from(rest);
+        let length = length.saturating_sub(rest_before.into());
+        let follows = length + u128::from(self.last_rest);
+        let earliest = self.last_arrival + Duration::from_nanos((follows >> 32) as u64);
+        (self.last_arrival, self.last_rest) = if arrival > earliest {
+            (arrival, rest)
+        } else {
+            (earliest, (follows & u128::from(u32::MAX)) as u64)
+        };
+        self.last_arrival
     }
 }
 

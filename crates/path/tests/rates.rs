@@ -360,3 +360,28 @@ fn a_packet_that_begins_at_a_low_rate_goes_on_at_the_next_one() {
         assert!((mean / expected - 1.0).abs() < 0.02, "{low} bps: {mean}");
     }
 }
+
+/// Where the delay falls, packets that would overtake an earlier one follow it at the link's rate. So
+/// what their transmissions take beyond whole nanoseconds adds up: 1547 B take 89,410.14 ns.
+#[test]
+fn packets_that_must_not_overtake_are_spaced_by_their_exact_times() {
+    let step = |at: u64, delay: u64| TraceStep {
+        at: Duration::from_nanos(at),
+        rate: None,
+        delay: Some(Duration::from_nanos(delay)),
+    };
+    let (late, on_time) = (step(0, 10_000_000), step(1_000_000, 0));
+    let trace = Arc::new(ListedSteps::new(&[late, on_time]));
+    let stated = Stated::varying(138_417_288, trace);
+    // The first arrives 10 ms late; each of the others finds an idle link.
+    let packets: Vec<Arrival> = (0..50).map(|index| (index * 200_000, 1547)).collect();
+    let first = u64::from(1547_u32) * 8_000_000_000 / 138_417_288;
+    let at = deliveries(stated.link(DropTail::new(Limit::Unlimited)), &packets);
+    let exact = |packets: u64| u128::from(packets) * 1547 * 8_000_000_000 / 138_417_288;
+    assert_eq!(at[0].as_nanos(), first + 10_000_000);
+    let bunch = (at[20] - at[4]).as_nanos();
+    assert!(
+        u128::from(bunch) >= exact(16) && u128::from(bunch) <= exact(16) + 1,
+        "{bunch}"
+    );
+}

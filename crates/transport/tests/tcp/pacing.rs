@@ -31,28 +31,6 @@ fn train(first: u32, count: u32) -> Vec<Sent> {
     (0..count).map(|index| full(first + index * 1000)).collect()
 }
 
-/// The retransmission does not wait for the next interval. It counts as the first of a new quantum,
-/// whose other two segments leave with it, an interval early.
-#[test]
-fn a_retransmission_leaves_at_once_and_begins_a_quantum_while_pacing_holds_new_data_back() {
-    let mut script = Script::with_control(config(), AnyControl::new(Trains));
-    script.apply(|sender| sender.write_unlimited()).unwrap();
-    script.accept();
-    script.wait(INTERVAL * 4);
-    script.now += RTT;
-    script.ack(1001);
-    assert_eq!(script.ack(4001), train(11_001, 1));
-    // The quantum is used up: what cwnd permits, and each duplicate more of it, is held back.
-    assert_eq!(script.ack(4001), []);
-    assert_eq!(script.ack(4001), []);
-    let lost = [full(4001), full(12_001), full(13_001)];
-    assert_eq!(script.ack(4001), lost);
-    // What a duplicate releases waits again.
-    assert_eq!(script.ack(4001), []);
-    assert_eq!(script.ack(4001), []);
-    assert_eq!(script.wait_for_segment(), (INTERVAL, train(14_001, 3)));
-}
-
 #[test]
 fn a_quantum_leaves_together_and_an_interval_before_the_next_one() {
     let mut script = Script::with_control(config(), AnyControl::new(Trains(QUANTUM)));
@@ -102,4 +80,22 @@ fn a_retransmission_that_waits_is_forgotten_when_its_segment_is_acknowledged() {
     }
     assert_eq!(script.ack(10_001), []);
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(10_001, 1)));
+}
+
+/// What cwnd still permits does not leave with it.
+#[test]
+fn a_retransmission_that_waits_lets_nothing_else_pass() {
+    let mut script = Script::with_control(config(), AnyControl::new(Trains(QUANTUM)));
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    script.wait(INTERVAL * 4);
+    script.now += RTT;
+    script.ack(1001);
+    assert_eq!(script.ack(4001), train(11_001, 1));
+    // The quantum is used up: what cwnd permits, and each duplicate more of it, is held back.
+    for _ in 0..5 {
+        assert_eq!(script.ack(4001), []);
+    }
+    let next = [full(4001), full(12_001), full(13_001)];
+    assert_eq!(script.wait_for_segment(), (INTERVAL, next.to_vec()));
 }
