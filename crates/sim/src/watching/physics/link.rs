@@ -6,7 +6,7 @@ use skywave_path::{Conduct, DropReason, Writes};
 use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError};
 use skywave_units::Instant;
 
-use super::timing::{Busy, Limits, Timing};
+use super::timing::{Arrival, Busy, Limits, Timing};
 use crate::watching::backend::Registry;
 use crate::watching::record::Record;
 
@@ -26,7 +26,7 @@ pub(super) struct Judged {
     inside: VecDeque<Inside>,
     /// The transmissions of the frames that have left the link, the last one at the end.
     sent: Busy,
-    last_arrival: Instant,
+    last_arrival: Arrival,
     occupancy: Occupancy,
 }
 
@@ -97,7 +97,7 @@ impl Judged {
             conduct,
             inside: VecDeque::new(),
             sent: Busy::since(Instant::ZERO),
-            last_arrival: Instant::ZERO,
+            last_arrival: Arrival::default(),
             occupancy,
         }
     }
@@ -277,7 +277,7 @@ impl Judged {
             ));
         }
         let limits = self.limits(entered, size);
-        if record.at < limits.by_rate {
+        if record.at < limits.by_rate.at {
             return Err(format!(
                 "{} delivers it faster than its rate allows",
                 self.name
@@ -295,9 +295,16 @@ impl Judged {
                 self.name
             ));
         }
-        self.last_arrival = record.at;
         let sent = self.timing.for_frame(self.sent, entered);
         self.sent = sent.with(size);
+        self.last_arrival = if record.at > limits.by_rate.at {
+            Arrival {
+                at: record.at,
+                rest: self.timing.rest(self.sent),
+            }
+        } else {
+            limits.by_rate
+        };
         if let Occupancy::Hindsight { changes, .. } = &mut self.occupancy {
             let begun = self.timing.end(sent);
             changes.push((begun, -1, -i64::from(size)));

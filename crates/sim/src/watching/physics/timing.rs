@@ -48,10 +48,18 @@ impl Busy {
     }
 }
 
+/// When a frame has arrived, or may arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Arrival {
+    pub(super) at: Instant,
+    /// How much later, in units of 2^-32 ns.
+    pub(super) rest: u64,
+}
+
 /// When a frame may arrive.
 pub(super) struct Limits {
     /// Not before the arrival of the previous frame plus its own transmission time.
-    pub(super) by_rate: Instant,
+    pub(super) by_rate: Arrival,
     /// Not before the end of its transmission plus the delay.
     pub(super) by_delay: Instant,
     /// Not after this.
@@ -116,6 +124,16 @@ impl Timing {
         now.since + Duration::from_nanos(nanos)
     }
 
+    /// Returns how much later than in [`Timing::end`] that is, in units of 2^-32 ns.
+    pub(super) fn rest(&self, busy: Busy) -> u64 {
+        if busy.bits == 0 {
+            return 0;
+        }
+        let (now, left) = self.last_bit(busy);
+        let rest = left.checked_rem(now.rate).unwrap_or(0) << 32;
+        rest.checked_div(now.rate).unwrap_or(0) as u64
+    }
+
     /// Returns the condition under which a link sends the last bit of its frames, and the nanobits
     /// that it has sent by then since the condition began.
     fn last_bit(&self, busy: Busy) -> (&Condition, u128) {
@@ -146,15 +164,21 @@ impl Timing {
 
     /// Returns when a frame of `size` bytes may arrive that is the next one of a link, if the
     /// previous one arrived at `ahead`.
-    pub(super) fn limits(&self, busy: Busy, size: u32, ahead: Instant) -> Limits {
+    pub(super) fn limits(&self, busy: Busy, size: u32, ahead: Arrival) -> Limits {
         let (begins, ends) = (self.begin(busy), self.end(busy.with(size)));
         let delay = self.last_bit(busy.with(size)).0.delay;
-        let by_rate = ahead + (ends - begins);
+        let lasts =
+            (u128::from((ends - begins).as_nanos()) << 32) + u128::from(self.rest(busy.with(size)));
+        let by_rate = u128::from(ahead.rest) + lasts.saturating_sub(self.rest(busy).into());
+        let by_rate = Arrival {
+            at: ahead.at + Duration::from_nanos((by_rate >> 32) as u64),
+            rest: (by_rate & u128::from(u32::MAX)) as u64,
+        };
         let by_delay = ends + delay;
         Limits {
             by_rate,
             by_delay,
-            latest: by_rate.max(by_delay + self.jitter),
+            latest: by_rate.at.max(by_delay + self.jitter),
         }
     }
 }
@@ -165,6 +189,13 @@ mod tests {
 
     fn ms(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn arrived(at_ms: u64) -> Arrival {
+        Arrival {
+            at: ms(at_ms),
+            rest: 0,
+        }
     }
 
     /// 1000 B take 1 ms. The link is down from 10 to 20 ms, and afterwards has half the rate and a
@@ -221,15 +252,15 @@ mod tests {
     #[test]
     fn a_frame_may_arrive_by_the_conditions_of_its_transmission() {
         let timing = timing();
-        let limits = timing.limits(Busy::since(ms(9)), 1000, ms(0));
-        assert_eq!((limits.by_delay, limits.by_rate), (ms(110), ms(1)));
+        let limits = timing.limits(Busy::since(ms(9)), 1000, arrived(0));
+        assert_eq!((limits.by_delay, limits.by_rate.at), (ms(110), ms(1)));
         assert_eq!(limits.latest, ms(113));
         // It has the delay of its end.
         let half = Busy::since(ms(9) + Duration::from_micros(500));
-        assert_eq!(timing.limits(half, 1000, ms(0)).by_delay, ms(26));
+        assert_eq!(timing.limits(half, 1000, arrived(0)).by_delay, ms(26));
         // It may not overtake the previous frame, which takes longer.
-        let limits = timing.limits(Busy::since(ms(20)), 1000, ms(113));
-        assert_eq!((limits.by_delay, limits.by_rate), (ms(27), ms(115)));
+        let limits = timing.limits(Busy::since(ms(20)), 1000, arrived(113));
+        assert_eq!((limits.by_delay, limits.by_rate.at), (ms(27), ms(115)));
         assert_eq!(limits.latest, ms(115));
     }
 }
