@@ -145,8 +145,8 @@ impl DeliverySampler {
         self.limited_until = Some((self.delivered + self.in_flight).max(1));
     }
 
-    /// Reports a retransmission timeout (TCP) or a timeout of the CCID: nothing is in flight
-    /// anymore. The next packet starts a new flight, so that its sample excludes the preceding
+    /// Reports a retransmission timeout (TCP) or a timeout of the CCID: nothing is in flight any
+    /// more. The next packet starts a new flight, so that its sample excludes the preceding
     /// silence.
     ///
     /// Packets that still arrive count as delivered.
