@@ -235,7 +235,7 @@ mod tests {
         assert_eq!((asked, end), (vec![20, 40], Some((50, Verdict::Idle))));
     }
 
-    /// Every answer begins anew.
+    /// Every answer starts the time over.
     #[test]
     fn a_peer_that_answers_lives() {
         let config = config(20, 40, 0);
