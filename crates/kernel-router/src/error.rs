@@ -43,13 +43,13 @@ pub enum RouterError {
         /// The system's answer.
         source: io::Error,
     },
-    /// The process lacks a privilege.
+    /// The process lacks the privilege.
     #[error("cannot {what}: it takes CAP_BPF and CAP_NET_ADMIN; run it as root")]
     Privilege {
         /// What was to be done.
         what: &'static str,
     },
-    /// The kernel lacks a capability.
+    /// The kernel does not support it.
     #[error(
         "cannot {what}: {source}; Linux 6.6 or newer is needed, with CONFIG_BPF_SYSCALL, CONFIG_NET_XGRESS and CONFIG_DEBUG_INFO_BTF"
     )]

@@ -26,7 +26,8 @@ pub(crate) trait World {
     /// Keeps the encoded form of a packet that enters the network, under the key of its body.
     fn keep(&mut self, key: usize, bytes: Vec<u8>);
 
-    /// Takes a packet that leaves the network at this time. Returns when it left for its host.
+    /// Takes a packet that has passed through the network at this time. Returns when it left for
+    /// its host.
     fn deliver(&mut self, at: Instant, key: usize, to: HostId, ecn: Ecn) -> Instant;
 
     /// Learns that the network has dropped a packet.
