@@ -5,7 +5,7 @@ use crate::{
     register_control,
 };
 
-/// The controls of this crate.
+/// Returns the controls of this crate.
 pub fn built_in_controls() -> Controls {
     let mut controls = no_controls();
     let set = &mut controls;

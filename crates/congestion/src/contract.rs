@@ -130,14 +130,14 @@ pub fn calls() -> impl Strategy<Value = Vec<Call>> {
 pub struct Violation {
     /// What is wrong, and after which call.
     pub clause: String,
-    /// The calls that show it: no shorter or simpler ones were found.
+    /// The calls that show it. No shorter or simpler sequence was found.
     pub calls: Vec<Call>,
     /// [`Control::failure`] after these calls.
     pub failure: Option<ControlFailure>,
 }
 
-/// Checks the contract over `cases` random sequences of calls, the same ones each time, for each of
-/// which `make` makes a control.
+/// Checks the contract with `cases` random sequences of calls, the same ones each time. `make`
+/// creates a control for each sequence.
 ///
 /// # Errors
 /// The first violation.

@@ -5,8 +5,8 @@ use skywave_wire::Ecn;
 
 use crate::{ControlFailure, DeliveryRate, Pacing};
 
-/// Data that a control needs beyond the summary of each acknowledgement. A transport keeps it only
-/// on request, because it costs memory per packet. It asks once, when a connection starts.
+/// The data that a control needs beyond the summary of each acknowledgement. A transport keeps it
+/// only on request, because it costs memory per packet. It asks once, when a connection starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interests {
     /// Calls of [`Control::on_packet_acked`] and [`Control::on_packet_lost`] for each packet.
@@ -63,7 +63,7 @@ pub struct LostPacket {
 }
 
 impl LostPacket {
-    /// A packet found lost at `now`.
+    /// Describes a packet found lost at `now`.
     pub const fn new(now: Instant, number: u64, sent_at: Instant, transmissions: u32) -> Self {
         Self {
             now,
@@ -118,7 +118,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// What a control that treats marks like losses is told of `mark`.
+    /// The loss that a control which treats marks like losses sees in `mark`.
     pub(crate) const fn of_mark(mark: &Mark) -> Self {
         Self {
             now: mark.now,
@@ -168,7 +168,7 @@ pub(crate) fn borne(in_flight: u32, cwnd: f64) -> f64 {
 ///
 /// See `examples/own_control.rs` for a control defined outside this project's crates.
 pub trait Control {
-    /// The additional data that this control needs.
+    /// Returns the additional data that this control needs.
     fn interests(&self) -> Interests {
         Interests::default()
     }
@@ -201,7 +201,7 @@ pub trait Control {
     fn on_loss(&mut self, loss: &Loss);
 
     /// Reports marked packets when none was lost; called at most once per window of data. By
-    /// default treated like a loss (RFC 3168 section 5).
+    /// default, it is treated like a loss (RFC 3168 section 5).
     fn on_mark(&mut self, mark: &Mark) {
         self.on_loss(&Loss::of_mark(mark));
     }
@@ -233,16 +233,16 @@ pub trait Control {
     /// prevent a burst (RFC 6582 section 3.2, step 3, full acknowledgments).
     fn limit_cwnd(&mut self, limit: f64);
 
-    /// Congestion window, in packets.
+    /// Returns the congestion window, in packets.
     fn cwnd(&self) -> f64;
 
-    /// Slow-start threshold, in packets; infinite if unset.
+    /// Returns the slow-start threshold, in packets; infinite if unset.
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// How to spread packets over time; `None` to send as soon as cwnd permits. Called after each
-    /// packet sent.
+    /// Returns how to spread packets over time, or `None` to send as soon as cwnd permits. Called
+    /// after each packet sent.
     fn pacing(&self) -> Option<Pacing> {
         None
     }
@@ -253,8 +253,8 @@ pub trait Control {
         let _ = record;
     }
 
-    /// Why the control can no longer decide; `None` as long as it can. It must still satisfy the
-    /// contract afterwards. DCCP then resets the connection; a simulation ends.
+    /// Returns why the control can no longer decide, or `None` as long as it can. It must still
+    /// satisfy the contract afterwards. DCCP then resets the connection; a simulation ends.
     fn failure(&self) -> Option<ControlFailure> {
         None
     }

@@ -26,7 +26,7 @@ pub struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// RS.delivery_rate.
+    /// Returns RS.delivery_rate.
     pub fn rate(&self) -> Rate {
         let bits = u128::from(self.delivered) * 8 * 1_000_000_000;
         let nanos = u128::from(self.interval.as_nanos().max(1));
@@ -41,7 +41,7 @@ impl DeliveryRate {
 /// ([`DeliverySampler::forget_before`]).
 #[derive(Clone, Debug, Default)]
 pub struct DeliverySampler {
-    /// The number of bits of an `u64` that packet numbers do not use.
+    /// The number of bits of a `u64` that packet numbers do not use.
     unused_bits: u32,
     /// C.delivered and C.delivered_time.
     delivered: u64,
@@ -98,8 +98,9 @@ impl DeliverySampler {
         }
     }
 
-    /// OnPacketSent. `number` increases from packet to packet; a retransmission keeps its number.
-    /// `bytes` counts application data. Data that was already acknowledged is not counted again.
+    /// Records a packet that leaves (OnPacketSent). `number` increases from packet to packet; a
+    /// retransmission keeps its number. `bytes` counts application data. Data that was already
+    /// acknowledged is not counted again.
     pub fn on_sent(&mut self, now: Instant, number: u64, bytes: u32) {
         let place = self.find(number);
         if place.is_ok_and(|index| self.packets[index].state == State::Acked) {
@@ -129,8 +130,8 @@ impl DeliverySampler {
         self.in_flight += u64::from(bytes);
     }
 
-    /// MarkConnectionAppLimited: marks samples of data sent from now on as application-limited,
-    /// until everything now in flight is delivered.
+    /// Marks samples of data sent from now on as application-limited, until everything now in
+    /// flight is delivered.
     ///
     /// Call it whenever the application has nothing more to send, cwnd has room, and no lost data
     /// is waiting for retransmission. Since that can begin at any time, the draft checks for it
@@ -158,9 +159,9 @@ impl DeliverySampler {
         self.in_flight = 0;
     }
 
-    /// UpdateRateSample, for each packet acknowledged cumulatively or selectively; repeated reports
-    /// of a packet are ignored. Call [`DeliverySampler::sample`] once after all packets of an
-    /// acknowledgement.
+    /// Records a packet acknowledged cumulatively or selectively (UpdateRateSample); repeated
+    /// reports of a packet are ignored. Call [`DeliverySampler::sample`] once after all packets of
+    /// an acknowledgement.
     pub fn on_acked(&mut self, now: Instant, number: u64) {
         let Ok(index) = self.find(number) else { return };
         let packet = self.packets[index];
@@ -186,9 +187,10 @@ impl DeliverySampler {
         }
     }
 
-    /// GenerateRateSample, after all packets of an acknowledgement were reported. `rtt` is its
-    /// round-trip time sample. `None` if nothing was acknowledged, or if the interval is less than
-    /// the minimum round-trip time, which makes it meaningless.
+    /// Takes a sample after all packets of an acknowledgement were reported (GenerateRateSample).
+    /// `rtt` is the acknowledgement's round-trip time sample. Returns `None` if nothing was
+    /// acknowledged, or if the interval is less than the minimum round-trip time, which makes it
+    /// meaningless.
     pub fn sample(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
         if let Some(rtt) = rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
@@ -214,7 +216,7 @@ impl DeliverySampler {
     }
 
     /// Reports that packets before `number` are no longer in flight: they were lost, or the peer
-    /// cannot report them any more.
+    /// can no longer report them.
     pub fn forget_before(&mut self, number: u64) {
         while let Some(first) = self.packets.front().copied() {
             if self.distance(first.number, number) >= 0 {
@@ -225,7 +227,7 @@ impl DeliverySampler {
         }
     }
 
-    /// Bytes of heap memory in use.
+    /// Returns the bytes of heap memory in use.
     pub fn heap_size(&self) -> usize {
         self.packets.capacity() * size_of::<Packet>()
     }

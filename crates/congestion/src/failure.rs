@@ -15,7 +15,7 @@ impl ControlFailure {
         Self(Arc::new(reason))
     }
 
-    /// The reason, if it is an `E`.
+    /// Returns the reason, if it is an `E`.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
     }

@@ -24,7 +24,7 @@ pub struct ControlContext {
     pub ns2: bool,
 }
 
-/// What a control works best with, where a transport or a user has a choice.
+/// What a control works best with, where the transport or the user has a choice.
 ///
 /// ```
 /// use skywave_congestion::Wants;
@@ -71,7 +71,7 @@ pub trait ControlKind: fmt::Debug + Send + Sync {
 /// Controls by name.
 pub type Controls = OpenSet<dyn ControlKind>;
 
-/// An empty set of controls.
+/// Returns an empty set of controls.
 pub const fn no_controls() -> Controls {
     OpenSet::new("control")
 }

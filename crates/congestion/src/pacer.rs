@@ -2,7 +2,7 @@
 
 use skywave_units::{Duration, Instant};
 
-/// How fast packets may leave: `quantum` packets per `interval`.
+/// The speed at which packets may leave: `quantum` packets per `interval`.
 ///
 /// The rate is quantum / interval. The quantum is the number of packets that may leave back to
 /// back, for example in one system call; 1 spreads packets most evenly.
@@ -18,7 +18,7 @@ impl Pacing {
     /// The longest interval; with a longer one, a connection would practically stop.
     const LONGEST: f64 = 3600.0;
 
-    /// `rate` packets per second, `quantum` packets at a time.
+    /// Creates a pacing of `rate` packets per second, `quantum` packets at a time.
     pub fn at_rate(rate: f64, quantum: u32) -> Self {
         let quantum = quantum.max(1);
         let seconds = f64::from(quantum) / rate;
@@ -73,13 +73,14 @@ impl Pacer {
         }
     }
 
-    /// The earliest time at which the next packet may leave; `None` for now.
+    /// Returns the earliest time at which the next packet may leave, or `None` for now.
     #[inline(always)]
     pub const fn earliest_departure(&self) -> Option<Instant> {
         self.release
     }
 
-    /// The number of packets that may leave back to back at `now`; `None` for any number.
+    /// Returns the number of packets that may leave back to back at `now`, or `None` for any
+    /// number.
     #[inline(always)]
     pub fn burst(&self, now: Instant) -> Option<u32> {
         if self.quantum == 0 {

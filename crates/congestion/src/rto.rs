@@ -34,7 +34,7 @@ pub struct RtoConfig {
 }
 
 impl RtoConfig {
-    /// RFC 6298: initially 1 s, between 1 s and 60 s.
+    /// Returns the parameters of RFC 6298: initially 1 s, between 1 s and 60 s.
     pub const fn rfc6298() -> Self {
         Self {
             clocking: Clocking::Exact,
@@ -46,7 +46,8 @@ impl RtoConfig {
         }
     }
 
-    /// ns-2.35's TCP: ticks of 10 ms, initially 3 s, between 200 ms and 60 s.
+    /// Returns the parameters of ns-2.35's TCP: ticks of 10 ms, initially 3 s, between 200 ms and
+    /// 60 s.
     pub const fn ns2_tcp() -> Self {
         Self {
             clocking: Clocking::Ticks(Duration::from_millis(10)),
@@ -154,7 +155,7 @@ impl RttEstimator {
         }
     }
 
-    /// The retransmission timeout.
+    /// Returns the retransmission timeout.
     pub fn rto(&self) -> Duration {
         let rto = self.backed_off.min(self.config.max);
         match self.config.clocking {
@@ -163,12 +164,12 @@ impl RttEstimator {
         }
     }
 
-    /// The smoothed round-trip time; `None` before the first sample.
+    /// Returns the smoothed round-trip time, or `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
         (self.srtt_x8 != 0).then(|| self.in_time(self.srtt_x8, 8))
     }
 
-    /// The mean deviation of the round-trip time; `None` before the first sample.
+    /// Returns the mean deviation of the round-trip time, or `None` before the first sample.
     pub fn rttvar(&self) -> Option<Duration> {
         (self.rttvar_x4 != 0).then(|| self.in_time(self.rttvar_x4, 4))
     }

@@ -1,5 +1,5 @@
-//! How exact the emulator is, and how many packets a second it moves, beside the kernel alone. Needs
-//! root, or a user namespace: `unshare --user --map-root-user --net`.
+//! How exact the emulator is, and how many packets a second it moves, compared with the kernel
+//! alone. Needs root, or a user namespace: `unshare --user --map-root-user --net`.
 //!
 //! ```text
 //! cargo run --release --package skywave-emulate --example speed
@@ -75,8 +75,8 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the packets a second that pass a plain pair of interfaces, behind a discipline of the
-/// kernel's, as fast as possible. Needs `ip` and `tc`.
+/// Returns how many packets a second pass a plain pair of interfaces behind one of the kernel's
+/// disciplines, as fast as possible. Needs `ip` and `tc`.
 fn kernel(qdisc: Option<&'static str>) -> Outcome<f64> {
     let (from, to) = (Ipv4Addr::new(10, 9, 0, 1), Ipv4Addr::new(10, 9, 0, 2));
     let [near, far] = [Namespace::new()?, Namespace::new()?];
@@ -109,7 +109,7 @@ fn kernel(qdisc: Option<&'static str>) -> Outcome<f64> {
 }
 
 /// Sends packets over a link for a while, at a rate or as fast as possible. Returns the report, and
-/// how many have arrived.
+/// how many arrived.
 fn run(link: &str, spins: bool, rate_bps: Option<f64>) -> Outcome<(Report, u64)> {
     let registry = Registry::default();
     let ends = ["a", "b"];
@@ -130,7 +130,7 @@ fn run(link: &str, spins: bool, rate_bps: Option<f64>) -> Outcome<(Report, u64)>
     Ok((emulation.stop()?, arrived))
 }
 
-/// Sends packets for a while, at a rate or as fast as possible. Returns how many have arrived.
+/// Sends packets for a while, at a rate or as fast as possible. Returns how many arrived.
 fn flood(receiver: UdpSocket, sender: &UdpSocket, rate_bps: Option<f64>) -> Outcome<u64> {
     receiver.set_read_timeout(Some(Duration::from_millis(200)))?;
     let (arrived, ended) = (

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use skywave_units::Instant;
 use skywave_wire::capture::{InterfaceId, Writer};
 
-/// Writes every packet that arrives at a host, at the time at which its links delivered it.
+/// Writes every packet that arrives at a host, with the time at which its links delivered it.
 #[derive(Debug)]
 pub(crate) struct Capture {
     writer: Writer<Box<dyn Write + Send>>,
-    /// Of each host.
+    /// The interface of each host.
     interfaces: Vec<InterfaceId>,
     /// The first error; nothing is written after it.
     error: Option<io::Error>,

@@ -4,7 +4,7 @@ use std::time;
 
 use skywave_units::{Duration, Instant};
 
-/// The monotonic clock since a start. Steps of the wall clock do not move it.
+/// The monotonic clock, counted from a start. Steps of the wall clock do not move it.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(time::Instant);
 
@@ -17,7 +17,7 @@ impl Clock {
     /// Returns the time since the start.
     pub fn now(self) -> Instant {
         let nanoseconds = self.0.elapsed().as_nanos();
-        // It ends after 584 years.
+        // It runs out after 584 years.
         Instant::ZERO + Duration::from_nanos(nanoseconds as u64)
     }
 }

@@ -14,7 +14,7 @@ pub use port::{LONGEST_PACKET, Port, enlarge};
 use crate::namespace::set;
 use crate::{EmulateError, Namespace};
 
-/// The most interfaces that are tried before a free name is found.
+/// The most names tried for an interface before giving up.
 const MOST_NAMES: u32 = 1000;
 
 /// Where a host is connected to the network.
@@ -24,7 +24,7 @@ pub struct Edge {
     pub index: u32,
     /// Its addresses.
     pub addresses: [IpAddr; 2],
-    /// What it reaches over the network; nothing if that is everything.
+    /// What it reaches over the network; empty for everything.
     pub reaches: Vec<IpAddr>,
     /// The longest packet that its interface takes, in bytes.
     pub mtu: u32,
@@ -52,7 +52,7 @@ impl Edge {
         let ours = format!("port{}", self.index);
         let (fd, peer, port, mtu) = (host.fd(), name.clone(), ours.clone(), self.mtu);
         hub.run(move || {
-            // This end has no addresses, and shall not talk by itself.
+            // This end has no addresses, and must not send anything of its own.
             let _ = set("ipv6/conf/default/disable_ipv6", "1");
             in_kernel(async move |kernel| {
                 let links = kernel.link();
@@ -91,7 +91,7 @@ impl Edge {
             let links = kernel.link();
             let loopback = LinkUnspec::new_with_name("lo").up().build();
             links.set(loopback).execute().await?;
-            // Without ARP: all are behind the same port.
+            // Without ARP: all hosts are behind the same port.
             let interface = LinkUnspec::new_with_index(index);
             let interface = interface.address(self.ethernet_address().to_vec());
             links
@@ -126,8 +126,9 @@ impl Edge {
 }
 
 impl Attachment {
-    /// Opens the host's end for a protocol in user space: it receives all that the host does, and
-    /// sends to the network. The kernel does not answer for addresses that it does not have.
+    /// Opens the host's end for a protocol in user space: it receives everything that the host
+    /// does, and sends to the network. The kernel does not answer for addresses that it does not
+    /// have.
     ///
     /// # Errors
     /// [`EmulateError`] if the system refuses it.
@@ -138,7 +139,7 @@ impl Attachment {
     }
 }
 
-/// The length of the prefix that is one address.
+/// The prefix length of a single address.
 const fn whole(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
@@ -154,7 +155,7 @@ fn free_name() -> Result<String, EmulateError> {
         })
 }
 
-/// Talks to the kernel about the calling thread's namespace.
+/// Opens a connection to the kernel about the calling thread's namespace.
 fn in_kernel<T>(
     talk: impl AsyncFnOnce(Handle) -> Result<T, rtnetlink::Error>,
 ) -> Result<T, rtnetlink::Error> {

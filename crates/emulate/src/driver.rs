@@ -1,4 +1,4 @@
-//! The driver: it moves packets between the devices and the network, on the real clock.
+//! The driver: moves packets between the devices and the network, on the real clock.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,16 +19,16 @@ use crate::report::{Report, Strays};
 use crate::wait::{wait, wake_exactly};
 use crate::{Arrival, Network};
 
-/// The most packets that are taken from a device before others have their turn.
+/// The most packets taken from a device before others have their turn.
 const BATCH: usize = 64;
 
-/// How often a driver that has nothing to do looks whether it shall stop.
+/// How often a driver that has nothing to do checks whether it should stop.
 const IDLE: Duration = Duration::from_millis(50);
 
 /// How often the devices are asked what they have lost.
 const ASK: Duration = Duration::from_millis(100);
 
-/// What the driver and those who ask it share.
+/// What the driver shares with those who ask for its state.
 #[derive(Debug)]
 pub(crate) struct State {
     network: Network,
@@ -47,7 +47,7 @@ impl State {
         }
     }
 
-    /// Reports what has happened until `now`.
+    /// Reports what has happened up to `now`.
     pub(crate) fn report(&mut self, now: Instant) -> Report {
         Report {
             capture_error: self.capture_error.clone(),

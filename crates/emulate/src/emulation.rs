@@ -15,14 +15,14 @@ use crate::device::{ETHERNET_MTU, Edge};
 use crate::driver::{Driver, State, lock};
 use crate::{EmulateError, Namespace, Network, Report};
 
-/// The most hosts, as their addresses have room for.
+/// The most hosts: as many as there are addresses for.
 pub const MOST_HOSTS: usize = 65_000;
 
 /// How an emulation runs.
 #[derive(Default)]
 pub struct Options {
-    /// Whether the driver does not sleep for the last 200 us before a packet is due: it is more
-    /// exact, and takes a processor.
+    /// Whether the driver stays awake for the last 200 us before a packet is due, which is more
+    /// exact but occupies a processor.
     pub spins: bool,
     /// Where to write what arrives at hosts, as pcapng. Each packet takes many small writes, so wrap
     /// a file in a [`BufWriter`](io::BufWriter).
@@ -44,8 +44,8 @@ pub struct Emulation {
 /// Blocks of addresses, for emulations that run in each other's hosts.
 const BLOCKS: u8 = 64;
 
-/// Returns the addresses of a host, IPv4 first. They are among those for such uses: the shared
-/// address space (RFC 6598) and unique local addresses (RFC 4193).
+/// Returns the addresses of a host, IPv4 first. They come from ranges reserved for such uses: the
+/// shared address space (RFC 6598) and unique local addresses (RFC 4193).
 fn addresses(block: u8, host: u16) -> [IpAddr; 2] {
     let [a, b] = (host + 1).to_be_bytes();
     let v4 = Ipv4Addr::new(100, 64 + block, a, b);
@@ -54,7 +54,7 @@ fn addresses(block: u8, host: u16) -> [IpAddr; 2] {
     [v4.into(), v6.into()]
 }
 
-/// Returns the blocks from which interfaces of the calling thread's namespace have addresses.
+/// Returns the blocks that interfaces of the calling thread's namespace have addresses from.
 fn blocks_in_use() -> Vec<u8> {
     let interfaces = getifaddrs().into_iter().flatten();
     interfaces
@@ -66,10 +66,10 @@ fn blocks_in_use() -> Vec<u8> {
 }
 
 impl Emulation {
-    /// Starts a network between these hosts, in the order in which the network knows them. Each
-    /// gets an interface with [addresses](Emulation::addresses) of its own, and a default route over
-    /// it. Hosts whose index is in `sharing` have other interfaces too: they get routes to the other
-    /// hosts only.
+    /// Starts a network between these hosts, which are in the network's order. Each gets an
+    /// interface with its own [addresses](Emulation::addresses), and a default route over it. Hosts
+    /// whose index is in `sharing` have other interfaces too: they get routes to the other hosts
+    /// only.
     ///
     /// # Errors
     /// [`EmulateError`] if the system refuses it.
@@ -139,25 +139,25 @@ impl Emulation {
         })
     }
 
-    /// The namespaces of the hosts.
+    /// Returns the namespaces of the hosts.
     pub fn hosts(&self) -> &[Namespace] {
         &self.hosts
     }
 
-    /// The addresses of each host, IPv4 first.
+    /// Returns the addresses of each host, IPv4 first.
     pub fn addresses(&self) -> &[[IpAddr; 2]] {
         &self.addresses
     }
 
-    /// What has happened so far.
+    /// Returns what has happened so far.
     pub fn report(&self) -> Report {
         lock(&self.state).report(self.clock.now())
     }
 
-    /// Stops it. Packets on their way are lost. Returns what has happened.
+    /// Stops the emulation, and returns what has happened. Packets in flight are lost.
     ///
     /// # Errors
-    /// The error of a device, if one has ended it before.
+    /// The error of a device, if one ended it earlier.
     pub fn stop(mut self) -> io::Result<Report> {
         self.join()?;
         Ok(self.report())

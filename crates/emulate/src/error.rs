@@ -9,13 +9,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EmulateError {
-    /// The network is described wrongly, or has what cannot be emulated.
+    /// The description of the network is wrong, or contains something that cannot be emulated.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// The system refuses what an emulation is made of.
+    /// The system refuses something that the emulation needs.
     #[error("{what}: {source}{}", advice(source))]
     System {
-        /// What was to be done.
+        /// What was attempted.
         what: String,
         /// The system's answer.
         source: io::Error,
@@ -23,7 +23,8 @@ pub enum EmulateError {
 }
 
 impl EmulateError {
-    /// The system has refused `what`, as in "cannot open a file".
+    /// Creates the error for an attempt that the system has refused. `what` says what failed, as in
+    /// "cannot open a file".
     pub fn system(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self::System {
             what: what.into(),
@@ -32,7 +33,7 @@ impl EmulateError {
     }
 }
 
-/// What to do about an error of the system.
+/// What to do about an error from the system.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {

@@ -4,22 +4,22 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 use skywave_units::{Duration, Instant};
 
-/// Lateness beyond this is counted: with less, a real link could not be told from the emulated one.
+/// Lateness beyond this is counted. With less, the emulated link cannot be told from a real one.
 pub const LATE: Duration = Duration::from_millis(1);
 
 /// Values are exact to one in a thousand.
 const DIGITS: u8 = 3;
-/// A minute; what is later counts as this.
+/// A minute; anything later counts as this.
 const LONGEST_NS: u64 = 60_000_000_000;
 
-/// How late packets leave, beside the time at which the links delivered them.
+/// How late packets leave, relative to the time at which the links delivered them.
 #[derive(Debug)]
 pub struct Lateness {
     nanoseconds: Histogram<u64>,
     late: u64,
 }
 
-/// How late packets left, beside the time at which the links delivered them.
+/// How late packets left, relative to the time at which the links delivered them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LatenessSummary {
     /// The packets that left.
@@ -41,7 +41,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Nothing has left yet.
+    /// Creates a record without packets.
     pub fn new() -> Self {
         let histogram = Histogram::new_with_max(LONGEST_NS, DIGITS);
         Self {
@@ -50,14 +50,14 @@ impl Lateness {
         }
     }
 
-    /// Takes into account that a packet left at `now` that should have left at `ideal`.
+    /// Records a packet that left at `now` and should have left at `ideal`.
     pub fn record(&mut self, ideal: Instant, now: Instant) {
         let lateness = now.saturating_since(ideal);
         self.late += u64::from(lateness > LATE);
         self.nanoseconds.saturating_record(lateness.as_nanos());
     }
 
-    /// Summarises all packets so far; `None` if there are none.
+    /// Summarises all packets so far. Returns `None` if there are none.
     pub fn summary(&self) -> Option<LatenessSummary> {
         let packets = self.nanoseconds.len();
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;

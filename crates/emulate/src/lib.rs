@@ -1,19 +1,20 @@
 //! Links and routers on the real clock.
 //!
-//! The links, queues, losses and traces of [`skywave_path`] stand between network devices here, as
-//! they stand between endpoints in the simulator. Hosts are [`Namespace`]s with one interface each.
-//! The other ends of their interfaces are in a namespace of the emulator's, which reads the packets,
+//! Here the links, queues, losses and traces of [`skywave_path`] connect network devices, as they
+//! connect endpoints in the simulator. Hosts are [`Namespace`]s with one interface each. The other
+//! ends of their interfaces are in the emulator's own namespace. The emulator reads the packets,
 //! sends them through a [`Network`], and delivers them when its links do.
 //!
-//! - [`Network`] has no clock and no devices: it is told the time. So a packet's delay does not
-//!   depend on how often the driver wakes, and errors do not add up along a route.
+//! - [`Network`] has no clock and no devices; it is told the time. A packet's delay therefore does
+//!   not depend on how often the driver wakes, and errors do not add up along a route.
 //! - [`Emulation`] drives it, on a thread.
-//! - [`Report`] says what the links did, and how late packets left beside the time at which the
-//!   links would have delivered them.
+//! - [`Report`] says what the links did, and how late packets left relative to the time at which
+//!   the links delivered them.
 //!
-//! Who drives a network of its own takes [`Edge`], [`Port`], [`Clock`], [`wait()`] and [`Lateness`].
+//! To drive a network of your own, use [`Edge`], [`Port`], [`Clock`], [`wait()`] and [`Lateness`].
 //!
-//! An emulation takes the privileges of a network namespace: those of root, or of a user namespace.
+//! An emulation needs the privileges to create a network namespace: those of root, or of a user
+//! namespace.
 
 mod capture;
 mod clock;

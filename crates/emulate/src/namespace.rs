@@ -1,4 +1,4 @@
-//! Network namespaces: what is beside the emulated network sees nothing of it.
+//! Network namespaces, which hide the emulated network from the rest of the system.
 
 use std::fs::File;
 use std::io;
@@ -14,10 +14,10 @@ use crate::EmulateError;
 type Task = Box<dyn FnOnce() + Send>;
 
 /// A network namespace, with a thread in it. What the thread opens or starts stays in the
-/// namespace: a socket that it returns can be used anywhere.
+/// namespace, but a socket that it returns can be used anywhere.
 ///
-/// It has no name in the file system. It ends with the last thread, socket and process in it, so
-/// nothing is left behind however the program ends.
+/// It has no name in the file system, and ends with the last thread, socket and process in it. So
+/// nothing is left behind, however the program ends.
 #[derive(Debug)]
 pub struct Namespace {
     tasks: Option<mpsc::Sender<Task>>,
@@ -26,7 +26,7 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Creates a namespace with nothing in it but a loopback interface, which is down.
+    /// Creates a namespace that contains only a loopback interface, which is down.
     ///
     /// # Errors
     /// [`EmulateError`] if that is not permitted.
@@ -88,7 +88,7 @@ impl Namespace {
         outcome.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    /// The file that stands for the namespace, for as long as this does.
+    /// The file that stands for the namespace, and keeps it alive.
     pub(crate) fn fd(&self) -> RawFd {
         self.file.as_raw_fd()
     }
@@ -103,8 +103,7 @@ impl Drop for Namespace {
     }
 }
 
-/// Writes a setting of the kernel for the calling thread's namespace; `path` is below
-/// `/proc/sys/net`.
+/// Writes a kernel setting for the calling thread's namespace; `path` is below `/proc/sys/net`.
 ///
 /// # Errors
 /// That of the file.

@@ -25,11 +25,11 @@ impl Backend for Emulator {
     fn register_probes(_: &mut OpenSet<()>) {}
 }
 
-/// The most memory that packets in the network take, in bytes. Queues may be unlimited, and who
-/// sends into them may be anyone.
+/// The most memory that packets in the network take, in bytes. Queues may be unlimited, and anyone
+/// may send into them.
 pub const MOST_BYTES: u64 = 256 << 20;
 
-/// What a packet takes beside its own bytes.
+/// What a packet takes besides its own bytes.
 const OVERHEAD_BYTES: u64 = 128;
 
 /// Where a packet goes next.
@@ -41,8 +41,8 @@ enum Hop {
 
 /// Links and the routes over them, between hosts.
 ///
-/// It has no clock: it is told the time, and does everything at the times at which its links do it,
-/// in their order. So the errors of a late driver do not add up along a route.
+/// It has no clock: it is told the time, and does everything at the times that its links determine,
+/// in order. So the errors of a late driver do not add up along a route.
 #[derive(Debug)]
 pub struct Network {
     links: Vec<Direction>,
@@ -53,7 +53,7 @@ pub struct Network {
     /// The deadlines of links. Those that differ from [`Direction::scheduled`] are void.
     agenda: BinaryHeap<Reverse<(Instant, u32)>>,
     now: Instant,
-    /// What packets in the network take.
+    /// The memory that packets in the network take, in bytes.
     held_bytes: u64,
     refused: u64,
 }
@@ -77,7 +77,7 @@ pub struct LinkTotals {
     pub drops: u64,
     /// Packets that reached the far end.
     pub delivered: u64,
-    /// The bytes of these, from their IP headers on.
+    /// The bytes of those packets, from their IP headers on.
     pub delivered_bytes: u64,
     /// Of these, packets whose ECN field its queue has changed.
     pub marks: u64,
@@ -88,7 +88,8 @@ pub struct LinkTotals {
 /// A packet that has reached a host.
 #[derive(Debug)]
 pub struct Arrival {
-    /// When it arrived, by the links on its way. Not after the time that the network was told.
+    /// When it arrived, according to the links on its way. Never later than the time that the
+    /// network was told.
     pub at: Instant,
     /// The index of the host.
     pub host: u32,
@@ -97,11 +98,11 @@ pub struct Arrival {
 }
 
 impl Network {
-    /// Creates the network of these nodes and links, with a route between each two of `hosts`: the
-    /// one with the fewest links.
+    /// Creates the network of these nodes and links. Between any two of `hosts`, packets take the
+    /// route with the fewest links.
     ///
     /// # Errors
-    /// [`ScenarioError`] if a link has what only a simulation obeys.
+    /// [`ScenarioError`] if a link has a setting that only a simulation obeys.
     ///
     /// # Panics
     /// If a link or a host names a node that is not in `nodes`.
@@ -148,13 +149,13 @@ impl Network {
         Ok(network)
     }
 
-    /// The names of the hosts.
+    /// Returns the names of the hosts.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    /// Takes a packet from one host for another, at the time that [`Network::advance`] was told
-    /// last. Returns it if there is no route.
+    /// Takes a packet from one host to another, at the time last passed to [`Network::advance`].
+    /// Returns it if there is no route.
     pub fn send(&mut self, from: u32, to: u32, mut packet: IpBuffer) -> Result<(), IpBuffer> {
         let Some(&hop) = self.routes.get(&(from, to)) else {
             return Err(packet);
@@ -172,14 +173,13 @@ impl Network {
         Ok(())
     }
 
-    /// When something happens next.
+    /// Returns when something happens next.
     pub fn deadline(&self) -> Option<Instant> {
-        // A void entry wakes the driver for nothing, once.
+        // A void entry wakes the driver once, for nothing.
         self.agenda.peek().map(|&Reverse((at, _))| at)
     }
 
-    /// Does what happens until `now`, and passes the packets that have arrived to `arrived`, in the
-    /// order of their times.
+    /// Advances to `now`, and passes the packets that have arrived to `arrived`, in order of time.
     pub fn advance(&mut self, now: Instant, mut arrived: impl FnMut(Arrival)) {
         self.now = self.now.max(now);
         while let Some(&Reverse((at, index))) = self.agenda.peek()
@@ -194,7 +194,7 @@ impl Network {
         }
     }
 
-    /// What each link has done, in the order of the links, forward directions first.
+    /// Returns what each link has done, in the order of the links, forward directions first.
     pub fn totals(&mut self) -> Vec<LinkTotals> {
         let now = self.now;
         let links = self.links.iter_mut();
@@ -209,7 +209,7 @@ impl Network {
             .collect()
     }
 
-    /// Packets that were refused because the network held [`MOST_BYTES`].
+    /// Returns the number of packets refused because the network held [`MOST_BYTES`].
     pub const fn refused(&self) -> u64 {
         self.refused
     }
@@ -274,7 +274,7 @@ impl LinkTotals {
     }
 }
 
-/// What a packet takes in memory.
+/// The memory that a packet takes, in bytes.
 fn held(packet: &IpBuffer) -> u64 {
     u64::from(packet.size()) + OVERHEAD_BYTES
 }

@@ -13,7 +13,7 @@ const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 /// An IP packet on its way through the network.
 ///
 /// Its traffic class, which selects the sub-queue of weighted queues, is that of its class selector
-/// (RFC 2474 section 4.2.2): CS0 to CS3 are classes 0 to 3, CS4 to CS7 the same again.
+/// (RFC 2474 section 4.2.2): CS0 to CS3 are classes 0 to 3, and so are CS4 to CS7.
 #[derive(Debug)]
 pub struct IpBuffer {
     bytes: Vec<u8>,
@@ -29,7 +29,7 @@ pub struct IpBuffer {
 }
 
 impl IpBuffer {
-    /// Takes a packet as it came from a device. What follows it in `bytes` is cut off.
+    /// Takes a packet as it came from a device. Anything that follows it in `bytes` is cut off.
     ///
     /// # Errors
     /// What is wrong with it, and the bytes.
@@ -55,12 +55,12 @@ impl IpBuffer {
         })
     }
 
-    /// The packet, from its IP header on.
+    /// Returns the packet, from its IP header on.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns its memory.
+    /// Returns its buffer.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

@@ -1,16 +1,16 @@
-//! What an emulation has done, and how far it can be believed.
+//! What an emulation has done, and how far it can be trusted.
 
 use serde::Serialize;
 use skywave_units::Instant;
 
 use crate::{LatenessSummary, LinkTotals, Network};
 
-/// Counts what is not in the network.
+/// Counts packets that are not in the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Strays {
-    /// Packets from devices that are not whole.
+    /// Incomplete packets from devices.
     pub(crate) malformed: u64,
-    /// Packets for addresses that no host has, or from which no route leads there.
+    /// Packets for addresses that no host has, or to which no route leads.
     pub(crate) unreachable: u64,
     /// Packets that the system did not take.
     pub(crate) unsent: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Strays {
     pub(crate) overflows: u64,
 }
 
-/// What an emulation has done so far, and how far it can be believed.
+/// What an emulation has done so far, and how far it can be trusted.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// How long it has run, in seconds.
@@ -27,19 +27,20 @@ pub struct Report {
     pub links: Vec<LinkTotals>,
     /// How late packets left. Absent: none has left.
     pub lateness: Option<LatenessSummary>,
-    /// Packets that the system has lost because the emulator was too slow to read them. With any,
-    /// the links lost more than they should.
+    /// Packets that the system has lost because the emulator was too slow to read them. If there
+    /// are any, more packets were lost than the links should lose.
     pub overflows: u64,
-    /// Packets that the network refused because it held as much as it may
+    /// Packets that the network refused because it was at its memory limit
     /// ([`MOST_BYTES`](crate::MOST_BYTES)).
     pub refused: u64,
     /// Packets that the system did not deliver to a host.
     pub unsent: u64,
     /// Packets for addresses that no host has.
     pub unreachable: u64,
-    /// Packets that were not whole.
+    /// Packets that were incomplete.
     pub malformed: u64,
-    /// Why the capture is not whole. Absent: nothing has gone wrong so far, or there is none.
+    /// Why the capture is incomplete. Absent: nothing has gone wrong so far, or there is no
+    /// capture.
     pub capture_error: Option<String>,
 }
 

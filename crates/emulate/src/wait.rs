@@ -9,11 +9,12 @@ use skywave_units::{Duration, Instant};
 
 use crate::Clock;
 
-/// How long before a deadline a driver that spins stops sleeping: longer than the system needs to
-/// wake it, as a rule.
+/// How long before a deadline a driver that spins stops sleeping: usually longer than the system
+/// needs to wake it.
 const SPIN: Duration = Duration::from_micros(200);
 
-/// Asks the system to wake the calling thread as exactly as it can. By default, it is up to 50 us late.
+/// Asks the system to wake the calling thread as exactly as it can. By default, it wakes threads up
+/// to 50 us late.
 pub fn wake_exactly() {
     let _ = set_timerslack(1);
 }

@@ -1,6 +1,6 @@
-//! What a mark costs in the kernel: by the kernel's run statistics on real packets between two
-//! network namespaces, and by running the program again and again on one frame. It takes root, `ip`
-//! and clang.
+//! Measures what a mark costs in the kernel: by the kernel's run statistics, on real packets
+//! between two network namespaces, and by running the program repeatedly on one frame. Needs root,
+//! `ip` and clang.
 //!
 //! ```text
 //! cargo run --release --package skywave-kernel-router --example cost
@@ -60,7 +60,7 @@ fn load(object: &Object, chain: u8) -> Outcome<Program> {
     Ok(program)
 }
 
-/// A DCCP-Data packet as it is in UDP.
+/// A DCCP-Data packet in UDP.
 fn dccp(seq: u64) -> Outcome<Vec<u8>> {
     let packet = Packet {
         source_port: 49_152,
@@ -109,7 +109,7 @@ fn real(object: &Object, chain: u8, ecn: Ecn) -> Outcome<(f64, u64)> {
     })
 }
 
-/// Runs the program on one frame again and again. Returns the mean time in nanoseconds.
+/// Runs the program repeatedly on one frame. Returns the mean time in nanoseconds.
 fn same(object: &Object, chain: u8, ecn: Ecn) -> Outcome<f64> {
     let program = load(object, chain)?;
     let payload = dccp(1)?;

@@ -32,7 +32,7 @@ Makes the queue of DEVICE, such as tbf, a router of VCP or MPCP, until Ctrl-C. I
   --object FILE             the compiled program; without it, clang compiles it now
   --compile FILE            compile the program into FILE, for machines without clang";
 
-/// What is to be done.
+/// What to do.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
     /// Print the help.
@@ -108,7 +108,7 @@ impl Command {
     }
 }
 
-/// A number, or else text.
+/// A number if it is one, otherwise text.
 fn guess(value: String) -> Value {
     serde_json::from_str::<serde_json::Number>(&value).map_or(Value::String(value), Value::Number)
 }

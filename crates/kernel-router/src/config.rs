@@ -17,10 +17,10 @@ pub struct Config {
     /// discipline's and cannot be given here.
     pub load: RouterParameters,
     /// Where TCP's segments carry their position in a chain. With
-    /// [`OrderParameter::IpIdentification`], every IPv4 packet but DCCP's has it there, so that
-    /// IPsec does not hide it.
+    /// [`OrderParameter::IpIdentification`], every IPv4 packet except DCCP's carries it there, so
+    /// that IPsec does not hide it.
     pub order: OrderParameter,
-    /// The UDP port of DCCP in UDP, at either end. `None`: UDP has no DCCP in it.
+    /// The UDP port of DCCP in UDP, at either end; `None` if UDP carries no DCCP.
     pub dccp_udp_port: Option<u16>,
 }
 

@@ -1,4 +1,4 @@
-//! The device at whose queue the router is.
+//! The device whose queue the router works at.
 
 use std::io;
 
@@ -24,7 +24,7 @@ impl Device {
     pub(crate) fn open(name: &str) -> Result<Self, RouterError> {
         let mut netlink = Netlink::open().map_err(RouterError::system("ask the kernel"))?;
         let none = |error: io::Error| match error.raw_os_error() {
-            // The second one is the answer to an impossible name.
+            // The second error is the answer to an impossible name.
             Some(nix::libc::ENODEV | nix::libc::ERANGE | nix::libc::EINVAL) => {
                 RouterError::NoDevice {
                     device: name.to_owned(),
@@ -51,7 +51,7 @@ impl Device {
         })
     }
 
-    /// Asks its queueing discipline.
+    /// Asks its queueing discipline for its state.
     ///
     /// # Errors
     /// [`RouterError::NoQueue`], [`RouterError::System`].

@@ -1,4 +1,4 @@
-//! Why there is no router in the kernel.
+//! Reasons why there is no router in the kernel.
 
 use std::error::Error;
 use std::io;
@@ -8,7 +8,7 @@ use aya::EbpfError;
 use aya::programs::ProgramError;
 use skywave_registry::ParameterError;
 
-/// Why there is no router in the kernel, or no longer.
+/// The reason why there is no router in the kernel, or no longer one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RouterError {
@@ -25,7 +25,7 @@ pub enum RouterError {
         /// The system's answer.
         source: io::Error,
     },
-    /// The compiler refuses the program, as a rule since headers are missing.
+    /// The compiler refuses the program, usually because headers are missing.
     #[error(
         "{command} cannot compile the program; are libbpf-dev and linux-libc-dev installed? It says: {message}"
     )]
@@ -43,13 +43,13 @@ pub enum RouterError {
         /// The system's answer.
         source: io::Error,
     },
-    /// The process may not do it.
+    /// The process lacks the privilege.
     #[error("cannot {what}: it takes CAP_BPF and CAP_NET_ADMIN; run it as root")]
     Privilege {
         /// What was to be done.
         what: &'static str,
     },
-    /// The kernel cannot do it.
+    /// The kernel does not support it.
     #[error(
         "cannot {what}: {source}; Linux 6.6 or newer is needed, with CONFIG_BPF_SYSCALL, CONFIG_NET_XGRESS and CONFIG_DEBUG_INFO_BTF"
     )]
@@ -67,7 +67,7 @@ pub enum RouterError {
         /// The name given.
         device: String,
     },
-    /// The device's frames are not of a known form.
+    /// The device's frames have an unknown form.
     #[error(
         "frames of the device {device} ({kind}) begin neither with an Ethernet header nor with an IP header"
     )]
@@ -117,7 +117,7 @@ impl RouterError {
     }
 }
 
-/// Whether an error is for lack of a privilege, or has such a source.
+/// Whether an error, or one of its sources, is due to a missing privilege.
 fn is_permission(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -130,7 +130,7 @@ fn is_permission(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-// What aya returns can be passed on between threads.
+// What aya returns can be passed between threads.
 const _: () = {
     const fn is_sent<E: Error + Send + Sync + 'static>() {}
     is_sent::<EbpfError>();

@@ -1,10 +1,11 @@
-//! The router of VCP and MPCP in the Linux kernel: any device's queue, such as `tbf`, tells its load
-//! in the ECN field, without a patch.
+//! The router of VCP and MPCP in the Linux kernel: the queue of any device, such as `tbf`, reports
+//! its load in the ECN field, without a kernel patch.
 //!
 //! A BPF program at tc counts the packets that arrive for the device, before its queueing
-//! discipline sees them, and raises their codes. Each t_q, [`KernelRouter::update`] reads the counts
-//! and the length of the queue, and passes them to the same [`Meter`](skywave_mpcp::load::Meter) as
-//! in the simulator. The level that comes of it is what the program writes from then on.
+//! discipline sees them, and raises their codes. Every t_q, [`KernelRouter::update`] reads the
+//! counts and the length of the queue, and passes them to the same
+//! [`Meter`](skywave_mpcp::load::Meter) as in the simulator. The program then writes the resulting
+//! level until the next update.
 //!
 //! ```no_run
 //! use skywave_kernel_router::{Config, KernelRouter, Object};
@@ -20,16 +21,16 @@
 //! # Ok::<(), skywave_kernel_router::RouterError>(())
 //! ```
 //!
-//! The program is detached when the [`KernelRouter`] is dropped or its process ends, however it
-//! ends: the kernel closes the link by which it is attached.
+//! The program is detached when the [`KernelRouter`] is dropped or its process ends, for whatever
+//! reason: the kernel closes the link by which it is attached.
 //!
-//! - [`Object`] is the compiled program. clang compiles it when it is needed, so nothing else
-//!   depends on clang; or it comes from a file.
-//! - [`Program`] is the loaded program, which also runs on frames that are handed to it. [`Sampler`]
-//!   is what the loop tells the meter, without a clock.
+//! - [`Object`] is the compiled program. clang compiles it on demand, so nothing else depends on
+//!   clang; it can also come from a file.
+//! - [`Program`] is the loaded program, which also runs on frames that are handed to it.
+//!   [`Sampler`] passes to the meter what the loop reads, without a clock.
 //! - [`Config`] has the parameters of the simulator's router.
 //!
-//! It takes Linux 6.6 or newer, CAP_BPF and CAP_NET_ADMIN.
+//! It needs Linux 6.6 or newer, CAP_BPF and CAP_NET_ADMIN.
 
 mod config;
 mod device;

@@ -75,7 +75,7 @@ fn route(arguments: &Router) -> Outcome<()> {
     Ok(())
 }
 
-/// Waits for so long, or for a signal. Returns whether there was one.
+/// Waits for this long, or for a signal. Returns whether there was a signal.
 fn wait(signals: &SignalFd, time: Duration) -> io::Result<bool> {
     // poll counts milliseconds; the rest is slept.
     let whole = PollTimeout::try_from(time.as_millis()).unwrap_or(PollTimeout::MAX);

@@ -1,4 +1,4 @@
-//! Questions to the kernel about a device.
+//! Queries to the kernel about a device.
 
 use std::io;
 
@@ -27,7 +27,7 @@ pub(crate) struct Netlink {
 pub(crate) struct Queue {
     /// Its name, such as "tbf".
     pub(crate) kind: String,
-    /// The bytes that wait, as it counts them: with the header of the link layer.
+    /// The bytes that wait, as the discipline counts them: with link-layer headers.
     pub(crate) bytes: u64,
     /// The packets that it has dropped.
     pub(crate) drops: u64,
@@ -64,7 +64,7 @@ impl Netlink {
     pub(crate) fn queue(&mut self, device: u32) -> io::Result<Option<Queue>> {
         let mut message = TcMessage::with_index(device.cast_signed());
         message.header.parent = TcHandle::ROOT;
-        // Some kernels answer only who wants to hear what he says.
+        // Some kernels answer only if the request asks for its own echo.
         let flags = NLM_F_REQUEST | NLM_F_ECHO;
         let answer = match self.ask(RouteNetlinkMessage::GetQueueDiscipline(message), flags) {
             Err(error)
@@ -115,7 +115,7 @@ impl Netlink {
             let length = self.socket.recv(&mut &mut self.buffer[..], 0)?;
             let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&self.buffer[..length])
                 .map_err(io::Error::other)?;
-            // One that came too late for an earlier question is skipped.
+            // An answer that came too late for an earlier question is skipped.
             if answer.header.sequence_number == self.sequence {
                 return match answer.payload {
                     NetlinkPayload::InnerMessage(message) => Ok(message),

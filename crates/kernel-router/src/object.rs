@@ -16,7 +16,7 @@ const SOURCE: &str = concat!(
     include_str!("../bpf/router.bpf.c"),
 );
 
-/// The variable of the environment that names the compiler.
+/// The environment variable that names the compiler.
 const VARIABLE: &str = "SKYWAVE_CLANG";
 
 /// The compiled BPF program, an ELF file for any machine of this byte order.
@@ -35,10 +35,11 @@ impl Object {
             command: command.clone(),
             source,
         };
-        // Debian's headers for the machine, which clang looks for only when it compiles for it.
+        // Debian's headers for this machine, which clang searches only when it compiles for this
+        // machine.
         let headers = format!("-I/usr/include/{}-linux-gnu", std::env::consts::ARCH);
         let mut clang = Command::new(&command)
-            // With debugging information, which the maps are described by.
+            // With debugging information, which describes the maps.
             .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall"])
             .args([&headers, "-x", "c", "-c", "-", "-o", "-"])
             .stdin(Stdio::piped())
@@ -48,7 +49,7 @@ impl Object {
             .map_err(failed)?;
         if let Some(mut input) = clang.stdin.take()
             && let Err(error) = input.write_all(SOURCE.as_bytes())
-            // One that ends early says why.
+            // A compiler that ends early says why.
             && error.kind() != io::ErrorKind::BrokenPipe
         {
             return Err(failed(error));
@@ -77,7 +78,7 @@ impl Object {
         })
     }
 
-    /// The bytes of the ELF file.
+    /// Returns the bytes of the ELF file.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }

@@ -27,10 +27,10 @@ const CHAINS: &str = "chains";
 const CONTEXT: usize = 192;
 const GSO_SEGMENTS: usize = 164;
 
-/// How many bytes longer a frame may become; none, but the kernel wants room.
+/// Room for a frame to grow, in bytes. None grows, but the kernel requires the room.
 const ROOM: usize = 256;
 
-/// What the frames of a device begin with.
+/// The header that the frames of a device begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkHeader {
     /// An Ethernet header.
@@ -51,8 +51,8 @@ impl LinkHeader {
 /// What the program has counted since it was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Bytes that have arrived, as the queueing discipline counts them: with the header of the link
-    /// layer, and whether it then dropped them or not.
+    /// Bytes that have arrived, as the queueing discipline counts them: with link-layer headers,
+    /// whether or not it then dropped them.
     pub bytes: u64,
     /// Packets that have arrived.
     pub packets: u64,
@@ -65,12 +65,12 @@ pub struct Counters {
     pub unreadable: u64,
 }
 
-/// How long the program took, by the kernel's statistics.
+/// How long the program took, according to the kernel's statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunTime {
     /// The number of runs.
     pub runs: u64,
-    /// All of them together.
+    /// The total time of all runs.
     pub time: Duration,
 }
 
@@ -147,7 +147,7 @@ impl Program {
         Ok(())
     }
 
-    /// What has been counted.
+    /// Returns what has been counted.
     ///
     /// # Errors
     /// [`RouterError::Kernel`].
@@ -170,8 +170,8 @@ impl Program {
         })
     }
 
-    /// Runs the program on a frame, and returns what it has made of it. With `segments` above 1, the
-    /// frame is taken for so many that were joined.
+    /// Runs the program on a frame, and returns the resulting frame. With `segments` above 1, the
+    /// frame counts as that many joined segments.
     ///
     /// # Errors
     /// [`RouterError::Kernel`].
@@ -190,7 +190,7 @@ impl Program {
         Ok(out)
     }
 
-    /// Runs the program on the same frame again and again, and returns how long one run takes on
+    /// Runs the program repeatedly on the same frame, and returns how long one run takes on
     /// average, as the kernel measures it. From the second run on, the frame has the code that the
     /// first one has written.
     ///
@@ -206,7 +206,8 @@ impl Program {
         Ok(self.test_run(options)?.duration)
     }
 
-    /// How long the program has taken while someone held what [`Program::enable_run_time`] returns.
+    /// Returns how long the program has taken while someone held what [`Program::enable_run_time`]
+    /// returns.
     ///
     /// # Errors
     /// [`RouterError::System`].
@@ -226,8 +227,8 @@ impl Program {
         })
     }
 
-    /// Makes the kernel measure how long BPF programs take, all of them, until the returned
-    /// descriptor is closed. Each run then takes 20 to 40 ns longer.
+    /// Makes the kernel measure the run time of all BPF programs, until the returned descriptor is
+    /// closed. Each run then takes 20 to 40 ns longer.
     ///
     /// # Errors
     /// [`RouterError::Privilege`], [`RouterError::Kernel`].
@@ -237,7 +238,7 @@ impl Program {
     }
 
     /// Attaches the program to what leaves over a device of the calling thread's network namespace,
-    /// until it is dropped. It comes after the programs that are there already.
+    /// until it is dropped. It runs after the programs that are already attached.
     ///
     /// # Errors
     /// [`RouterError::Privilege`], [`RouterError::Kernel`].

@@ -23,13 +23,13 @@ pub struct KernelRouter {
 pub struct Report {
     /// rho: the load factor of the last complete interval.
     pub load: f64,
-    /// What has been counted.
+    /// What the program has counted.
     pub counters: Counters,
     /// The name of the queueing discipline.
     pub queue: String,
     /// The bytes in its queue.
     pub queued_bytes: u64,
-    /// The packets that it has dropped since it exists.
+    /// The packets that it has dropped since it was created.
     pub drops: u64,
 }
 
@@ -59,7 +59,8 @@ impl KernelRouter {
         Ok(router)
     }
 
-    /// How long until [`update`](KernelRouter::update) has something to do; zero if it is late.
+    /// Returns how long until [`update`](KernelRouter::update) has something to do; zero if it is
+    /// late.
     pub fn time_to_update(&self) -> Duration {
         let next = (self.sampler.next() - Instant::ZERO).as_nanos();
         Duration::from_nanos(next).saturating_sub(self.started.elapsed())
@@ -68,8 +69,8 @@ impl KernelRouter {
     /// Reads the counters and the queue, and writes the level of the load factor. Call it after
     /// [`time_to_update`](KernelRouter::time_to_update), which is t_q or less.
     ///
-    /// A late call is not lost: what has arrived is distributed evenly over the time since the last
-    /// one.
+    /// A late call loses nothing: what has arrived is distributed evenly over the time since the
+    /// last one.
     ///
     /// # Errors
     /// [`RouterError`], for example if the device is gone.
@@ -90,12 +91,12 @@ impl KernelRouter {
         Ok(())
     }
 
-    /// What it has done.
+    /// Returns what the router has done, as of its last update.
     pub const fn report(&self) -> &Report {
         &self.report
     }
 
-    /// The program in the kernel.
+    /// Returns the program in the kernel.
     pub const fn program(&self) -> &Program {
         &self.program
     }

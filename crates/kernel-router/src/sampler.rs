@@ -5,16 +5,16 @@ use skywave_units::{Duration, Instant, Rate};
 
 /// Passes to a [`Meter`] what a loop reads from the kernel.
 ///
-/// The loop shall read when a sample is due or an interval ends. What it reads later than that is
-/// taken for what it would have read then. If it missed several, the bytes that have arrived are
-/// distributed evenly over the time, so that a late loop never makes an overload.
+/// The loop should read whenever a sample is due or an interval ends. A late reading counts as if
+/// it had been taken on time. If the loop missed several readings, the bytes that have arrived are
+/// distributed evenly over the time, so that a late loop never creates an overload.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     meter: Meter,
     config: MeterConfig,
-    /// Until when the meter knows everything.
+    /// The time up to which the meter knows everything.
     known: Instant,
-    /// All bytes that have arrived until then.
+    /// All bytes that have arrived by then.
     bytes: u64,
 }
 
@@ -29,7 +29,7 @@ impl Sampler {
         }
     }
 
-    /// When to read next.
+    /// Returns when to read next.
     pub fn next(&self) -> Instant {
         self.tick_after(self.known)
     }

@@ -1,4 +1,4 @@
-//! The driver: it moves packets between sockets, devices and the run, on the real clock.
+//! The driver: moves packets between sockets, devices and the run, on the real clock.
 
 use std::io;
 
@@ -17,34 +17,34 @@ use crate::node::Source;
 use crate::report::Report;
 use crate::testbed::Testbed;
 
-/// The most packets that are taken from a socket before others have their turn.
+/// The most packets taken from a socket before others have their turn.
 const BATCH: usize = 64;
 
-/// How often progress is told: smooth enough for who watches.
+/// How often progress is reported: often enough to look smooth.
 const TELL: Duration = Duration::from_millis(50);
 
-/// What to do besides running.
+/// What to do besides running the scenario.
 #[derive(Default)]
 pub struct Options {
     /// What to write.
     pub run: RunOptions,
-    /// What DCCP's packets travel in.
+    /// The encapsulation of DCCP's packets.
     pub encapsulation: Encapsulation,
-    /// Whether to take a processor for itself, to be more exact.
+    /// Whether to occupy a whole processor in order to be more exact.
     pub spins: bool,
-    /// Whether to tell samples on the way.
+    /// Whether to report samples during the run.
     pub samples: bool,
 }
 
-/// How far a run is.
+/// How far a run has come.
 pub enum Progress {
-    /// It creates the nodes and opens their sockets; the fraction that is done.
+    /// It is creating the nodes and opening their sockets; the fraction done.
     SetUp(f64),
-    /// Its time passes.
+    /// It is running.
     Running {
-        /// The time since its beginning.
+        /// The time since it began.
         elapsed: Duration,
-        /// What has been sampled since this was told before; nothing without [`Options::samples`].
+        /// What has been sampled since the last report; empty without [`Options::samples`].
         samples: Samples,
     },
 }
@@ -52,14 +52,14 @@ pub enum Progress {
 /// A run on the real clock that has ended.
 #[derive(Debug)]
 pub struct Lived {
-    /// Its results, as those of a simulation.
+    /// Its results, like those of a simulation.
     pub results: Results,
-    /// How far they can be believed.
+    /// How far the results can be trusted.
     pub report: Report,
 }
 
 /// Runs a scenario on the real clock. Calls `progress` twenty times a second, and at the end. If it
-/// returns false, the run ends early, with the results of the time that it took.
+/// returns false, the run ends early, with the results up to that time.
 ///
 /// # Errors
 /// [`LiveError`]; [`Interrupted`](skywave_sim::RunError::Interrupted) if `progress` returns false before the run has begun.
@@ -97,11 +97,11 @@ pub fn run(
     driver.drive(scenario, &mut progress, &name)
 }
 
-/// Lets the process have as many descriptors as it may: a node takes up to ten, and the usual limit is
-/// 1,024.
+/// Raises the process's limit on descriptors as far as allowed: a node takes up to ten, and the
+/// usual limit is 1,024.
 fn raise_descriptor_limit() {
     if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        // Without it, a run of many nodes says that there are too many open files.
+        // If this fails, a run of many nodes reports too many open files.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
 }
@@ -277,11 +277,11 @@ impl Watch {
         Ok(())
     }
 
-    /// Waits for room at the kernel's senders that have been opened since the last call.
+    /// Starts waiting for room at the kernel's senders that have been opened since the last call.
     fn senders(&mut self, testbed: &mut Testbed) -> io::Result<()> {
         for flow in std::mem::take(&mut testbed.opened) {
             if let Some(socket) = testbed.connections[&flow].sender() {
-                // Once whenever there is room again.
+                // Edge-triggered: once each time there is room again.
                 let flags = EventFlags::OUT | EventFlags::ET;
                 self.add(socket, Target::Sender(flow), flags)?;
             }
@@ -300,7 +300,7 @@ impl Watch {
     /// Waits until something is ready, or until the deadline. Returns whether something is.
     fn wait(&mut self, clock: Clock, deadline: Instant) -> io::Result<bool> {
         self.ready.clear();
-        // It counts nanoseconds; epoll rounds to milliseconds where Linux is older than 5.11.
+        // It counts nanoseconds; epoll rounds to milliseconds on Linux before 5.11.
         let mut any = [PollFd::new(&self.epoll, PollFlags::IN)];
         if wait(&mut any, clock, deadline, self.spins)? {
             let at_once = Some(&Timespec::default());

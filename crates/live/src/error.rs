@@ -1,4 +1,4 @@
-//! Why a run on the real clock has no results.
+//! Reasons why a run on the real clock has no results.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub enum LiveError {
     /// The scenario cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The system refuses what a run is made of.
+    /// The system refuses something that a run needs.
     #[error(transparent)]
     Emulate(#[from] EmulateError),
     /// The kernel does not have the congestion control of a flow.
@@ -25,7 +25,7 @@ pub enum LiveError {
         flow: String,
         /// The name of the control.
         control: String,
-        /// What the kernel has.
+        /// The controls that the kernel has.
         available: String,
     },
     /// A connection of the kernel failed.

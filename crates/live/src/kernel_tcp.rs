@@ -11,7 +11,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::socket_options::{of_sender, tcp_info};
 
-/// The bytes handed to the kernel, or taken from it, at once.
+/// The most bytes handed to the kernel, or taken from it, at once.
 const CHUNK: usize = 64 << 10;
 
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
@@ -27,7 +27,7 @@ pub(crate) struct KernelTcp {
     written: u64,
     /// The bytes that the receiver has read.
     delivered: u64,
-    /// The data segments that a receiver had received which is no longer there.
+    /// The data segments received by a receiver that no longer exists.
     segments: u32,
     scratch: Box<[u8]>,
 }
@@ -42,11 +42,11 @@ enum Stage {
     Closed,
 }
 
-/// Why a socket could not be created.
+/// The reason why a socket could not be created.
 pub(crate) enum SocketError {
     /// The kernel has no such control.
     Control,
-    /// The system refuses it.
+    /// The system refuses to create it.
     System(io::Error),
 }
 
@@ -117,7 +117,7 @@ impl KernelTcp {
         matches!(self.stage, Stage::Open) && (has_data || self.supply.is_closed)
     }
 
-    /// Hands to the kernel what it takes, and closes the sending side behind the last of it.
+    /// Hands the kernel as much as it takes, and closes the sending side after the last byte.
     pub(crate) fn write(&mut self) -> io::Result<()> {
         while self.has_more() {
             let left = if self.supply.is_endless {
@@ -151,7 +151,7 @@ impl KernelTcp {
         loop {
             match receiver.read(&mut self.scratch) {
                 Ok(0) => {
-                    // The end: it would be ready for ever.
+                    // At the end of the stream, it would be ready forever.
                     self.segments = tcp_info(receiver.as_fd())?.tcpi_data_segs_in;
                     self.receiver = None;
                     return Ok(());

@@ -1,17 +1,18 @@
 //! Scenarios on the real clock, between real sockets.
 //!
-//! Each node at which a flow begins or ends is a network namespace with one interface; the links,
+//! Each node at which a flow begins or ends is a network namespace with one interface. The links,
 //! queues and routes between them are those of a simulation, on the real clock. The ends of flows
-//! send through sockets of their namespaces:
+//! send through sockets in their namespaces:
 //!
 //! - DCCP as IP protocol 33, or over UDP (RFC 6773);
-//! - our TCP as IP packets from an address that the kernel does not know, so it resets nothing;
-//! - UDP through the kernel's;
+//! - our TCP as IP packets from an address that the kernel does not know, so that it resets
+//!   nothing;
+//! - UDP through the kernel's own UDP;
 //! - `kernel-tcp` is the kernel's TCP itself, sampled by `TCP_INFO`.
 //!
-//! [`run`] runs a scenario, and returns the tables of a simulation with a [`Report`] on how far they
-//! can be believed. It takes the privileges of a network namespace. All of it disappears with the
-//! process.
+//! [`run`] runs a scenario, and returns the tables of a simulation with a [`Report`] on how far
+//! they can be trusted. It needs the privileges to create network namespaces. Everything it creates
+//! disappears with the process.
 
 mod driver;
 mod error;

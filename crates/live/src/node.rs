@@ -28,7 +28,7 @@ pub(crate) struct Node {
     /// The kernel's UDP sockets by port.
     udp: BTreeMap<u16, Udp>,
     scratch: Box<[u8]>,
-    /// The packets that UDP and raw sockets have lost, as far as they have been counted.
+    /// The packets that UDP and raw sockets have lost, as counted so far.
     dropped: u64,
 }
 
@@ -39,10 +39,10 @@ struct Udp {
     address: SocketAddrV4,
 }
 
-/// What of a node has packets.
+/// The part of a node that has packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The network's end of its interface: what the node has sent.
+    /// The network's end of its interface: packets that the node has sent.
     Network,
     /// Our TCP.
     UserSpace,
@@ -60,7 +60,7 @@ impl Node {
         hub: &Namespace,
     ) -> Result<Self, EmulateError> {
         let namespace = Namespace::new()?;
-        // What one connection has learnt of the path is not for the next one.
+        // What one connection has learnt about the path must not influence the next.
         namespace.run(|| {
             let _ = set("ipv4/tcp_no_metrics_save", "1");
         });
@@ -70,7 +70,7 @@ impl Node {
             index,
             addresses: [address.into(), v6.into()],
             reaches: Vec::new(),
-            // A scenario decides how long packets are.
+            // The scenario decides how long packets are.
             mtu: LONGEST_PACKET as u32,
         };
         let attachment = edge.connect(hub, &namespace)?;
@@ -85,7 +85,7 @@ impl Node {
         })
     }
 
-    /// Opens what our TCP sends and receives through, if it is not open.
+    /// Opens the socket of our TCP, unless it is open.
     pub(crate) fn open_user_space(&mut self) -> Result<(), EmulateError> {
         if self.user_space.is_none() {
             self.user_space = Some(self.attachment.open_host_end(&self.namespace)?);
@@ -93,7 +93,7 @@ impl Node {
         Ok(())
     }
 
-    /// Opens what our DCCP sends and receives through as an IP protocol, if it is not open.
+    /// Opens the socket of our DCCP as an IP protocol, unless it is open.
     pub(crate) fn open_raw(&mut self) -> Result<(), EmulateError> {
         if self.raw.is_none() {
             let opened = self.namespace.run(|| {
@@ -110,7 +110,7 @@ impl Node {
         Ok(())
     }
 
-    /// Opens the UDP socket at this address, if it is not open.
+    /// Opens the UDP socket at this address, unless it is open.
     pub(crate) fn open_udp(&mut self, address: SocketAddrV4) -> Result<(), EmulateError> {
         if self.udp.contains_key(&address.port()) {
             return Ok(());
@@ -166,8 +166,8 @@ impl Node {
         self.attachment.port.receive()
     }
 
-    /// Returns a packet that has arrived at a socket of the node, if there is one. What does not
-    /// belong to the socket is passed over.
+    /// Returns a packet that has arrived at a socket of the node, if there is one. Skips what does
+    /// not belong to the socket.
     pub(crate) fn receive(&mut self, source: Source) -> io::Result<Option<IpPacket>> {
         loop {
             let packet = match source {

@@ -10,11 +10,11 @@ pub struct Report {
     pub elapsed_s: f64,
     /// Whether it was told to end before the scenario's duration was over.
     pub interrupted: bool,
-    /// How late packets left the network, beside the time at which its links delivered them. Absent:
-    /// none has left.
+    /// How late packets left the network, relative to the time at which its links delivered them.
+    /// Absent: none has left.
     pub lateness: Option<LatenessSummary>,
-    /// Packets that the system has lost because we were too slow to read them. With any, the links
-    /// lost more than they should.
+    /// Packets that the system has lost because we were too slow to read them. If there are any,
+    /// more packets were lost than the links should lose.
     pub overflows: u64,
     /// Packets that the system did not take from the network for a node.
     pub undelivered: u64,
@@ -22,6 +22,6 @@ pub struct Report {
     pub unsent: u64,
     /// Packets that belong to no flow.
     pub unknown: u64,
-    /// Packets that are not whole, or wrong.
+    /// Incomplete or malformed packets.
     pub malformed: u64,
 }

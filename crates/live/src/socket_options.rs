@@ -1,4 +1,4 @@
-//! What the kernel says of sockets.
+//! What the kernel reports about sockets.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -8,13 +8,13 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use skywave_sim::HostStats;
 use skywave_units::Duration;
 
-/// From this on, ssthresh stands for none (`TCP_INFINITE_SSTHRESH`).
+/// From this value on, ssthresh means none (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
 
 /// The place of `SK_MEMINFO_DROPS` in the answer to `SO_MEMINFO` (`linux/sock_diag.h`).
 const DROPS: usize = 8;
 
-/// Returns what the kernel says of a connection, by `TCP_INFO`.
+/// Returns what the kernel reports about a connection through `TCP_INFO`.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
     // SAFETY: the option's type is tcp_info, of which zero is a valid value of every field.
     unsafe { option(socket, libc::IPPROTO_TCP, libc::TCP_INFO) }
@@ -27,7 +27,8 @@ pub(crate) fn dropped_packets(socket: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(u64::from(values[DROPS]))
 }
 
-/// Returns an option's value. An older kernel knows less of it and leaves the rest zero.
+/// Returns an option's value. An older kernel knows only the first part of it and leaves the rest
+/// zero.
 ///
 /// # Safety
 /// `T` is the option's type or begins it, and zero is a valid value of every field.

@@ -24,9 +24,9 @@ pub(crate) struct Testbed {
     pub(crate) nodes: BTreeMap<u32, Node>,
     pub(crate) connections: BTreeMap<FlowId, KernelTcp>,
     listeners: BTreeMap<u32, Socket>,
-    /// The flow of each connection of the kernel, by its sender.
+    /// The flow of each of the kernel's connections, by its sender.
     flows: BTreeMap<SocketAddrV4, FlowId>,
-    /// The connections that have been opened and are not watched yet.
+    /// The connections that have been opened but are not watched yet.
     pub(crate) opened: Vec<FlowId>,
     pub(crate) lateness: Lateness,
     pub(crate) undelivered: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Testbed {
 
 impl Testbed {
     /// Creates the nodes of these ends, and opens their sockets. `name` gives the name of a flow;
-    /// `progress` is called with the fraction done, and answers whether to go on.
+    /// `progress` is called with the fraction done, and returns whether to continue.
     pub(crate) fn new(
         ends: &[LiveEnd],
         encapsulation: Encapsulation,
@@ -129,7 +129,7 @@ impl Testbed {
         socket.set_nonblocking(true)?;
         let from = from.as_socket_ipv4();
         let flow = from.and_then(|from| self.flows.get(&from).copied());
-        // Nobody else reaches it.
+        // Nobody else can reach it.
         let flow = flow.ok_or_else(|| io::Error::other("a connection of no flow"))?;
         self.with_connection(flow, |connection| {
             connection.accept(socket);
@@ -138,7 +138,8 @@ impl Testbed {
         Ok(Some(flow))
     }
 
-    /// Does something with a connection of the kernel, and remembers the first that fails.
+    /// Applies an operation to one of the kernel's connections, and remembers the first connection
+    /// that fails.
     pub(crate) fn with_connection(
         &mut self,
         flow: FlowId,

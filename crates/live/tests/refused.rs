@@ -1,5 +1,5 @@
-//! What only a simulation obeys is refused by both that run on the real clock: the emulator, and a
-//! scenario between sockets.
+//! Settings that only a simulation obeys are refused by both that run on the real clock: the
+//! emulator, and a scenario between sockets.
 
 use skywave_emulate::Network;
 use skywave_live::Encapsulation;
@@ -7,7 +7,7 @@ use skywave_scenario::ScenarioError;
 use skywave_sim::live::PreparedRun;
 use skywave_sim::{Registry, RunError, RunOptions, Scenario};
 
-/// Returns a scenario of one link with these settings, beside its rate and delay.
+/// Returns a scenario of one link with these settings, in addition to its rate and delay.
 fn scenario(settings: &str) -> Scenario {
     let text = format!(
         r#"

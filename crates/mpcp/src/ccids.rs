@@ -61,8 +61,9 @@ impl LoadFactor {
     /// Creates `ccid` with a control that has these parameters.
     ///
     /// # Errors
-    /// [`ParameterError`] if `ccid` is none of the three, or if a parameter is wrong, in particular
-    /// a chain of a different length, or growth per acknowledgement with one of several packets.
+    /// [`ParameterError`] if `ccid` is not one of the three, or if a parameter is wrong, in
+    /// particular a chain of a different length, or growth per acknowledgement with one of several
+    /// packets.
     pub fn new(ccid: Ccid, parameters: &SenderParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         let Some((packets, row)) = (1..).zip(&ROWS).find(|(_, row)| row.ccid == ccid) else {
@@ -92,12 +93,12 @@ impl LoadFactor {
         })
     }
 
-    /// The position of a packet in its chain, which is all that a router reads.
+    /// Returns the position of a packet in its chain, which is all that a router reads.
     pub fn place(&self, seq: SeqNo) -> u8 {
         (seq.get() % u64::from(self.config.packets)) as u8
     }
 
-    /// The number of packets per load factor.
+    /// Returns the number of packets per load factor.
     pub const fn packets(&self) -> u8 {
         self.config.packets
     }
@@ -148,8 +149,8 @@ pub(crate) fn register(ccids: &mut CcidKinds) {
     }
 }
 
-/// The three CCIDs for sockets. The fallback is enabled, because routers on the Internet do not
-/// support VCP.
+/// Returns the three CCIDs for sockets. The fallback is enabled, because routers on the Internet do
+/// not support VCP.
 pub fn ccids() -> impl Iterator<Item = Arc<dyn Mechanism>> {
     let parameters = SenderParameters {
         fallback: true,

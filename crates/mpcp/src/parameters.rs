@@ -168,7 +168,7 @@ impl Default for SenderParameters {
 }
 
 impl SenderParameters {
-    /// The number of packets per load factor.
+    /// Returns the number of packets per load factor.
     pub fn packets(&self) -> u8 {
         self.chain.unwrap_or(1)
     }

@@ -1,9 +1,9 @@
 //! Sockets without `async`: for programs that block, and for bindings to other languages (feature
 //! `blocking`).
 //!
-//! A [`Runtime`] is the tokio runtime of this process. It drives the endpoints, and a thread that
-//! is not its own waits for their futures: with a time limit, and with a callback that is polled
-//! and can interrupt the wait, as a handler of Ctrl-C needs.
+//! A [`Runtime`] is the tokio runtime of this process. It drives the endpoints, while another
+//! thread waits for their futures: with a time limit, and with a callback that is polled and can
+//! interrupt the wait, as a Ctrl-C handler needs.
 //!
 //! ```
 //! use std::net::Ipv4Addr;
@@ -27,11 +27,11 @@
 //!
 //! # Forks
 //!
-//! A fork inherits sockets and memory, but none of the threads that drive connections, and locks
-//! may be held by a thread that it does not have. Packets of two processes on one connection would
-//! break it for both. So a fork may neither use nor end what it inherits: keep it in an
-//! [`OfProcess`]. [`Runtime::of_process`] starts a runtime of its own for the fork, with which it
-//! can open endpoints.
+//! A fork inherits sockets and memory, but none of the threads that drive connections, and a lock
+//! may be held by a thread that it does not have. Packets from two processes would break a
+//! connection for both. So a fork may neither use nor end what it inherits: keep such values in an
+//! [`OfProcess`]. [`Runtime::of_process`] starts a separate runtime for the fork, with which it can
+//! open endpoints.
 
 mod process;
 
@@ -55,14 +55,15 @@ use crate::sync::{Mutex, locked};
 /// How often a wait polls its callback.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Why a wait ended before its future did. `E` is the error of the callback that interrupts it.
+/// The reason why a wait ended before its future did. `E` is the error of the callback that
+/// interrupts it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WaitError<E = Infallible> {
     /// The time limit has passed.
     #[error("the time limit has passed")]
     TimedOut,
-    /// The callback has interrupted it.
+    /// The callback interrupted it.
     #[error("the wait was interrupted: {0}")]
     Interrupted(E),
     /// It was called in a thread that drives connections, or within another runtime.
@@ -83,9 +84,9 @@ struct Started {
     next: OnceLock<Box<Self>>,
 }
 
-/// The runtimes of this process and of those that it is a fork of, oldest first. Nothing leaves the
-/// list, since a runtime cannot be dropped in a fork, where its threads do not exist. Reading takes
-/// no lock that a fork could inherit.
+/// The runtimes of this process and of the processes that it was forked from, oldest first. Nothing
+/// leaves the list, since a runtime cannot be dropped in a fork, where its threads do not exist.
+/// Reading takes no lock that a fork could inherit.
 static STARTED: OnceLock<Box<Started>> = OnceLock::new();
 
 /// The tokio runtime of this process, with several threads.
@@ -178,7 +179,7 @@ impl Runtime {
     /// Waits for `future`, like [`wait`](Self::wait), until `interrupt` returns an error.
     ///
     /// `interrupt` is polled ten times a second, in this thread and outside of the runtime, so that
-    /// it may use the network itself. It may fork: the wait then goes on in the parent only.
+    /// it may use the network itself. It may fork: the wait then continues in the parent only.
     ///
     /// # Errors
     ///
@@ -209,7 +210,8 @@ impl Runtime {
             }
             let interrupted = interrupt();
             if let Err(forked) = Forked::check(self.0.opener) {
-                // To drop it could end the parent's connections, or wait for threads that are not here.
+                // Dropping it could end the parent's connections, or wait for threads that are not
+                // here.
                 forget(limited);
                 return Err(forked.into());
             }
@@ -225,12 +227,12 @@ impl Runtime {
         background.push(task);
     }
 
-    /// Waits until all that [runs in the background](Self::in_background) has ended, as a program
-    /// should before it ends itself. What begins meanwhile is not waited for.
+    /// Waits until everything that [runs in the background](Self::in_background) has ended, as a
+    /// program should before it exits. Does not wait for anything that starts in the meantime.
     pub async fn background_ended(self) {
         let tasks = take(&mut *locked(&self.0.background));
         for task in tasks {
-            // Nobody is there to be told of a panic.
+            // There is nobody to report a panic to.
             let _ended = task.await;
         }
     }

@@ -25,13 +25,13 @@ use crate::system::network_error::{NetworkError, NetworkErrorKind};
 /// Received data keeps its buffer, instead of being copied, if it is at least this fraction of it.
 const WORTH_KEEPING: usize = 4;
 
-/// How long a half-open handshake keeps its place among too many. A client that has not answered the
-/// Response by then has most probably forged its address; RFC 4340 section 8.1.3 would keep its state
-/// for 8 minutes.
+/// How long a half-open handshake keeps its place among too many. A client that has not answered
+/// the Response by then has most probably forged its address; RFC 4340 section 8.1.3 would keep its
+/// state for 8 minutes.
 const HALF_OPEN_GRACE: Duration = Duration::from_secs(4);
 
-/// The most reports of the network heeded per second: timers and probes find out without them, and
-/// attackers can forge as many as they like.
+/// The most network reports heeded per second. Timers and probes do without them, and attackers can
+/// forge as many as they like.
 const REPORTS: u32 = 1_000;
 
 impl Shared {
@@ -99,7 +99,7 @@ impl Shared {
         }
     }
 
-    /// Parses a packet; counts it if it is malformed (RFC 4340 section 8.5, step 1).
+    /// Parses a packet, and counts it if it is malformed (RFC 4340 section 8.5, step 1).
     fn parse(&self, bytes: Bytes, checksum: Checksum) -> Result<Packet, ParseError> {
         let packet = Packet::read(bytes, checksum);
         if let Err(error) = &packet {
@@ -150,7 +150,8 @@ impl Shared {
         locked(&self.table).has_room(key.path.peer.ip(), Opened::ByPeer)
     }
 
-    /// Whether another half-open handshake can be stored; drops the oldest if that is long overdue.
+    /// Whether another half-open handshake can be stored. Drops the oldest if that one is long
+    /// overdue.
     fn has_room_for_handshake(&self, now: Instant, mailbox: &Arc<Mailbox>) -> bool {
         if mailbox.half_open() < self.config.half_open {
             return true;
@@ -200,7 +201,7 @@ impl Shared {
         self.act(now, key, action);
     }
 
-    /// Does what the stateless listener has decided about a packet.
+    /// Carries out what the stateless listener has decided about a packet.
     fn act(self: &Arc<Self>, now: Instant, key: Key, action: Option<dccp::Action>) {
         match action {
             None => {
@@ -241,9 +242,9 @@ impl Shared {
     /// Most errors only mean that a packet was lost. Two mean more: the path does not carry packets
     /// of that size, or a connection cannot reach a peer from which it has heard nothing yet, or
     /// from which it only awaits the end. Attackers can forge such reports, so a connection that
-    /// carries data survives them, and none is believed that does not quote the ports and a recent
-    /// sequence number (RFC 5927 section 4, RFC 8085 section 5.2). Reports of routers that quote
-    /// less are ignored, and timers decide.
+    /// carries data survives them, and a report is believed only if it quotes the ports and a
+    /// recent sequence number (RFC 5927 section 4, RFC 8085 section 5.2). Reports from routers that
+    /// quote less are ignored, and timers decide.
     pub(crate) fn network_error(&self, error: &NetworkError) {
         self.counters.network_error();
         let is_heeded = locked(&self.reports).allows(self.clock.now(), REPORTS);

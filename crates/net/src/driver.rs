@@ -17,7 +17,7 @@ use crate::system::incoming::Incoming;
 
 /// The most reads per turn, before other tasks get theirs.
 const READS: usize = 8;
-/// How long to wait if reading does nothing but fail, for example while the system lacks memory.
+/// How long to wait if every read fails, for example while the system lacks memory.
 const PAUSE: Duration = Duration::from_millis(10);
 /// The most packets per turn, apart from those of the last read. Less than a connection's default
 /// receive queue, so that its reader runs in time.
@@ -127,8 +127,8 @@ impl Driver {
                 count += arrival.count() as u64;
                 shared.dispatch(now, arrival, received);
             });
-            // Answer once for the whole read: this causes fewer acknowledgements, and larger
-            // batches of packets that they permit.
+            // Answer once for the whole read. This causes fewer acknowledgements, each of which
+            // permits a larger batch of packets.
             for flow in received.drain(..) {
                 flow.answer(now);
             }
@@ -167,8 +167,8 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// The runtime is shutting down or everything is over: wake those who wait for packets, and
-    /// release the socket.
+    /// Wakes the tasks that wait for packets, and releases the socket: the runtime is shutting
+    /// down, or everything is over.
     fn drop(&mut self) {
         self.errors.abort();
         for flow in self.shared.close() {

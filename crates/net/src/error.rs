@@ -51,7 +51,7 @@ pub enum OpenError {
         /// The most allowed.
         limit: usize,
     },
-    /// A limit that nothing could meet.
+    /// A limit that would forbid everything.
     #[error("{0} is 0; give at least 1")]
     ZeroLimit(&'static str),
     /// The system provided no random numbers for the secret behind Init Cookies.

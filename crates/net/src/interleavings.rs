@@ -27,11 +27,11 @@ use crate::sync::{Mutex, locked};
 use crate::system::alarm::OneShot;
 use crate::system::clock::Clock;
 
-/// How often a thread may be interrupted where it could go on: with more, the number of orders
+/// How often a thread may be interrupted where it could continue. With more, the number of orders
 /// explodes, and faults that need more are rare.
 const PREEMPTIONS: usize = 3;
 
-/// Runs a test under all orders with so many interruptions.
+/// Runs a test under all orders with at most that many interruptions.
 fn model(test: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(PREEMPTIONS);
@@ -150,7 +150,7 @@ fn a_place_in_the_backlog_is_given_once() {
     });
 }
 
-/// The driver goes to sleep only if nothing is left to it.
+/// The driver goes to sleep only if it has nothing left to do.
 #[test]
 fn what_is_left_to_the_driver_is_done() {
     model(|| {
@@ -280,7 +280,7 @@ fn every_connection_leaves_the_table_once() {
             let (table, remove) = (Arc::clone(&table), remove(&first));
             let second = Arc::clone(&second);
             spawn(move || {
-                // As dispatch does: the one before is discarded first.
+                // Like dispatch, discards the previous one first.
                 remove();
                 let before = locked(&table).insert(KEY, second, Opened::ByPeer);
                 assert!(before.is_none());
@@ -321,7 +321,7 @@ fn what_is_taken_from_the_memory_is_given_back() {
     });
 }
 
-/// Of connections that begin to close at once, as many as there is room for stay.
+/// If several connections begin to close at once, as many stay as there is room for.
 #[test]
 fn too_many_closing_connections_give_way() {
     model(|| {

@@ -26,10 +26,10 @@
 //!
 //! Modules:
 //!
-//! - `handles`: what the application holds: `endpoint`, `listener` and `connection`. `handle` is the
-//!   common part of the first two. `happy_eyeballs` connects to one of several addresses. `snapshot`
-//!   says what the connections of an endpoint are doing. `config` and `error` are their options and
-//!   errors.
+//! - `handles`: what the application holds: `endpoint`, `listener` and `connection`. `handle` is
+//!   the common part of the first two. `happy_eyeballs` connects to one of several addresses.
+//!   `snapshot` says what the connections of an endpoint are doing. `config` and `error` are their
+//!   options and errors.
 //! - `driver`: the task that receives packets and runs timers for a shard, which is a socket and
 //!   the connections that use it. Most endpoints have one shard.
 //! - `dispatch`: finds the connection for a packet.
@@ -44,7 +44,7 @@
 //! - `system`: `socket`, `raw`, `batch` and `sender` make system calls, in batches. `incoming` has
 //!   the receive buffers, `network_error` reads ICMP, `clock` and `alarm` tell the time.
 //! - `blocking`: sockets without `async` (feature `blocking`).
-//! - `totals` sums up what connections have counted; `qlog` writes what they do into files.
+//! - `totals` adds up the counters of connections; `qlog` logs what they do to files.
 //! - `sync`: the locks and atomics of all modules.
 //!
 //! # Logging

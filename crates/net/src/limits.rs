@@ -1,4 +1,4 @@
-//! What bounds memory, peers and notices.
+//! Limits on memory, peers and notices.
 
 pub(crate) mod memory;
 pub(crate) mod notices;

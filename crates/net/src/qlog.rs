@@ -1,8 +1,8 @@
 //! qlog files of an endpoint's connections.
 //!
-//! Whoever sends or receives hands over what happens and never waits for the disk: a thread writes
-//! it. What that thread is too slow for is dropped and counted, and each file says where events are
-//! missing.
+//! Senders and receivers hand over events and never wait for the disk; a separate thread writes
+//! them. Events for which that thread is too slow are dropped and counted, and each file says where
+//! events are missing.
 
 mod output;
 mod writer;

@@ -64,7 +64,7 @@ pub(crate) struct Shared<F> {
     /// Present if connections are logged.
     pub(crate) logs: Option<Logs>,
     pub(crate) notices: Sorts,
-    /// Limits how many reports of the network are heeded.
+    /// Limits how many network reports are heeded.
     pub(crate) reports: Mutex<dccp::RateLimit>,
     /// The connections that wait for their peer to confirm a close.
     pub(crate) closing: Closing<F>,
@@ -164,7 +164,7 @@ impl<F> Shared<F> {
         }
     }
 
-    /// Logs that there is no memory for received data. Not for each packet.
+    /// Logs, but not for every packet, that there is no memory for received data.
     #[cold]
     pub(crate) fn memory_is_full(&self, now: Instant) {
         if let Some(suppressed) = self.notices.limits.pass(now) {

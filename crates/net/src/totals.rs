@@ -1,8 +1,8 @@
-//! Sums of what connections have counted.
+//! Sums of connections' counters.
 
 use skywave_transport::dccp::{Counters, Stats};
 
-/// What a set of connections has counted.
+/// The counters of a set of connections, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// The connections.

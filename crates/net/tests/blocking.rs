@@ -112,7 +112,7 @@ fn an_endpoint_is_dropped_with_what_holds_it() {
     let client = OfProcess::new(client);
     let server = runtime().wait(None, listener.accept()).unwrap().unwrap();
     drop(client);
-    // The peer hears of it.
+    // The peer learns of it.
     assert_eq!(runtime().wait(None, server.recv()).unwrap(), Ok(None));
     drop(endpoint);
 }

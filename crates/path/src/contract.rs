@@ -198,7 +198,7 @@ fn drive_link(
     account.close()
 }
 
-/// Makes a link do what is due by `now`.
+/// Makes a link do everything due by `now`.
 fn run(link: &mut Link<Parcel>, now: Instant, account: &mut Account) -> Result<(), String> {
     while let Some(at) = link.deadline().filter(|&at| at <= now) {
         let left = link.dequeue(at);

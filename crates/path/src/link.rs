@@ -27,7 +27,7 @@ pub struct Link<P> {
     wire: Wire<P>,
 }
 
-/// What stands before the queue of some links.
+/// What some links have in front of their queue.
 #[derive(Debug, Default)]
 struct Entrance {
     loss: Option<Box<dyn Loss + Send>>,
@@ -54,7 +54,8 @@ impl Entrance {
 struct Wire<P> {
     transmitter: Transmitter,
     variation: Option<Box<Variation>>,
-    /// Packets being transmitted or propagated, with their arrival times, in the order of these.
+    /// Packets being transmitted or propagated, with their arrival times, in the order of those
+    /// times.
     in_flight: Ring<(Instant, P)>,
     /// Whether to ask the queue for its next packet as soon as the link is free. Only used if the
     /// queue keeps packets, which most do not.
@@ -88,8 +89,8 @@ impl<P: Packet> Link<P> {
         self
     }
 
-    /// The router that decides about Quick-Start requests, if the link supports Quick-Start. Let it
-    /// decide before the packet with the request enters the link.
+    /// Returns the router that decides about Quick-Start requests, if the link supports
+    /// Quick-Start. Let it decide before the packet with the request enters the link.
     #[inline(always)]
     pub fn quick_start(&mut self) -> Option<&mut QuickStartRouter> {
         self.entrance.as_mut()?.quick_start.as_mut()
@@ -102,7 +103,7 @@ impl<P: Packet> Link<P> {
         self
     }
 
-    /// Handles a packet that arrives at the sending end. Returns true if [`Link::deadline`] may
+    /// Handles a packet that arrives at the sending end. Returns whether [`Link::deadline`] may
     /// have changed.
     ///
     /// # Errors
@@ -124,8 +125,9 @@ impl<P: Packet> Link<P> {
         Ok(self.wire.hand_on(now, packet))
     }
 
-    /// [`Link::enqueue`] for queues other than drop-tail. Out of line: most links have no managed
-    /// queue, and a choice among all kinds would cost each of their packets more than its queue.
+    /// [`Link::enqueue`] for queues other than drop-tail. It is out of line because most links have
+    /// no managed queue, and choosing among all kinds would cost each packet there more than the
+    /// queue itself.
     #[inline(never)]
     fn enqueue_managed(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
         let wire = &mut self.wire;
@@ -147,7 +149,7 @@ impl<P: Packet> Link<P> {
         arrived.map(|(_, packet)| packet)
     }
 
-    /// Whether the queue keeps packets, so that it may drop them after accepting them.
+    /// Returns whether the queue keeps packets, so that it may drop them after accepting them.
     #[inline(always)]
     pub const fn keeps(&self) -> bool {
         matches!(self.queue, AnyQueue::Keeps(_))
@@ -163,8 +165,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// When the link next has something to do: a packet arrives at the far end, or a queue that
-    /// keeps packets is asked for the next one. Call [`Link::dequeue`] then.
+    /// Returns when the link next has something to do: a packet arrives at the far end, or a queue
+    /// that keeps packets is asked for the next one. Call [`Link::dequeue`] then.
     pub fn deadline(&self) -> Option<Instant> {
         if self.keeps() {
             return self.wire.arrival_or_question();
@@ -182,7 +184,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The number of packets in the queue. Call [`Link::expire`] first for the current value.
+    /// Returns the number of packets in the queue. Call [`Link::expire`] first for the current
+    /// value.
     pub fn queued_packets(&self) -> usize {
         match &self.queue {
             AnyQueue::DropTail(queue) => queue.packets(),
@@ -192,7 +195,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The number of bytes in the queue. Call [`Link::expire`] first for the current value.
+    /// Returns the number of bytes in the queue. Call [`Link::expire`] first for the current value.
     pub fn queued_bytes(&self) -> u64 {
         match &self.queue {
             AnyQueue::DropTail(queue) => queue.bytes(),
@@ -214,7 +217,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The average rate from time zero to `end`, in bits per second.
+    /// Returns the average rate from time zero to `end`, in bits per second.
     pub fn mean_rate(&self, end: Instant) -> Rate {
         match &self.wire.variation {
             Some(variation) => variation.mean_rate(end),
@@ -232,8 +235,8 @@ impl<P: Packet> Link<P> {
 }
 
 impl<P: Packet> Wire<P> {
-    /// Sends a packet when the link becomes free. Returns true if the next arrival is its own: it
-    /// is the only one in flight, or overtakes all others.
+    /// Sends a packet when the link becomes free. Returns whether that packet is the next to
+    /// arrive: it is the only one in flight, or overtakes all others.
     #[inline(always)]
     fn hand_on(&mut self, now: Instant, packet: P) -> bool {
         let was_empty = self.in_flight.is_empty();
@@ -291,8 +294,8 @@ impl<P: Packet> Wire<P> {
         overtaking && self.overtake()
     }
 
-    /// Returns when a packet arrives, and whether it may overtake others: for a packet of a different
-    /// size than the last one, or for any packet if the link varies.
+    /// Returns when a packet arrives, and whether it may overtake others. Called for a packet of a
+    /// different size than the last one, or for any packet if the link varies.
     #[inline(never)]
     fn transmit(&mut self, size: u32) -> (Instant, bool) {
         let Some(variation) = &mut self.variation else {

@@ -21,14 +21,15 @@ pub use packets::PacketLossSpec;
 /// Decides which arriving packets a link loses before they reach its queue. Lost packets take no
 /// bandwidth (as with ns-2's `lossmodel`).
 pub trait Loss: fmt::Debug {
-    /// Whether the link loses the next packet, of `size` bytes. Called once for each packet that
-    /// arrives at the link, in order.
+    /// Returns whether the link loses the next packet, of `size` bytes. Called once for each packet
+    /// that arrives at the link, in order.
     fn loses_next(&mut self, size: u32) -> bool;
 }
 
 /// A loss model with its parameters, as stored in [`Losses`].
 pub trait LossKind: Send + Sync {
-    /// Builds the losses of a link, before its first packet. `random` is a stream for them alone.
+    /// Builds the losses of a link, before its first packet. `random` is a stream used for nothing
+    /// else.
     fn build(&self, random: Xoshiro256PlusPlus) -> Box<dyn Loss + Send>;
 }
 

@@ -9,25 +9,25 @@ pub const CLASSES: usize = 4;
 ///
 /// The simulator implements it for its frames; a live router could implement it for real buffers.
 pub trait Packet {
-    /// The bytes it occupies on the link, including the headers of IP and above.
+    /// Returns the bytes it occupies on the link, including the headers of IP and above.
     fn size(&self) -> u32;
 
-    /// The ECN field of its IP header.
+    /// Returns the ECN field of its IP header.
     fn ecn(&self) -> Ecn;
 
     /// Writes the ECN field.
     fn set_ecn(&mut self, ecn: Ecn);
 
-    /// A number that all packets of a flow in one direction share, and that differs from most other
-    /// flows': what a router derives from addresses, protocol and ports.
+    /// Returns a number that all packets of a flow in one direction share, and that differs from
+    /// most other flows': what a router derives from addresses, protocol and ports.
     fn flow(&self) -> u64;
 
-    /// Its traffic class, less than [`CLASSES`], which selects the sub-queue that serves it: what a
-    /// router derives from the Differentiated Services field (RFC 2474).
+    /// Returns its traffic class, less than [`CLASSES`], which selects the sub-queue that serves
+    /// it: what a router derives from the Differentiated Services field (RFC 2474).
     fn class(&self) -> u8;
 
-    /// Three bits that routers read from its transport header, as defined by the flow's protocol; 0
-    /// if it defines none.
+    /// Returns three bits that routers read from its transport header, as defined by the flow's
+    /// protocol, or 0 if it defines none.
     fn tag(&self) -> u8 {
         0
     }

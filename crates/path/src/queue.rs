@@ -161,7 +161,7 @@ use skywave_wire::Ecn;
 
 use crate::Packet;
 
-/// Why a packet was dropped.
+/// The reason why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The queue was full.
@@ -175,7 +175,7 @@ pub enum DropReason {
 }
 
 impl DropReason {
-    /// The word used in tables.
+    /// Returns the word used in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -191,7 +191,7 @@ impl DropReason {
 pub struct Dropped<P> {
     /// The packet.
     pub packet: P,
-    /// Why.
+    /// The reason.
     pub reason: DropReason,
 }
 

@@ -9,8 +9,8 @@ use skywave_wire::quick_start::{QsNonce, RateField, RateRequest};
 const SAMPLE: Duration = Duration::from_millis(150);
 
 /// N: the number of samples. The document leaves open how long approvals are remembered. Here they
-/// are remembered as long as the samples, 3 s, so that over a geostationary satellite too the data
-/// of one request is seen before its rate is given to another.
+/// are remembered as long as the samples, 3 s. Even over a geostationary satellite, the data of one
+/// request is then seen before its rate is given to another.
 const SAMPLES: usize = 20;
 
 /// What passed in one sample.
@@ -58,8 +58,8 @@ impl QuickStartRouter {
         self.sample(now).arrived += 8 * u64::from(bytes);
     }
 
-    /// Approves, lowers or denies `request`, as section 3.3 says: an approved one has its QS TTL
-    /// decremented, a lowered one gets new bits in its nonce, and a denied one is cleared.
+    /// Approves, lowers or denies `request` as specified in section 3.3: an approved one has its QS
+    /// TTL decremented, a lowered one gets new bits in its nonce, and a denied one is cleared.
     pub fn decide(&mut self, now: Instant, request: &mut RateRequest) {
         if request.rate.is_zero() {
             return;

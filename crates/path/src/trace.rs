@@ -75,7 +75,7 @@ pub fn register_built_in_traces(traces: &mut Traces) {
 pub struct ListedSteps(Arc<[TraceStep]>);
 
 impl ListedSteps {
-    /// A trace of these steps, which are in order of time.
+    /// Creates a trace of these steps, which are in order of time.
     pub fn new(steps: &[TraceStep]) -> Self {
         Self(steps.into())
     }
@@ -100,7 +100,7 @@ pub struct Trace {
 /// A link's rate and delay from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Since when.
+    /// The time from which they apply.
     pub since: Instant,
     /// Bits per second. With rate zero the link is down, and transmissions pause until the next
     /// condition.
@@ -110,7 +110,8 @@ pub struct Condition {
 }
 
 impl Trace {
-    /// A link with this rate and delay until the first step of `kind`, which draws from `random`.
+    /// Creates a link with this rate and delay until the first step of `kind`, which draws from
+    /// `random`.
     pub fn new(
         kind: Arc<dyn TraceKind>,
         rate: Rate,

@@ -15,20 +15,20 @@ type Conditions = Box<dyn Iterator<Item = Condition> + Send>;
 
 /// The sending end of a link: it transmits one packet after the other.
 ///
-/// A packet takes the rate that applies at each time: if the rate changes in the middle of it, it
-/// goes on at the new rate, and it pauses while the link is down. So the bits that a busy
-/// transmitter sends are the integral of its rate.
+/// A packet is sent at the rate that applies at each time: if the rate changes in the middle of a
+/// transmission, it continues at the new rate, and it pauses while the link is down. So the bits
+/// that a busy transmitter sends are the integral of its rate.
 ///
 /// Packets end between whole nanoseconds. A packet counts as sent at the last whole nanosecond that
 /// is not after its end. What it still owes then delays the next one, unless that comes later.
 ///
-/// Rounding up would let a packet that is clocked by an earlier departure arrive up to a nanosecond
-/// before the departure with which it coincides, and find a full queue: a coincidence that every
-/// slow start has, and that ns-2 resolves the other way.
+/// With rounding up, a packet that is clocked by an earlier departure could arrive up to a
+/// nanosecond before the departure with which it coincides, and find a full queue. Every slow start
+/// has such coincidences, and ns-2 resolves them the other way.
 pub(crate) struct Transmitter {
-    /// What applies at the end of the last transmission.
+    /// The condition at the end of the last transmission.
     current: Condition,
-    /// What applies later; `None` if the rate is constant.
+    /// Later conditions; `None` if the rate is constant.
     later: Option<Box<Peekable<Conditions>>>,
     /// The end of the last transmission, rounded down.
     free_at: Instant,
@@ -124,7 +124,7 @@ impl Transmitter {
         self.free_at += Duration::from_nanos(nanos);
         // Most times are whole nanoseconds.
         if self.owed | owed > 0 {
-            // What two packets owe may fill a nanosecond.
+            // The sum of what two packets owe may fill a nanosecond.
             let missing = self.current.rate.as_bps() - self.owed;
             if owed >= missing {
                 self.free_at += Duration::from_nanos(1);
@@ -136,7 +136,7 @@ impl Transmitter {
         Some(self.free_at)
     }
 
-    /// Transmits a packet of `size` bytes, which is there, as soon as the transmitter is free.
+    /// Transmits a waiting packet of `size` bytes as soon as the transmitter is free.
     #[inline(never)]
     pub(crate) fn transmit(&mut self, size: u32) -> Transmission {
         let rate = self.current.rate.as_bps();
@@ -175,7 +175,7 @@ impl Transmitter {
         }
     }
 
-    /// Moves on to the condition at `now`. Returns until when it applies.
+    /// Moves on to the condition at `now`. Returns the time until which it applies.
     fn advance(&mut self, now: Instant) -> Instant {
         let Some(later) = &mut self.later else {
             return Instant::MAX;
@@ -201,8 +201,8 @@ fn nanobits(size: u32) -> u128 {
     NANOBITS_PER_BYTE * u128::from(size)
 }
 
-/// The whole nanoseconds that `nanobits` take at a rate, and the nanobits that are left then. A time
-/// that is too long to be represented lasts for ever.
+/// The whole nanoseconds that `nanobits` take at a rate, and the nanobits that are left then. A
+/// time that is too long to be represented lasts forever.
 fn time_of(nanobits: u128, rate: u64) -> (u64, u64) {
     // A 128-bit division is slow, and packets of 64 kB fit 64 bits.
     match u64::try_from(nanobits) {

@@ -12,9 +12,10 @@ use crate::{ListedSteps, Trace};
 
 /// How a link's rate and delay vary: along a trace, at random, or both.
 ///
-/// A packet in transmission takes each change of the rate: it goes on at the new one, and pauses
-/// while the link is down. So the delivered bits are the integral of the rate. The propagation delay
-/// is that at the end of its transmission, and a packet in flight keeps it.
+/// A change of the rate affects the packet in transmission: it continues at the new rate, and
+/// pauses while the link is down. So the delivered bits are the integral of the rate. A packet's
+/// propagation delay is the one that applies at the end of its transmission, and stays the same
+/// while it is in flight.
 ///
 /// The link stays a FIFO and never exceeds its rate: if the delay falls, packets that would overtake
 /// earlier ones arrive after them, spaced by their transmission times, unless the variation allows
@@ -31,7 +32,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// A link that follows `trace`.
+    /// Creates a link that follows `trace`.
     pub const fn new(trace: Trace) -> Self {
         Self {
             trace,
@@ -43,7 +44,7 @@ impl Variation {
         }
     }
 
-    /// A link of constant rate and delay.
+    /// Creates a link of constant rate and delay.
     pub fn none(rate: Rate, delay: Duration) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(0);
         Self::new(Trace::new(
@@ -63,8 +64,8 @@ impl Variation {
         self
     }
 
-    /// Lets packets overtake earlier ones where the delay falls, as when a route changes, and by
-    /// jitter.
+    /// Lets packets overtake earlier ones when the delay falls, as after a change of route, and
+    /// through jitter.
     pub const fn with_overtaking(mut self) -> Self {
         self.overtaking = true;
         self
@@ -80,7 +81,7 @@ impl Variation {
         self.overtaking
     }
 
-    /// The average rate from time zero to `end`.
+    /// Returns the average rate from time zero to `end`.
     pub fn mean_rate(&self, end: Instant) -> Rate {
         // A century at a terabit per second, in bits times nanoseconds, fits 128 bits.
         let mut total = 0;

@@ -171,7 +171,7 @@ async fn offer(connection: &Connection, load: &Load, start: Instant) -> Result<(
 }
 
 /// Reads reports until everything `sent` has arrived, or until two successive reports are equal,
-/// which means that nothing is in flight any more.
+/// which means that nothing is left in flight.
 async fn last_word(connection: &Connection, sent: &Progress) -> Result<Arrived, PerfError> {
     let mut arrived = sent.arrived;
     // Reports older than the arrival of the last datagram do not include it.

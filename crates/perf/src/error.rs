@@ -3,7 +3,7 @@
 use skywave_net::{ConnectError, ConnectionError, ListenError, OpenError, SendError};
 use thiserror::Error;
 
-/// Why a measurement could not be completed.
+/// The reason why a measurement could not be completed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PerfError {

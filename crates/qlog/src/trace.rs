@@ -19,7 +19,7 @@ use crate::packet::{Metrics, Packet};
 /// Precedes each JSON text of a sequence (RFC 7464 section 2.2).
 const RECORD_SEPARATOR: u8 = 0x1e;
 
-/// What a trace says of itself.
+/// What a trace says about itself.
 #[derive(Clone, Debug)]
 pub struct About {
     /// A title: tools show it to distinguish traces.

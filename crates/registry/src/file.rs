@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::ParameterError;
 
-/// The size limit of these files. A larger one holds more than a scenario may.
+/// The size limit of these files. A larger one would hold more than a scenario may.
 const MOST_BYTES: u64 = 100_000_000;
 
 /// Reads a file. `field` names the file; `name` is relative to `directory`.
@@ -18,7 +18,7 @@ pub fn read_file(field: &str, name: &str, directory: &Path) -> Result<Vec<u8>, P
 }
 
 /// Reads the lines of a text file, without comments (`#`) and blank lines, as [`read_file`] does.
-/// `read` gets each line without the spaces around it.
+/// `read` gets each line without surrounding spaces.
 ///
 /// # Errors
 /// As for [`read_file`], and for the first line that `read` refuses, with its number.
@@ -29,7 +29,7 @@ pub fn read_lines<T>(
     mut read: impl FnMut(&str) -> Result<T, String>,
 ) -> Result<Vec<T>, ParameterError> {
     let text = contents(field, name, directory, |path| std::fs::read_to_string(path))?;
-    // Some editors begin a file by a mark of its byte order.
+    // Some editors begin a file with a byte-order mark.
     text.trim_start_matches('\u{feff}')
         .lines()
         .enumerate()
@@ -42,7 +42,7 @@ pub fn read_lines<T>(
         .collect()
 }
 
-/// Reads a file by `read`, unless it is empty.
+/// Reads a file with `read`, unless it is empty.
 fn contents<T: Default>(
     field: &str,
     name: &str,
@@ -61,15 +61,15 @@ fn contents<T: Default>(
         let message = format!("{name} has {} B: at most {MOST_BYTES} B", about.len());
         return Err(wrong(message));
     }
-    // A file of the kernel's says that it is empty, and may have the reader wait.
+    // The kernel's own files claim to be empty, and may block the reader.
     match about.len() {
         0 => Ok(T::default()),
         _ => read(&path).map_err(unreadable),
     }
 }
 
-/// The error of parameters that name a file of which only the name is known: their scenario was
-/// read from a text. `instead` says what they may have in its place.
+/// Returns the error for parameters that name a file which cannot be read, because their scenario
+/// came from a text rather than a file. `instead` says what they may contain in its place.
 pub fn not_read(field: &str, instead: &str) -> ParameterError {
     let message =
         format!("the file has not been read: read the scenario from a file too, or {instead}");

@@ -64,7 +64,7 @@ pub use selection::{Choice, DefaultChoice, Selection};
 pub use suggestion::suggestion;
 pub use words::in_plain_words;
 
-/// Why a member could not be built.
+/// The reason why a member could not be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", prefix(.field))]
 pub struct ParameterError {
@@ -124,14 +124,14 @@ pub struct Found<T: ?Sized> {
     pub parameters: Value,
 }
 
-/// A set of members by name. `T` is what they build: a trait object, usually a factory.
+/// A set of named members. `T` is what they build: a trait object, usually a factory.
 pub struct OpenSet<T: ?Sized> {
     kind: &'static str,
     members: BTreeMap<String, Member<T>>,
     elsewhere: Option<Elsewhere<T>>,
 }
 
-/// Members that are not in a set, but found when their name is read.
+/// Members that are not in a set, but are found when their name is read.
 struct Elsewhere<T: ?Sized> {
     is_name: fn(&str) -> bool,
     read: Arc<Find<T>>,
@@ -162,8 +162,8 @@ impl<T: ?Sized> OpenSet<T> {
         }
     }
 
-    /// Lets `find` build the members whose names satisfy `is_name`, from a name and parameters. They
-    /// count as contained, but are not listed.
+    /// Lets `find` build members whose names satisfy `is_name`, from a name and parameters. The set
+    /// contains them, but does not list them.
     pub fn look_elsewhere(
         &mut self,
         is_name: fn(&str) -> bool,
@@ -194,8 +194,8 @@ impl<T: ?Sized> OpenSet<T> {
     }
 
     /// Registers a member whose parameters may name files. `load` replaces the names, which are
-    /// relative to a directory, by what is in the files; it is called where a scenario is read from
-    /// a file, before `make`.
+    /// relative to a directory, with the contents of the files. It is called before `make` when a
+    /// scenario is read from a file.
     pub fn register_with_files<P>(
         &mut self,
         name: &str,
@@ -248,7 +248,7 @@ impl<T: ?Sized> OpenSet<T> {
         self.members.insert(name.to_owned(), member);
     }
 
-    /// Builds the named member with these parameters, an object.
+    /// Builds the named member with these parameters, which must be an object.
     ///
     /// # Errors
     /// [`ParameterError`] if there is no such member, or if a parameter is wrong.
@@ -263,8 +263,8 @@ impl<T: ?Sized> OpenSet<T> {
         (member.read)(parameters, self)
     }
 
-    /// Reads the files that these parameters of the named member name, relative to `directory`, and
-    /// returns the parameters with what is in them; `None` if the member has no files.
+    /// Reads the files that the named member's parameters refer to, relative to `directory`.
+    /// Returns the parameters with the contents of the files, or `None` if the member has no files.
     ///
     /// # Errors
     /// [`ParameterError`] if a parameter or a file is wrong.
@@ -279,7 +279,7 @@ impl<T: ?Sized> OpenSet<T> {
         load.map(|load| load(parameters, directory)).transpose()
     }
 
-    /// Whether there is a member with this name.
+    /// Returns whether there is a member with this name.
     pub fn contains(&self, name: &str) -> bool {
         self.members.contains_key(name) || self.elsewhere(name).is_some()
     }
@@ -289,17 +289,17 @@ impl<T: ?Sized> OpenSet<T> {
         elsewhere.filter(|elsewhere| !self.members.contains_key(name) && (elsewhere.is_name)(name))
     }
 
-    /// The names of all members, in alphabetical order.
+    /// Returns the names of all members, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.members.keys().map(String::as_str)
     }
 
-    /// The one-sentence description of the named member.
+    /// Returns the one-sentence description of the named member.
     pub fn doc(&self, name: &str) -> Option<&'static str> {
         self.members.get(name).map(|member| member.doc)
     }
 
-    /// The JSON Schema of the parameters of the member of this name.
+    /// Returns the JSON Schema of the named member's parameters.
     pub fn schema(&self, name: &str, generator: &mut SchemaGenerator) -> Option<Schema> {
         let member = self.members.get(name)?;
         Some((member.schema)(generator))
@@ -309,7 +309,7 @@ impl<T: ?Sized> OpenSet<T> {
 /// Reads parameters of type `P`.
 ///
 /// # Errors
-/// [`ParameterError`] with the first parameter that is wrong.
+/// [`ParameterError`] at the first parameter that is wrong.
 pub fn typed<P: DeserializeOwned>(given: &Value) -> Result<P, ParameterError> {
     serde_path_to_error::deserialize(given).map_err(|error| {
         let path = error.path().to_string();
@@ -318,7 +318,7 @@ pub fn typed<P: DeserializeOwned>(given: &Value) -> Result<P, ParameterError> {
     })
 }
 
-/// Returns the message that no `kind` of member has this name, with the known names and a
+/// Returns the message that no member of this `kind` has this name, with the known names and a
 /// [`suggestion`].
 pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
     let meant = suggestion(name, known.iter().copied());

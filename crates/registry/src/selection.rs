@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{OpenSet, ParameterError, Value};
 
-/// What a [`Selection`] selects: a queue discipline, for example. Implemented by marker types.
+/// What a [`Selection`] selects, such as a queue discipline. Marker types implement it.
 pub trait Choice: 'static {
     /// The word for a member in error messages.
     const KIND: &'static str;
@@ -32,11 +32,11 @@ pub trait DefaultChoice: Choice {
 /// The name of a member and its parameters: `"unlimited"` or `{ red = { packets = 50 } }` in a
 /// file.
 ///
-/// The name and the parameters are only checked when the selection is [read](Selection::read).
+/// The name and the parameters are checked only when the selection is [read](Selection::read).
 pub struct Selection<C> {
     name: String,
-    /// Normally an object; not checked before it is read. Shared by clones: thousands of flows may
-    /// have the same.
+    /// Normally an object; not checked until it is read. Clones share it: thousands of flows may
+    /// have the same parameters.
     parameters: Arc<Value>,
     choice: PhantomData<fn() -> C>,
 }
@@ -48,8 +48,8 @@ impl<C: DefaultChoice> Default for Selection<C> {
 }
 
 impl<C> Selection<C> {
-    /// The member with this name and these parameters, which must be of the type that it was
-    /// registered with.
+    /// Creates the selection of the member with this name and these parameters, which must be of
+    /// the type that it was registered with.
     ///
     /// # Panics
     /// If the parameters cannot be written as JSON.
@@ -58,7 +58,7 @@ impl<C> Selection<C> {
         Self::with_value(name.into(), parameters)
     }
 
-    /// The member with this name and default parameters.
+    /// Creates the selection of the member with this name and default parameters.
     pub fn named(name: impl Into<String>) -> Self {
         Self::with_value(name.into(), Value::Object(serde_json::Map::new()))
     }
@@ -83,12 +83,12 @@ impl<C> Selection<C> {
         Ok(Self::with_value(name, parameters))
     }
 
-    /// Its name.
+    /// Returns the member's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its parameters. Omitted ones are missing unless the selection was
+    /// Returns the member's parameters. Omitted ones are missing unless the selection was
     /// [completed](Selection::complete).
     pub fn parameters(&self) -> &Value {
         &self.parameters
@@ -122,8 +122,8 @@ impl<C> Selection<C> {
         Ok(found.member)
     }
 
-    /// Replaces the names of files among the parameters by what is in the files. The names are
-    /// relative to `directory`.
+    /// Replaces the names of files among the parameters with the contents of the files. The names
+    /// are relative to `directory`.
     ///
     /// # Errors
     /// As for [`OpenSet::load`].

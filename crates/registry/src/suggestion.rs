@@ -1,6 +1,6 @@
 //! Suggests a known name for an unknown one.
 
-/// The longest names that are compared.
+/// The length of the longest names that are compared.
 const MOST_BYTES: usize = 64;
 
 /// Returns what to append to the message that nothing is named `given`: `; did you mean "pairs"?` with

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use crate::suggestion;
 
-/// The longest message: it may quote what was given.
+/// The length of the longest message: it may quote the input.
 const MOST_CHARS: usize = 400;
 
-/// A parser's message on one line, in words that are not Rust's: "expected a whole number" instead of
-/// "expected u32".
+/// Returns a parser's message on one line, without Rust's own terms: "expected a whole number"
+/// instead of "expected u32".
 pub fn in_plain_words(message: &str) -> String {
     if message.contains("wanted exactly 1 element") {
         return "give one of its forms, not several".to_owned();
     }
-    // Where any value may come, an integer that no type of ours holds is of the wrong type.
+    // Where any value is allowed, an integer that none of our types can hold has the wrong type.
     if let Some((integer, _)) = message
         .split_once(" as i128")
         .or_else(|| message.split_once(" as u128"))
@@ -42,7 +42,7 @@ pub fn in_plain_words(message: &str) -> String {
         Cow::Owned(format!("{plain}{}", &word[kind.len()..]))
     });
     let mut text = words.collect::<Vec<_>>().join(" ");
-    // "expected a table FlowSpec" names a type of ours.
+    // "expected a table FlowSpec" names one of our types.
     if let Some(start) = text
         .find("a table ")
         .filter(|_| message.contains("struct "))
@@ -63,8 +63,8 @@ pub fn in_plain_words(message: &str) -> String {
     text
 }
 
-/// What serde's message of an unknown name should end with: "unknown field `paris`, expected `pairs` or
-/// `rate`".
+/// What serde's message about an unknown name should end with: "unknown field `paris`, expected
+/// `pairs` or `rate`".
 fn meant(message: &str) -> String {
     let Some(names) = message.strip_prefix("unknown ") else {
         return String::new();

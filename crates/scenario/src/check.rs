@@ -91,7 +91,7 @@ pub(crate) fn check_name(name: &str, field: &str) -> Result<(), ScenarioError> {
     }
 }
 
-/// The longest delay of a link. No host waits that long for a reply.
+/// The longest delay of a link. No host would wait that long for a reply.
 const LONGEST_DELAY: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) fn check_delay(delay: Duration, field: &str) -> Result<(), ScenarioError> {

@@ -176,7 +176,7 @@ impl DccpSpec {
             .read(ccid, control, table, &registry.controls)
     }
 
-    /// Replaces the given parameters of the CCID by the complete set, including defaults.
+    /// Replaces the given parameters of the CCID with the complete set, including defaults.
     pub(crate) fn complete<B: Backend>(
         &mut self,
         registry: &Registry<B>,

@@ -8,7 +8,7 @@ use crate::{Backend, Dumbbell, LinkSpec, Registry, ScenarioError};
 const MOST_PAIRS: u32 = 100_000;
 
 impl Dumbbell {
-    /// Returns the nodes and links it stands for.
+    /// Returns the nodes and links that it stands for.
     pub(crate) fn expand(&self) -> (Vec<String>, Vec<LinkSpec>) {
         let mut nodes = vec!["r1".to_owned(), "r2".to_owned()];
         let mut links = vec![self.bottleneck()];

@@ -2,7 +2,7 @@
 
 use skywave_registry::ParameterError;
 
-/// Why a text is not a scenario, or a scenario cannot be run.
+/// The reason why a text is not a scenario, or why a scenario cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", prefix(.field))]
 #[non_exhaustive]

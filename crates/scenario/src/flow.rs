@@ -98,12 +98,12 @@ impl Default for KernelTcpSpec {
     }
 }
 
-/// What Linux takes for `TCP_MAXSEG`: from `TCP_MIN_MSS` to `MAX_TCP_WINDOW` of its `net/tcp.h`.
+/// What Linux accepts for `TCP_MAXSEG`: from `TCP_MIN_MSS` to `MAX_TCP_WINDOW` of its `net/tcp.h`.
 const KERNEL_SEGMENTS: core::ops::RangeInclusive<u64> = 88..=32_767;
 
 impl KernelTcpSpec {
-    /// What TCP's timestamps take of a segment: 10 B, and two to align them (RFC 7323 appendix A). The
-    /// kernel counts them as part of it.
+    /// What TCP's timestamps take up of a segment: 10 B, and two more to align them (RFC 7323
+    /// appendix A). The kernel counts them as part of the segment.
     pub const TIMESTAMPS: u64 = 12;
 
     fn validate(&self, field: &str) -> Result<(), ScenarioError> {
@@ -211,7 +211,7 @@ impl TransportSpec {
         }
     }
 
-    /// Replaces the given parameters of the control by the complete set, including defaults.
+    /// Replaces the given parameters of the control with the complete set, including defaults.
     fn complete<B: Backend>(
         &mut self,
         registry: &Registry<B>,

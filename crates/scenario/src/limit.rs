@@ -1,4 +1,4 @@
-//! Limits of a scenario's text, which hold before its parts are in memory.
+//! Limits on a scenario's text, enforced before its parts are in memory.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -15,7 +15,7 @@ pub(crate) const MOST_FLOWS: usize = 100_000;
 /// The most nodes, and the most links, besides those of the dumbbell.
 pub(crate) const MOST_NODES: usize = 250_000;
 
-/// Deserializes a list, and stops at the first element that is too much.
+/// Deserializes a list, and stops at the first element beyond the limit.
 pub(crate) fn at_most<'de, D, T, const MOST: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

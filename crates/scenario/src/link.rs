@@ -50,7 +50,8 @@ impl LinkSpec {
         }
     }
 
-    /// Checks that nothing of the link needs a virtual clock, so that it runs on the real one too.
+    /// Checks that nothing about the link needs a virtual clock, so that it runs on the real one
+    /// too.
     ///
     /// # Errors
     /// [`ScenarioError`] with the setting that only a simulation obeys; its field is relative to
@@ -59,7 +60,7 @@ impl LinkSpec {
         self.check_real_clock_within("")
     }
 
-    /// The same, where the link is at `prefix`, which ends with a dot.
+    /// The same for a link at `prefix`, which ends with a dot.
     pub(crate) fn check_real_clock_within(&self, prefix: &str) -> Result<(), ScenarioError> {
         let Some((field, what)) = self.needs_virtual_clock() else {
             return Ok(());
@@ -71,7 +72,8 @@ impl LinkSpec {
     }
 
     /// Returns the setting that only a simulation obeys, if there is one: its field, and what it
-    /// is. There is no `..`: a new setting does not compile before its answer is written here.
+    /// is. There is no `..`, so that a new setting does not compile until its answer is written
+    /// here.
     fn needs_virtual_clock(&self) -> Option<(&'static str, &'static str)> {
         let Self {
             from: _,
@@ -104,7 +106,7 @@ impl LinkSpec {
 }
 
 impl BackSpec {
-    /// The same as of a [`LinkSpec`], with the field's path from there.
+    /// The same as for a [`LinkSpec`], with the field's path from there.
     const fn needs_virtual_clock(&self) -> Option<(&'static str, &'static str)> {
         let Self {
             rate: _,
@@ -138,7 +140,7 @@ pub(crate) struct Selections<'a> {
 }
 
 impl Selections<'_> {
-    /// Replaces the names of trace files by their steps.
+    /// Replaces the names of trace files with their steps.
     pub(crate) fn load_traces(self, directory: &Path) -> Result<(), ParameterError> {
         let back = self.back.and_then(|back| back.trace.as_mut());
         for (field, trace) in [("trace", self.trace), ("back.trace", back)] {

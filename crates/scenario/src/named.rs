@@ -37,7 +37,7 @@ impl Named {
             .unwrap_or_else(|| Value::Object(serde_json::Map::new()))
     }
 
-    /// Replaces the parameters of `name`, if given, by the complete set including defaults.
+    /// Replaces the parameters of `name`, if given, with the complete set including defaults.
     pub(crate) fn complete(&mut self, name: &str, parameters: Value) {
         if let Some(table) = self.0.get_mut(name) {
             *table = parameters;
@@ -45,7 +45,8 @@ impl Named {
     }
 
     /// Checks that there is no table except for `chosen`. `explain` returns what another name
-    /// stands for, if it is known; else the error lists the fields of `S`, in which the tables are.
+    /// stands for, if it is known; otherwise the error lists the fields of `S`, in which the tables
+    /// are.
     pub(crate) fn check<S: JsonSchema>(
         &self,
         chosen: Option<&str>,

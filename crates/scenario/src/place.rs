@@ -13,15 +13,16 @@ use crate::limit::MOST_TOML_BYTES;
 pub struct Place {
     /// Its key; the whole value if it is the element of an array.
     pub key: Range<usize>,
-    /// Its value. That of a table with a header of its own is the header.
+    /// Its value. For a table with a header of its own, this is the header.
     pub value: Range<usize>,
-    /// Whether the text has the field itself. Otherwise the place is that of the innermost table or
-    /// array around it that the text has.
+    /// Whether the text contains the field itself. Otherwise the place is that of the innermost
+    /// table or array around it that the text contains.
     pub is_exact: bool,
 }
 
 /// Returns where a field, such as `flows[2].transport.dccp.ccid`, stands in a scenario in TOML.
-/// `None` if the text is not TOML or too long for a scenario, or has nothing of the field.
+/// Returns `None` if the text is not TOML, is too long for a scenario, or contains no part of the
+/// field.
 pub fn place_of(text: &str, field: &str) -> Option<Place> {
     if text.len() > MOST_TOML_BYTES {
         return None;

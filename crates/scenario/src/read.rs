@@ -66,7 +66,7 @@ impl Scenario {
         scenario.completed(registry)
     }
 
-    /// Adds what is left out, and validates the scenario.
+    /// Adds what was omitted, and validates the scenario.
     fn completed<B: Backend>(mut self, registry: &Registry<B>) -> Result<Self, ScenarioError> {
         self.complete_links(registry)?;
         self.complete_flows(registry)?;
@@ -111,7 +111,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Replaces the names of files by what is in them, so that the scenario is self-contained.
+    /// Replaces the names of files with their contents, so that the scenario is self-contained.
     fn load_files<B: Backend>(
         &mut self,
         registry: &Registry<B>,
@@ -135,7 +135,7 @@ impl Scenario {
 }
 
 impl LinkSpec {
-    /// Reads and validates a link on its own, in TOML: the fields of a link without `from` and `to`,
+    /// Reads and validates a single link in TOML: the fields of a link without `from` and `to`,
     /// which are `ends`. Files that it names are relative to `directory`.
     ///
     /// # Errors
@@ -159,7 +159,8 @@ impl LinkSpec {
     }
 }
 
-/// Reads a scenario in TOML. Nothing here depends on a backend: it is compiled once, in this crate.
+/// Reads a scenario in TOML. Nothing here depends on a backend, so it is compiled once, in this
+/// crate.
 fn read_toml(text: &str) -> Result<Scenario, ScenarioError> {
     check_length(text)?;
     let document = toml::de::Deserializer::parse(text).map_err(|error| not_toml(text, &error))?;
@@ -168,10 +169,10 @@ fn read_toml(text: &str) -> Result<Scenario, ScenarioError> {
     })
 }
 
-/// Reads a scenario in JSON, as [`read_toml`].
+/// Reads a scenario in JSON, like [`read_toml`].
 fn read_json(text: &str) -> Result<Scenario, ScenarioError> {
-    // Syntax comes first, so that what follows is wrong for what it says, and its field tells
-    // where; a position would be one in a text that a program wrote, as a rule.
+    // Syntax is checked first. Later errors are then about the content, and their field says where;
+    // a position would usually refer to text that a program wrote.
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
         let place = Some((error.line(), error.column()));
         malformed("JSON", place, without_position(&error.to_string()))
@@ -182,7 +183,7 @@ fn read_json(text: &str) -> Result<Scenario, ScenarioError> {
     })
 }
 
-/// Reads a link in TOML, as [`read_toml`].
+/// Reads a link in TOML, like [`read_toml`].
 fn read_link(text: &str, ends: [&str; 2]) -> Result<LinkSpec, ScenarioError> {
     check_length(text)?;
     let mut document: toml::Table = text.parse().map_err(|error| not_toml(text, &error))?;
@@ -197,7 +198,7 @@ fn read_link(text: &str, ends: [&str; 2]) -> Result<LinkSpec, ScenarioError> {
     })
 }
 
-/// Deserializes a document. `message` returns what an error says without its position.
+/// Deserializes a document. `message` returns an error's message without its position.
 fn deserialize<'de, T, D>(
     document: D,
     message: impl Fn(&D::Error) -> String,
@@ -213,7 +214,7 @@ where
         let field = if path == "." { String::new() } else { path };
         let message = message(&error);
         let message = match &*message {
-            // What serde_json says of a number in the place of one of several forms.
+            // What serde_json says about a number in the place of one of several forms.
             "expected value" => "give one of its forms, as { name = { .. } }",
             other => other,
         };
@@ -221,7 +222,7 @@ where
     })
 }
 
-/// Checks that there is memory to parse a text in TOML.
+/// Checks that there is enough memory to parse a text in TOML.
 fn check_length(text: &str) -> Result<(), ScenarioError> {
     check(text.len() <= MOST_TOML_BYTES, "", || {
         format!(
@@ -232,7 +233,7 @@ fn check_length(text: &str) -> Result<(), ScenarioError> {
     })
 }
 
-/// The error of a text that is not TOML.
+/// The error for a text that is not TOML.
 fn not_toml(text: &str, error: &toml::de::Error) -> ScenarioError {
     let before = error.span().and_then(|span| text.get(..span.start));
     let place = before.map(|before| {
@@ -242,8 +243,8 @@ fn not_toml(text: &str, error: &toml::de::Error) -> ScenarioError {
     malformed("TOML", place, error.message())
 }
 
-/// The error of a text that is not in the language it should be in, with the line and the column,
-/// counted from one.
+/// The error for a text that is not in the expected language, with the line and the column, counted
+/// from one.
 fn malformed(language: &str, place: Option<(usize, usize)>, message: &str) -> ScenarioError {
     let place = place.map_or_else(String::new, |(line, column)| {
         format!("line {line}, column {column}: ")
@@ -252,8 +253,8 @@ fn malformed(language: &str, place: Option<(usize, usize)>, message: &str) -> Sc
     ScenarioError::new("", format!("not {language}: {place}{message}"))
 }
 
-/// Strips the position in the JSON, which the user may never see, from one of serde's messages. The
-/// field locates the error.
+/// Strips the position in the JSON from one of serde's messages: the user may never see that JSON,
+/// and the field locates the error.
 fn without_position(message: &str) -> &str {
     message
         .rfind(" at line ")

@@ -18,7 +18,7 @@ pub trait Backend: Sized + 'static {
     /// The packets in its queues.
     type Packet: Packet + Send + 'static;
 
-    /// What the registration of a probe creates, usually a factory.
+    /// What registering a probe creates, usually a factory.
     type Probe: ?Sized;
 
     /// Registers the backend's own probes.

@@ -232,7 +232,7 @@ impl SocketSpec {
         tfrc.validate("tfrc")
             .map_err(|error| ParameterError::new(error.field, error.message))?;
         let is_tfrc = found.member.row().features.loss_event_rate;
-        // Without a preference, the peer's may bring either kind into force.
+        // Without a preference here, the peer's may bring either kind into force.
         let is_fixed = wanted.is_some();
         let uses_tfrc = self.tfrc.is_none() || is_tfrc || !is_fixed;
         ParameterError::unless(uses_tfrc, "tfrc", || {

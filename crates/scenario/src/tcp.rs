@@ -136,7 +136,7 @@ impl TcpSpec {
         registry.tcp_control(&self.control, &self.parameters.table(&self.control))
     }
 
-    /// Replaces the given parameters of the control by the complete set, including defaults.
+    /// Replaces the given parameters of the control with the complete set, including defaults.
     pub(crate) fn complete<B: Backend>(
         &mut self,
         registry: &Registry<B>,

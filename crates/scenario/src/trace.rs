@@ -141,7 +141,7 @@ impl TraceSpec {
         }
     }
 
-    /// Replaces a file name by what is in the file.
+    /// Replaces a file name with the contents of the file.
     pub(crate) fn load(&mut self, directory: &Path) -> Result<(), ParameterError> {
         match self {
             Self::File(name) => *self = Self::Steps(steps_of(name, directory)?),
@@ -185,7 +185,7 @@ fn times_of(name: &str, directory: &Path) -> Result<Vec<u32>, ParameterError> {
     Ok(times)
 }
 
-/// An error about a whole file.
+/// The error for a whole file.
 fn about(name: &str, error: &ParameterError) -> ParameterError {
     ParameterError::new(&*error.field, format!("{name}: {}", error.message))
 }

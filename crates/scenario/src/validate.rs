@@ -134,7 +134,7 @@ impl Scenario {
         Ok(nodes)
     }
 
-    /// Checks that nothing of the network needs a virtual clock, so that the scenario runs on the
+    /// Checks that nothing in the network needs a virtual clock, so that the scenario runs on the
     /// real one too.
     ///
     /// # Errors

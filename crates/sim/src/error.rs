@@ -5,7 +5,7 @@ use std::io;
 use skywave_congestion::ControlFailure;
 use skywave_scenario::ScenarioError;
 
-/// Why a run has no results.
+/// The reason why a run has no results.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {

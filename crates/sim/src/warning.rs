@@ -1,4 +1,4 @@
-//! What a check says of a scenario that may run.
+//! What a check says about a scenario that may run.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! The table `packets`, and how it belongs to `drops`.
+//! The table `packets`, and how it relates to `drops`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -9,7 +9,7 @@ use crate::check::check_datagram;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interval {
     nanos: u64,
-    /// What it takes beyond them, in nanoseconds times `rate`: less than `rate`.
+    /// The remainder, in nanoseconds times `rate`: less than `rate`.
     rest: u64,
     /// Bits per second, above zero.
     rate: u64,

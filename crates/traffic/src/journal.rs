@@ -27,6 +27,6 @@ pub struct Transfer {
 pub struct Made {
     /// Their number.
     pub frames: u64,
-    /// Those that the transport refused.
+    /// The number of those that the transport refused.
     pub refused: u64,
 }

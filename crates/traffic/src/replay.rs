@@ -49,7 +49,7 @@ pub struct ReplaySpec {
 }
 
 impl ReplaySpec {
-    /// Replaces the name of a file by what is in it.
+    /// Replaces the name of a file with its contents.
     pub(crate) fn load(&mut self, directory: &Path) -> Result<(), ParameterError> {
         self.check_form()?;
         let (field, name, (times, sizes)) = if let Some(name) = self.file.take() {

@@ -7,12 +7,12 @@ use skywave_wire::Payload;
 /// The sending end of a transport.
 pub trait SendingEnd {
     /// Hands over a datagram; a byte stream takes its bytes. Returns false if it is refused because
-    /// the queue is full, and then it is lost unless the source sends it again.
+    /// the queue is full; it is then lost unless the source sends it again.
     fn send(&mut self, datagram: Payload) -> bool;
 
-    /// Hands over this many bytes at once if the transport is a byte stream, endlessly many for
-    /// `None`. After [`SendingEnd::close`], they are discarded. Returns false if the transport carries
-    /// datagrams; then nothing has happened.
+    /// Hands over this many bytes at once if the transport is a byte stream; `None` stands for an
+    /// endless stream. After [`SendingEnd::close`], they are discarded. Returns false, and does
+    /// nothing, if the transport carries datagrams.
     fn write(&mut self, bytes: Option<u64>) -> bool;
 
     /// Returns the number of datagrams waiting to be sent.

@@ -14,7 +14,8 @@ pub trait Source: fmt::Debug + Send {
     /// Returns when it first acts.
     fn begins(&self) -> Instant;
 
-    /// Acts at the time it has asked for, and returns when it acts next; `None` if it has no plans.
+    /// Acts at the time it has asked for, and returns when it acts next, or `None` if it has no
+    /// plans.
     fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant>;
 
     /// Hands over more datagrams if it has any waiting. Called when the transport may accept more,
@@ -58,7 +59,7 @@ pub trait SourceKind: Send + Sync {
     /// Returns the size of its largest datagram, in bytes.
     fn datagram(&self) -> u64;
 
-    /// Checks that it works over this transport. By default it works over all.
+    /// Checks that it works over this transport. By default, it works over all of them.
     ///
     /// # Errors
     /// A message that says why it does not, and what to do.
@@ -67,12 +68,12 @@ pub trait SourceKind: Send + Sync {
         Ok(())
     }
 
-    /// Whether each of its files has its own connection.
+    /// Returns whether each of its files has its own connection.
     fn opens_connections(&self) -> bool {
         false
     }
 
-    /// How the receiver plays its datagrams; `None` unless it is a voice call.
+    /// Returns how the receiver plays its datagrams, or `None` unless it is a voice call.
     fn playout(&self) -> Option<Playout> {
         None
     }
@@ -103,7 +104,7 @@ pub struct Playout {
     pub codec: Option<Codec>,
 }
 
-/// What a source is told of its flow.
+/// What a source is told about its flow.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     /// When the flow starts.
@@ -114,8 +115,8 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// A flow that starts at `start` and counts over each `interval`. `stream` returns the flow's
-    /// random stream for a purpose, always the same one.
+    /// Describes a flow that starts at `start` and counts over each `interval`. `stream` returns
+    /// the flow's random stream for a purpose, always the same one.
     pub fn new(
         start: Instant,
         interval: Duration,

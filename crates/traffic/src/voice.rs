@@ -1,4 +1,4 @@
-//! Voice: a source that talks and a receiver that plays the speech.
+//! Voice: a source that talks, and a receiver that plays the speech.
 
 mod stamp;
 mod talker;

@@ -29,13 +29,13 @@ pub trait End {
     /// Returns the next packet to send, if one may leave at `now`.
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Self::Packet>>;
 
-    /// The Quick-Start option (RFC 4782) for the IP header of the packet that [`End::transmit`]
-    /// returned last. A driver that cannot write IP options need not ask.
+    /// Returns the Quick-Start option (RFC 4782) for the IP header of the packet that
+    /// [`End::transmit`] returned last. A driver that cannot write IP options need not ask.
     fn quick_start(&mut self) -> Option<QuickStart> {
         None
     }
 
-    /// When [`End::expire`] must next be called; `None` for never.
+    /// Returns when [`End::expire`] must next be called, or `None` for never.
     fn deadline(&self) -> Option<Instant>;
 
     /// Handles all timers due at `now`. Does nothing if none is.
@@ -101,7 +101,7 @@ impl<E: End> Driven<E> {
         Self(end)
     }
 
-    /// Read-only access to the end.
+    /// Gives read-only access to the end.
     pub const fn get(&self) -> &E {
         &self.0
     }

@@ -1,5 +1,5 @@
-//! A DCCP connection as an application sees it: what has become of it in the application's terms,
-//! and an optional layer, such as DTLS (RFC 5238), through which all its datagrams pass.
+//! A DCCP connection as an application sees it: its state in the application's terms, and an
+//! optional layer, such as DTLS (RFC 5238), through which all its datagrams pass.
 
 mod event;
 mod layer;
@@ -52,13 +52,13 @@ impl Session {
         }
     }
 
-    /// Read-only access to the connection. Its sizes are those of sealed datagrams.
+    /// Gives read-only access to the connection. Its sizes are those of sealed datagrams.
     #[inline]
     pub const fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Whether [`Event::Connected`] has happened.
+    /// Returns whether [`Event::Connected`] has happened.
     pub fn is_established(&self) -> bool {
         match &self.layered {
             None => self.history.is_connected,
@@ -66,7 +66,7 @@ impl Session {
         }
     }
 
-    /// The largest size of a datagram now, in bytes (RFC 4340 section 14): that of
+    /// Returns the largest size of a datagram now, in bytes (RFC 4340 section 14): that of
     /// [`Connection::mps`] minus the layer's overhead.
     pub fn mps(&self) -> u32 {
         match &self.layered {
@@ -75,8 +75,8 @@ impl Session {
         }
     }
 
-    /// How many more datagrams fit the send queue, if they are small; none before the layer is
-    /// ready.
+    /// Returns how many more datagrams fit the send queue, if they are small; zero before the layer
+    /// is ready.
     pub fn send_room(&self) -> usize {
         match &self.layered {
             Some(layered) if !layered.is_announced() => 0,
@@ -210,12 +210,13 @@ impl Session {
         self.connection.set_path(now, mtu, lower_headers);
     }
 
-    /// Whether the connection asks for this host's MTU: see [`Connection::wants_local_mtu`].
+    /// Returns whether the connection asks for this host's MTU: see
+    /// [`Connection::wants_local_mtu`].
     pub fn wants_local_mtu(&mut self) -> bool {
         self.connection.wants_local_mtu()
     }
 
-    /// Handles what this host knows of the path: see [`Connection::on_local_mtu`].
+    /// Handles what this host knows about the path: see [`Connection::on_local_mtu`].
     pub fn on_local_mtu(&mut self, now: Instant, mtu: u32) {
         self.connection.on_local_mtu(now, mtu);
     }

@@ -64,7 +64,7 @@ impl Socket {
         self.receive_queue.pop_front()
     }
 
-    /// Counters since the beginning.
+    /// Returns the counters since the beginning.
     pub const fn counters(&self) -> Counters {
         self.counters
     }

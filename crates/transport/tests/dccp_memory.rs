@@ -30,7 +30,7 @@ impl Pair {
     fn new() -> Self {
         let rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let now = Instant::ZERO;
-        // A liar shall stay connected.
+        // A liar must stay connected.
         let config = Config {
             detect_optimistic_acks: false,
             ..Config::default()

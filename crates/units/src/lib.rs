@@ -1,6 +1,6 @@
 //! Time, rate and size: types, parsing and printing.
 //!
-//! Every quantity is an integer in a fixed unit, so arithmetic is exact and identical on every
+//! Every quantity is an integer in a fixed unit, so arithmetic is exact and the same on every
 //! machine: [`Instant`] and [`Duration`] count nanoseconds, [`Rate`] counts bits per second,
 //! [`Bytes`] counts bytes. An [`Instant`] is relative to an epoch chosen by the driver (such as the
 //! start of a simulation or of a process); this crate reads no clock.

@@ -1,4 +1,4 @@
-//! The common syntax of all quantities: a decimal number, optional blanks, a unit.
+//! The common syntax of all quantities: a decimal number, optional spaces, and a unit.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ pub(crate) struct Unit {
     pub(crate) factor: u64,
 }
 
-/// Why a text is not a quantity.
+/// The reason why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseQuantityError {

@@ -30,17 +30,17 @@ pub(crate) const UNITS: &[Unit] = &[
 pub struct Rate(u64);
 
 impl Rate {
-    /// A rate of `bits` bits per second.
+    /// Creates a rate of `bits` bits per second.
     pub const fn from_bps(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// Bits per second.
+    /// Returns the bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// The time that `bytes` bytes take at this rate, rounded to the nearest nanosecond;
+    /// Returns the time that `bytes` bytes take at this rate, rounded to the nearest nanosecond;
     /// [`Duration::MAX`] at rate zero.
     pub const fn transmission_time(self, bytes: u64) -> Duration {
         if self.0 == 0 {

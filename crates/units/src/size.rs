@@ -29,12 +29,12 @@ pub(crate) const UNITS: &[Unit] = &[
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// `count` bytes.
+    /// Creates a size of `count` bytes.
     pub const fn new(count: u64) -> Self {
         Self(count)
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }

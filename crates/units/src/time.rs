@@ -52,76 +52,76 @@ impl Duration {
     /// The longest duration.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A duration of `nanos` nanoseconds.
+    /// Creates a duration of `nanos` nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A duration of `micros` microseconds.
+    /// Creates a duration of `micros` microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros.saturating_mul(1_000))
     }
 
-    /// A duration of `millis` milliseconds.
+    /// Creates a duration of `millis` milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// A duration of `secs` seconds.
+    /// Creates a duration of `secs` seconds.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(NANOS_PER_SEC))
     }
 
-    /// A duration of `secs` seconds, rounded to the nearest nanosecond; negative values and NaN
-    /// become zero.
+    /// Creates a duration of `secs` seconds, rounded to the nearest nanosecond; negative values and
+    /// NaN become zero.
     pub fn from_secs_f64(secs: f64) -> Self {
         Self((secs * NANOS_PER_SEC as f64).round() as u64)
     }
 
-    /// A duration of `secs` seconds, rounded to the nearest nanosecond; `None` if it is negative, NaN
-    /// or too long.
+    /// Creates a duration of `secs` seconds, rounded to the nearest nanosecond. Returns `None` if
+    /// `secs` is negative, NaN or too large.
     pub fn try_from_secs_f64(secs: f64) -> Option<Self> {
         (0.0..Self::MAX.as_secs_f64())
             .contains(&secs)
             .then(|| Self::from_secs_f64(secs))
     }
 
-    /// Whole nanoseconds.
+    /// Returns the whole nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Whole microseconds, rounded down.
+    /// Returns the whole microseconds, rounded down.
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// Whole milliseconds, rounded down.
+    /// Returns the whole milliseconds, rounded down.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
 
-    /// Seconds as a floating-point number.
+    /// Returns the seconds as a floating-point number.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// Whether this is the zero duration.
+    /// Returns whether this is the zero duration.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// `self - other`, or zero if that would be negative.
+    /// Returns `self - other`, or zero if that would be negative.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// The absolute difference.
+    /// Returns the absolute difference.
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
     }
 
-    /// `self` rounded up to a multiple of `step`; unchanged if `step` is zero.
+    /// Returns `self` rounded up to a multiple of `step`; unchanged if `step` is zero.
     pub const fn round_up_to(self, step: Self) -> Self {
         if step.0 == 0 {
             return self;
@@ -197,7 +197,7 @@ impl fmt::Display for Duration {
     }
 }
 
-/// As [`core::time::Duration`] prints itself: `222.386µs`.
+/// Prints the duration as [`core::time::Duration`] does: `222.386µs`.
 impl fmt::Debug for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         core::time::Duration::from_nanos(self.0).fmt(f)
@@ -221,27 +221,27 @@ impl Instant {
     /// The last instant; used for "never".
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The instant `nanos` nanoseconds after the epoch.
+    /// Returns the instant `nanos` nanoseconds after the epoch.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the epoch.
+    /// Returns the nanoseconds since the epoch.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the epoch, as a floating-point number.
+    /// Returns the seconds since the epoch, as a floating-point number.
     pub fn as_secs_f64(self) -> f64 {
         Duration(self.0).as_secs_f64()
     }
 
-    /// Time since the epoch.
+    /// Returns the time since the epoch.
     pub const fn since_epoch(self) -> Duration {
         Duration(self.0)
     }
 
-    /// The time from `earlier` to `self`; zero if `earlier` is later.
+    /// Returns the time from `earlier` to `self`, or zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }

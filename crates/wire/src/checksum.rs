@@ -25,7 +25,7 @@ pub enum AddressPair {
 }
 
 impl AddressPair {
-    /// The pair of two addresses; `None` if their IP versions differ.
+    /// Creates a pair of addresses. Returns `None` if their IP versions differ.
     pub const fn new(source: IpAddr, destination: IpAddr) -> Option<Self> {
         match (source, destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => Some(Self::V4 {
@@ -40,7 +40,7 @@ impl AddressPair {
         }
     }
 
-    /// The sender's address.
+    /// Returns the sender's address.
     pub const fn source(&self) -> IpAddr {
         match *self {
             Self::V4 { source, .. } => IpAddr::V4(source),
@@ -48,7 +48,7 @@ impl AddressPair {
         }
     }
 
-    /// The receiver's address.
+    /// Returns the receiver's address.
     pub const fn destination(&self) -> IpAddr {
         match *self {
             Self::V4 { destination, .. } => IpAddr::V4(destination),
@@ -56,7 +56,7 @@ impl AddressPair {
         }
     }
 
-    /// The pair for the opposite direction.
+    /// Returns the pair for the opposite direction.
     #[must_use]
     pub const fn reversed(&self) -> Self {
         match *self {
@@ -77,7 +77,7 @@ impl AddressPair {
         }
     }
 
-    /// Length of an IP header without options or extensions: 20 or 40 bytes.
+    /// Returns the length of an IP header without options or extensions: 20 or 40 bytes.
     pub const fn ip_header_len(&self) -> usize {
         match self {
             Self::V4 { .. } => 20,

@@ -19,7 +19,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The code point in the two low bits of `bits`; the other bits are ignored.
+    /// Returns the code point in the two low bits of `bits`; the other bits are ignored.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 0b11 {
             0b00 => Self::NotEct,
@@ -29,17 +29,17 @@ impl Ecn {
         }
     }
 
-    /// The two bits.
+    /// Returns the two bits.
     pub const fn bits(self) -> u8 {
         self as u8
     }
 
-    /// Whether this is ECT(0), ECT(1) or CE.
+    /// Returns whether this is ECT(0), ECT(1) or CE.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
 
-    /// Whether this is CE.
+    /// Returns whether this is CE.
     pub const fn is_ce(self) -> bool {
         matches!(self, Self::Ce)
     }

@@ -18,7 +18,7 @@ impl Payload {
     /// No data.
     pub const EMPTY: Self = Self::Synthetic(0);
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         match self {
             Self::Synthetic(length) => *length as usize,
@@ -26,17 +26,17 @@ impl Payload {
         }
     }
 
-    /// Whether there is no data.
+    /// Returns whether there is no data.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The data as bytes; allocates if the payload is synthetic.
+    /// Returns the data as bytes; allocates if the payload is synthetic.
     pub fn to_bytes(&self) -> Bytes {
         self.clone().into_bytes()
     }
 
-    /// The data as bytes; allocates if the payload is synthetic.
+    /// Returns the data as bytes; allocates if the payload is synthetic.
     pub fn into_bytes(self) -> Bytes {
         match self {
             Self::Synthetic(length) => Bytes::from(vec![0; length as usize]),
@@ -44,7 +44,7 @@ impl Payload {
         }
     }
 
-    /// Copies the data, so that it keeps no larger buffer in memory of which it is a part.
+    /// Copies the data, so that it does not keep a larger buffer in memory of which it is a part.
     pub fn detach(&mut self) {
         if let Self::Bytes(bytes) = self {
             *bytes = Bytes::copy_from_slice(bytes);
@@ -60,7 +60,7 @@ impl Payload {
         }
     }
 
-    /// CRC-32c (Castagnoli) of the data, as in SCTP; zero if there is no data.
+    /// Returns the CRC-32c (Castagnoli) of the data, as in SCTP, or zero if there is no data.
     pub fn crc32c(&self) -> u32 {
         const ZEROS: [u8; 1024] = [0; 1024];
         match self {

@@ -1,5 +1,5 @@
-//! Quick-Start: the option of the IP header with which a sender asks the routers of a path for a
-//! rate (RFC 4782 section 3). The answer is an option of the transport, in DCCP
+//! Quick-Start: the IP option with which a sender asks the routers of a path for a rate (RFC 4782
+//! section 3). The answer is an option of the transport, in DCCP
 //! [`DccpOption::QuickStartResponse`](crate::dccp::DccpOption::QuickStartResponse).
 //!
 //! These are typed values. Sockets cannot put options into IP headers here, so the option has no
@@ -26,22 +26,22 @@ impl RateField {
     /// The smallest rate above zero, 80 kbit/s.
     pub const MIN: Self = Self(1);
 
-    /// The field with the low four bits of `bits`.
+    /// Returns the field with the low four bits of `bits`.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & 0xf)
     }
 
-    /// N.
+    /// Returns N.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Whether the field stands for no rate.
+    /// Returns whether the field stands for no rate.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The rate it stands for, headers of IP and above included.
+    /// Returns the rate it stands for, headers of IP and above included.
     pub const fn rate(self) -> Rate {
         match self.0 {
             0 => Rate::from_bps(0),
@@ -49,7 +49,7 @@ impl RateField {
         }
     }
 
-    /// The greatest field that stands for no more than `rate`.
+    /// Returns the greatest field that stands for no more than `rate`.
     pub const fn at_most(rate: Rate) -> Self {
         let mut n = Self::MAX.0;
         while n > 0 && UNIT << n > rate.as_bps() {
@@ -66,12 +66,12 @@ impl RateField {
 pub struct QsNonce(u32);
 
 impl QsNonce {
-    /// The nonce with the low 30 bits of `bits`.
+    /// Creates the nonce with the low 30 bits of `bits`.
     pub const fn new(bits: u32) -> Self {
         Self(bits & ((1 << 30) - 1))
     }
 
-    /// Its 30 bits. The lowest two are those of the step from rate 1 to rate 0.
+    /// Returns its 30 bits. The lowest two are those of the step from rate 1 to rate 0.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -84,7 +84,7 @@ impl QsNonce {
         Self::new(self.0 & !steps | random & steps)
     }
 
-    /// Whether both have the same bits for all steps below `rate`: "the rightmost 2K bits"
+    /// Returns whether both have the same bits for all steps below `rate`: "the rightmost 2K bits"
     /// (section 4.4).
     pub const fn agrees(self, other: Self, rate: RateField) -> bool {
         (self.0 ^ other.0) & below(rate) == 0
@@ -101,15 +101,15 @@ const fn below(rate: RateField) -> u32 {
 pub struct RateRequest {
     /// The rate asked for, or what routers have left of it.
     pub rate: RateField,
-    /// The QS TTL, which only routers decrement that approve the request.
+    /// The QS TTL, which is decremented only by routers that approve the request.
     pub ttl: u8,
     /// The QS Nonce.
     pub nonce: QsNonce,
 }
 
 impl RateRequest {
-    /// The TTL Diff: the difference, modulo 256, of the IP TTL and the QS TTL (equation 1). It is
-    /// the same at both ends of a path if every router has approved the request.
+    /// Returns the TTL Diff: the difference, modulo 256, of the IP TTL and the QS TTL (equation 1).
+    /// It is the same at both ends of a path if every router has approved the request.
     pub const fn ttl_diff(&self, ip_ttl: u8) -> u8 {
         ip_ttl.wrapping_sub(self.ttl)
     }

@@ -53,7 +53,7 @@ pub enum ParseError {
 }
 
 impl ParseError {
-    /// The offset of the fault, in bytes from the start of the UDP header.
+    /// Returns the offset of the fault, in bytes from the start of the UDP header.
     pub const fn offset(&self) -> usize {
         match *self {
             Self::TooShort { length } => length,

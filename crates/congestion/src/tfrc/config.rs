@@ -95,7 +95,8 @@ pub struct SmallPackets {
 }
 
 impl SmallPackets {
-    /// RFC 4828 section 3: segments of 1460 bytes, headers of 40 bytes, 10 ms.
+    /// Returns the parameters of RFC 4828 section 3: segments of 1460 bytes, headers of 40 bytes,
+    /// 10 ms.
     pub const fn rfc4828() -> Self {
         Self {
             nominal_size: 1460,
@@ -155,7 +156,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// RFC 5348.
+    /// Returns the parameters of RFC 5348.
     pub const fn rfc5348() -> Self {
         Self {
             rules: SenderRules::Rfc5348,
@@ -177,7 +178,8 @@ impl Config {
         }
     }
 
-    /// RFC 3448, as simulated in the literature of its time and partly implemented in Linux.
+    /// Returns the parameters of RFC 3448, as simulated in the literature of its time and partly
+    /// implemented in Linux.
     pub const fn rfc3448() -> Self {
         Self {
             rules: SenderRules::Rfc3448,
@@ -191,7 +193,8 @@ impl Config {
         }
     }
 
-    /// RFC 3448 as in ns-2.35's DCCP module, which has no history discounting.
+    /// Returns the parameters of RFC 3448 as in ns-2.35's DCCP module, which has no history
+    /// discounting.
     pub const fn ns2() -> Self {
         Self {
             unseen_intervals: UnseenIntervals::OfLengthZero,

@@ -22,7 +22,7 @@ pub struct WindowCounter {
 }
 
 impl WindowCounter {
-    /// The counter of a data packet that leaves at `now` with a round-trip time of `rtt`.
+    /// Returns the counter of a data packet that leaves at `now` with a round-trip time of `rtt`.
     pub fn on_send(&mut self, now: Instant, rtt: Duration) -> u8 {
         let (counter, since) = *self.last.get_or_insert((0, now));
         let quarters = (now - since).as_nanos() / (rtt / QUARTERS).as_nanos().max(1);
@@ -60,9 +60,10 @@ pub(super) struct CounterClock {
     rtt: Option<Duration>,
 }
 
-/// Whether the counters of two data packets may differ by more than modulo 16 shows: so many packets
-/// between them are lost that the counter may have wrapped, and they arrived more than a round-trip
-/// time apart. `distance` is that of their sequence numbers, `time` that of their arrivals.
+/// Whether the counters of two data packets may differ by more than they show modulo 16: enough
+/// packets between them are lost for the counter to have wrapped, and they arrived more than a
+/// round-trip time apart. `distance` is the difference of their sequence numbers, `time` that of
+/// their arrivals.
 ///
 /// Samples come only "from packet pairs whose CCVals differ by at most 4" (RFC 4342 section 8.1).
 /// After an outage, a pair that seems to would give a sample of minutes.

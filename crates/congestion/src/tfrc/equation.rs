@@ -3,20 +3,21 @@
 /// The search range of loss event rates is from this value to 1.
 const SMALLEST_P: f64 = 1e-15;
 
-/// f(p) of RFC 5348 section 8.1: with loss event rate `p`, a sender sends one packet per f(p)
-/// round-trip times.
+/// Returns f(p) of RFC 5348 section 8.1: with loss event rate `p`, a sender sends one packet per
+/// f(p) round-trip times.
 pub fn response(p: f64) -> f64 {
     (2.0 * p / 3.0).sqrt() + 12.0 * (3.0 * p / 8.0).sqrt() * p * (1.0 + 32.0 * p * p)
 }
 
-/// X_Bps: bytes per second of a TCP with segments of `s` bytes, a round-trip time of `rtt` seconds
-/// and loss event rate `p`; infinite if `p` is zero.
+/// Returns X_Bps: the bytes per second of a TCP with segments of `s` bytes, a round-trip time of
+/// `rtt` seconds and loss event rate `p`; infinite if `p` is zero.
 pub fn throughput(s: f64, rtt: f64, p: f64) -> f64 {
     s / (rtt * response(p))
 }
 
-/// The inverse: the loss event rate at which the equation gives `packets` packets per round-trip
-/// time, between 1e-15 and 1. Exact up to rounding; section 6.3.1 permits an error of 5 %.
+/// Inverts the equation: returns the loss event rate at which the equation gives `packets` packets
+/// per round-trip time, between 1e-15 and 1. Exact up to rounding, although section 6.3.1 permits
+/// an error of 5 %.
 pub fn loss_event_rate(packets: f64) -> f64 {
     let wanted = 1.0 / packets;
     let (mut low, mut high) = (SMALLEST_P, 1.0);

@@ -43,7 +43,7 @@ pub enum ObservationWindow {
 }
 
 impl DynamicFeedback {
-    /// The paper's parameters: R_ref = 100 ms, O = R / N.
+    /// Returns the paper's parameters: R_ref = 100 ms, O = R / N.
     pub const fn sarwar2008() -> Self {
         Self {
             rtt_ref: Duration::from_millis(100),

@@ -77,8 +77,8 @@ impl LossInterval {
     }
 }
 
-/// p, computed from the lengths of the loss intervals, newest (I_0) first (section 5.4). Zero if
-/// there are none. Intervals beyond I_8 are ignored.
+/// Returns p, computed from the lengths of the loss intervals, newest (I_0) first (section 5.4). It
+/// is zero if there are none. Intervals beyond I_8 are ignored.
 ///
 /// ```
 /// use skywave_congestion::tfrc::loss_event_rate;

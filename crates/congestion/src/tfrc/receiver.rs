@@ -100,7 +100,7 @@ impl Receiver {
         self.sender_rtt = rtt;
     }
 
-    /// The round-trip time used by this receiver.
+    /// Returns the round-trip time used by this receiver.
     pub fn rtt(&self) -> Duration {
         self.sender_rtt
             .or(self.counter.rtt())
@@ -193,13 +193,13 @@ impl Receiver {
         }
     }
 
-    /// Whether a report should leave now.
+    /// Returns whether a report should leave now.
     pub const fn report_due(&self) -> bool {
         self.is_due
     }
 
-    /// Returns the report to send at `now`; `None` if no data has arrived and no loss was detected
-    /// since the last one (section 6.2).
+    /// Returns the report to send at `now`, or `None` if no data has arrived and no loss was
+    /// detected since the last one (section 6.2).
     pub fn report(&mut self, now: Instant) -> Option<Report> {
         self.is_due = false;
         self.timer = None;
@@ -227,23 +227,23 @@ impl Receiver {
         Some(report)
     }
 
-    /// p; zero before the first loss event.
+    /// Returns p, or zero before the first loss event.
     pub fn loss_event_rate(&self) -> f64 {
         self.history.as_ref().map_or(0.0, History::loss_event_rate)
     }
 
-    /// The loss intervals, newest first; none before the first packet.
+    /// Returns the loss intervals, newest first; there are none before the first packet.
     pub fn intervals(&self) -> impl Iterator<Item = &LossInterval> {
         self.history.iter().flat_map(History::intervals)
     }
 
-    /// The last sequence number that belongs to an interval. Later ones may belong to a loss event
-    /// that is not certain yet.
+    /// Returns the last sequence number that belongs to an interval. Later ones may belong to a
+    /// loss event that is not certain yet.
     pub fn settled(&self) -> Option<u64> {
         self.history.as_ref().map(History::settled)
     }
 
-    /// When [`Receiver::expire`] must be called.
+    /// Returns when [`Receiver::expire`] must be called.
     pub const fn deadline(&self) -> Option<Instant> {
         self.timer
     }

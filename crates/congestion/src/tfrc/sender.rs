@@ -159,17 +159,17 @@ impl Sender {
         }
     }
 
-    /// R; `None` before the first sample.
+    /// Returns R, or `None` before the first sample.
     pub fn rtt(&self) -> Option<Duration> {
         self.rtt.map(Duration::from_secs_f64)
     }
 
-    /// Data packets per round-trip time at the allowed rate.
+    /// Returns the number of data packets per round-trip time at the allowed rate.
     pub fn packets_per_rtt(&self) -> f64 {
         self.x_inst() * self.rtt.unwrap_or(0.0) / self.sizes.mean()
     }
 
-    /// The packet size s, in bytes.
+    /// Returns the packet size s, in bytes.
     pub fn segment_size(&self) -> f64 {
         self.sizes.mean()
     }
@@ -183,7 +183,7 @@ impl Sender {
         }
     }
 
-    /// When the next data packet may leave; `now` or earlier means now.
+    /// Returns when the next data packet may leave; `now` or earlier means now.
     pub fn earliest_departure(&self, now: Instant) -> Instant {
         let paced = self.pacing.next(now, self.pace());
         match self.timer {
@@ -201,7 +201,8 @@ impl Sender {
             && self.sizes.sent() >= UNREPORTED_WINDOWS * self.initial_window()
     }
 
-    /// Whether there was neither a report nor an expiration of the nofeedback timer that counts.
+    /// Whether there has been neither a report nor an expiration of the nofeedback timer that
+    /// counts.
     const fn awaits_first_report(&self) -> bool {
         self.reports == 0 && self.timeouts == 0
     }
@@ -225,8 +226,9 @@ impl Sender {
         }
     }
 
-    /// The rate to ask the path for with the data packet that has just been reported, headers
-    /// included (RFC 5634 section 3.2.1); `None` for no request. A request must then be sent.
+    /// Returns the rate to ask the path for with the data packet that has just been reported,
+    /// headers included (RFC 5634 section 3.2.1), or `None` for no request. A request must then be
+    /// sent.
     ///
     /// There is one at the start and one after each idle period in which the nofeedback timer
     /// expires, unless the rate is allowed already. None is sent after application-limited periods,
@@ -416,7 +418,7 @@ impl Sender {
         self.x = Some(self.cap(x));
     }
 
-    /// When [`Sender::expire`] must be called.
+    /// Returns when [`Sender::expire`] must be called.
     pub fn deadline(&self) -> Option<Instant> {
         let validation = self.quick_start.as_ref().map(QuickStart::deadline);
         self.timer.into_iter().chain(validation).min()

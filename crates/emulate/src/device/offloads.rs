@@ -1,4 +1,4 @@
-//! What a device does for the kernel, switched off.
+//! Switches off what a device does for the kernel.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -20,15 +20,15 @@ struct Value {
 }
 
 nix::ioctl_readwrite_bad!(
-    /// Asks a device, by `SIOCETHTOOL`.
+    /// Sends a device a command through `SIOCETHTOOL`.
     ethtool,
     libc::SIOCETHTOOL,
     libc::ifreq
 );
 
-/// Makes the kernel compute the checksums of what it sends on an interface. Without them it cannot
-/// leave segmentation to the device either: all packets come in the size that a link carries, and
-/// with right checksums.
+/// Makes the kernel compute the checksums of what it sends on an interface. It then cannot leave
+/// segmentation to the device either: all packets have the size that a link carries, and correct
+/// checksums.
 ///
 /// # Errors
 /// [`EmulateError`] if the system refuses it.

@@ -1,4 +1,4 @@
-//! An end of a pair of interfaces, as sockets for packets.
+//! One end of a pair of interfaces, as sockets for packets.
 #![allow(unsafe_code)]
 
 use std::io::{self, Read};
@@ -11,20 +11,21 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::EmulateError;
 
-/// The longest packet in bytes: that of IP's length field.
+/// The longest packet in bytes: what IP's length field can describe.
 pub const LONGEST_PACKET: usize = 65_535;
 
-/// What the sockets of a port hold until the driver reads them, in bytes.
+/// How much the sockets of a port hold until the driver reads it, in bytes.
 const RECEIVE_BUFFER: usize = 8 << 20;
 
 /// The types of Ethernet frames with IPv4 and IPv6.
 const FRAMES: [u16; 2] = [libc::ETH_P_IP as u16, libc::ETH_P_IPV6 as u16];
 
-/// An end of a pair of interfaces: receives the packets that the other end sends, and sends those that
-/// are for it.
+/// One end of a pair of interfaces. It receives the packets that the other end sends, and sends
+/// packets to that end.
 #[derive(Debug)]
 pub struct Port {
-    /// A socket for each IP version: who asks for all types of frames gets its own back.
+    /// A socket for each IP version: a socket for all types of frames would receive its own frames
+    /// too.
     sockets: [Socket; 2],
     /// The interface at the other end.
     targets: [SockAddr; 2],
@@ -41,7 +42,7 @@ impl Port {
         let index = if_nametoindex(name)
             .map_err(|error| EmulateError::system("cannot find the network's interface", error))?;
         let open = |frames| {
-            // Without a protocol it receives nothing before it is bound to the interface.
+            // Without a protocol, it receives nothing until it is bound to the interface.
             let socket = Socket::new(Domain::PACKET, Type::DGRAM.nonblocking(), None)?;
             enlarge(&socket)?;
             socket.bind(&address(index, frames, other)?)?;
@@ -84,12 +85,12 @@ impl Port {
         Ok(())
     }
 
-    /// The sockets, to wait for packets.
+    /// Returns the sockets, to wait for packets.
     pub fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.sockets.iter().map(AsFd::as_fd)
     }
 
-    /// Packets that came too fast for the driver, since the last call.
+    /// Returns the number of packets since the last call that came too fast for the driver.
     ///
     /// # Errors
     /// That of the device.
@@ -102,8 +103,8 @@ impl Port {
     }
 }
 
-/// Makes a socket hold more than users may take, where that is permitted: without it a busy machine
-/// loses packets sooner.
+/// Makes a socket hold more than an ordinary user may ask for, where that is permitted. Without it,
+/// a busy machine loses packets sooner.
 ///
 /// # Errors
 /// The system's.
@@ -114,7 +115,7 @@ pub fn enlarge(socket: &impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// The address of an interface for frames of one type.
+/// The address of an interface, for frames of one type.
 fn address(index: u32, frames: u16, ethernet: [u8; 6]) -> io::Result<SockAddr> {
     // SAFETY: the storage is larger than any address, and aligned for all of them. What is written
     // is a whole sockaddr_ll, and its length.

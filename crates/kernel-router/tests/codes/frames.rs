@@ -248,7 +248,7 @@ impl Spec {
     }
 }
 
-/// Computes the checksum of an IPv4 header anew.
+/// Recomputes the checksum of an IPv4 header.
 pub(crate) fn rechecked(header: &mut [u8]) {
     header[10..12].fill(0);
     let length = 4 * usize::from(header[0] & 0xf);

@@ -1,4 +1,4 @@
-//! What is no whole packet passes unchanged.
+//! Anything that is not a complete packet passes unchanged.
 
 use std::cell::RefCell;
 

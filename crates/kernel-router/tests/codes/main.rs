@@ -1,5 +1,5 @@
 //! The program in the kernel writes the codes that the router in user space writes, and nothing
-//! else. It takes root (or CAP_BPF and CAP_NET_ADMIN), and clang; without them, nothing is tested.
+//! else. Needs root (or CAP_BPF and CAP_NET_ADMIN) and clang; without them, nothing is tested.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
 //! A sender, a router whose bottleneck is the kernel's `tbf`, and a receiver, each in its network
-//! namespace. It takes root, `ip`, `tc` and clang; without them, nothing is tested.
+//! namespace. Needs root, `ip`, `tc` and clang; without them, nothing is tested.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

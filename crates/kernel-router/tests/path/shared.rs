@@ -1,4 +1,4 @@
-//! VCP over DCCP beside a drop-tail queue, over the same bottleneck.
+//! VCP over DCCP next to a drop-tail queue, over the same bottleneck.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -184,7 +184,7 @@ fn the_link_is_used_and_the_queue_is_short() {
     let Some(object) = object() else {
         return;
     };
-    // Each has a testbed of its own, so they do not meet.
+    // Each has its own testbed, so they do not meet.
     let (plain, vcp, dpcp) = thread::scope(|scope| {
         let vcp = scope.spawn(|| marked(&object, 1));
         let dpcp = scope.spawn(|| marked(&object, 2));

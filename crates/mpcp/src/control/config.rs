@@ -114,7 +114,7 @@ pub struct VcpConfig {
 }
 
 impl VcpConfig {
-    /// Chen et al. 2010, section 4 and appendix.
+    /// Returns the parameters of Chen et al. 2010, section 4 and appendix.
     pub const fn chen2010(initial_cwnd: f64) -> Self {
         Self {
             initial_cwnd,
@@ -134,7 +134,7 @@ impl VcpConfig {
         }
     }
 
-    /// The code of VCP's authors for ns-2.
+    /// Returns the parameters of the ns-2 code by VCP's authors.
     pub const fn xia2005(initial_cwnd: f64) -> Self {
         Self {
             additive_scaling: AdditiveScaling::Tails,
@@ -174,7 +174,8 @@ pub struct MpcpConfig {
 }
 
 impl MpcpConfig {
-    /// Li and Yousefi'zadeh 2009, with chains of `packets` packets (2 is DPCP, 3 TPCP).
+    /// Returns the parameters of Li and Yousefi'zadeh 2009, with chains of `packets` packets (2 is
+    /// DPCP, 3 TPCP).
     pub fn li2009(initial_cwnd: f64, packets: u8) -> Self {
         Self {
             packets,

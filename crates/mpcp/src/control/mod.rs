@@ -68,7 +68,7 @@ pub struct Mpcp {
 enum SlowStart {
     /// Nothing has been lost.
     Lossless,
-    /// The last loss was then.
+    /// The time of the last loss.
     LostAt(Instant),
     Over,
 }
@@ -120,8 +120,8 @@ impl Mpcp {
         }
     }
 
-    /// Ends the slow start if a round-trip time has passed since the last loss. Returns whether it
-    /// lasts.
+    /// Ends slow start if a round-trip time has passed since the last loss. Returns whether it
+    /// continues.
     fn is_in_slow_start(&mut self, now: Instant) -> bool {
         if let SlowStart::LostAt(at) = self.slow_start
             && now >= at + Duration::from_secs_f64(self.rtt())

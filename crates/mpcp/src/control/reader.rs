@@ -10,8 +10,8 @@ use crate::load::{Level, MAX_PACKETS, Zone};
 /// Yousefi'zadeh 2009, section 3.4).
 const TROUBLE: u8 = 3;
 /// The number of round-trip times for which a sender then does without chains (the paper says
-/// "several round-trip times"). If it happens again within as many after that, it does without them
-/// for good.
+/// "several round-trip times"). If it happens again within the same time after that, it does
+/// without them for good.
 const ROUNDS_WITHOUT_CHAINS: u64 = 4;
 
 /// The load factor that the sender assumes when a packet is acknowledged.
@@ -62,7 +62,7 @@ enum Mode {
     Returning { suspicious_until: Instant },
     /// In use again. If order is lost before this time, they are given up for good.
     Resumed { suspicious_until: Instant },
-    /// Not in use until then: each packet carries VCP's code.
+    /// Not in use until this time: each packet carries VCP's code.
     Vcp { until: Instant },
     /// Given up for good, because the path loses or reorders too much.
     VcpForGood,
@@ -146,7 +146,7 @@ impl Reader {
         }
         self.pass(now, rtt);
         if self.headers.mode.is_vcp() {
-            // A later digit of a chain sent before has no meaning any more.
+            // A later digit of a chain sent before no longer has a meaning.
             if place == 0 {
                 self.take_vcp(zone);
             }

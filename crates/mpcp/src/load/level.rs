@@ -41,8 +41,8 @@ impl Level {
         Self::begin(Zone::Low).completed(Zone::Low, packets)
     }
 
-    /// The level of a load factor, where 1 is the target utilisation, with `packets` digits;
-    /// `packets` is clamped to 1 to [`MAX_PACKETS`].
+    /// Returns the level of a load factor, where 1 is the target utilisation, with `packets`
+    /// digits; `packets` is clamped to 1 to [`MAX_PACKETS`].
     pub fn of(load: f64, packets: u8) -> Self {
         let packets = packets.min(MAX_PACKETS);
         let mut level = Self::begin(Zone::of(load));
@@ -96,7 +96,7 @@ impl Level {
         (16 - self.digits.trailing_zeros() as u8).div_ceil(DIGIT)
     }
 
-    /// The digit of the packet at this position, from 0; `None` beyond the last.
+    /// Returns the digit of the packet at this position, from 0, or `None` beyond the last.
     pub fn digit(self, place: u8) -> Option<Zone> {
         if place >= MAX_PACKETS {
             return None;
@@ -107,7 +107,7 @@ impl Level {
         ))
     }
 
-    /// The zone: its first digit.
+    /// Returns the zone: its first digit.
     pub fn zone(self) -> Zone {
         self.digit(0).unwrap_or(Zone::Low)
     }

@@ -52,7 +52,7 @@ impl Marker {
         }
     }
 
-    /// The number of packets in a chain.
+    /// Returns the number of packets in a chain.
     pub const fn packets(&self) -> u8 {
         self.packets
     }

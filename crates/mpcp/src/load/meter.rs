@@ -102,14 +102,14 @@ impl Meter {
         self.waiting = bytes;
     }
 
-    /// rho: the load factor of the last complete interval (Chen et al. 2010, equation A1); zero
-    /// before the first.
+    /// Returns rho: the load factor of the last complete interval (Chen et al. 2010, equation A1);
+    /// zero before the first.
     pub fn load(&mut self, now: Instant) -> f64 {
         self.advance(now);
         self.load
     }
 
-    /// The load factor as of the last call of another function.
+    /// Returns the load factor as of the last call of another function.
     pub const fn last_load(&self) -> f64 {
         self.load
     }

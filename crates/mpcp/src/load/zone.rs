@@ -23,7 +23,7 @@ pub enum Zone {
 }
 
 impl Zone {
-    /// The zone of a load factor, which is 1 at the target utilisation.
+    /// Returns the zone of a load factor, which is 1 at the target utilisation.
     pub fn of(load: f64) -> Self {
         if load < HIGH_LOAD {
             Self::Low
@@ -34,7 +34,7 @@ impl Zone {
         }
     }
 
-    /// The code point: 01, 10 or 11.
+    /// Returns the code point: 01, 10 or 11.
     pub const fn code(self) -> Ecn {
         match self {
             Self::Low => Ecn::Ect1,
@@ -43,7 +43,7 @@ impl Zone {
         }
     }
 
-    /// The zone of a code point; `None` for 00, whose sender does not use load factors.
+    /// Returns the zone of a code point, or `None` for 00, whose sender does not use load factors.
     pub const fn from_code(code: Ecn) -> Option<Self> {
         match code {
             Ecn::NotEct => None,

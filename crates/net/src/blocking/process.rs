@@ -5,7 +5,7 @@ use std::process::id;
 
 use thiserror::Error;
 
-/// Something belongs to the process of which this one is a fork.
+/// The value belongs to the process that this one was forked from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
     "it belongs to process {opener}, of which this process ({here}) is a fork: open an endpoint \

@@ -163,7 +163,7 @@ impl Flow {
         counters.datagrams_discarded - state.too_large
     }
 
-    /// Yields to other tasks now and then while one sends or reads endlessly.
+    /// Yields to other tasks now and then while one sends or reads without pause.
     ///
     /// Queueing or dequeueing a datagram costs far less than a unit of a task's budget, and ending
     /// a turn too early makes batches small.

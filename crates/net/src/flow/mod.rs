@@ -50,7 +50,7 @@ pub(crate) struct Flow {
     shard: usize,
     /// The queue in which it waits to be accepted.
     mailbox: Option<Arc<Mailbox>>,
-    /// Its identity in what is logged.
+    /// Its identity in the log.
     span: Span,
     state: Mutex<FlowState>,
     /// The number of datagrams that the application has sent or read, or tried to.
@@ -66,17 +66,17 @@ pub(crate) struct Flow {
 #[derive(Debug)]
 pub(crate) struct FlowState {
     session: Driven<Session>,
-    /// Datagrams taken from the connection and not yet read by the application.
+    /// Datagrams taken from the connection but not yet read by the application.
     inbox: VecDeque<Datagram>,
     /// The bytes of data in it.
     inbox_bytes: usize,
-    /// What its queues take from the endpoint's memory.
+    /// The share of the endpoint's memory that its queues take.
     memory: Share,
     /// Its place among the closing connections.
     closing: Option<Place>,
     /// The current entry in the timers.
     registered: Option<Instant>,
-    /// Until then, datagrams wait for the driver.
+    /// The time until which datagrams wait for the driver.
     gather_until: Instant,
     /// Whether the driver knows that there may be something to send.
     is_pending: bool,
@@ -93,7 +93,7 @@ pub(crate) struct FlowState {
     is_in_backlog: bool,
     is_over: bool,
     end: Option<ConnectionError>,
-    /// The protocol's state when it was last looked at.
+    /// The protocol's state when it was last checked.
     latest: State,
     log: Option<Log>,
 }
@@ -191,7 +191,7 @@ impl Flow {
         }
         let mut state = locked(&self.state);
         if state.is_over {
-            // What it has counted may already be among the totals.
+            // Its counts may already be among the totals.
             return false;
         }
         let had = state.connection().readable();
@@ -240,7 +240,7 @@ impl Flow {
             if session.wants_local_mtu()
                 && let Ok(route) = route(&self.shared.local, self.key.path.peer)
             {
-                // The route may remember what an ICMP report for anyone claimed.
+                // The route may remember the claim of an ICMP report, whoever it was for.
                 let mtu = route.mtu.max(session.connection().path_mtu());
                 session.on_local_mtu(now, mtu);
             }
@@ -559,7 +559,7 @@ impl Flow {
     }
 }
 
-/// What it still holds is given back.
+/// Gives back the memory that it still holds.
 impl Drop for Flow {
     fn drop(&mut self) {
         let mut state = locked(&self.state);

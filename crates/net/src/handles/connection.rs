@@ -281,7 +281,7 @@ impl Connection {
         }
     }
 
-    /// Why the connection is over; `None` while it is not.
+    /// Returns why the connection is over, or `None` while it is not.
     pub fn end(&self) -> Option<ConnectionError> {
         self.flow().end()
     }
@@ -297,8 +297,8 @@ impl Connection {
         (SendHalf(self.clone()), RecvHalf(self))
     }
 
-    /// Whether a thread is using the connection at this moment: its packets arrive or leave, or its
-    /// congestion control is called. Other methods wait for that.
+    /// Returns whether a thread is using the connection at this moment: its packets arrive or
+    /// leave, or its congestion control is called. Other methods wait for that.
     pub fn is_busy(&self) -> bool {
         self.flow().is_busy()
     }
@@ -308,50 +308,51 @@ impl Connection {
         self.flow().look(dccp::Connection::stats)
     }
 
-    /// The CCIDs in force for the data that this end sends, and for the data that it receives.
+    /// Returns the CCIDs in force for the data that this end sends, and for the data that it
+    /// receives.
     pub fn ccids(&self) -> [Ccid; 2] {
         self.flow().look(dccp::Connection::ccids)
     }
 
-    /// The state of the connection (RFC 4340 section 4.3).
+    /// Returns the state of the connection (RFC 4340 section 4.3).
     pub fn state(&self) -> State {
         self.flow().look(dccp::Connection::state)
     }
 
-    /// The most data that a datagram may carry, in bytes (RFC 4340 section 14), as permitted by
-    /// [`dccp::Config::mps`] and the path. It falls and rises with the path. Queued datagrams that
-    /// are too large once it has fallen are discarded and counted in
+    /// Returns the most data that a datagram may carry, in bytes (RFC 4340 section 14), as
+    /// permitted by [`dccp::Config::mps`] and the path. It falls and rises with the path. Queued
+    /// datagrams that are too large once it has fallen are discarded and counted in
     /// [`datagrams_discarded`](dccp::Counters::datagrams_discarded).
     pub fn max_datagram_size(&self) -> usize {
         self.flow().look_at_session(Session::mps) as usize
     }
 
-    /// How many more datagrams fit the send queue now.
+    /// Returns how many more datagrams fit the send queue now.
     pub fn send_room(&self) -> usize {
         self.flow().look_at_session(Session::send_room)
     }
 
-    /// The Service Code of the connection.
+    /// Returns the Service Code of the connection.
     pub fn service_code(&self) -> ServiceCode {
         self.flow().look(dccp::Connection::service_code)
     }
 
-    /// The peer's IP address and UDP port; the port is 0 over IP.
+    /// Returns the peer's IP address and UDP port; the port is 0 over IP.
     pub fn peer_address(&self) -> SocketAddr {
         self.flow().key.path.peer
     }
 
-    /// The peer's DCCP port.
+    /// Returns the peer's DCCP port.
     pub fn peer_port(&self) -> u16 {
         self.flow().key.remote_port
     }
 
-    /// The IP address of this end.
+    /// Returns the IP address of this end.
     pub fn local_ip(&self) -> IpAddr {
         self.flow().key.path.local
     }
 
-    /// The DCCP port of this end.
+    /// Returns the DCCP port of this end.
     pub fn local_port(&self) -> u16 {
         self.flow().key.local_port
     }
@@ -398,7 +399,7 @@ impl SendHalf {
         self.0.close().await
     }
 
-    /// The connection, for everything else.
+    /// Returns the connection, for everything else.
     pub const fn connection(&self) -> &Connection {
         &self.0
     }
@@ -436,7 +437,7 @@ impl RecvHalf {
         self.0.try_recv()
     }
 
-    /// The connection, for everything else.
+    /// Returns the connection, for everything else.
     pub const fn connection(&self) -> &Connection {
         &self.0
     }

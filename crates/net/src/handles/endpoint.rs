@@ -254,7 +254,7 @@ impl Endpoint {
         }
     }
 
-    /// The address of the socket; the port is 0 over IP.
+    /// Returns the address of the socket; the port is 0 over IP.
     pub fn local_address(&self) -> SocketAddr {
         self.0.shared.local.address
     }
@@ -267,13 +267,14 @@ impl Endpoint {
     /// Returns the endpoint's connections, those in their handshake and those that are closing
     /// included, and the totals of those that are over.
     ///
-    /// Connections are looked at one by one as the result is iterated over, and no lock is held
-    /// longer: traffic continues meanwhile, however many there are.
+    /// Iterating over the result visits connections one by one, and holds no lock for longer than
+    /// one visit. So traffic continues meanwhile, however many there are.
     pub fn connections(&self) -> Connections {
         Connections::of(&self.0.shared)
     }
 
-    /// Whether a thread is using one of the connections, or the list of them, at this moment.
+    /// Returns whether a thread is using one of the connections, or the list of them, at this
+    /// moment.
     pub fn is_busy(&self) -> bool {
         let table = self.0.shared.table.try_lock();
         let flows = match table {

@@ -31,7 +31,7 @@ impl Endpoint {
     /// # Errors
     ///
     /// See [`ConnectError`]. If all attempts fail, the error is that of the most preferred address
-    /// at which something answered, or else of the most preferred address.
+    /// at which something answered, or that of the most preferred address if nothing did.
     pub async fn connect_any(
         &self,
         peers: impl IntoIterator<Item = Peer>,
@@ -81,7 +81,7 @@ fn alternating(peers: impl IntoIterator<Item = Peer>) -> Vec<Peer> {
     ordered
 }
 
-/// The error to report, of those of all attempts with their ranks.
+/// The error to report, out of the errors of all attempts with their ranks.
 fn foremost(failures: Vec<(usize, ConnectError)>) -> ConnectError {
     let answered = |error: &ConnectError| {
         use ConnectionError::{TimedOut, Unreachable};

@@ -60,7 +60,7 @@ impl Listener {
         }
     }
 
-    /// The DCCP port.
+    /// Returns the DCCP port.
     pub const fn port(&self) -> u16 {
         self.port
     }

@@ -14,8 +14,8 @@ use crate::totals::Totals;
 
 /// The connections of an endpoint: see [`Endpoint::connections`](crate::Endpoint::connections).
 ///
-/// It iterates over the connections that were there when it was made, in no particular order, and
-/// says what each is doing when its turn comes.
+/// It iterates over the connections that existed when it was created, in no particular order, and
+/// describes what each is doing when its turn comes.
 #[derive(Debug)]
 pub struct Connections {
     flows: vec::IntoIter<Arc<Flow>>,
@@ -59,8 +59,8 @@ impl Connections {
         }
     }
 
-    /// The totals of the connections that were over by then. Together with those iterated over they
-    /// are the totals of all connections, which never decrease.
+    /// Returns the totals of the connections that were over by then. Together with those iterated
+    /// over they are the totals of all connections, which never decrease.
     pub const fn ended(&self) -> &Totals {
         &self.ended
     }

@@ -10,7 +10,7 @@ pub(crate) struct Memory {
     used: AtomicUsize,
 }
 
-/// What one connection has taken from the budget; it is given back when dropped by its owner's
+/// The share of the budget that one connection has taken. Its owner gives it back by calling
 /// [`Memory::settle`] with zero.
 #[derive(Debug, Default)]
 pub(crate) struct Share(usize);

@@ -1,11 +1,11 @@
-//! How often something is logged that peers can cause as often as they like.
+//! Limits how often events are logged that peers can cause as often as they like.
 
 use skywave_transport::dccp::RateLimit;
 use skywave_units::Instant;
 
 use crate::sync::{Mutex, locked};
 
-/// Lets some notices of one sort pass per second and counts the others.
+/// Lets some notices of one sort pass per second, and counts the others.
 #[derive(Debug)]
 pub(crate) struct Notices {
     per_second: u32,
@@ -20,8 +20,8 @@ impl Notices {
         }
     }
 
-    /// Whether a notice may pass at `now`: if so, the number of those that did not since the last
-    /// one that did.
+    /// Whether a notice may pass at `now`. If so, returns how many were held back since the last
+    /// one that passed.
     pub(crate) fn pass(&self, now: Instant) -> Option<u64> {
         let (limit, suppressed) = &mut *locked(&self.state);
         if limit.allows(now, self.per_second) {

@@ -19,7 +19,7 @@ const FLUSH: Duration = Duration::from_millis(100);
 struct File {
     trace: Trace<Output>,
     progress: Arc<Progress>,
-    /// How many entries had been taken when its log was first found dropped.
+    /// How many entries had been taken when its log was first found to be dropped.
     dropped_at: Option<u64>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn run(waiting: &Waiting, dropped: &AtomicU64) {
                     files.remove(&id);
                 }
             }
-            // None waits, so those taken from now on come after all that there were.
+            // None is waiting, so entries taken from now on were added after all of these.
             None => taken += WAITING as u64,
         }
         taken += 1;
@@ -98,7 +98,7 @@ fn take(files: &mut HashMap<u64, File>, id: u64, what: What) -> io::Result<()> {
 /// entry has been taken: no more than [`WAITING`] can have waited.
 fn flush(files: &mut HashMap<u64, File>, taken: u64) {
     files.retain(|_, file| {
-        // One reference is here, one is that of the output, and the third is the log's.
+        // One reference is here, the output holds another, and the log holds the third.
         if Arc::strong_count(&file.progress) <= 2 {
             file.dropped_at.get_or_insert(taken);
         }

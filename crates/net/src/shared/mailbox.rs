@@ -13,7 +13,8 @@ use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, locked};
 #[derive(Debug)]
 pub(crate) struct Mailbox<F> {
     pub(crate) config: Arc<dccp::Config>,
-    /// Those in their handshake, by number in the order in which they began, with that time.
+    /// The flows in their handshake, by number in the order in which they began, with the time at
+    /// which each began.
     half_open: Mutex<BTreeMap<u64, (Instant, Arc<F>)>>,
     established: Mutex<VecDeque<Arc<F>>>,
     arrived: Notify,
@@ -86,7 +87,7 @@ impl<F> Mailbox<F> {
         true
     }
 
-    /// Takes out a flow that nobody shall accept any more.
+    /// Takes out a flow that must no longer be accepted.
     pub(crate) fn withdraw(&self, flow: &Arc<F>) {
         locked(&self.established).retain(|waiting| !Arc::ptr_eq(waiting, flow));
     }
@@ -106,7 +107,7 @@ impl<F> Mailbox<F> {
             let arrived = self.arrived.notified();
             if !locked(&self.established).is_empty() {
                 // Wake the next waiter too: one notification may stand for several arrivals, and
-                // who waited here may be cancelled before it takes anything.
+                // the task that waited here may be cancelled before it takes anything.
                 self.arrived.notify_one();
                 return;
             }

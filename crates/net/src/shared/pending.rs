@@ -49,8 +49,8 @@ impl<F> Pending<F> {
         }
     }
 
-    /// Sets the waker to use from now on. The driver calls it before it looks for work, so that work
-    /// which arrives later wakes it.
+    /// Sets the waker to use from now on. The driver calls this before it looks for work, so that
+    /// work arriving later wakes it.
     pub(crate) fn driven_by(&self, waker: &Waker) {
         let mut driver = locked(&self.driver);
         if !driver.as_ref().is_some_and(|known| known.will_wake(waker)) {

@@ -3,8 +3,9 @@
 //! The sockets of an endpoint over UDP are bound to the same address (`SO_REUSEPORT`), and a filter
 //! in the kernel chooses one for each datagram by the DCCP ports in it. All packets of a connection
 //! therefore arrive at one socket, and connections between the same two UDP ports are distributed
-//! too. This only saves time: what arrives at another socket, because the system has joined packets
-//! of several connections or knows no such filter, is delivered to its connection all the same.
+//! too. This only saves time. A packet that arrives at another socket, because the system has
+//! joined packets of several connections or does not support such filters, still reaches its
+//! connection.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -61,15 +62,15 @@ pub(crate) fn udp_sockets(
     Ok(sockets)
 }
 
-/// The shard, of `count`, of the connection between two DCCP ports; the same at both ends.
+/// Which of `count` shards a connection between two DCCP ports belongs to; the same at both ends.
 pub(crate) fn home(port: u16, other: u16, count: usize) -> usize {
     (usize::from(port) + usize::from(other)) % count
 }
 
 /// Makes the system choose a socket by [`home`], for all sockets that share the address of `socket`.
 ///
-/// A filter (classic BPF) that sees the datagram from behind the UDP header on. The system chooses
-/// by a hash of the addresses where the filter fails, as for a datagram that is too short.
+/// It is a filter (classic BPF) that sees the datagram after the UDP header. If the filter fails,
+/// as for a datagram that is too short, the system chooses by a hash of the addresses.
 fn steer(socket: &Socket, count: usize) -> nix::Result<()> {
     const SOURCE: u32 = 0;
     const DESTINATION: u32 = 2;

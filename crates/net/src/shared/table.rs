@@ -26,7 +26,7 @@ pub(crate) struct Table<F> {
     slots: HashMap<Key, Slot<F>>,
     /// The keys of the live slots in order, so that those of one peer are next to each other.
     live: BTreeSet<Key>,
-    /// Where the accepted ones come from.
+    /// The sources of the accepted connections.
     sources: Sources,
     limits: Limits,
     listeners: HashMap<u16, Arc<Mailbox<F>>>,
@@ -54,7 +54,7 @@ pub(crate) enum Opened {
 #[derive(Debug)]
 enum Slot<F> {
     Live(Arc<F>, Opened),
-    /// The connection is over; its ports must not be reused before then.
+    /// The connection is over; its ports must not be reused before this time.
     TimeWait(Instant),
 }
 

@@ -53,7 +53,7 @@ impl<F, A: OneShot> Timers<F, A> {
         }
     }
 
-    /// Lets the alarm fire at `at` or before, whatever the deadlines.
+    /// Makes the alarm fire at `at` or earlier, whatever the deadlines.
     pub(crate) fn wake_by(&self, at: Instant) {
         self.advance(&mut locked(&self.entries), at);
     }
@@ -90,7 +90,7 @@ impl<F, A: OneShot> Timers<F, A> {
         }
     }
 
-    /// Lets the alarm fire at `at`, unless it does so earlier.
+    /// Makes the alarm fire at `at`, unless it fires earlier.
     fn advance(&self, entries: &mut Entries<F>, at: Instant) {
         // Cannot fail with the arguments of `set`; if it did, the next event would retry.
         if at < entries.armed && self.alarm.set(at - self.clock.now()).is_ok() {

@@ -20,7 +20,7 @@ use crate::system::registered::registered;
 
 /// A one-shot timer that any thread may set and one task waits for.
 pub(crate) trait OneShot {
-    /// Lets it fire after `delay`, instead of when it would have.
+    /// Makes it fire after `delay`, replacing any earlier setting.
     fn set(&self, delay: Duration) -> io::Result<()>;
 
     /// Ready if it has fired since the last call.

@@ -180,7 +180,7 @@ fn shared(buffer: &mut BytesMut, length: usize, lent: &mut VecDeque<Bytes>) -> B
     bytes
 }
 
-/// The memory that data out of `bytes` keeps in use: a whole buffer, if it was not copied.
+/// The memory that data from `bytes` keeps in use: a whole buffer, unless it was copied.
 fn kept(bytes: &Bytes) -> usize {
     if bytes.len() < COPY_BELOW {
         bytes.len()

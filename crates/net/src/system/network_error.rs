@@ -21,7 +21,7 @@ pub(crate) struct NetworkError {
     pub(crate) peer: SocketAddr,
     /// What happened to the packet.
     pub(crate) kind: NetworkErrorKind,
-    /// The packet's header, if the report quotes as much of it as identifies the packet.
+    /// The packet's header, if the report quotes enough of it to identify the packet.
     pub(crate) quoted: Option<QuotedHeader>,
 }
 

@@ -56,11 +56,11 @@ impl AsFd for Socket {
     }
 }
 
-/// How often a packet is offered to the system that it refuses.
+/// How often a packet that the system refuses is offered to it.
 const ATTEMPTS: usize = 8;
 
-/// Sends, again if that fails: the error is often that of an earlier packet, as the network has
-/// reported it, and anyone can forge such reports.
+/// Sends, and tries again after a failure. The error is often one that the network has reported
+/// about an earlier packet, and anyone can forge such reports.
 fn persist<T>(send: impl Fn() -> io::Result<T>) -> io::Result<T> {
     for _ in 1..ATTEMPTS {
         match send() {
@@ -87,8 +87,8 @@ impl Socket {
         count: usize,
         config: &EndpointConfig,
     ) -> Result<Vec<Self>, OpenError> {
-        // Only once it is bound does the first share its address: otherwise two endpoints could be
-        // bound to it and each get some of the packets.
+        // The first socket shares its address only once it is bound. Otherwise two endpoints could
+        // be bound to it, and each would get some of the packets.
         let first = Self::udp(address, config)?;
         setsockopt(&first, sockopt::ReusePort, &true).map_err(io::Error::from)?;
         let address = first.local.address;
@@ -149,8 +149,8 @@ impl Socket {
         // quinn-udp 0.6.3 requests timestamps but leaves no room for them next to the size of
         // joined packets, so the system would omit the ECN bits.
         setsockopt(&system, sockopt::ReceiveTimestampns, &false).map_err(io::Error::from)?;
-        // The system grants what it allows, more to a privileged process. Getting less is not an
-        // error.
+        // The system grants what it allows, and more to a privileged process. Getting less is not
+        // an error.
         if let Some(size) = config.send_buffer
             && setsockopt(&system, sockopt::SndBufForce, &size).is_err()
         {
@@ -300,8 +300,8 @@ impl Socket {
         }
     }
 
-    /// Waits for errors reported by the network and passes each to `report`. Other tasks run now and
-    /// then, however many there are.
+    /// Waits for errors reported by the network and passes each to `report`. Lets other tasks run
+    /// now and then, however many errors there are.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Whoever sends the packets: many addresses and sockets, and connections of their own.
+//! The sender of the packets: many addresses and sockets, and connections of its own.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};

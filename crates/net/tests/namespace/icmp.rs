@@ -1,4 +1,4 @@
-//! Reports of the network, true and forged.
+//! Reports from the network, true and forged.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::time::Duration;

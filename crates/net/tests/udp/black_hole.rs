@@ -1,4 +1,4 @@
-//! A path whose MTU is smaller than that of its first link, and no router that says so.
+//! A path whose MTU is smaller than that of its first link, without a router that says so.
 
 use std::time::Duration;
 

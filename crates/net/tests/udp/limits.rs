@@ -1,4 +1,4 @@
-//! What an endpoint holds, whatever its peers do.
+//! How much an endpoint holds, whatever its peers do.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What an endpoint says of its connections.
+//! What an endpoint says about its connections.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -87,26 +87,26 @@ pub enum Verdict {
 pub struct Line<'a> {
     now: Instant,
     waiting: &'a mut Waiting,
-    /// When the link finishes its backlog, or finished it; `Instant::MAX` if unknown.
+    /// When the link finishes its backlog, or when it did; `Instant::MAX` if unknown.
     free: Instant,
 }
 
 impl Line<'_> {
-    /// The number of packets waiting.
+    /// Returns the number of packets waiting.
     #[inline(always)]
     pub fn packets(&mut self) -> usize {
         self.waiting.begin(self.now);
         self.waiting.packets()
     }
 
-    /// The number of bytes waiting.
+    /// Returns the number of bytes waiting.
     #[inline(always)]
     pub fn bytes(&mut self) -> u64 {
         self.waiting.begin(self.now);
         self.waiting.bytes()
     }
 
-    /// Whether a packet of `size` bytes fits.
+    /// Returns whether a packet of `size` bytes fits.
     #[inline(always)]
     pub fn has_room_for(&mut self, size: u32, room: Room) -> bool {
         // Update the count only if the queue would otherwise be full.
@@ -116,7 +116,7 @@ impl Line<'_> {
         }
     }
 
-    /// Since when the link has had nothing to send; `None` if it is busy.
+    /// Returns the time since which the link has had nothing to send, or `None` if it is busy.
     #[inline(always)]
     pub fn idle_since(&self) -> Option<Instant> {
         (self.free <= self.now).then_some(self.free)
@@ -213,7 +213,7 @@ impl<A: Admission> HandsOn<A> {
     ///
     /// # Errors
     /// [`Dropped`] with the packet and the reason.
-    // Inlined: a packet passes through more of these than of anything else.
+    // Inlined: packets pass through more of these than of anything else.
     #[inline(always)]
     pub fn enqueue<P: Packet>(
         &mut self,
@@ -244,17 +244,17 @@ impl<A: Admission> HandsOn<A> {
         self.waiting.begin(now);
     }
 
-    /// The number of packets waiting, as of the last [`HandsOn::expire`].
+    /// Returns the number of packets waiting, as of the last [`HandsOn::expire`].
     pub fn packets(&self) -> usize {
         self.waiting.packets()
     }
 
-    /// The number of bytes waiting, as of the last [`HandsOn::expire`].
+    /// Returns the number of bytes waiting, as of the last [`HandsOn::expire`].
     pub const fn bytes(&self) -> u64 {
         self.waiting.bytes()
     }
 
-    /// The discipline.
+    /// Returns the discipline.
     pub const fn admission(&self) -> &A {
         &self.admission
     }
@@ -271,7 +271,7 @@ pub struct Kept<P, A> {
     admission: A,
     waiting: Waiting,
     packets: VecDeque<P>,
-    /// Since when the queue has been empty; `Instant::MAX` after an arrival.
+    /// The time since which the queue has been empty; `Instant::MAX` after an arrival.
     idle_since: Instant,
 }
 
@@ -286,7 +286,7 @@ impl<P: Packet, A: Admission> Kept<P, A> {
         }
     }
 
-    /// The discipline.
+    /// Returns the discipline.
     pub const fn admission(&self) -> &A {
         &self.admission
     }

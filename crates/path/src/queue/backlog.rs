@@ -30,12 +30,12 @@ impl<P> Backlog<P> {
         }
     }
 
-    /// The number of packets waiting.
+    /// Returns the number of packets waiting.
     pub fn packets(&self) -> usize {
         self.packets.len()
     }
 
-    /// The number of bytes waiting.
+    /// Returns the number of bytes waiting.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -55,7 +55,7 @@ impl<P: Packet> Backlog<P> {
         Some((now - arrival, packet))
     }
 
-    /// Whether a packet of `size` bytes fits.
+    /// Returns whether a packet of `size` bytes fits.
     pub fn has_room_for(&self, size: u32, room: Room) -> bool {
         room.fits(size, self.packets.len(), self.bytes)
     }

@@ -250,7 +250,7 @@ impl Control {
         } else if ok_to_drop {
             let marked = config.ecn && mark(&mut packet);
             // If the delay exceeds the target again soon after the last drop state, start with the
-            // drop rate that was right then.
+            // drop rate that worked then.
             let delta = self.count.wrapping_sub(self.last_count);
             let recent = now - self.drop_next < config.interval * 16;
             self.count = if delta > 1 && recent { delta } else { 1 };

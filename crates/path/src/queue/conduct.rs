@@ -32,7 +32,7 @@ pub struct Conduct {
 }
 
 impl Conduct {
-    /// A FIFO that drops only on arrival and only when full, and writes nothing.
+    /// Creates a FIFO that drops only on arrival and only when full, and writes nothing.
     pub const fn fifo(limit: Limit) -> Self {
         let (most_packets, most_bytes) = match limit {
             Limit::Packets(packets) => (Some(packets as u64), None),
@@ -52,7 +52,7 @@ impl Conduct {
         }
     }
 
-    /// Whether a packet of `size` bytes fits in addition to the waiting packets and bytes.
+    /// Returns whether a packet of `size` bytes fits in addition to the waiting packets and bytes.
     pub fn has_room_for(&self, size: u32, packets: u64, bytes: u64) -> bool {
         self.most_packets.is_none_or(|most| packets < most)
             && self
@@ -60,7 +60,7 @@ impl Conduct {
                 .is_none_or(|most| bytes + u64::from(size) <= most)
     }
 
-    /// The combined behaviour of several sub-queues on one link, one per class.
+    /// Returns the combined behaviour of several sub-queues on one link, one per class.
     pub fn of_sub_queues(parts: &[Self]) -> Self {
         let (first, is_one) = (parts.first(), parts.len() == 1);
         Self {
@@ -98,12 +98,12 @@ pub enum Writes {
 }
 
 impl Writes {
-    /// Marks if `ecn` is set, otherwise nothing.
+    /// Returns `Marks` if `ecn` is set, otherwise `Nothing`.
     pub const fn marks_if(ecn: bool) -> Self {
         if ecn { Self::Marks } else { Self::Nothing }
     }
 
-    /// Whether the queue may change `before` to `after`.
+    /// Returns whether the queue may change `before` to `after`.
     pub fn allows(self, before: Ecn, after: Ecn) -> bool {
         let is_raised = before.is_capable() && after.bits() > before.bits();
         match self {
@@ -120,6 +120,6 @@ impl Writes {
 pub struct Dialect {
     /// Its name.
     pub name: &'static str,
-    /// Which variant, as defined by the name.
+    /// The variant, with a meaning that depends on the name.
     pub variant: u32,
 }

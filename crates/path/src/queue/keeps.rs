@@ -23,10 +23,10 @@ pub trait Keeps<P> {
     /// after each [`Keeps::enqueue`] and [`Keeps::dequeue`], until it returns `None`.
     fn dropped(&mut self) -> Option<Dropped<P>>;
 
-    /// The number of packets waiting.
+    /// Returns the number of packets waiting.
     fn packets(&self) -> usize;
 
-    /// The number of bytes waiting.
+    /// Returns the number of bytes waiting.
     fn bytes(&self) -> u64;
 
     /// Passes the names and values of internal variables to `record`, as of the last call.

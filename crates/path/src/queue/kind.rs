@@ -11,10 +11,10 @@ use super::{AnyQueue, Conduct};
 
 /// A queue discipline with its parameters, as stored in [`Queues`].
 pub trait QueueKind<P>: Send + Sync {
-    /// What its queues may do.
+    /// Returns what its queues may do.
     fn conduct(&self) -> Conduct;
 
-    /// What its queues may do to packets of this traffic class, if that differs.
+    /// Returns what its queues may do to packets of this traffic class, if that differs.
     fn conduct_for(&self, class: u8) -> Conduct {
         let _ = class;
         self.conduct()
@@ -60,14 +60,15 @@ pub struct Head<'a> {
     pub share: Rate,
     /// The link's propagation delay.
     pub delay: Duration,
-    /// Returns the random stream for a name; always the same one.
+    /// Returns the random stream for a name, always the same one.
     stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
     /// The index of the queue among the link's queues.
     index: usize,
 }
 
 impl<'a> Head<'a> {
-    /// The head of a link with a single queue. `stream` returns the random stream for a name.
+    /// Creates the head of a link with a single queue. `stream` returns the random stream for a
+    /// name.
     pub fn new(
         link: &'a str,
         rate: Rate,
@@ -84,7 +85,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The head for sub-queue `index`, which gets `share` of the link while all are busy.
+    /// Returns the head for sub-queue `index`, which gets `share` of the link while all are busy.
     #[must_use]
     pub const fn sub_queue(self, index: usize, share: Rate) -> Self {
         Self {
@@ -94,7 +95,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The queue's random stream, from its start.
+    /// Returns the queue's random stream, from its start.
     pub fn random(&self) -> Xoshiro256PlusPlus {
         (self.stream)(&format!("{}/queue{}", self.link, self.index))
     }

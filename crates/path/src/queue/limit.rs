@@ -18,8 +18,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The limit given by the parameters `packets` and `bytes`, exactly one of which must be
-    /// present.
+    /// Returns the limit given by the parameters `packets` and `bytes`, exactly one of which must
+    /// be present.
     ///
     /// # Errors
     /// [`ParameterError`] if neither or both are present, or if one is zero.
@@ -71,7 +71,7 @@ impl From<Limit> for Room {
 }
 
 impl Room {
-    /// Whether a packet of `size` bytes fits in addition to the waiting packets and bytes.
+    /// Returns whether a packet of `size` bytes fits in addition to the waiting packets and bytes.
     #[inline(always)]
     pub fn fits(self, size: u32, packets: usize, bytes: u64) -> bool {
         (packets < self.packets) & (bytes + u64::from(size) <= self.bytes)

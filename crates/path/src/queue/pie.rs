@@ -120,7 +120,7 @@ impl<P: Packet, R: Rng> Pie<P, R> {
         }
     }
 
-    /// The probability with which an arriving packet is dropped.
+    /// Returns the probability with which an arriving packet is dropped.
     pub const fn drop_probability(&self) -> f64 {
         self.drop_probability
     }

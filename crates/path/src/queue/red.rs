@@ -95,12 +95,12 @@ impl<R: Rng> Red<R> {
         }
     }
 
-    /// The average queue after the last arrival, in packets or bytes.
+    /// Returns the average queue after the last arrival, in packets or bytes.
     pub const fn average(&self) -> f64 {
         self.average.value()
     }
 
-    /// The current drop probability at the maximum threshold, which adaptation changes.
+    /// Returns the current drop probability at the maximum threshold, which adaptation changes.
     pub const fn max_p(&self) -> f64 {
         self.max_p
     }

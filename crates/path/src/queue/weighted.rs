@@ -17,9 +17,9 @@ const QUANTUM: i64 = 1500;
 /// The largest weight. The smallest sub-queue may have to wait for this many packets of the others.
 const MOST_WEIGHT: u32 = 1000;
 
-/// Several disciplines on one link, each for a traffic class. This allows, for example, a
-/// discipline whose routers write their own codes next to TCP under RED, which cannot share a queue
-/// (Chen, Yang and Hong 2010, section 4.4).
+/// Several disciplines on one link, each for a traffic class. For example, a discipline whose
+/// routers write their own codes can run next to TCP under RED; the two cannot share a queue (Chen,
+/// Yang and Hong 2010, section 4.4).
 ///
 /// While all have packets waiting, each gets a share of the link in proportion to its weight; what
 /// one leaves unused goes to the others. The scheduler is deficit round robin (Shreedhar and
@@ -108,7 +108,7 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
         self.queues.iter().map(|sub| sub.queue.bytes()).sum()
     }
 
-    /// Names are those of the sub-queues, prefixed with `queues[0].` and so on.
+    /// The names are those of the sub-queues, prefixed with `queues[0].` and so on.
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         for (index, sub) in self.queues.iter().enumerate() {
             sub.queue.inner_values(&mut |name, value| {

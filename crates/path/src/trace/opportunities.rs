@@ -7,21 +7,21 @@ use skywave_units::{Duration, Rate};
 
 use super::{Steps, TraceKind, TraceStep};
 
-/// The bytes of an opportunity.
+/// The bytes that fit one opportunity.
 const BYTES: u64 = 1500;
 
 /// How long the link is up for an opportunity. Mahimahi takes no time.
 const LENGTH: Duration = Duration::from_micros(1);
 
 /// A link that delivers up to 1500 bytes at certain milliseconds, as Mahimahi's does (Netravali et
-/// al. 2015). A packet takes what is left of an opportunity, and the rest of the next one. An
-/// opportunity without packets is lost. After the last one, the trace begins anew.
+/// al. 2015). A packet takes what is left of an opportunity, and the remainder from the next one.
+/// An opportunity without packets is lost. After the last one, the trace starts over.
 #[derive(Clone, Debug)]
 pub struct Opportunities(Arc<[u32]>);
 
 impl Opportunities {
-    /// A link with opportunities at these times in milliseconds, which are in order; a time may
-    /// occur several times. The last one is the length of the trace.
+    /// Creates a link with opportunities at these times in milliseconds, which are in order; a time
+    /// may occur several times. The last one is the length of the trace.
     ///
     /// # Panics
     /// If the last one is zero, or there is none.
@@ -42,7 +42,7 @@ impl TraceKind for Opportunities {
             delay: None,
         };
         let times = Arc::clone(&self.0);
-        // Before the first one, the link is down from the beginning.
+        // The link is down from the beginning until the first opportunity.
         let is_down_first = times[0] > 0;
         let (mut index, mut begun) = (0, 0);
         let groups = std::iter::from_fn(move || {

@@ -142,7 +142,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     stream
 }
 
-/// Returns everything that arrives.
+/// Sends back everything that arrives.
 pub(super) async fn echo(connection: &Connection) -> Result<(), PerfError> {
     while let Some(datagram) = connection.recv().await? {
         connection.send(datagram.data).await?;

@@ -35,7 +35,8 @@ pub(super) fn measure(connections: usize, keepalive: Duration) -> Result<Idle, P
         let servers_ends = server.meet_stand_ins(connections).await?;
         let servers_bytes = resident()?.saturating_sub(before);
 
-        // The first ends stay: what they would give back is not counted when it is taken again.
+        // The first ends are kept. Otherwise the memory that they give back would not be counted
+        // when it is used again.
         let before = resident()?;
         let server = Server::open(connections, Some(keepalive))?;
         let both_ends = server.meet_clients(connections).await?;
@@ -56,7 +57,7 @@ pub(super) fn measure(connections: usize, keepalive: Duration) -> Result<Idle, P
     }))
 }
 
-/// Without limits on connections.
+/// Settings without limits on connections.
 fn unlimited(connections: usize) -> EndpointConfig {
     EndpointConfig {
         backlog: 2 * connections,
@@ -162,7 +163,7 @@ impl<T> Drop for Held<T> {
     }
 }
 
-/// Opens a connection, sends a datagram, and forgets it all.
+/// Opens a connection, sends a datagram, and forgets everything.
 async fn stand_in(socket: &UdpSocket, to: SocketAddr, port: u16) -> Result<(), PerfError> {
     let start = Instant::now();
     let now = || {
@@ -197,7 +198,7 @@ async fn stand_in(socket: &UdpSocket, to: SocketAddr, port: u16) -> Result<(), P
             return Ok(());
         }
         let length = socket.recv(&mut buffer).await?;
-        // Answers to those that came before are none of its business.
+        // Answers to earlier ones do not concern it.
         let packet = Packet::parse(&buffer[..length].to_vec().into(), Checksum::Ignored);
         if let Ok(packet) = packet
             && packet.destination_port == port

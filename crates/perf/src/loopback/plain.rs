@@ -105,7 +105,7 @@ pub(super) fn stream(options: &Options) -> Result<Stream, PerfError> {
     stream
 }
 
-/// Returns what arrives, `pings` times.
+/// Sends back what arrives, `pings` times.
 pub(super) async fn echo(socket: std::net::UdpSocket, pings: usize) -> Result<(), PerfError> {
     let plain = Plain::new(socket)?;
     let (mut buffers, mut metas) = buffer();

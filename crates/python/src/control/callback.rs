@@ -25,17 +25,17 @@ use pyo3::prelude::*;
 /// How long another thread waits for a callback before its call is refused.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// How often a thread that waits looks.
+/// How often a waiting thread checks.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// A callback that takes longer is announced: for that long it delays all connections of the
-/// endpoint.
+/// A callback that takes longer is announced, because it delays all connections of the endpoint for
+/// as long as it runs.
 const SLOW: Duration = Duration::from_millis(10);
 
 /// Does work in a thread that holds no connection.
 pub(crate) type Elsewhere = fn(Python<'_>, Box<dyn FnOnce() + Send>);
 
-/// How sockets do that; set when the first of them opens.
+/// How sockets do such work; set when the first of them opens.
 static ELSEWHERE: OnceLock<Elsewhere> = OnceLock::new();
 
 /// Sets how sockets do work elsewhere.
@@ -156,8 +156,8 @@ fn said(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("no reason given")
 }
 
-/// Logs that a callback was slow, in another thread, since handlers of logs may lock what a thread
-/// holds that waits for this connection.
+/// Logs that a callback was slow. It does so in another thread, because log handlers may need a
+/// lock held by a thread that waits for this connection.
 fn announce(py: Python<'_>, class: &Arc<str>, method: &'static str, took: Duration) {
     static ANNOUNCED: Mutex<BTreeSet<Arc<str>>> = Mutex::new(BTreeSet::new());
     if !locked(&ANNOUNCED).insert(Arc::clone(class)) {
@@ -184,7 +184,7 @@ fn announce(py: Python<'_>, class: &Arc<str>, method: &'static str, took: Durati
     });
 }
 
-/// Whether a callback runs, in whatever thread.
+/// Whether a callback runs in any thread.
 pub(crate) fn is_any_running() -> bool {
     COUNT.load(Ordering::Acquire) > 0
 }

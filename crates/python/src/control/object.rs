@@ -82,7 +82,7 @@ impl ObjectControl {
 
     /// Calls a method and reads the object's decisions.
     ///
-    /// After an exception or an invalid decision, no method is called any more.
+    /// After an exception or an invalid decision, no further method is called.
     fn call<A>(&mut self, method: &'static str, arguments: impl FnOnce() -> A)
     where
         A: for<'py> PyCallArgs<'py>,

@@ -6,10 +6,10 @@ use skywave_net::blocking;
 use super::error::forked;
 use crate::control::callback;
 
-/// Something of this process, as Python holds it. It is dropped with the interpreter released,
-/// because dropping a connection locks it, and the current owner of that lock may be calling a
-/// control in Python, which needs the interpreter. While one is called, perhaps by this thread, it
-/// is dropped in another thread.
+/// A value that belongs to this process, as Python holds it. It is dropped with the interpreter
+/// released, because dropping a connection locks it, and the current owner of that lock may be
+/// calling a control in Python, which needs the interpreter. While one is called, perhaps by this
+/// thread, it is dropped in another thread.
 pub(super) struct OfProcess<T: Send + 'static>(Option<blocking::OfProcess<T>>);
 
 impl<T: Send + 'static> OfProcess<T> {
@@ -17,13 +17,13 @@ impl<T: Send + 'static> OfProcess<T> {
         Self(Some(blocking::OfProcess::new(held)))
     }
 
-    /// What is held. Use it with the interpreter released. A control's callback is refused.
+    /// Returns the held value. Use it with the interpreter released. Refuses a control's callback.
     pub(super) fn get(&self) -> PyResult<&T> {
         callback::refuse_here()?;
         self.look()
     }
 
-    /// What is held, for what locks nothing.
+    /// Returns the held value, for uses that lock nothing.
     pub(super) fn look(&self) -> PyResult<&T> {
         let held = self.0.as_ref();
         let held = held.expect("it holds something until it is dropped");

@@ -25,8 +25,8 @@ use crate::control::callback::{refuse_here, work_elsewhere_by};
 /// interpreter, so more of them, up to 512 on a busy machine, would only take memory.
 const BLOCKING_THREADS: usize = 8;
 
-/// Whether the interpreter ends. What a runtime's threads do in Python, they do with this locked for
-/// reading.
+/// Whether the interpreter is ending. A runtime's threads lock this for reading while they use
+/// Python.
 type IsEnding = RwLock<bool>;
 
 thread_local! {
@@ -34,8 +34,8 @@ thread_local! {
     static IS_ENDING: Cell<Option<&'static IsEnding>> = const { Cell::new(None) };
 }
 
-/// How long a program that ends waits for connections that are closing in the background: as long as the
-/// network's commands.
+/// How long a program that exits waits for connections that are closing in the background: as long
+/// as the network commands do.
 const AT_EXIT: TimeLimit = TimeLimit {
     seconds: 5.0,
     duration: Duration::from_secs(5),
@@ -58,8 +58,8 @@ pub(super) fn runtime(py: Python<'_>) -> PyResult<Runtime> {
     Ok(runtime)
 }
 
-/// Keeps the runtime's threads out of the interpreter once it ends. Python kills a thread that enters
-/// then, which a thread of Rust does not survive, nor does its process.
+/// Keeps the runtime's threads out of the interpreter once it ends. Python kills a thread that
+/// enters it then, and a Rust thread, with its whole process, does not survive that.
 fn leave_at_exit(py: Python<'_>, is_ending: &'static IsEnding) -> PyResult<()> {
     let here = process::id();
     let leave = move |arguments: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
@@ -115,8 +115,8 @@ fn in_another_thread(py: Python<'_>, work: Box<dyn FnOnce() + Send>) {
     }
 }
 
-/// Runs `future`, which ends a connection, in the background. A program that ends waits for it, for up to
-/// [`AT_EXIT`].
+/// Runs `future`, which ends a connection, in the background. A program that exits waits for it,
+/// for up to [`AT_EXIT`].
 pub(super) fn in_background(
     py: Python<'_>,
     future: impl Future<Output = ()> + Send + 'static,

@@ -17,7 +17,7 @@ pub(super) fn of_connection<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bou
     answer.set_item("srtt_s", stats.srtt.map(|srtt| srtt.as_secs_f64()))?;
     let window = stats.congestion.window();
     answer.set_item("cwnd", window.map(|window| window.cwnd))?;
-    // It is infinite until the first loss, which JSON cannot say.
+    // It is infinite until the first loss, which JSON cannot express.
     let ssthresh = window.map(|window| window.ssthresh);
     answer.set_item("ssthresh", ssthresh.filter(|packets| packets.is_finite()))?;
     answer.set_item("pipe", window.map(|window| window.pipe))?;
@@ -62,8 +62,8 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Looks at all connections, and keeps the `most` oldest: those are the same from one time to
-    /// the next.
+    /// Visits all connections, and keeps the `most` oldest, which are the same from one call to the
+    /// next.
     pub(super) fn new(connections: Connections, most: usize) -> Self {
         let mut snapshot = Self {
             totals: *connections.ended(),

@@ -1,9 +1,9 @@
-//! The settings of a link: each is a row of one table, which writes the types that have it.
+//! The settings of a link. Each is a row of one table, which generates the types that have it.
 //!
 //! A link, the bottleneck of a dumbbell and a reverse direction have the same settings, but each
 //! documents them in its own words, which are the descriptions of the JSON Schema. `serde(flatten)`
-//! would give all three the same words; it would also name neither the field in which an error is
-//! nor, of an unknown field, the ones that are known.
+//! would give all three the same words. It would also name neither the field with an error nor, for
+//! an unknown field, the known ones.
 //!
 //! To add a setting, add a row.
 

@@ -1,4 +1,4 @@
-//! What is wrong with flows and their transports.
+//! Errors in flows and their transports.
 
 use super::assert_errors;
 

@@ -1,4 +1,4 @@
-//! What is wrong with queue disciplines.
+//! Errors in queue disciplines.
 
 use super::{QUEUE, assert_errors};
 

@@ -1,4 +1,4 @@
-//! What is wrong with sources.
+//! Errors in sources.
 
 use super::assert_errors;
 

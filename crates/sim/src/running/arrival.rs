@@ -1,6 +1,6 @@
 //! Whether data can arrive before a run ends.
 //!
-//! All times are those of packets alone in the network, which none in a run can beat.
+//! All times are those of a packet alone in the network, which no packet in a run can beat.
 
 use std::collections::BTreeSet;
 
@@ -23,9 +23,9 @@ const EMPTY: u32 = IP_HEADER + tcp::MIN_HEADER as u32;
 /// The most links, and the most flows, that have warnings of their own.
 const MOST_NAMED: usize = 10;
 
-/// Returns warnings of links that let nothing arrive before the run ends or have settings without effect
-/// until then, and of flows whose data is too late. Nothing is said of links that no flow uses. `links`
-/// are those of the scenario's topology.
+/// Returns warnings about links that let nothing arrive before the run ends or have settings
+/// without effect until then, and about flows whose data is too late. Ignores links that no flow
+/// uses. `links` are those of the scenario's topology.
 ///
 /// # Errors
 /// [`ScenarioError`] if a loss model or a kind of trace is unknown after all.

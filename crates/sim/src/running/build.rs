@@ -144,7 +144,7 @@ fn sources(
 }
 
 /// Returns whether the transports of the flow at `index` and the one before have the same
-/// description. Thousands of flows that share one take little more memory than one flow.
+/// description. Thousands of flows that share one take little more memory than a single flow.
 fn is_alike(scenario: &Scenario, sources: &[Arc<dyn SourceKind>], index: usize) -> bool {
     let ([.., before, flow], [.., other, source]) = (&scenario.flows[..=index], &sources[..=index])
     else {

@@ -37,14 +37,14 @@ pub struct FlowRoutes {
     pub back: Vec<String>,
 }
 
-/// Performs all checks of [`run`](crate::running::run) before the simulation: the scenario itself, and that
+/// Performs all checks of [`run`](crate::run) before the simulation: the scenario itself, and that
 /// every flow has a forward and a reverse route.
 ///
 /// # Errors
 /// [`ScenarioError`] with the field that is wrong.
 pub fn check(scenario: &Scenario, registry: &Registry) -> Result<Checked, ScenarioError> {
     scenario.validate(registry)?;
-    // Valid is what either clock can run, and to build for the real one is to refuse less.
+    // A scenario is valid if either clock can run it, and building for the real clock refuses less.
     let build = Build::new(scenario, registry, ClockKind::Real)?;
     setup(scenario, &build)?;
     let mut complete = scenario.clone();
@@ -123,7 +123,7 @@ fn warnings(
                     .to_owned(),
             );
         }
-        // Where the way back is `route` reversed, what is to be said of it has been said.
+        // If the reverse route is `route` reversed, its warnings have already been given.
         let is_reversed = flow.route.is_some() && flow.route_back.is_none();
         for (way, start, key) in [
             (ways[0], &flow.from, "route"),
@@ -159,7 +159,7 @@ fn warnings(
     Ok(warnings)
 }
 
-/// Returns the nodes from one to where a route comes to it again.
+/// Returns the nodes from one node to where a route visits it again.
 fn circle<'a>(nodes: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let mut first = BTreeMap::new();
     let mut circles = nodes.iter().enumerate().filter_map(|(at, node)| {

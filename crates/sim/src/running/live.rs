@@ -1,15 +1,15 @@
 //! Runs on the real clock.
 //!
 //! The network and the ends of flows are those of a simulation, and so are the results. But packets
-//! between them pass through sockets and devices outside, which an [`Outside`] stands for:
+//! between them pass through sockets and devices outside, which an [`Outside`] represents:
 //!
 //! ```text
 //! end -> Outside::send -> socket, kernel, device -> LiveRun::enters -> network
 //! network -> Outside::deliver -> device, kernel, socket -> LiveRun::receives -> end
 //! ```
 //!
-//! A run has no clock: it is told the time. Links do everything at the times at which they are due,
-//! so a late caller does not add errors up along a route.
+//! A run has no clock; it is told the time. Links do everything at the time at which it is due, so
+//! the errors of a late caller do not add up along a route.
 
 mod ends;
 mod world;
@@ -51,14 +51,14 @@ pub trait Outside {
     /// Sends a packet of one of our ends through its socket.
     fn send(&mut self, from: &LiveEnd, packet: &IpPacket);
 
-    /// Delivers a packet, which passed the network at the time `at`, to the device of a node.
+    /// Delivers a packet, which left the network at time `at`, to the device of a node.
     fn deliver(&mut self, node: u32, at: Instant, packet: &[u8]);
 
-    /// Hands over what the kernel's end is to send since the beginning, or that its connection is to
-    /// be opened.
+    /// Hands over what the kernel's end is to send, counted from the beginning, or asks it to open
+    /// its connection.
     fn supply(&mut self, host: HostId, supply: Supply);
 
-    /// Returns what the kernel says of its end.
+    /// Returns what the kernel reports about its end.
     fn stats(&mut self, host: HostId) -> HostStats;
 }
 
@@ -68,11 +68,11 @@ pub trait Outside {
 pub struct Strays {
     /// Packets that belong to no flow.
     pub unknown: u64,
-    /// Packets that are not whole, or wrong.
+    /// Incomplete or malformed packets.
     pub malformed: u64,
 }
 
-/// Pieces are kept only for those who read them.
+/// Samples are kept only if somebody reads them.
 type Watching = (Totals<(ProbeSet, (Option<Pieces>, Files))>, Fingerprint);
 
 /// A run on the real clock whose sockets and devices are not there yet.
@@ -138,7 +138,7 @@ impl PreparedRun {
         &self.build.network.nodes[index as usize]
     }
 
-    /// Keeps what is sampled for [`LiveRun::samples`], which must then be called now and then.
+    /// Keeps what is sampled for [`LiveRun::samples`], which must then be called from time to time.
     pub fn keep_samples(&mut self) {
         let (totals, _) = &mut self.observer;
         let (_, (pieces, _)) = &mut totals.observer;
@@ -175,12 +175,12 @@ impl PreparedRun {
 }
 
 impl<X: Outside> LiveRun<X> {
-    /// Returns when something happens next, if not before because of a packet.
+    /// Returns when something happens next, unless a packet arrives earlier.
     pub fn deadline(&self) -> Option<Instant> {
         self.simulator.deadline()
     }
 
-    /// Does what is due until `now`. Times never decrease, and at that of the scenario's end the last
+    /// Does what is due up to `now`. Times never decrease. At the end of the scenario, the last
     /// sample is taken.
     pub fn advance(&mut self, now: Instant) {
         self.simulator.advance(now);
@@ -189,8 +189,8 @@ impl<X: Outside> LiveRun<X> {
         }
     }
 
-    /// Takes a packet that a node has sent to its device, from its IP header on, at the time to which
-    /// the run has advanced.
+    /// Takes a packet, from its IP header on, that a node has sent to its device, at the time to
+    /// which the run has advanced.
     pub fn enters(&mut self, now: Instant, bytes: Vec<u8>) {
         let packet = IpPacket::parse(&Bytes::copy_from_slice(&bytes));
         if let Some((to, ecn, body)) = self.simulator.world().recognise(packet.ok()) {
@@ -206,11 +206,11 @@ impl<X: Outside> LiveRun<X> {
         }
     }
 
-    /// Looks whether the run can go on.
+    /// Checks whether the run can go on.
     ///
     /// # Errors
-    /// [`RunError`] if the control of a flow failed, an end had something to send that no packet can
-    /// hold, or two flows came to have the same port.
+    /// [`RunError`] if the control of a flow failed, an end had something to send that no packet
+    /// can hold, or two flows ended up with the same port.
     pub fn check(&mut self) -> Result<(), RunError> {
         if let Some(failure) = self.simulator.world().failure() {
             return Err(failure);
@@ -239,8 +239,8 @@ impl<X: Outside> LiveRun<X> {
         self.simulator.world().outside()
     }
 
-    /// Ends the run after this time, and returns its results, what was outside, and what did not
-    /// belong to it. A run that ends before its time has the results of what it was.
+    /// Ends the run after this time. Returns its results, the outside, and the packets that did not
+    /// belong to it. A run that ends early has the results up to that point.
     ///
     /// # Errors
     /// [`RunError`] as from [`LiveRun::check`], or if something could not be written.
@@ -266,8 +266,8 @@ fn kernel_address(node: u32) -> Ipv4Addr {
     crate::world::wire_check::address(node)
 }
 
-/// Returns the address of a node's TCP in user space: 10.128.0.1 plus its index. The kernel does not
-/// know it, and so resets no connections of it.
+/// Returns the address of a node's TCP in user space: 10.128.0.1 plus its index. The kernel does
+/// not know this address, and so does not reset its connections.
 fn user_space_address(node: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::new(10, 128, 0, 1).to_bits() + node)
 }

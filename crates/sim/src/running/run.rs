@@ -26,14 +26,14 @@ use crate::world::transport::ClockKind;
 /// The most counts of a flow on a link: about a gigabyte.
 const MOST_COUNTS: usize = 30_000_000;
 
-/// What to do besides running.
+/// What to do besides running the scenario.
 #[derive(Default)]
 pub struct RunOptions {
     /// The links to capture, as `"r1->r2"`, and where to write their pcapng.
     pub captures: Vec<(String, Box<dyn Write + Send>)>,
     /// The flows to log, and where to write their qlog files, whose names end in `.sqlog`: see
-    /// [`skywave_qlog`]. They show what the sender of the flow sees. Of a flow with one connection
-    /// after another, they show all.
+    /// [`skywave_qlog`]. They show what the sender of the flow sees. If a flow has one connection
+    /// after another, they show all of them.
     pub qlogs: Vec<(String, Box<dyn Write + Send>)>,
     /// Whether to keep the record of the run and check it with [`physics::verify`].
     pub verify_physics: bool,
@@ -43,7 +43,7 @@ pub struct RunOptions {
 /// false, the run ends with [`RunError::Interrupted`].
 ///
 /// # Errors
-/// [`RunError`]. The scenario is checked first, as by [`check`](crate::running::check()).
+/// [`RunError`]. The scenario is checked first, as by [`check`](crate::check()).
 pub fn run(
     scenario: &Scenario,
     registry: &Registry,
@@ -53,7 +53,7 @@ pub fn run(
     run_unobserved(scenario, registry, options, &mut progress)
 }
 
-/// [`run`], compiled once: a caller's closure would have it compiled in the caller's crate.
+/// [`run`], compiled once: with a caller's closure, it would be compiled in the caller's crate.
 fn run_unobserved(
     scenario: &Scenario,
     registry: &Registry,
@@ -108,7 +108,7 @@ pub fn run_observed<O: Observer + ?Sized>(
 /// The files that a run writes.
 pub(crate) type Files = (Option<Captures>, Option<Qlogs>);
 
-/// A valid scenario, built, and what watches and reports its run.
+/// A valid scenario, built, with what watches and reports its run.
 pub(crate) struct Prepared {
     pub(crate) build: Build,
     pub(crate) reporter: Reporter,
@@ -119,7 +119,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Builds a valid scenario, and creates what the options ask for but
+    /// Builds a valid scenario, and creates what the options ask for, except for
     /// [`RunOptions::verify_physics`].
     pub(crate) fn new(
         scenario: &Scenario,
@@ -177,7 +177,7 @@ pub(crate) fn setup(scenario: &Scenario, build: &Build) -> Result<ProbeSetup, Sc
     Ok(setup)
 }
 
-/// Checks that there is room for what is counted and sampled of flows on links.
+/// Checks that there is room for what is counted and sampled about flows on links.
 fn check_memory(scenario: &Scenario, setup: &ProbeSetup) -> Result<(), ScenarioError> {
     let counts = link_flows::size(setup);
     if counts > MOST_COUNTS {

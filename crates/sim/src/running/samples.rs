@@ -1,4 +1,4 @@
-//! What is sampled while a run goes on, for those who watch it.
+//! What is sampled during a run, for observers outside it.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) struct Pieces {
     links: Links,
     controls: Controls,
     queues: Queues,
-    /// If the scenario asks for them: they look at every packet of a sender.
+    /// Present if the scenario asks for them, because they examine every packet of a sender.
     rates: Option<Rates>,
 }
 

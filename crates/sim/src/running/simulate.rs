@@ -63,7 +63,7 @@ pub(crate) fn simulator<O: Observer>(
 }
 
 impl<O: Observer> Ended<O> {
-    /// Returns the state in which a simulation is that has run until `end`, after its last sample.
+    /// Returns the state of a simulation that has run until `end`, after its last sample.
     pub(crate) fn of<W: World>(
         mut simulator: Simulator<(O, Fingerprint), W>,
         end: Instant,

@@ -1,4 +1,4 @@
-//! A simulation in steps, whose samples can be read on the way.
+//! A simulation in steps, whose samples can be read between steps.
 
 use skywave_scenario::Scenario;
 use skywave_units::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::world::transport::ClockKind;
 ///
 /// [`advance`](Self::advance) runs it up to a time, [`samples`](Self::samples) returns what has been
 /// sampled since, and [`finish`](Self::finish) ends it. The steps change nothing: the results of a
-/// run to its end are those of [`run`](crate::running::run).
+/// run to its end are those of [`run`](crate::run).
 ///
 /// ```
 /// use skywave_sim::{Registry, RunOptions, Scenario, SteppedRun};
@@ -52,11 +52,11 @@ pub struct SteppedRun {
 type Watching = (Totals<(ProbeSet, (Pieces, Files))>, Fingerprint);
 
 impl SteppedRun {
-    /// Prepares a run, at time zero. [`RunOptions::verify_physics`] is ignored: a record of all
-    /// packets would grow as long as somebody watches.
+    /// Prepares a run, at time zero. [`RunOptions::verify_physics`] is ignored: the record of all
+    /// packets would grow for as long as somebody watches.
     ///
     /// # Errors
-    /// [`RunError`], as from [`run`](crate::running::run) before it begins.
+    /// [`RunError`], as from [`run`](crate::run) before it begins.
     pub fn new(
         scenario: &Scenario,
         registry: &Registry,
@@ -90,9 +90,9 @@ impl SteppedRun {
         Instant::ZERO + self.scenario.duration
     }
 
-    /// Runs up to `to`, including what happens then, or to the end of the scenario if that is before.
-    /// Calls `go_on` regularly with the time reached; if it returns false, the run stays there and
-    /// may go on later. A time in the past does nothing.
+    /// Runs up to `to`, including what happens at that time, or to the end of the scenario if that
+    /// comes first. Calls `go_on` regularly with the time reached; if it returns false, the run
+    /// stops there and may continue later. A time in the past does nothing.
     ///
     /// # Errors
     /// [`RunError`] if the control of a flow fails, or a packet differs (`verify_wire`).
@@ -133,8 +133,8 @@ impl SteppedRun {
         pieces.take(&self.reporter, self.now)
     }
 
-    /// Ends the run where it is, and samples what has passed since the last sample. It advances no
-    /// more.
+    /// Ends the run where it is, and samples the time since the last sample. The run advances no
+    /// further.
     pub fn stop(&mut self) {
         self.now = self.now.max(Instant::ZERO + Duration::from_nanos(1));
         self.scenario.duration = self.now - Instant::ZERO;
@@ -144,7 +144,7 @@ impl SteppedRun {
     /// Ends the run and returns the results of the time up to which it has advanced.
     ///
     /// # Errors
-    /// [`RunError`] if something could not be written, or a table not be created.
+    /// [`RunError`] if something could not be written, or if a table could not be created.
     pub fn finish(mut self) -> Result<Results, RunError> {
         self.stop();
         let mut ended = Ended::of(self.simulator, self.now);

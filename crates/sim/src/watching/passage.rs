@@ -1,4 +1,4 @@
-//! How packets pass a link, as far as it is known before a run.
+//! How packets pass a link, as far as this is known before a run.
 
 use skywave_path::{Condition, Trace};
 use skywave_scenario::{Direction, LinkSpec, Scenario, ScenarioError, TraceSpec, stream};
@@ -7,7 +7,7 @@ use skywave_units::{Duration, Instant, Rate};
 use crate::warning::Warning;
 use crate::watching::backend::Registry;
 
-/// How many packets in a row a link has to lose to be taken for one that lets none pass.
+/// How many packets in a row a link must lose to count as one that lets none pass.
 const PACKETS: u32 = 1000;
 
 /// A direction of a link, before a run of a certain duration.
@@ -22,7 +22,8 @@ pub(crate) struct Passage<'a> {
     duration: Duration,
 }
 
-/// The sizes in bytes of the smallest and the largest packet on a link, of those that its flows send first.
+/// The sizes in bytes of the smallest and the largest of the packets on a link that its flows send
+/// first.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes {
     pub(crate) least: u32,
@@ -71,7 +72,7 @@ impl<'a> Passage<'a> {
     }
 
     /// Returns the least time that a packet of `size` bytes takes: it does not wait, and has no
-    /// jitter. Nothing is known of a link that changes.
+    /// jitter. Returns zero for a link that changes, about which nothing is known.
     pub(crate) fn least_time(&self, size: u32) -> Duration {
         if self.trace.is_some() {
             return Duration::ZERO;
@@ -80,8 +81,8 @@ impl<'a> Passage<'a> {
         rate.transmission_time(size.into()) + delay
     }
 
-    /// Returns warnings of what keeps packets of these sizes from arriving in the run or holds them up, and
-    /// of what has no effect in it.
+    /// Returns warnings about what keeps packets of these sizes from arriving during the run or
+    /// holds them up, and about what has no effect on the run.
     ///
     /// # Errors
     /// [`ScenarioError`] if the loss model is unknown.
@@ -139,7 +140,8 @@ impl<'a> Passage<'a> {
         })
     }
 
-    /// Of listed steps only: opportunities are short by design, and some outages follow each other closely.
+    /// For listed steps only: opportunities are short by design, and some outages follow each other
+    /// closely.
     fn has_steps_that_are_too_short(&self, size: u32) -> Option<Finding> {
         let Some(TraceSpec::Steps(_)) = self.direction.trace else {
             return None;
@@ -212,7 +214,7 @@ impl<'a> Passage<'a> {
             let plural = if setting == "delay" { "s" } else { "" };
             return format!("dumbbell.access_{setting}{plural}");
         };
-        // The reverse direction has the rate and the delay of the other one, if not its own.
+        // The reverse direction has the rate and the delay of the other one, unless it has its own.
         let back = self.link.back.as_ref().filter(|_| self.is_back);
         let has_own = back.is_some_and(|back| match setting {
             "rate" => back.rate.is_some(),
@@ -230,7 +232,7 @@ fn conditions(trace: &Trace, run: Duration) -> impl Iterator<Item = (Condition, 
     let mut all = trace.conditions().peekable();
     std::iter::from_fn(move || {
         let mut now = all.next_if(|condition| condition.since < end)?;
-        // A step at time zero comes in place of the link's own settings.
+        // A step at time zero takes the place of the link's own settings.
         while let Some(next) = all.next_if(|next| next.since == now.since) {
             now = next;
         }
@@ -244,12 +246,12 @@ fn nanobits(bytes: u32) -> u128 {
     8_000_000_000 * u128::from(bytes)
 }
 
-/// Returns the nanobits that a link of this rate sends in a time.
+/// Returns the nanobits that a link of this rate sends in this time.
 fn sent(rate: Rate, time: Duration) -> u128 {
     u128::from(rate.as_bps()) * u128::from(time.as_nanos())
 }
 
-/// Returns the time that a link of this rate takes for some nanobits.
+/// Returns the time that a link of this rate takes for these nanobits.
 fn time(nanobits: u128, rate: Rate) -> Duration {
     match u128::from(rate.as_bps()) {
         0 => Duration::MAX,

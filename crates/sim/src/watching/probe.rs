@@ -56,7 +56,8 @@ use skywave_traffic::{Journal, Playout};
 /// register_probe(&mut registry.probes, "round_trips", "Round-trip times.", |_setup| RoundTrips::default());
 /// ```
 pub trait Probe: Observer + Any + Send {
-    /// Returns which notifications the probe wants; by default all. Called once, before the run.
+    /// Returns which notifications the probe wants; by default, all of them. Called once, before
+    /// the run.
     ///
     /// Unwanted notifications cost nothing: a probe that does not want packets does not slow down
     /// their processing.
@@ -156,8 +157,8 @@ impl ProbeSetup {
         self.interval
     }
 
-    /// Returns the length of the interval that ends at a sample: less than [`interval`](Self::interval)
-    /// if the run ended before that was over.
+    /// Returns the length of the interval that ends at a sample: less than
+    /// [`interval`](Self::interval) if the run ended before that interval was over.
     pub const fn length(&self, sample: Instant) -> Duration {
         match sample.as_nanos() % self.interval.as_nanos() {
             0 => self.interval,

@@ -99,7 +99,7 @@ impl Application {
         };
     }
 
-    /// Stops acting: its last connection is over, and it opens no more.
+    /// Stops acting: its last connection is over, and it opens no others.
     pub(crate) const fn rest(&mut self) {
         self.next = None;
     }

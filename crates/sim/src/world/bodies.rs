@@ -31,7 +31,7 @@ impl Bodies {
         }
         let key = self.empty.pop().expect("there is a slot");
         let vacancy = self.slots[key as usize].replace(body);
-        // The slot is empty, so nothing needs to be dropped; the compiler cannot know.
+        // The slot is empty, so nothing needs to be dropped; the compiler cannot know that.
         mem::forget(vacancy);
         self.numbers[key as usize] = self.stored;
         self.stored += 1;

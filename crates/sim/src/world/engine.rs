@@ -34,8 +34,8 @@ pub(crate) use world::{Attached, World};
 /// The number of events between calls of `progress`, which gives some hundreds of calls per second.
 const EVENTS_PER_REPORT: u64 = 1 << 15;
 
-/// How many events, for each host, pass at least between two looks for controls that have failed: a
-/// look goes through all hosts, and shall cost nothing beside the events.
+/// The least number of events per host between two checks for controls that have failed. A check
+/// visits all hosts, and should cost next to nothing compared with the events.
 const EVENTS_PER_HOST: u64 = 32;
 
 /// A simulation in progress.
@@ -49,7 +49,7 @@ pub(crate) struct Simulator<O, W = Attached> {
     /// When the last sample was taken.
     sampled: Instant,
     events: u64,
-    /// The number of events at which failed controls are next looked for.
+    /// The number of events at which to check for failed controls next.
     next_look: u64,
 }
 
@@ -62,8 +62,8 @@ struct Plane<O, W> {
     transports: Vec<Transport>,
     /// Packets in flight.
     bodies: Bodies,
-    /// The Quick-Start options in IP headers, by the keys of the packets' bodies. Beside the
-    /// bodies, because few packets have one.
+    /// The Quick-Start options in IP headers, by the keys of the packets' bodies. They are kept
+    /// apart from the bodies because few packets have one.
     options: BTreeMap<usize, QuickStart>,
     schedule: Schedule,
     observer: O,
@@ -72,7 +72,7 @@ struct Plane<O, W> {
     world: W,
 }
 
-/// Why a run stopped early.
+/// The reason why a run stopped early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The progress callback asked to stop.
@@ -174,9 +174,9 @@ impl<O: Observer, W: World> Simulator<O, W> {
         self.check()
     }
 
-    /// Executes [`EVENTS_PER_REPORT`] events and returns the time of the last, or the events that
-    /// are left until `end` and returns `None`. It looks at nothing else: each look would cost as
-    /// much as it does for every event.
+    /// Executes [`EVENTS_PER_REPORT`] events and returns the time of the last. If fewer are left
+    /// until `end`, executes those and returns `None`. It checks nothing else, because a check here
+    /// would be paid for with every event.
     #[inline(never)]
     fn run_events(&mut self, end: Instant) -> Option<Instant> {
         let mut last = Instant::ZERO;
@@ -223,7 +223,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
         }
     }
 
-    /// Looks whether a packet has differed, or the control of any flow has failed.
+    /// Checks whether a packet has differed, or the control of any flow has failed.
     pub(crate) fn check(&self) -> Result<(), Stop> {
         if let Some(mismatch) = &self.plane.mismatch {
             return Err(Stop::Wire(mismatch.clone()));
@@ -377,8 +377,8 @@ impl<O: Observer, W: World> Simulator<O, W> {
         self.set_application(flow);
     }
 
-    /// Samples the part of an interval that has passed at the end of the run. Nothing if that is the
-    /// end of a whole interval, whose sample has been taken.
+    /// Samples the part of an interval that has passed at the end of the run. Does nothing at the
+    /// end of a whole interval, whose sample has already been taken.
     pub(crate) fn sample_rest(&mut self, end: Instant) {
         if self.sample_interval.is_some() && end > self.sampled {
             self.sample(end);

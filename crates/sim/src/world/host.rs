@@ -57,7 +57,7 @@ pub struct HostStats {
     pub rate: Option<RateStats>,
 }
 
-/// An end of a connection of the kernel: what it is to send, and what was last known of it.
+/// One end of a connection of the kernel: what it is to send, and what was last known about it.
 #[derive(Debug, Default)]
 pub(crate) struct KernelEnd {
     pub(crate) supply: Supply,
@@ -69,9 +69,9 @@ pub(crate) struct KernelEnd {
 pub struct Supply {
     /// The bytes handed over so far, if their number is known.
     pub bytes: u64,
-    /// Whether endlessly many follow.
+    /// Whether an endless stream follows.
     pub is_endless: bool,
-    /// Whether the sending side is to be closed behind them.
+    /// Whether the sending side is to be closed after them.
     pub is_closed: bool,
 }
 
@@ -94,7 +94,7 @@ impl SendingEnd for KernelEnd {
     }
 
     fn close(&mut self, _now: Instant) {
-        // What is endless ends here.
+        // An endless stream ends here.
         self.supply.is_endless = false;
         self.supply.is_closed = true;
     }
@@ -106,7 +106,7 @@ impl SendingEnd for KernelEnd {
 pub(crate) struct Successive {
     current: Option<Current>,
     past: HostStats,
-    /// Of the first connection whose control failed.
+    /// The failure of the first connection whose control failed.
     failure: Option<ControlFailure>,
 }
 
@@ -119,7 +119,7 @@ struct Current {
 impl HostStats {
     /// Returns these values with the counts of earlier connections added.
     pub(crate) fn counts_after(self, past: &Self) -> Self {
-        // Without `..`, so that a new field is either a count or named as none.
+        // Without `..`, so that a new field must be listed either as a count or as something else.
         let Self {
             packets_sent,
             bytes_sent,
@@ -231,7 +231,7 @@ impl Host {
         }
     }
 
-    /// Why its congestion control could no longer decide, where that is so.
+    /// Why its congestion control could no longer decide, if it has failed.
     pub(crate) fn failure(&self) -> Option<ControlFailure> {
         match self {
             Self::TcpSender(sender) => sender.get().control().failure(),

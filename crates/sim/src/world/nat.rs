@@ -23,7 +23,7 @@ pub(crate) struct Nat {
 #[derive(Clone, Copy, Debug, Default)]
 struct Connection([Side; 2]);
 
-/// What is known of an end.
+/// What is known about an end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     /// The end of the data that it has sent; `None` before its first segment.

@@ -6,7 +6,7 @@ use crate::world::view::{Event, HostView, PacketView, Sample};
 
 /// Watches a run. Observers never influence it.
 ///
-/// Every method does nothing by default, and a run with the observer `()` compiles to a run without
+/// By default, every method does nothing; a run with the observer `()` compiles to a run without
 /// observation. A pair of observers is an observer, and so is an [`Option`].
 /// [`run_observed`](crate::run_observed) runs a scenario with a custom observer. An observer that
 /// makes a table is a [`Probe`](crate::Probe).

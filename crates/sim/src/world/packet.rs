@@ -288,7 +288,7 @@ impl Body {
         }
     }
 
-    /// Computes TCP's checksum anew, which removes a deliberate difference.
+    /// Recomputes TCP's checksum, which removes a deliberate difference.
     pub(crate) fn recompute_checksum(&mut self) {
         match self {
             Self::Bare(bare) => bare.control = bare.flags().bits(),

@@ -33,8 +33,8 @@ pub(crate) enum Actor {
 /// handles events in batches or in parallel gives the same results.
 ///
 /// The order of kinds is that of causes. Packets arrive before a timer or a source at the same
-/// instant acts, so a retransmission timer does not fire when its acknowledgement is there. A
-/// sample sees the state after everything that happened at its instant.
+/// instant acts, so a retransmission timer does not fire when its acknowledgement has already
+/// arrived. A sample sees the state after everything that happened at its instant.
 ///
 /// There are two tournaments for two kinds of actors: a few whose events change with every packet,
 /// and many that rarely change.

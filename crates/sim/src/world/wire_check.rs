@@ -34,7 +34,7 @@ pub(crate) fn encode(body: &Body, ecn: Ecn, from: u32, to: u32) -> Result<Bytes,
     Ok(bytes.into())
 }
 
-/// Returns the IP packet that a packet is.
+/// Returns the IP packet for a packet.
 pub(crate) fn to_ip(
     body: &Body,
     ecn: Ecn,
@@ -72,10 +72,10 @@ pub(crate) fn to_ip(
     })
 }
 
-/// Returns the packet that an IP packet is.
+/// Returns the packet in an IP packet.
 ///
 /// # Errors
-/// Why it is none.
+/// The reason why it contains none.
 pub(crate) fn from_ip(ip: &IpPacket) -> Result<Body, String> {
     let checksum = Checksum::Over(ip.addresses);
     match ip.protocol {

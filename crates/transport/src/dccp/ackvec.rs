@@ -31,7 +31,8 @@ impl VectorKind {
         }
     }
 
-    /// Encodes a run of `len` packets that arrived with `code`, or (`None`) did not arrive.
+    /// Encodes a run of `len` packets that arrived with `code`, or that did not arrive if `code` is
+    /// `None`.
     fn byte(self, code: Option<Ecn>, len: u8) -> u8 {
         let byte = match self {
             Self::Load => LoadVectorCell::new(code, len).map(LoadVectorCell::byte),

@@ -12,15 +12,15 @@ use super::timer::SHORTEST;
 /// The number of times that a silent peer is asked before the connection ends.
 const QUESTIONS: u64 = 3;
 
-/// The resolution of the variation of keepalive's interval.
+/// The resolution with which the keepalive interval varies.
 const PARTS: u64 = 256;
 
 /// What to do at a certain time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Look again at this time.
+    /// Check again at this time.
     Wait(Instant),
-    /// Send a Sync, and look again at this time.
+    /// Send a Sync, and check again at this time.
     Ask(Instant),
     /// End the connection: the peer has not answered for [`Config::silence_timeout`].
     Silent,
@@ -36,15 +36,15 @@ pub(crate) struct Liveness {
     expects_since: Instant,
     /// How many Syncs have asked since then.
     asked: u8,
-    /// By how many parts of [`PARTS`] the interval of keepalive is shorter than configured.
+    /// How many parts of [`PARTS`] the keepalive interval is shorter by than configured.
     shorter: u8,
     /// When data was last sent or received.
     last_data: Instant,
 }
 
 impl Liveness {
-    /// Begins with a connection that is established at `now`. `random` varies the interval of
-    /// keepalive, so that connections that began together do not ask together.
+    /// Begins with a connection that is established at `now`. `random` varies the keepalive
+    /// interval, so that connections that began together do not ask together.
     pub(crate) const fn new(now: Instant, random: u64) -> Self {
         Self {
             expects_since: now,
@@ -61,7 +61,7 @@ impl Liveness {
     }
 
     /// Reports that data has left. `heard` is when the last packet arrived from the peer. Returns
-    /// when to look, if that may be earlier than planned.
+    /// when to check, if that may be earlier than planned.
     #[inline(always)]
     pub(crate) fn on_data_sent(
         &mut self,
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!((asked, end), (vec![20, 40], Some((50, Verdict::Idle))));
     }
 
-    /// Every answer begins anew.
+    /// Every answer starts the time over.
     #[test]
     fn a_peer_that_answers_lives() {
         let config = config(20, 40, 0);

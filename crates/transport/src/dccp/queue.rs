@@ -6,14 +6,14 @@ use skywave_wire::Payload;
 
 use super::Datagram;
 
-/// What a queue may hold: so many datagrams, and so many bytes of data.
+/// The capacity of a queue, in datagrams and in bytes of data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub(crate) datagrams: usize,
     pub(crate) bytes: usize,
 }
 
-/// Something with bytes of data.
+/// An item that contains bytes of data.
 pub(crate) trait Bytes {
     fn bytes(&self) -> usize;
 }

@@ -1,5 +1,5 @@
 //! Quick-Start for DCCP, whatever the CCID (RFC 5634 section 2): requests and responses. How a CCID
-//! uses an approved rate is its own matter.
+//! uses an approved rate is up to the CCID.
 
 use rand::Rng;
 use skywave_units::{Duration, Instant, Rate};
@@ -47,7 +47,7 @@ struct Outstanding {
 pub(super) enum Verdict {
     /// The rate is approved.
     Approved(Rate),
-    /// It is not.
+    /// The rate is not approved.
     Denied,
 }
 

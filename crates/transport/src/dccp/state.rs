@@ -36,7 +36,7 @@ pub enum State {
 }
 
 impl State {
-    /// Its name in the RFCs, such as `OPEN`.
+    /// Returns its name in the RFCs, such as `OPEN`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Closed => "CLOSED",
@@ -97,7 +97,7 @@ pub enum Event {
     },
     /// The connection is over.
     Closed {
-        /// Why; [`ResetCode::CLOSED`] for an orderly close.
+        /// The reason; [`ResetCode::CLOSED`] for an orderly close.
         code: ResetCode,
         /// Who ended it.
         origin: Origin,
@@ -172,7 +172,7 @@ impl Default for Congestion {
 }
 
 impl Congestion {
-    /// Data packets that the peer received, and whose data it says it dropped.
+    /// Returns the number of data packets that the peer received but whose data it says it dropped.
     pub const fn dropped_by_peer(&self) -> u64 {
         match self {
             Self::Window(window) => window.dropped_by_peer,
@@ -180,7 +180,7 @@ impl Congestion {
         }
     }
 
-    /// The window, if the CCID uses one.
+    /// Returns the window, if the CCID uses one.
     pub const fn window(&self) -> Option<&WindowStats> {
         match self {
             Self::Window(window) => Some(window),
@@ -188,7 +188,7 @@ impl Congestion {
         }
     }
 
-    /// The rate, if the CCID uses one.
+    /// Returns the rate, if the CCID uses one.
     pub const fn rate(&self) -> Option<&RateStats> {
         match self {
             Self::Window(_) => None,
@@ -213,7 +213,7 @@ pub struct WindowStats {
     pub lost: u64,
     /// Data packets known to have been marked (CE).
     pub marked: u64,
-    /// Data packets that the peer received, and whose data it says it dropped (RFC 4340 section
+    /// Data packets that the peer received but whose data it says it dropped (RFC 4340 section
     /// 11.7), for example because its application does not keep up.
     pub dropped_by_peer: u64,
 }
@@ -267,7 +267,7 @@ pub struct Counters {
     pub datagrams_delivered: u64,
     /// Datagrams that were accepted for sending, but discarded: because the path turned out not to
     /// carry packets of their size ([`Event::PathMtu`]), or because the connection ended, the peer
-    /// stopped listening, or [`Config::linger`](super::Config::linger) was over before they could be
+    /// stopped listening, or [`Config::linger`](super::Config::linger) ran out before they could be
     /// sent.
     pub datagrams_discarded: u64,
     /// Datagrams received but dropped, each reported to the peer with a Drop Code.

@@ -14,9 +14,9 @@ pub(crate) enum Timer {
     Features,
     /// Ends TIMEWAIT.
     TimeWait,
-    /// Discards what `close` has not managed to send, and waits no longer for acknowledgements.
+    /// Discards what `close` has not managed to send, and stops waiting for acknowledgements.
     Linger,
-    /// Looks whether the peer is still there, and whether the connection is used.
+    /// Checks whether the peer is still there, and whether the connection is used.
     Liveness,
 }
 
@@ -104,7 +104,7 @@ impl Backoff {
         self.0 = self.0.saturating_add(1);
     }
 
-    /// Starts afresh.
+    /// Starts over.
     pub(crate) const fn reset(&mut self) {
         self.0 = 0;
     }
@@ -118,7 +118,7 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Whether another event may happen at `now`; counts it if so.
+    /// Returns whether another event may happen at `now`, and counts it if so.
     pub const fn allows(&mut self, now: Instant, per_second: u32) -> bool {
         let second = now.as_nanos() / 1_000_000_000;
         if second != self.second {

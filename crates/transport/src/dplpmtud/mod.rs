@@ -9,9 +9,9 @@
 //!
 //! - **Start.** A search that starts at BASE_PLPMTU gives every connection small packets at first.
 //!   Discovery starts in SEARCH_COMPLETE instead, with the MTU of the first link (RFC 4340 section
-//!   14.1): on most paths that is right, and the data confirm it without a single probe.
+//!   14.1): on most paths that is right, and the data confirms it without a single probe.
 //! - **Black holes.** The user raises a suspicion (the third indicator of section 4.3) if no large
-//!   packet was acknowledged for a while. Other things look like a black hole: an outage,
+//!   packet was acknowledged for a while. Other things look like a black hole too: an outage,
 //!   congestion, a reverse path that loses the acknowledgements. Therefore probes decide, and a
 //!   probe of the current size counts as lost only if a smaller one was acknowledged right after
 //!   it. No answer at all changes nothing.
@@ -98,7 +98,7 @@ enum Probe {
     None,
     /// Should leave now.
     Due(u16),
-    /// Is lost unless acknowledged by then (PROBE_TIMER).
+    /// Is lost unless acknowledged by this time (PROBE_TIMER).
     Sent {
         size: u16,
         lost_at: Instant,
@@ -254,8 +254,8 @@ impl Discovery {
         }
     }
 
-    /// Takes in a validated report of a router (Packet Too Big, PTB) whose next link has this MTU.
-    /// Returns whether it says anything new.
+    /// Processes a validated report from a router (Packet Too Big, PTB) whose next link has this
+    /// MTU. Returns whether it says anything new.
     ///
     /// Section 4.6.2 would go down to BASE_PLPMTU and probe the reported size. RFC 4340 section 14.1
     /// has DCCP take the reported size at once; if that is still too large, the next report or a

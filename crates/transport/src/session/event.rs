@@ -1,4 +1,4 @@
-//! What becomes of a connection, in the application's terms.
+//! What happens to a connection, in the application's terms.
 
 use skywave_congestion::ControlFailure;
 use skywave_wire::dccp::ResetCode;
@@ -7,7 +7,7 @@ use skywave_wire::dccp::ResetCode;
 use crate::dccp::SendError;
 use crate::dccp::{self, Connection, Origin};
 
-/// Why a session is over.
+/// The reason why a session is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It was closed normally.
@@ -63,12 +63,12 @@ pub enum Event {
         code: ResetCode,
         /// Who ended it.
         origin: Origin,
-        /// What that means.
+        /// The reason in the application's terms.
         cause: Cause,
     },
 }
 
-/// What gives the end of a connection its meaning.
+/// The circumstances that give the end of a connection its meaning.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct History {
     /// Whether the connection's handshake is complete.

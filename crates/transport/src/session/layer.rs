@@ -9,8 +9,8 @@ use skywave_units::Instant;
 use super::event::{Event, History};
 use crate::dccp::{Connection, Datagram, SendError, State};
 
-/// What stands between an application and its connection: it has a handshake of its own, and changes
-/// each datagram on its way.
+/// A protocol between an application and its connection. It has a handshake of its own, and
+/// transforms each datagram on its way.
 ///
 /// Its methods are called once the connection is established, except for
 /// [`is_ready`](Self::is_ready) and [`overhead`](Self::overhead). It never blocks and reads no
@@ -21,8 +21,8 @@ pub trait Layer: Debug + Send {
     /// the result will be queued. Sealed datagrams leave in order, and each may be lost.
     fn seal(&mut self, datagram: Bytes) -> Bytes;
 
-    /// Opens a datagram that arrived at `now`. Returns the datagram of the peer's application in it;
-    /// `None` if it is the layer's own, or not authentic.
+    /// Opens a datagram that arrived at `now`. Returns the datagram of the peer's application in
+    /// it, or `None` if it is the layer's own or not authentic.
     fn open(&mut self, now: Instant, datagram: Bytes) -> Option<Bytes>;
 
     /// Returns the layer's next own datagram, of at most `mps` bytes. It is called after every input
@@ -30,13 +30,13 @@ pub trait Layer: Debug + Send {
     /// the first call.
     fn transmit(&mut self, now: Instant, mps: u32) -> Option<Bytes>;
 
-    /// Whether the layer's handshake is complete. Once it is, it remains so.
+    /// Returns whether the layer's handshake is complete. Once it is, it remains so.
     fn is_ready(&self) -> bool;
 
-    /// The most bytes by which a sealed datagram is longer. Constant.
+    /// Returns the most bytes that sealing adds to a datagram. This is constant.
     fn overhead(&self) -> u32;
 
-    /// When [`expire`](Self::expire) must next be called; `None` for never.
+    /// Returns when [`expire`](Self::expire) must next be called, or `None` for never.
     fn deadline(&self) -> Option<Instant>;
 
     /// Handles the timers due at `now`, such as one that repeats a datagram of the handshake. The
@@ -44,7 +44,7 @@ pub trait Layer: Debug + Send {
     fn expire(&mut self, now: Instant);
 }
 
-/// A layer, and what the application has been told.
+/// A layer, and what the application has been told about it.
 #[derive(Debug)]
 pub(super) struct Layered {
     layer: Box<dyn Layer>,

@@ -68,7 +68,7 @@ pub enum RecoveryAlgorithm {
 }
 
 impl RecoveryAlgorithm {
-    /// Whether it needs the receiver's SACK option (RFC 2018).
+    /// Returns whether it needs the receiver's SACK option (RFC 2018).
     pub const fn uses_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Sack1)
     }

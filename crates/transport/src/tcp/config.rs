@@ -100,7 +100,7 @@ impl Default for SenderConfig {
 }
 
 impl SenderConfig {
-    /// The RFCs' recommendations for `recovery`.
+    /// Returns the configuration that the RFCs recommend for `recovery`.
     pub fn rfc(recovery: RecoveryAlgorithm) -> Self {
         let recovery_exit = match recovery {
             RecoveryAlgorithm::NewReno => RecoveryExit::FlightSize,
@@ -113,8 +113,8 @@ impl SenderConfig {
         }
     }
 
-    /// The TCPs of ns-2.35, with segments of 1000 bytes and `singledup_` 0. Use with
-    /// [`skywave_congestion::AimdConfig::ns2_tcp`] or [`skywave_congestion::Vegas`].
+    /// Returns the configuration of ns-2.35's TCPs, with segments of 1000 bytes and `singledup_` 0.
+    /// Use with [`skywave_congestion::AimdConfig::ns2_tcp`] or [`skywave_congestion::Vegas`].
     pub const fn ns2(recovery: RecoveryAlgorithm) -> Self {
         let recovery_exit = match recovery {
             RecoveryAlgorithm::Sack1 => RecoveryExit::Ssthresh,

@@ -21,7 +21,7 @@ pub struct Header {
     pub ack: u32,
     /// Control bits.
     pub flags: Flags,
-    /// How much the checksum deliberately differs; see [`Segment::checksum_offset`].
+    /// How much the checksum deliberately differs by; see [`Segment::checksum_offset`].
     pub checksum_offset: u8,
     /// The identification field of the IPv4 header; see [`Segment::identification`].
     pub identification: u16,
@@ -60,7 +60,7 @@ pub trait SenderExtension: Control {
     /// it sends no data.
     fn read(&mut self, now: Instant, header: Header, next: u32) -> Header;
 
-    /// The ECN bits with which the newly acknowledged segments arrived, according to an
+    /// Returns the ECN bits with which the newly acknowledged segments arrived, according to an
     /// acknowledgement with these flags.
     fn echo(&self, flags: Flags) -> Ecn;
 }
@@ -75,7 +75,7 @@ pub trait ReceiverExtension: fmt::Debug {
     /// Reports the arrival of a segment with data or FIN and these ECN bits.
     fn on_data(&mut self, ecn: Ecn);
 
-    /// Whether every segment is acknowledged at once, overriding delayed acknowledgements.
+    /// Returns whether every segment is acknowledged at once, overriding delayed acknowledgements.
     fn acks_at_once(&self) -> bool;
 
     /// Returns the header for an acknowledgement in place of `header`. Not called for a SYN-ACK.

@@ -27,29 +27,31 @@ pub trait TcpControlKind: fmt::Debug + Send + Sync {
     /// Builds a control for a new connection.
     fn build(&self, context: &ControlContext) -> SenderControl;
 
-    /// The receiver's half, if the control is a [`SenderExtension`](super::SenderExtension).
+    /// Returns the receiver's half, if the control is a
+    /// [`SenderExtension`](super::SenderExtension).
     fn receiver(&self) -> Option<Box<dyn ReceiverExtension + Send>> {
         None
     }
 
-    /// The recovery to use if none is chosen; `None` for the usual default.
+    /// Returns the recovery to use if none is chosen, or `None` for the usual default.
     fn recovery(&self) -> Option<RecoveryAlgorithm> {
         None
     }
 
-    /// Up to three bits that routers on the path read from a segment's header; zero if the control
-    /// uses no such routers.
+    /// Returns up to three bits that routers on the path read from a segment's header, or zero if
+    /// the control uses no such routers.
     fn tag(&self, header: Header) -> u8 {
         let _ = header;
         0
     }
 
-    /// Whether [`TcpControlKind::tag`] ever returns anything but zero.
+    /// Returns whether [`TcpControlKind::tag`] ever returns anything but zero.
     fn has_tags(&self) -> bool {
         false
     }
 
-    /// Whether the control uses the ECN field for its own purposes, which rules out RFC 3168.
+    /// Returns whether the control uses the ECN field for its own purposes, which rules out RFC
+    /// 3168.
     fn owns_ecn(&self) -> bool {
         false
     }
@@ -99,7 +101,7 @@ where
     });
 }
 
-/// The TCP-specific controls of this crate.
+/// Returns the TCP-specific controls of this crate.
 pub fn built_in_tcp_controls() -> TcpControls {
     let mut controls = OpenSet::new("control");
     register_tcp_control::<TcpVegas>(

@@ -1,4 +1,4 @@
-//! How long something has limited a sender.
+//! Measures how long something has limited a sender.
 
 use skywave_units::{Duration, Instant};
 
@@ -10,7 +10,7 @@ pub(super) struct LimitedTime {
 }
 
 impl LimitedTime {
-    /// It holds from now on, or no longer.
+    /// Notes that it holds from now on, or that it no longer does.
     #[inline(always)]
     pub(super) fn note(&mut self, now: Instant, holds: bool) {
         if holds || self.since.is_some() {

@@ -18,8 +18,8 @@ const FIRST_SEGMENTS: u32 = 10;
 /// Segments added to the window, so that small variations of the rate fit (Linux).
 const SPARE_SEGMENTS: u32 = 16;
 
-/// How many bytes a [`Receiver`](super::Receiver) accepts beyond those acknowledged. At most 2^30
-/// (RFC 7323 section 2.3); more is reduced to that.
+/// The number of bytes that a [`Receiver`](super::Receiver) accepts beyond those acknowledged. At
+/// most 2^30 (RFC 7323 section 2.3); more is reduced to that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveWindow {
     /// Always this many bytes.
@@ -31,9 +31,9 @@ pub enum ReceiveWindow {
     /// The receiver times the handshake, and then how long it takes to receive a whole window, as
     /// Fisk and Feng do without timestamps. That is a round trip if the window limits the sender,
     /// and longer otherwise. Linux takes the shortest such time; this takes the latest, so that the
-    /// window also follows a round-trip time that grows with a queue. So hardly anything but `max`
-    /// and its own cwnd limits a sender, but a long connection may have a larger window than it
-    /// needs.
+    /// window also follows a round-trip time that grows with a queue. So hardly anything besides
+    /// `max` and its own cwnd limits a sender, but a long connection may have a larger window than
+    /// it needs.
     Autotuned {
         /// The largest window, in bytes.
         max: u32,
@@ -50,7 +50,7 @@ impl Default for ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// The largest value that the window can reach, in bytes.
+    /// Returns the largest value that the window can reach, in bytes.
     pub const fn max(self) -> u32 {
         let (Self::Fixed(max) | Self::Autotuned { max }) = self;
         if max < MAX_WINDOW { max } else { MAX_WINDOW }

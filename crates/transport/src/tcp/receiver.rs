@@ -110,19 +110,19 @@ impl Receiver {
         self
     }
 
-    /// The counters so far.
+    /// Returns the counters so far.
     pub const fn stats(&self) -> ReceiverStats {
         self.stats
     }
 
-    /// Whether the sender has closed and everything before its FIN was delivered.
+    /// Returns whether the sender has closed and everything before its FIN was delivered.
     pub fn is_finished(&self) -> bool {
         self.connection
             .as_ref()
             .is_some_and(|connection| self.end == Some(connection.received.next()))
     }
 
-    /// Bytes of heap memory in use: zero unless there are many gaps at once.
+    /// Returns the bytes of heap memory in use: zero unless there are many gaps at once.
     pub fn heap_size(&self) -> usize {
         self.connection
             .as_ref()

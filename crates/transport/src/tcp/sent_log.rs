@@ -1,4 +1,4 @@
-//! What is known of outstanding data, for controls and recoveries that need it.
+//! What is known about outstanding data, for controls and recoveries that need it.
 
 mod delivery;
 mod ns2_table;
@@ -50,8 +50,8 @@ impl Keeps {
     }
 }
 
-/// What is known of outstanding data: the only place that has SACKs. Records only what the control
-/// or the recovery needs, and takes no memory if that is nothing.
+/// What is known about outstanding data; SACKs are kept nowhere else. It records only what the
+/// control or the recovery needs, and takes no memory if they need nothing.
 #[derive(Debug)]
 pub(super) struct SentLog {
     records: Option<Box<Records>>,
@@ -66,7 +66,7 @@ struct Records {
     table: Option<VegasTable>,
     /// What is SACKed.
     sacks: Scoreboard,
-    /// Whether the last SACKs had something new, and nobody has asked.
+    /// Whether the last SACKs had something new that nobody has asked about yet.
     has_news: bool,
     delivery: Option<Box<Delivery>>,
 }
@@ -148,7 +148,7 @@ impl SentLog {
             .map_or(&NO_SACKS, |records| &records.sacks)
     }
 
-    /// Takes whether something was SACKed for the first time.
+    /// Returns, once, whether something was SACKed for the first time.
     pub(super) fn take_news(&mut self) -> bool {
         self.records
             .as_mut()

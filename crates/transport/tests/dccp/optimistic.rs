@@ -1,4 +1,4 @@
-//! Receivers that acknowledge what has not arrived, and honest ones, before a sender that skips
+//! Receivers that acknowledge what has not arrived, and honest ones, facing a sender that skips
 //! numbers.
 
 use std::iter;

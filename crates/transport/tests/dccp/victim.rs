@@ -1,4 +1,4 @@
-//! A client with a lying server: the server knows all numbers, so its packets are accepted, and
+//! A client with a lying server: the server knows all numbers, so its packets are accepted, and it
 //! puts into them whatever a test wants.
 
 use std::iter;

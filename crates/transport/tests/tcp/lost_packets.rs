@@ -1,4 +1,4 @@
-//! What a control hears of single lost packets.
+//! What a control learns about single lost packets.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

@@ -98,18 +98,18 @@ impl Frame {
     ///
     /// # Errors
     ///
-    /// [`DecodeError`] for the first malformed layer. A checksum that does not match is none: see
-    /// [`Decoded::wrong_checksum`].
+    /// [`DecodeError`] for the first malformed layer. A checksum that does not match is not an
+    /// error: see [`Decoded::wrong_checksum`].
     pub fn decode(&self, dccp_ports: &[u16]) -> Result<Decoded, DecodeError> {
         Decoded::read(&self.network_layer()?, dccp_ports, MOST_TUNNELS)
     }
 }
 
-/// The most tunnels in one another that are decoded; more have no use.
+/// The most nested tunnels that are decoded; more have no use.
 const MOST_TUNNELS: u32 = 8;
 
 impl Decoded {
-    /// Decodes an IP packet, with `tunnels` more in one another.
+    /// Decodes an IP packet that may contain `tunnels` more, nested in one another.
     fn read(bytes: &Bytes, dccp_ports: &[u16], tunnels: u32) -> Result<Self, DecodeError> {
         let mut wrong = None;
         let ip = IpPacket::parse(bytes).or_else(|error| {
@@ -160,7 +160,7 @@ impl Decoded {
     }
 }
 
-/// The IP packet in a tunnel's.
+/// The IP packet inside a tunnel's packet.
 fn inner_packet(ip: &IpPacket) -> Option<Bytes> {
     match IpNumber(ip.protocol) {
         IpNumber::IPV4 | IpNumber::IPV6 => Some(ip.payload.clone()),
@@ -206,7 +206,7 @@ fn note(wrong: &mut Option<DecodeError>, error: DecodeError) -> Result<(), Decod
 }
 
 impl Decoded {
-    /// The transport's name, for tables. In a tunnel, that of the innermost packet.
+    /// Returns the transport's name, for tables. In a tunnel, that of the innermost packet.
     pub const fn protocol(&self) -> &'static str {
         match &self.transport {
             Transport::Dccp(_) => "DCCP",

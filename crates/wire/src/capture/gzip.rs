@@ -13,7 +13,7 @@ pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// smaller.
 pub(super) const MOST_BYTES: usize = 1 << 30;
 
-/// Uncompresses a file, up to `most` bytes. With a fault, returns what comes before it.
+/// Uncompresses a file, up to `most` bytes. If there is a fault, returns what precedes it.
 pub(super) fn uncompress(file: &[u8], most: usize) -> (Bytes, Option<CaptureError>) {
     let mut bytes = Vec::new();
     let result = MultiGzDecoder::new(file)

@@ -37,7 +37,7 @@ enum Meaning {
     V6(Icmpv6Type),
 }
 
-/// The packet that an ICMP error quotes, as far as its start says.
+/// The packet that an ICMP error quotes, as far as the quoted start describes it.
 ///
 /// `Display` prints addresses, protocol and ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct QuotedPacket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum IcmpError {
-    /// Too few bytes for a header, or not as many as a message of this type has.
+    /// Too few bytes for a header, or a length that a message of this type cannot have.
     #[error("{length} bytes are too few or too many for a message of its type")]
     Length {
         /// The number of bytes available.
@@ -71,7 +71,7 @@ pub enum IcmpError {
 }
 
 impl IcmpMessage {
-    /// Whether a packet carries a message of the ICMP of its version of IP.
+    /// Whether a packet carries a message of the ICMP for its IP version.
     pub(super) const fn is_in(ip: &IpPacket) -> bool {
         let own = match ip.addresses {
             AddressPair::V4 { .. } => IpNumber::ICMP,
@@ -81,7 +81,7 @@ impl IcmpMessage {
     }
 
     /// Decodes the message `bytes` between `addresses`, and verifies its checksum if `checksum`
-    /// asks for that. `dccp_ports` are the UDP ports of DCCP.
+    /// requires it. `dccp_ports` are the UDP ports of DCCP.
     pub(super) fn parse(
         bytes: &[u8],
         addresses: AddressPair,
@@ -137,8 +137,8 @@ impl IcmpMessage {
         }
     }
 
-    /// The MTU of the link that a packet was too large for, in bytes. Routers older than RFC 1191
-    /// say 0.
+    /// Returns the MTU of the link that a packet was too large for, in bytes. Routers older than
+    /// RFC 1191 say 0.
     pub const fn mtu(&self) -> Option<u32> {
         match self.meaning {
             Meaning::V4(Icmpv4Type::DestinationUnreachable(Unreachable::FragmentationNeeded {
@@ -170,7 +170,7 @@ impl Meaning {
         )
     }
 
-    /// What the type means, and the code if it says more; `None` for others than the usual ones.
+    /// The meaning of the type, and of the code if it says more; `None` for unusual types.
     const fn words(&self) -> Option<(&'static str, &'static str)> {
         use {Icmpv4Type as V4, Icmpv6Type as V6};
         Some(match self {

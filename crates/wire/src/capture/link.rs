@@ -19,9 +19,9 @@ impl LinkType {
     pub const ETHERNET: Self = Self(1);
     /// PPP, with or without HDLC's address and control fields (RFC 1662).
     pub const PPP: Self = Self(9);
-    /// [`LinkType::RAW_IP`] by its number on most systems, which some programs write.
+    /// [`LinkType::RAW_IP`] under its number on most systems, which some programs write.
     pub const RAW_IP_BSD: Self = Self(12);
-    /// [`LinkType::RAW_IP`] by its number on OpenBSD.
+    /// [`LinkType::RAW_IP`] under its number on OpenBSD.
     pub const RAW_IP_OPENBSD: Self = Self(14);
     /// PPP in HDLC-like frames (RFC 1662).
     pub const PPP_HDLC: Self = Self(50);
@@ -82,7 +82,7 @@ pub enum NotIp {
     Family(u32),
     /// A protocol with a number of PPP's, such as LCP.
     Ppp(u16),
-    /// MPLS with something else than IP behind its labels.
+    /// MPLS with something other than IP behind its labels.
     Mpls,
     /// An IEEE 802.11 frame that is encrypted.
     Encrypted,

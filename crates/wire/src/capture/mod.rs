@@ -74,7 +74,7 @@ pub enum CaptureError {
 }
 
 impl CaptureError {
-    /// The offset in the uncompressed file of the record that cannot be read, in bytes.
+    /// Returns the offset in the uncompressed file of the record that cannot be read, in bytes.
     pub const fn offset(&self) -> usize {
         match self {
             Self::Format => 0,

@@ -1,7 +1,8 @@
 //! The blocks of a pcapng file (draft-ietf-opsawg-pcapng).
 //!
-//! pcap-file decodes every option, and ends the file at the first that it does not like. Only two
-//! options matter here, those of an interface's clock: a fault in any other loses no frame.
+//! The pcap-file crate decodes every option, and stops at the first one that it cannot parse. Only
+//! two options matter here, those of an interface's clock, so that a fault in any other loses no
+//! frame.
 
 use pcap_file::Endianness;
 use skywave_units::Instant;
@@ -23,7 +24,7 @@ const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 
-/// What is known of the section that is being read.
+/// What is known about the section that is being read.
 #[derive(Debug)]
 pub(super) struct Section {
     order: Endianness,
@@ -78,8 +79,8 @@ impl Section {
         }
     }
 
-    /// Reads the block with which `source` begins. Returns its length, and its packet if it has one.
-    /// Notes in `skipped` what cannot be read although it says nothing about packets.
+    /// Reads the block with which `source` begins. Returns its length, and its packet if it has
+    /// one. Notes in `skipped` what cannot be read, if it says nothing about packets.
     pub(super) fn read<'a>(
         &mut self,
         source: &'a [u8],
@@ -294,7 +295,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The list of options, or of names, that is all that is left.
+    /// The rest of the block: a list of options, or of names.
     const fn list(self) -> List<'a> {
         List { fields: self }
     }
@@ -333,7 +334,7 @@ impl<'a> Iterator for List<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut fields = self.fields;
-        // Until the end of this entry is known, nothing comes behind it.
+        // Until the end of this entry is known, nothing follows it.
         self.fields.rest = &[];
         if fields.rest.is_empty() {
             return None;

@@ -23,7 +23,7 @@ const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 /// The frames of a pcapng or classic pcap capture in memory, which may be compressed with gzip.
 ///
-/// The iterator ends at the first fault that a frame may be lost to: a truncated or corrupt capture
+/// The iterator ends at the first fault that may have cost a frame: a truncated or corrupt capture
 /// yields the frames before the fault, then one error. Other faults are listed by
 /// [`skipped`](Self::skipped). Blocks without a frame are skipped.
 pub struct Reader {
@@ -92,7 +92,7 @@ impl Reader {
         })
     }
 
-    /// What was skipped so far because it is not as the format says, although no frame was lost: an
+    /// Returns what was skipped so far because it violates the format, without loss of a frame: one
     /// item for each kind of flaw.
     pub fn skipped(&self) -> &[SkippedParts] {
         &self.skipped

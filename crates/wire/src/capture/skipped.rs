@@ -1,4 +1,4 @@
-//! What a reader skips in a capture without the loss of a frame.
+//! What a reader skips in a capture without losing a frame.
 
 use core::fmt;
 
@@ -8,10 +8,10 @@ use core::fmt;
 pub enum Flaw {
     /// A list of options or names runs past the end of its block.
     PastTheEnd,
-    /// An option or a name is longer or shorter than the format says.
+    /// An option or a name is longer or shorter than the format allows.
     Length,
-    /// An interface's time resolution or offset is longer or shorter than the format says, so that
-    /// the default is used: microseconds from 1970 on.
+    /// An interface's time resolution or offset is longer or shorter than the format allows, so the
+    /// default is used: microseconds since 1970.
     Clock,
     /// A comment or a name is not UTF-8.
     Text,

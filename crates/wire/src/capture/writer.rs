@@ -88,7 +88,7 @@ impl<W: io::Write> Writer<W> {
         Ok(())
     }
 
-    /// Returns the writer. Nothing is left to be written.
+    /// Returns the writer. Everything has been written by then.
     pub fn into_inner(self) -> W {
         self.inner.into_inner()
     }

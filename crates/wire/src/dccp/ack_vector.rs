@@ -22,7 +22,7 @@ impl AckVectorCell {
     /// The most packets that one cell can describe.
     pub const MAX_PACKETS: u8 = 64;
 
-    /// A cell for `packets` packets in `state`; `None` unless `packets` is 1 to 64.
+    /// Creates a cell for `packets` packets in `state`. Returns `None` unless `packets` is 1 to 64.
     pub const fn new(state: AckState, packets: u8) -> Option<Self> {
         match packets {
             1..=Self::MAX_PACKETS => Some(Self((state as u8) << 6 | (packets - 1))),
@@ -35,12 +35,12 @@ impl AckVectorCell {
         Self(byte)
     }
 
-    /// The encoded byte.
+    /// Returns the encoded byte.
     pub const fn byte(self) -> u8 {
         self.0
     }
 
-    /// The state of the packets.
+    /// Returns the state of the packets.
     pub const fn state(self) -> AckState {
         match self.0 >> 6 {
             0 => AckState::Received,
@@ -50,7 +50,7 @@ impl AckVectorCell {
         }
     }
 
-    /// The number of packets, 1 to 64: the Run Length field plus one.
+    /// Returns the number of packets, 1 to 64: the Run Length field plus one.
     pub const fn packets(self) -> u8 {
         (self.0 & 0x3f) + 1
     }

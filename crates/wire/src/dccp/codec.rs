@@ -21,7 +21,7 @@ const SHORT_HEADER: usize = 12;
 const EXTENDED_HEADER: usize = 16;
 
 impl PacketType {
-    /// The type with this number; `None` for reserved ones.
+    /// Returns the type with this number, or `None` for reserved ones.
     pub const fn from_number(number: u8) -> Option<Self> {
         Some(match number {
             0 => Self::Request,
@@ -39,12 +39,13 @@ impl PacketType {
         })
     }
 
-    /// Whether X may be 0, and sequence numbers 24 bits long: Data, Ack and DataAck (section 5.1).
+    /// Returns whether X may be 0, and sequence numbers 24 bits long: Data, Ack and DataAck
+    /// (section 5.1).
     pub const fn allows_short_numbers(self) -> bool {
         matches!(self, Self::Data | Self::Ack | Self::DataAck)
     }
 
-    /// The length of the header without options, in bytes.
+    /// Returns the length of the header without options, in bytes.
     pub const fn fixed_header_len(self, extended: bool) -> usize {
         let generic = if extended {
             EXTENDED_HEADER
@@ -82,7 +83,7 @@ fn coverage(cscov: u8, data: usize) -> Result<usize, usize> {
 }
 
 impl Packet {
-    /// The length of the header in bytes: fixed part, options and padding.
+    /// Returns the length of the header in bytes: fixed part, options and padding.
     #[inline]
     pub fn header_len(&self) -> usize {
         let fixed = self.kind.packet_type().fixed_header_len(self.extended);
@@ -93,7 +94,7 @@ impl Packet {
         fixed + options.sum::<usize>().next_multiple_of(WORD)
     }
 
-    /// The length of the packet without IP, in bytes: header and data.
+    /// Returns the length of the packet without IP, in bytes: header and data.
     #[inline]
     pub fn encoded_len(&self) -> usize {
         self.header_len() + self.payload.len()

@@ -8,8 +8,8 @@ impl Packet {
         DccpOption::DataChecksum(self.payload.crc32c())
     }
 
-    /// Whether the data matches the Data Checksum; `None` if the packet has none. If there are
-    /// several, the last one counts.
+    /// Returns whether the data matches the Data Checksum, or `None` if the packet has none. If
+    /// there are several, the last one counts.
     pub fn verify_data_checksum(&self) -> Option<bool> {
         let claimed = self.options.iter().rev().find_map(|option| match option {
             DccpOption::DataChecksum(crc) => Some(*crc),

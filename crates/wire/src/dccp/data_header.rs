@@ -46,7 +46,7 @@ impl DataHeader {
         })
     }
 
-    /// The header of `packet`; `None` if it is of another kind.
+    /// Returns the header of `packet`, or `None` if it is of another kind.
     #[inline(always)]
     pub fn of(packet: &Packet) -> Option<Self> {
         let is_one = matches!(packet.kind, Kind::Data)

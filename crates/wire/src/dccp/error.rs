@@ -67,7 +67,7 @@ pub enum ParseError {
 }
 
 impl ParseError {
-    /// The offset of the fault, in bytes from the start of the DCCP header.
+    /// Returns the offset of the fault, in bytes from the start of the DCCP header.
     pub const fn offset(&self) -> usize {
         match *self {
             Self::TooShort { length } => length,

@@ -14,8 +14,8 @@ impl LoadVectorCell {
     /// The most packets that one cell can describe.
     pub const MAX_PACKETS: u8 = AckVectorCell::MAX_PACKETS;
 
-    /// A cell for `packets` packets that arrived with `code`, or (`None`) did not arrive; `None`
-    /// unless `packets` is 1 to 64.
+    /// Creates a cell for `packets` packets that arrived with `code`, or that did not arrive if
+    /// `code` is `None`. Returns `None` unless `packets` is 1 to 64.
     pub const fn new(code: Option<Ecn>, packets: u8) -> Option<Self> {
         let bits = match code {
             None => 0,
@@ -33,12 +33,12 @@ impl LoadVectorCell {
         Self(byte)
     }
 
-    /// The encoded byte.
+    /// Returns the encoded byte.
     pub const fn byte(self) -> u8 {
         self.0
     }
 
-    /// The code with which the packets arrived; `None` if they did not.
+    /// Returns the code with which the packets arrived, or `None` if they did not.
     pub const fn code(self) -> Option<Ecn> {
         match Ecn::from_bits(self.0 >> 6) {
             Ecn::NotEct => None,
@@ -46,7 +46,7 @@ impl LoadVectorCell {
         }
     }
 
-    /// The number of packets, 1 to 64: the Run Length field plus one.
+    /// Returns the number of packets, 1 to 64: the Run Length field plus one.
     pub const fn packets(self) -> u8 {
         AckVectorCell::from_byte(self.0).packets()
     }

@@ -44,14 +44,14 @@ fn is_implied_padding(rest: &[u8]) -> bool {
 }
 
 impl DccpOption {
-    /// The encoded length in bytes, including type and length.
+    /// Returns the encoded length in bytes, including type and length.
     pub fn encoded_len(&self) -> usize {
         let mut length = Length(0);
         let Ok(()) = self.write(&mut length);
         length.0
     }
 
-    /// Data 1 to 3 of a Reset caused by this option with code
+    /// Returns Data 1 to 3 of a Reset caused by this option with code
     /// [`OPTION_ERROR`](super::ResetCode::OPTION_ERROR) or
     /// [`MANDATORY_ERROR`](super::ResetCode::MANDATORY_ERROR): the option's type and the first two
     /// bytes of its data, padded with zeros (RFC 4340 section 5.6).

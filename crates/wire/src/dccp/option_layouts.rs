@@ -16,7 +16,7 @@ pub(super) trait Sink {
 
     fn put(&mut self, bytes: &[u8]);
 
-    /// Checks that an option can be encoded, if this output needs that.
+    /// Checks that an option can be encoded, if this output requires it.
     fn check(&self, has_bytes: impl FnOnce() -> Result<(), EmitError>) -> Result<(), Self::Error>;
 }
 

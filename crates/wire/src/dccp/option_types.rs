@@ -44,7 +44,7 @@ impl OptionType {
         self.0 >= 32
     }
 
-    /// The option's owner, for any type.
+    /// Returns the option's owner, for any type.
     pub const fn owner(self) -> OptionOwner {
         match self.0 {
             0..=127 => OptionOwner::Dccp,
@@ -87,7 +87,7 @@ macro_rules! option_types {
             /// All types for which [`DccpOption`] has a variant, in ascending order.
             pub const ALL: &'static [Self] = &[$(Self::$constant),*];
 
-            /// The option's name in its specification; `None` for an unknown type.
+            /// Returns the option's name in its specification, or `None` for an unknown type.
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$constant => Some($name),)*
@@ -95,14 +95,14 @@ macro_rules! option_types {
                 }
             }
 
-            /// Whether the type's layout is known, so that [`DccpOption::Other`] of this type is
-            /// malformed.
+            /// Returns whether the type's layout is known, so that [`DccpOption::Other`] of this
+            /// type is malformed.
             pub const fn is_known(self) -> bool {
                 matches!(self, $(Self::$constant)|*)
             }
 
-            /// Whether the option may appear on a DCCP-Data packet; receivers ignore others (RFC
-            /// 4340 table 3). Unknown types may.
+            /// Returns whether the option may appear on a DCCP-Data packet; receivers ignore others
+            /// (RFC 4340 table 3). Unknown types may.
             pub const fn is_allowed_on_data(self) -> bool {
                 match self {
                     $(Self::$constant => $on_data,)*
@@ -112,8 +112,8 @@ macro_rules! option_types {
         }
 
         impl DccpOption {
-            /// The option's type; for [`DccpOption::Malformed`], the type of the option with the
-            /// invalid length.
+            /// Returns the option's type; for [`DccpOption::Malformed`], the type of the option
+            /// with the invalid length.
             #[allow(unused_variables, reason = "only the variant and the flags tell the type")]
             pub fn option_type(&self) -> OptionType {
                 match self {

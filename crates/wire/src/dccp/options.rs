@@ -184,12 +184,12 @@ impl ElapsedTime {
         )
     }
 
-    /// The time.
+    /// Returns the time.
     pub fn as_duration(self) -> Duration {
         Duration::from_micros(10 * u64::from(self.units()))
     }
 
-    /// The time in units of 10 microseconds.
+    /// Returns the time in units of 10 microseconds.
     pub const fn units(self) -> u32 {
         match self {
             Self::Short(units) => units as u32,
@@ -212,8 +212,8 @@ pub struct LossInterval {
 }
 
 impl DccpOption {
-    /// An NDP Count in the fewest bytes, as section 7.7 requires; counts of 2^48 or more are
-    /// clamped.
+    /// Creates an NDP Count in the fewest bytes, as section 7.7 requires; counts of 2^48 or more
+    /// are clamped.
     pub fn ndp_count(count: u64) -> Self {
         let count = count.min((1 << 48) - 1);
         let bits = u64::BITS - count.leading_zeros();
@@ -226,8 +226,8 @@ impl DccpOption {
     /// The RTT Estimate value for a round-trip time beyond its range (RFC 6323 section 3.2.1).
     pub const RTT_SPIKE: u32 = 0xff_ffff;
 
-    /// An RTT Estimate in the fewest bytes, rounded up to whole microseconds (RFC 6323 section
-    /// 3.2.1).
+    /// Creates an RTT Estimate in the fewest bytes, rounded up to whole microseconds (RFC 6323
+    /// section 3.2.1).
     pub fn rtt_estimate(rtt: Option<Duration>) -> Self {
         let micros = rtt.map_or(0, |rtt| {
             let micros = rtt
@@ -243,13 +243,13 @@ impl DccpOption {
         }
     }
 
-    /// A Timestamp for a clock that reads `since_start`: units of 10 microseconds, modulo 2^32
-    /// (section 13.1).
+    /// Creates a Timestamp for a clock that reads `since_start`: units of 10 microseconds, modulo
+    /// 2^32 (section 13.1).
     pub const fn timestamp(since_start: Duration) -> Self {
         Self::Timestamp((since_start.as_micros() / 10) as u32)
     }
 
-    /// Whether the option may appear on a DCCP-Data packet, as [its
+    /// Returns whether the option may appear on a DCCP-Data packet, as [its
     /// type](super::OptionType::is_allowed_on_data) may. An option with an invalid length may not.
     pub fn is_allowed_on_data(&self) -> bool {
         !matches!(self, Self::Malformed(_)) && self.option_type().is_allowed_on_data()

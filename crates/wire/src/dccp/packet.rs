@@ -46,7 +46,7 @@ pub enum PacketType {
 }
 
 impl PacketType {
-    /// Its name in the RFCs, such as `DCCP-DataAck`.
+    /// Returns its name in the RFCs, such as `DCCP-DataAck`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Request => "DCCP-Request",
@@ -105,7 +105,7 @@ pub enum Kind {
     Reset {
         /// Greatest sequence number received, or that of the packet that caused the Reset.
         ack: SeqNo,
-        /// Why.
+        /// The reason.
         code: ResetCode,
         /// Data 1, Data 2 and Data 3, whose meaning depends on the code.
         data: [u8; 3],
@@ -128,7 +128,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The packet type.
+    /// Returns the packet type.
     pub const fn packet_type(&self) -> PacketType {
         match self {
             Self::Request { .. } => PacketType::Request,
@@ -145,7 +145,7 @@ impl Kind {
         }
     }
 
-    /// The acknowledgement number, if the type has one.
+    /// Returns the acknowledgement number, if the type has one.
     pub const fn ack(&self) -> Option<SeqNo> {
         match *self {
             Self::Request { .. } | Self::Data | Self::Listen { .. } => None,
@@ -160,8 +160,8 @@ impl Kind {
         }
     }
 
-    /// Whether the type may carry application data that is delivered: Request, Response, Data and
-    /// DataAck. (A Reset's data is text for humans; RFC 4340 section 5.6.)
+    /// Returns whether the type may carry application data that is delivered: Request, Response,
+    /// Data and DataAck. (A Reset's data is text for humans; RFC 4340 section 5.6.)
     pub const fn carries_data(&self) -> bool {
         matches!(
             self,

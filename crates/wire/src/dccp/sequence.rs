@@ -26,27 +26,27 @@ impl<const BITS: u32> Circular<BITS> {
     const SHORT_BITS: u32 = BITS / 2;
     const SHORT_MASK: u64 = (1 << Self::SHORT_BITS) - 1;
 
-    /// The low `BITS` bits of `value`.
+    /// Returns the low `BITS` bits of `value`.
     pub const fn new(value: u64) -> Self {
         Self(value & (Self::MODULUS - 1))
     }
 
-    /// The number, below 2^`BITS`.
+    /// Returns the number, below 2^`BITS`.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The low half of the bits, as in a short header: 24 of 48.
+    /// Returns the low half of the bits, as in a short header: 24 of 48.
     pub const fn short(self) -> u32 {
         (self.0 & Self::SHORT_MASK) as u32
     }
 
-    /// The number after this one.
+    /// Returns the number after this one.
     pub const fn next(self) -> Self {
         self.add(1)
     }
 
-    /// The number before this one.
+    /// Returns the number before this one.
     pub const fn previous(self) -> Self {
         self.sub(1)
     }
@@ -61,29 +61,29 @@ impl<const BITS: u32> Circular<BITS> {
         Self::new(self.0.wrapping_sub(count))
     }
 
-    /// How far `self` is ahead of `other`; negative if it is behind. Of 48-bit numbers, in [-2^47,
-    /// 2^47).
+    /// Returns how far `self` is ahead of `other`; negative if it is behind. Of 48-bit numbers, in
+    /// [-2^47, 2^47).
     pub const fn distance_from(self, other: Self) -> i64 {
         let unused = u64::BITS - BITS;
         ((self.0.wrapping_sub(other.0) << unused) as i64) >> unused
     }
 
-    /// Whether `self` is later than `other`.
+    /// Returns whether `self` is later than `other`.
     pub const fn is_after(self, other: Self) -> bool {
         self.distance_from(other) > 0
     }
 
-    /// Whether `self` is earlier than `other`.
+    /// Returns whether `self` is earlier than `other`.
     pub const fn is_before(self, other: Self) -> bool {
         self.distance_from(other) < 0
     }
 
-    /// Whether `self` lies in the circular interval from `low` to `high`, inclusive.
+    /// Returns whether `self` lies in the circular interval from `low` to `high`, inclusive.
     pub const fn is_within(self, low: Self, high: Self) -> bool {
         self.sub(low.0).0 <= high.sub(low.0).0
     }
 
-    /// The later of the two.
+    /// Returns the later of the two.
     pub const fn max(self, other: Self) -> Self {
         if other.is_after(self) { other } else { self }
     }

@@ -1,4 +1,4 @@
-//! IP packets as a router handles them: headers are read and changed in place.
+//! IP packets as a router handles them: it reads and changes headers in place.
 
 use etherparse::{IpSlice, Ipv4HeaderSlice, Ipv6HeaderSlice};
 
@@ -6,7 +6,7 @@ use super::{AddressPair, CHECKSUM, Ecn, ParseError, check_checksum};
 
 /// What a router reads from the header of an IP packet.
 ///
-/// Fragments are packets like others to a router; only the first one has ports.
+/// To a router, fragments are packets like any other; only the first one has ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Forwarded {
     /// Source and destination.
@@ -66,7 +66,7 @@ impl Forwarded {
     }
 
     /// Writes the ECN field of the packet at the start of `bytes`, and corrects IPv4's checksum.
-    /// Bytes that do not begin with a complete header of IP stay as they are.
+    /// Bytes that do not begin with a complete IP header stay as they are.
     pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
         if let Ok(header) = Ipv4HeaderSlice::from_slice(bytes) {
             let (old, checksum) = (header.ecn().value(), header.header_checksum());

@@ -74,7 +74,7 @@ pub enum ParseError {
 }
 
 impl ParseError {
-    /// The offset of the fault, in bytes from the start of the IP header.
+    /// Returns the offset of the fault, in bytes from the start of the IP header.
     pub const fn offset(&self) -> usize {
         match self {
             Self::TooShort { offset, .. } => *offset,
@@ -115,7 +115,7 @@ impl From<err::ip::SliceError> for ParseError {
 /// 791 section 3.1).
 fn check_checksum(header: &Ipv4HeaderSlice<'_>) -> Result<(), ParseError> {
     let bytes = header.slice();
-    // As a receiver adds it all up: the field may have either representation of zero.
+    // Summed up as a receiver does it, because the field may have either representation of zero.
     let whole = Sum16BitWords::new().add_slice(bytes);
     if whole.ones_complement() == 0 {
         return Ok(());
@@ -144,7 +144,7 @@ impl IpPacket {
         Self::read(bytes, &ip)
     }
 
-    /// Like [`parse`](Self::parse), whatever the checksum of an IPv4 header.
+    /// Like [`parse`](Self::parse), but accepts any checksum of an IPv4 header.
     pub(crate) fn parse_ignoring_checksum(bytes: &Bytes) -> Result<Self, ParseError> {
         Self::read(bytes, &IpSlice::from_slice(bytes)?)
     }
@@ -197,12 +197,12 @@ impl IpPacket {
         Ok(())
     }
 
-    /// The sender's address.
+    /// Returns the sender's address.
     pub const fn source(&self) -> IpAddr {
         self.addresses.source()
     }
 
-    /// The receiver's address.
+    /// Returns the receiver's address.
     pub const fn destination(&self) -> IpAddr {
         self.addresses.destination()
     }

@@ -92,7 +92,7 @@ fn overflow_hits_the_longest_queue() {
 }
 
 /// Each queue has its own control (RFC 8290 section 5.8): a flow that builds no queue loses nothing
-/// beside one that does.
+/// next to one that does.
 #[test]
 fn only_the_flow_that_builds_a_queue_is_dropped() {
     let mut queue = fq_codel(FqCoDelConfig::default());

@@ -45,7 +45,7 @@ pub struct RedConfig {
 }
 
 impl RedConfig {
-    /// ns-2's defaults, but with the queue measured in packets and packet sizes ignored.
+    /// Returns ns-2's defaults, but with the queue measured in packets and packet sizes ignored.
     pub const fn new(limit: Limit) -> Self {
         Self {
             limit,

@@ -13,7 +13,7 @@ use crate::world::connect::{RECEIVER_PORT, sender_port, start_of};
 use crate::world::ids::{FlowId, HostId};
 use crate::world::transport::Transport;
 
-/// What DCCP's packets travel in.
+/// The encapsulation of DCCP's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encapsulation {
     /// IP, as protocol 33.
@@ -48,7 +48,8 @@ pub struct LiveEnd {
     pub node_address: Ipv4Addr,
     /// Its protocol.
     pub kind: EndKind,
-    /// Its address and port. Of a sender with one connection after another, the port of the first.
+    /// Its address and port. For a sender with one connection after another, the port is that of
+    /// the first.
     pub local: SocketAddrV4,
     /// The address and port of its peer.
     pub peer: SocketAddrV4,

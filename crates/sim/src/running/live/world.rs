@@ -1,4 +1,4 @@
-//! The way between ends and network through sockets and devices.
+//! The path between ends and network, through sockets and devices.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddrV4};
@@ -19,10 +19,10 @@ use crate::world::ids::{FlowId, HostId};
 use crate::world::packet::Body;
 use crate::world::wire_check::{from_ip, to_ip};
 
-/// What a packet says of where it belongs: protocol, source and destination.
+/// What a packet says about where it belongs: protocol, source and destination.
 type Key = (u8, SocketAddrV4, SocketAddrV4);
 
-/// The way between ends and network through sockets and devices.
+/// The path between ends and network, through sockets and devices.
 pub(super) struct Sockets<X> {
     /// Until the end.
     outside: Option<X>,

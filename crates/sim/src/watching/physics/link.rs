@@ -17,7 +17,8 @@ pub(super) struct Judged {
     pub(super) to: String,
     timing: Timing,
     lossy: bool,
-    /// Whether packets may overtake each other in flight. When they left the queue is then unknown.
+    /// Whether packets may overtake each other in flight. If so, it is unknown when they left the
+    /// queue.
     overtaking: bool,
     has_nat: bool,
     /// The declared conduct of its queue.

@@ -18,7 +18,7 @@ struct Condition {
     since: Instant,
     rate: u128,
     delay: Duration,
-    /// What the link can have sent by then, in nanobits.
+    /// What the link can have sent by this time, in nanobits.
     sent: u128,
 }
 
@@ -105,7 +105,7 @@ impl Timing {
         }
     }
 
-    /// Returns the index of the last condition of which this is true, or that of the first one.
+    /// Returns the index of the last condition for which this is true, or that of the first one.
     fn last(&self, has_begun: impl Fn(&Condition) -> bool) -> usize {
         let begun = self.conditions.partition_point(has_begun);
         begun.saturating_sub(1)
@@ -145,7 +145,7 @@ impl Timing {
     }
 
     /// Returns `busy` for a frame that enters the link at this time: a link that is idle by then
-    /// begins anew.
+    /// starts over.
     pub(super) fn for_frame(&self, busy: Busy, entered: Instant) -> Busy {
         if self.end(busy) < entered {
             Busy::since(entered)
@@ -162,8 +162,8 @@ impl Timing {
         up.map_or(Instant::MAX, |now| now.since.max(free))
     }
 
-    /// Returns when a frame of `size` bytes may arrive that is the next one of a link, if the
-    /// previous one arrived at `ahead`.
+    /// Returns when the next frame of a link, of `size` bytes, may arrive if the previous one
+    /// arrived at `ahead`.
     pub(super) fn limits(&self, busy: Busy, size: u32, ahead: Arrival) -> Limits {
         let (begins, ends) = (self.begin(busy), self.end(busy.with(size)));
         let delay = self.last_bit(busy.with(size)).0.delay;

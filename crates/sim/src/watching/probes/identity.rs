@@ -1,4 +1,4 @@
-//! What the columns mean that say which packet a row is about.
+//! The meaning of the columns that say which packet a row is about.
 
 pub(super) const PACKET: &str = "The number of the packet: all flows' packets are numbered from 0 in the order in which they are sent, as ns-2's traces do. A retransmission is another packet.";
 pub(super) const KIND: &str =

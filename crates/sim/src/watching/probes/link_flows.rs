@@ -15,7 +15,7 @@ use crate::world::view::{Event, PacketCount, PacketView, Sample};
 
 pub(crate) struct LinkFlows {
     setup: Arc<ProbeSetup>,
-    /// Since the last sample.
+    /// The counts since the last sample.
     counts: FlowCounts,
     rows: Vec<Row>,
 }
@@ -124,7 +124,7 @@ impl Probe for LinkFlows {
 struct FlowCounts {
     counts: Vec<PacketCount>,
     columns: Columns,
-    /// Where flow 0 of each link's row would be, which may be before the first row: modulo 2^64.
+    /// Where flow 0 of each link's row would be. This may be before the first row: modulo 2^64.
     rows: Vec<usize>,
 }
 

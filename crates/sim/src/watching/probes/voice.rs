@@ -82,7 +82,7 @@ impl Probe for Voice {
             // Whatever was sent was made.
             for (index, &made) in journal.speech.iter().enumerate() {
                 let at = Instant::ZERO + self.interval * (index as u64 + 1);
-                // Nobody knows yet whether later frames are in time.
+                // It is not known yet whether later frames are in time.
                 if at + log.playout.deadline > end.time() {
                     break;
                 }

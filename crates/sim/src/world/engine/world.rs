@@ -13,9 +13,9 @@ use crate::world::view::{Event, HostView};
 
 /// What lies between the ends of flows and the network.
 ///
-/// An open world carries packets outside of the engine: what an end sends is passed to
-/// [`World::send`], and enters the network by [`Simulator::enter`]; what has passed the network is
-/// passed to [`World::deliver`], and gets to its end by [`Simulator::receive`].
+/// An open world carries packets outside the engine. What an end sends is passed to
+/// [`World::send`], and enters the network through [`Simulator::enter`]. What leaves the network is
+/// passed to [`World::deliver`], and reaches its end through [`Simulator::receive`].
 pub(crate) trait World {
     /// Whether packets leave the engine between ends and network.
     const IS_OPEN: bool;
@@ -26,7 +26,8 @@ pub(crate) trait World {
     /// Keeps the encoded form of a packet that enters the network, under the key of its body.
     fn keep(&mut self, key: usize, bytes: Vec<u8>);
 
-    /// Takes a packet that has passed the network at this time. Returns when it left for its host.
+    /// Takes a packet that has passed through the network at this time. Returns when it left for
+    /// its host.
     fn deliver(&mut self, at: Instant, key: usize, to: HostId, ecn: Ecn) -> Instant;
 
     /// Learns that the network has dropped a packet.
@@ -35,10 +36,10 @@ pub(crate) trait World {
     /// Learns the sender's port of a flow's next connection.
     fn opened(&mut self, flow: FlowId, port: u16);
 
-    /// Hands over what the kernel is to send for this end, since the beginning.
+    /// Hands over what the kernel is to send for this end, counted from the beginning.
     fn supply(&mut self, host: HostId, supply: Supply);
 
-    /// Returns what the kernel says of this end.
+    /// Returns what the kernel reports about this end.
     fn stats(&mut self, host: HostId) -> HostStats;
 }
 
@@ -64,7 +65,7 @@ impl World for Attached {
 
 /// The engine in an open world.
 impl<O: Observer, W: World> Simulator<O, W> {
-    /// Executes the events until `now`.
+    /// Executes the events up to `now`.
     pub(crate) fn advance(&mut self, now: Instant) {
         while self.run_events(now).is_some() {}
     }
@@ -97,7 +98,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
         &mut self.plane.world
     }
 
-    /// Asks what the kernel says of its ends.
+    /// Asks what the kernel reports about its ends.
     pub(super) fn ask_outside(&mut self, now: Instant) {
         for (id, host) in (0..).map(HostId::new).zip(&mut self.hosts) {
             if let Host::Kernel(end) = host {

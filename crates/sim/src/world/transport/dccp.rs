@@ -137,7 +137,7 @@ pub(super) fn complete(spec: &mut DccpSpec, config: &dccp::Config, row: &Row) {
         GrowthLaw::PerAck => Some(Growth::PerAck),
         _ => spec.growth,
     };
-    // The other rules are of profile `ns2` alone.
+    // The other rules belong to profile `ns2` alone.
     if let AckRatioRule::Adaptive(bounds) = window.ack_ratio {
         spec.min_ack_ratio = Some(bounds.minimum);
         spec.max_ack_ratio = Some(bounds.maximum).filter(|&most| most < u16::MAX);
@@ -154,7 +154,8 @@ pub(super) fn complete(spec: &mut DccpSpec, config: &dccp::Config, row: &Row) {
     spec.min_rto = Some(window.rto.min);
 }
 
-/// Returns the profile's `rule`, with the bounds that `spec` gives. Bounds are of the adaptive rule.
+/// Returns the profile's `rule`, with the bounds that `spec` gives. Only the adaptive rule has
+/// bounds.
 fn ack_ratio_rule(spec: &DccpSpec, rule: AckRatioRule) -> AckRatioRule {
     let (minimum, maximum) = (spec.min_ack_ratio, spec.max_ack_ratio);
     let acks_per_window = spec.min_acks_per_window;

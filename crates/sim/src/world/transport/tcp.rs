@@ -205,7 +205,7 @@ impl TcpPlan {
         }
     }
 
-    /// The window that ns-2's TCP reads for more than the receiver's, in segments.
+    /// The window that ns-2's TCP uses for more than the receiver's window, in segments.
     fn ns2_window(&self) -> u32 {
         self.spec.receive_window.unwrap_or(NS2_WINDOW)
     }

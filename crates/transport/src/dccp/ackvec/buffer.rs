@@ -118,8 +118,8 @@ impl AckVectorBuffer {
         self.kind
     }
 
-    /// Records an arrival. Returns true if the packet is new; a duplicate, or a packet too old to
-    /// be remembered, is not new.
+    /// Records an arrival. Returns whether the packet is new; a duplicate, or a packet too old to
+    /// be remembered, is not.
     ///
     /// An ECN-incapable endpoint records every packet as [`Ecn::NotEct`] (RFC 4340 section 12.2).
     pub(crate) fn record(&mut self, seq: SeqNo, ecn: Ecn) -> bool {
@@ -357,7 +357,7 @@ impl AckVectorBuffer {
         }
     }
 
-    /// Forgets late arrivals that concern no record any more.
+    /// Forgets late arrivals that no longer concern any record.
     fn forget_withheld(&mut self) {
         let Some(&Record { own_seq, .. }) = self.records.front() else {
             return self.withheld.clear();

@@ -46,9 +46,9 @@ pub trait HcSender: fmt::Debug {
         train.for_each(|packet| self.on_sent(now, packet));
     }
 
-    /// The rate to ask the path for with the data packet that has just been reported, headers of IP
-    /// and above included; `None` for no Quick-Start request (RFC 5634). Asked only while the
-    /// connection may send one.
+    /// Returns the rate to ask the path for with the data packet that has just been reported,
+    /// headers of IP and above included, or `None` for no Quick-Start request (RFC 5634). Asked
+    /// only while the connection may send one.
     fn quick_start_request(&mut self) -> Option<Rate> {
         None
     }
@@ -82,11 +82,11 @@ pub trait HcSender: fmt::Debug {
         train.for_each(|packet| self.on_received(now, packet));
     }
 
-    /// The smoothed round-trip time; `None` before the first sample.
+    /// Returns the smoothed round-trip time, or `None` before the first sample.
     fn srtt(&self) -> Option<Duration>;
 
-    /// The Ack Ratio that this sender wants its peer to use; `None` if the CCID does not use Ack
-    /// Ratios. The connection negotiates it at most once per round-trip time.
+    /// Returns the Ack Ratio that this sender wants its peer to use, or `None` if the CCID does not
+    /// use Ack Ratios. The connection negotiates it at most once per round-trip time.
     fn ack_ratio(&self) -> Option<u16> {
         None
     }
@@ -96,9 +96,9 @@ pub trait HcSender: fmt::Debug {
         let _ = ratio;
     }
 
-    /// The Sequence Window suited to the current rate: about five times the packets per round-trip
-    /// time (RFC 4340 section 7.5.2). The connection negotiates it when the current one is too
-    /// small.
+    /// Returns the Sequence Window suited to the current rate: about five times the packets per
+    /// round-trip time (RFC 4340 section 7.5.2). The connection negotiates it when the current one
+    /// is too small.
     fn sequence_window(&self) -> Option<u64> {
         None
     }
@@ -109,7 +109,7 @@ pub trait HcSender: fmt::Debug {
         false
     }
 
-    /// The current state of congestion control.
+    /// Returns the current state of congestion control.
     fn congestion(&self) -> Congestion;
 
     /// Passes the mechanism's internal values to `record`, each with a name that includes its unit.
@@ -117,20 +117,20 @@ pub trait HcSender: fmt::Debug {
         let _ = record;
     }
 
-    /// Why congestion control can no longer decide, after which the connection is reset; `None` as
-    /// long as it can.
+    /// Returns why congestion control can no longer decide, after which the connection is reset, or
+    /// `None` as long as it can.
     fn failure(&self) -> Option<ControlFailure> {
         None
     }
 
-    /// The number of timeouts so far.
+    /// Returns the number of timeouts so far.
     fn timeouts(&self) -> u64;
 
     /// Returns whether the peer's application has stopped reading (RFC 4340 section 11.7.2, Drop
     /// Code 1), in which case no data may leave.
     fn peer_stopped_listening(&self) -> bool;
 
-    /// When the next timer expires.
+    /// Returns when the next timer expires.
     fn deadline(&self) -> Option<Instant>;
 
     /// Handles timers that are due.
@@ -172,16 +172,16 @@ pub trait HcReceiver: fmt::Debug {
     /// Returns whether an acknowledgement should leave at once.
     fn ack_due(&self) -> bool;
 
-    /// The most bytes of options that [`HcReceiver::ack_options`] adds.
+    /// Returns the most bytes of options that [`HcReceiver::ack_options`] adds.
     fn ack_options_len(&self) -> usize;
 
     /// Adds the CCID's own options to a packet with an acknowledgement number.
     fn ack_options(&mut self, now: Instant, options: &mut OptionList);
 
-    /// Reports that a packet with an acknowledgement number has left, so nothing is due any more.
+    /// Reports that a packet with an acknowledgement number has left, so none is due any longer.
     fn on_ack_sent(&mut self, now: Instant);
 
-    /// When the next timer (a delayed acknowledgement) expires.
+    /// Returns when the next timer (a delayed acknowledgement) expires.
     fn deadline(&self) -> Option<Instant>;
 
     /// Handles timers that are due; [`HcReceiver::ack_due`] may become true.

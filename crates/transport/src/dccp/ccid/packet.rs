@@ -110,7 +110,7 @@ pub struct ReceivedTrain {
 }
 
 impl ReceivedTrain {
-    /// The sequence number of the last packet.
+    /// Returns the sequence number of the last packet.
     pub const fn last(&self) -> SeqNo {
         self.first.add(self.count - 1)
     }

@@ -50,7 +50,7 @@ pub enum AckRatioRule {
 }
 
 impl AckRatioRule {
-    /// Returns between which values the ratio moves; `None` if it is fixed.
+    /// Returns the bounds within which the ratio moves, or `None` if it is fixed.
     pub const fn bounds(self) -> Option<AckRatioBounds> {
         match self {
             Self::Adaptive(bounds) => Some(bounds),
@@ -63,13 +63,13 @@ impl AckRatioRule {
     }
 }
 
-/// Between which values the Ack Ratio moves (RFC 4341 section 6.1.2).
+/// The bounds within which the Ack Ratio moves (RFC 4341 section 6.1.2).
 ///
 /// The default is [`AckRatioBounds::RFC4341`] with at least eight acknowledgements per window. Two,
 /// which that section leaves, are often lost together; then the sender waits for its timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckRatioBounds {
-    /// The lower bound: 1 or 2. 1 is only reached while cwnd is below 4.
+    /// The lower bound: 1 or 2. 1 is reached only while cwnd is below 4.
     pub minimum: u16,
     /// The upper bound, at least 2.
     pub maximum: u16,
@@ -190,7 +190,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Mattsson's TCP-like module, as shipped with ns-2.35.
+    /// Returns the configuration of Mattsson's TCP-like module, as shipped with ns-2.35.
     pub fn ns2() -> Self {
         let aimd = AimdConfig::ns2_tcplike();
         Self {

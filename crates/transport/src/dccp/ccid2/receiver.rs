@@ -26,7 +26,7 @@ pub struct Receiver {
     timer: Option<Instant>,
     /// The newest packet and its arrival time, from which Elapsed Time counts.
     newest: Option<(SeqNo, Instant)>,
-    /// Until when further marks do not cause an immediate acknowledgement.
+    /// The time until which further marks do not cause an immediate acknowledgement.
     marks_answered_until: Option<Instant>,
     rtt: Duration,
 }

@@ -68,7 +68,7 @@ struct Occasional {
     nothing_waits: bool,
     /// Packets inferred lost at the last congestion event.
     suspects: Option<Suspects>,
-    /// cwnd must not grow until then, because the peer reported Slow Receiver.
+    /// cwnd must not grow until this time, because the peer reported Slow Receiver.
     growth_held_until: Option<Instant>,
 }
 

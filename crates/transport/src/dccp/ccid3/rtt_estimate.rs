@@ -17,7 +17,7 @@ const WEIGHT: f64 = 0.9;
 pub(super) struct ReceiverRtt {
     rtt: Duration,
     has_number: bool,
-    /// Since when all options have lacked a number.
+    /// The time since which all options have lacked a number.
     no_number_since: Option<Instant>,
 }
 

@@ -49,7 +49,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// Why the first remaining datagram was not accepted: see [`send`](Self::send).
+    /// The reason why the first remaining datagram was not accepted: see [`send`](Self::send).
     pub fn send_all(&mut self, datagrams: &mut VecDeque<Bytes>) -> Result<(), SendError> {
         while let Some(first) = datagrams.front() {
             self.admit(first.len())?;
@@ -112,8 +112,8 @@ impl Connection {
     }
 
     /// Closes the connection: accepts no more datagrams, sends queued ones for at most
-    /// [`Config::linger`], waits a little until they have been acknowledged, then closes (RFC 4340
-    /// section 8.3). Before the connection is established, this is [`abort`](Self::abort).
+    /// [`Config::linger`], waits a little for their acknowledgement, then closes (RFC 4340 section
+    /// 8.3). Before the connection is established, this is [`abort`](Self::abort).
     pub fn close(&mut self, now: Instant) {
         match self.state {
             State::PartOpen | State::Open => self.request_close(now),
@@ -139,39 +139,41 @@ impl Connection {
         }
     }
 
-    /// The connection's state.
+    /// Returns the connection's state.
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// Whether this end is the client or the server.
+    /// Returns whether this end is the client or the server.
     pub const fn role(&self) -> Role {
         self.role
     }
 
-    /// How long the ports must not be used again after the connection ([`Config::timewait`]).
+    /// Returns how long the ports must not be used again after the connection
+    /// ([`Config::timewait`]).
     ///
     /// [`Config::timewait`]: crate::dccp::Config::timewait
     pub fn timewait(&self) -> Duration {
         self.config.timewait
     }
 
-    /// The local port.
+    /// Returns the local port.
     pub const fn local_port(&self) -> u16 {
         self.local_port
     }
 
-    /// The peer's port; zero in LISTEN state.
+    /// Returns the peer's port, or zero in LISTEN state.
     pub const fn remote_port(&self) -> u16 {
         self.remote_port
     }
 
-    /// The Service Code of the connection.
+    /// Returns the Service Code of the connection.
     pub const fn service_code(&self) -> ServiceCode {
         self.service
     }
 
-    /// The CCIDs in force for the data that this end sends, and for the data that it receives.
+    /// Returns the CCIDs in force for the data that this end sends, and for the data that it
+    /// receives.
     pub fn ccids(&self) -> [Ccid; 2] {
         [&self.features.here, &self.features.peer].map(|features| Ccid(features.ccid))
     }
@@ -182,12 +184,12 @@ impl Connection {
         self.sender.inner_values(record);
     }
 
-    /// Why congestion control could no longer decide, which ended the connection.
+    /// Returns why congestion control could no longer decide, which ended the connection.
     pub fn control_failure(&self) -> Option<ControlFailure> {
         self.sender.failure()
     }
 
-    /// How many more datagrams fit the send queue, if they are small.
+    /// Returns how many more datagrams fit the send queue, if they are small.
     pub fn send_room(&self) -> usize {
         let limit = self.send_limit();
         let is_full = self.send_queue.bytes() >= limit.bytes && !self.send_queue.is_empty();
@@ -195,26 +197,25 @@ impl Connection {
         if is_full { 0 } else { room }
     }
 
-    /// The bytes of data ready to be read.
+    /// Returns the bytes of data ready to be read.
     pub const fn received_bytes(&self) -> usize {
         self.receive_queue.bytes()
     }
 
-    /// The bytes of data in both queues.
+    /// Returns the bytes of data in both queues.
     pub const fn queued_bytes(&self) -> usize {
         self.send_queue.bytes() + self.receive_queue.bytes()
     }
 
-    /// Copies the `count` received datagrams that are newest, so that they no longer keep the buffers
-    /// in memory in which they arrived. A driver calls it if they are a small part of their buffer.
+    /// Copies the newest `count` received datagrams, so that they no longer keep in memory the
+    /// buffers in which they arrived. A driver calls it if they are a small part of their buffer.
     pub fn detach_newest(&mut self, count: usize) {
         for datagram in self.receive_queue.newest_mut(count) {
             datagram.payload.detach();
         }
     }
 
-    /// Passes the `count` received datagrams that are newest through `open`, and keeps what it
-    /// returns.
+    /// Passes the newest `count` received datagrams through `open`, and keeps what it returns.
     pub(crate) fn replace_newest(
         &mut self,
         count: usize,
@@ -228,20 +229,20 @@ impl Connection {
         self.receive_queue.extend(opened);
     }
 
-    /// Sets by how many bytes of data both queues together may still grow, until the next call: what
-    /// the driver's memory allows. An empty queue takes a datagram of any size nevertheless, so that
-    /// every connection makes progress. Initially unlimited.
+    /// Sets how many bytes of data both queues together may still grow by, until the next call: as
+    /// much as the driver's memory allows. An empty queue takes a datagram of any size
+    /// nevertheless, so that every connection makes progress. Initially unlimited.
     pub fn set_queue_room(&mut self, bytes: usize) {
         let most = self.queued_bytes().saturating_add(bytes);
         self.most_queued = u32::try_from(most).unwrap_or(u32::MAX);
     }
 
-    /// Whether it ended because it carried no data for [`Config::idle_timeout`].
+    /// Returns whether it ended because it carried no data for [`Config::idle_timeout`].
     pub const fn ended_idle(&self) -> bool {
         self.ended_idle
     }
 
-    /// The number of datagrams ready to be read.
+    /// Returns the number of datagrams ready to be read.
     pub fn readable(&self) -> usize {
         self.receive_queue.len()
     }

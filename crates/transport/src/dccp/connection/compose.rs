@@ -146,7 +146,7 @@ impl Connection {
     }
 
     /// Forgets the oldest packets if the Ack Vector is too long for the path: an Ack that no router
-    /// carries reports nothing at all, and is as long the next time.
+    /// carries reports nothing at all, and would be just as long the next time.
     fn fit_vector_to_path(&mut self, options: &OptionList) {
         let header = PacketType::DataAck.fixed_header_len(true);
         // Options are padded to whole words.

@@ -1,8 +1,8 @@
-//! DPLPMTUD over DCCP: what carries the probes, and what makes them necessary.
+//! DPLPMTUD over DCCP: which packets carry the probes, and when probes are necessary.
 //!
 //! Probes are Syncs, padded with data that the peer ignores (RFC 4340 section 14.1). They put no
 //! datagram at risk, congestion control does not limit them, and the peer confirms each at once
-//! with a SyncAck, whatever the CCID.
+//! with a SyncAck under any CCID.
 //!
 //! Most connections send none, because acknowledgements of data confirm the size: an
 //! acknowledgement number names a packet that has arrived (section 7.4). A [`Watch`] waits for the
@@ -89,7 +89,7 @@ impl PathDiscovery {
         }
     }
 
-    /// Takes in an acknowledgement number, which names a packet that has arrived.
+    /// Processes an acknowledgement number, which names a packet that has arrived.
     #[inline]
     pub(super) fn acked(&mut self, ack: SeqNo) {
         let is_watched = |watch: &mut Watch| watch.contains(ack);
@@ -143,7 +143,7 @@ impl PathDiscovery {
         self.search.plpmtu() < before
     }
 
-    /// Starts to watch afresh once a doubt is over, or if there is none.
+    /// Starts a new watch once a doubt is over, or if there is none.
     fn settle(&mut self) {
         if !self.search.is_doubting() {
             self.watch = None;
@@ -180,8 +180,8 @@ impl Connection {
         });
     }
 
-    /// Whether a search for a larger Path MTU has begun since the last call. The first link's MTU
-    /// bounds it and may have grown, so the driver should look it up and report it with
+    /// Returns whether a search for a larger Path MTU has begun since the last call. The first
+    /// link's MTU bounds it and may have grown, so the driver should look it up and report it with
     /// [`on_local_mtu`](Self::on_local_mtu).
     pub fn wants_local_mtu(&mut self) -> bool {
         let discovery = self.discovery.as_mut();
@@ -196,7 +196,7 @@ impl Connection {
         }
     }
 
-    /// Takes in a router's report that a packet was too big. Returns whether it says anything new.
+    /// Processes a router's report that a packet was too big. Returns whether it says anything new.
     pub(super) fn discovery_too_big(&mut self, now: Instant, mtu: u16) -> bool {
         self.discovery.as_mut().is_some_and(|discovery| {
             let is_new = discovery.search.too_big(mtu, now);
@@ -245,7 +245,7 @@ impl Connection {
         sent
     }
 
-    /// Takes in the acknowledgement of a Sync, which may be a probe.
+    /// Processes the acknowledgement of a Sync, which may be a probe.
     pub(super) fn sync_acked(&mut self, now: Instant, ack: SeqNo) {
         if let Some(discovery) = &mut self.discovery
             && discovery.probe == Some(ack)
@@ -253,9 +253,9 @@ impl Connection {
             let is_black_hole = discovery.probe_acked(now);
             self.follow_discovery();
             if is_black_hole {
-                // What was lost was too large. The timeouts say nothing about congestion on what is
-                // most likely another path (section 10.5), and their back-off would delay data for
-                // as long again.
+                // The lost packets were too large. The timeouts say nothing about congestion on
+                // what is most likely another path (section 10.5), and their back-off would delay
+                // data for as long again.
                 self.restart_sender();
             }
         }

@@ -1,8 +1,8 @@
 //! The ECN bits of outgoing packets (RFC 4340 section 12), and whether the path can carry them.
 //!
-//! Some paths drop ECN-capable packets, and some mark all of them. Section 12 knows no remedy; this
-//! one follows RFC 9000 section 13.4.2. Packets are ECN-capable at first, and for the rest of the
-//! connection no longer if
+//! Some paths drop ECN-capable packets, and some mark all of them. Section 12 offers no remedy;
+//! this one follows RFC 9000 section 13.4.2. Packets are ECN-capable at first. They stop being so
+//! for the rest of the connection if
 //!
 //! - a Request got no answer in time, or the peer repeats a Request that was answered: the repeated
 //!   packet is not ECN-capable, as with TCP (RFC 3168 section 6.1.1.1);
@@ -25,7 +25,7 @@ use crate::dccp::ccid::HcSender;
 /// many as RFC 9000 appendix A.4 sends to validate a path.
 const TESTED: u64 = 10;
 
-/// What is known of the path's treatment of ECN.
+/// What is known about the path's treatment of ECN.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EcnPath {
     /// Whether the verdict matters.
@@ -42,7 +42,7 @@ enum Verdict {
 }
 
 impl EcnPath {
-    /// Sets whether packets follow what is learned about the path.
+    /// Sets whether packets obey what is learned about the path.
     pub(super) const fn set_validated(&mut self, is_validated: bool) {
         self.is_validated = is_validated;
     }
@@ -67,8 +67,8 @@ impl EcnPath {
 }
 
 impl Connection {
-    /// Whether outgoing packets are ECN-capable (RFC 4340 section 12), as far as the path and both
-    /// ends permit.
+    /// Returns whether outgoing packets are ECN-capable (RFC 4340 section 12), as far as the path
+    /// and both ends permit.
     pub fn is_ecn_capable(&self) -> bool {
         self.ecn_path.permits_ect()
             && !self.config.ecn_incapable

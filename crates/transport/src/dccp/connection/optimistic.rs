@@ -1,16 +1,16 @@
 //! Catches optimistic acknowledgements. A peer that acknowledges what it has not received makes this
 //! end send faster than the path allows (RFC 9000 section 21.4 describes the attack on QUIC).
 //!
-//! Now and then this end skips a sequence number before a data packet. The peer cannot tell the
-//! number from that of a packet without data that was lost, which is also what NDP Counts say (RFC
-//! 4340 section 7.7), so no receiver misses data. Here it is no packet: congestion control neither
-//! counts it in pipe nor infers its loss. A peer whose Acknowledgement Number or Ack Vector reports
-//! it as received reports what it cannot know.
+//! Now and then this end skips a sequence number before a data packet. To the peer, the number
+//! looks like that of a lost packet without data, and NDP Counts agree (RFC 4340 section 7.7), so
+//! no receiver misses data. At this end there is no packet: congestion control neither counts it in
+//! pipe nor infers its loss. A peer whose Acknowledgement Number or Ack Vector reports it as
+//! received claims what it cannot know.
 //!
 //! The first such report counts as a mark, and another number is skipped soon. The second ends the
-//! connection with Reset Code 11, "Aggression Penalty". Section 12.3 asks for that verification,
-//! since an attacker who injects a packet with that number into the connection makes an honest peer
-//! report it.
+//! connection with Reset Code 11, "Aggression Penalty". Section 12.3 asks for this second check,
+//! because an attacker who injects a packet with that number into the connection makes an honest
+//! peer report it.
 //!
 //! Only Ack Vectors and Load Vectors name packets, so nothing is skipped under CCIDs whose receivers
 //! send neither.
@@ -26,12 +26,12 @@ use super::Connection;
 use crate::dccp::ackvec::{Vector, vectors};
 use crate::dccp::ccid::HcSender;
 
-/// How many packets from one skipped number to the next, at first. Each honest report doubles the
-/// upper end, so that a peer that has proved honest misses ever fewer numbers.
+/// The number of packets from one skipped number to the next, at first. Each honest report doubles
+/// the upper end, so that a peer that has proved honest misses ever fewer numbers.
 const DISTANCE: RangeInclusive<u64> = 64..=256;
 /// The largest upper end.
 const DISTANCE_MAX: u64 = 1 << 16;
-/// How many packets from a false report to the next skipped number.
+/// The number of packets from a false report to the next skipped number.
 const RECHECK: RangeInclusive<u64> = 1..=32;
 
 /// The sequence numbers that a sender skips, one at a time.
@@ -103,7 +103,7 @@ impl Connection {
     #[cold]
     fn skip(&mut self) {
         if !self.sender.row().names_packets() {
-            // Nor will it: the CCID of data that has left stays.
+            // Nor will it later: once data has left, its CCID does not change.
             self.skipped = None;
         } else if let Some(skipped) = &mut self.skipped {
             skipped.next = None;

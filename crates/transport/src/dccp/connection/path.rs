@@ -55,8 +55,8 @@ impl EarlierPaths {
 }
 
 impl Connection {
-    /// The Maximum Packet Size: the most data that one datagram may carry now, in bytes (RFC 4340
-    /// section 14).
+    /// Returns the Maximum Packet Size: the most data that one datagram may carry now, in bytes
+    /// (RFC 4340 section 14).
     ///
     /// It is [`Config::mps`], or less if the path requires it: the Path MTU minus the headers of
     /// lower layers, DCCP's own header, and the usual options. No CCID here has a limit of its own
@@ -94,15 +94,15 @@ impl Connection {
         }
     }
 
-    /// The Path MTU in bytes, including the headers of all layers: the largest packet that the path
-    /// carries, as far as is known (section 14.1).
+    /// Returns the Path MTU in bytes, including the headers of all layers: the largest packet that
+    /// the path carries, as far as is known (section 14.1).
     pub const fn path_mtu(&self) -> u32 {
         self.path_mtu as u32
     }
 
-    /// Whether an ICMP error quotes one of our recent packets: it has our ports, and its sequence
-    /// number is one that an acknowledgement might have. Attackers who do not see the packets have
-    /// to guess it (RFC 5927 section 4).
+    /// Returns whether an ICMP error quotes one of our recent packets: it has our ports, and its
+    /// sequence number is one that an acknowledgement might have. Attackers who do not see the
+    /// packets have to guess it (RFC 5927 section 4).
     pub fn has_sent_recently(&self, quoted: QuotedHeader) -> bool {
         let is_ours =
             quoted.source_port == self.local_port && quoted.destination_port == self.remote_port;

@@ -10,8 +10,8 @@ use crate::dccp::ccid::HcSender;
 use crate::dccp::quick_start::Verdict;
 
 impl Connection {
-    /// Handles a packet whose IP header had a Quick-Start option and this TTL. In all else like
-    /// [`End::receive`](crate::End::receive).
+    /// Handles a packet whose IP header had a Quick-Start option and this TTL. Otherwise the same
+    /// as [`End::receive`](crate::End::receive).
     pub fn receive_with_quick_start(
         &mut self,
         now: Instant,
@@ -28,8 +28,9 @@ impl Connection {
     }
 
     /// Chooses the Quick-Start option for the IP header of the packet `seq`, which is about to
-    /// leave: a due report, or a request if the CCID wishes one. Requests travel with data, which
-    /// is acknowledged (section 2.1); the first is on the first data packet after the handshake.
+    /// leave: a report that is due, or a request if the CCID wants one. Requests travel with data,
+    /// which is acknowledged (section 2.1); the first is on the first data packet after the
+    /// handshake.
     #[cold]
     pub(super) fn add_quick_start(&mut self, now: Instant, seq: SeqNo, has_data: bool) {
         let rtt = self.timer_rtt();

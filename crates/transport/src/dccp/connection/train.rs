@@ -152,8 +152,7 @@ impl Connection {
 
 /// A sink for packets that leave together.
 pub trait Outlet {
-    /// Takes one packet. Breaks if no further packet would fit; this one has been taken
-    /// nevertheless.
+    /// Takes one packet. Breaks if no further packet would fit; this one is taken nevertheless.
     fn packet(&mut self, transmit: Transmit<Packet>) -> ControlFlow<()>;
 
     /// Takes Data packets out of `train`. Breaks if no further packet would fit. Packets left in
@@ -189,12 +188,12 @@ pub struct Train<'a> {
 }
 
 impl Train<'_> {
-    /// The ECN bits for their IP headers.
+    /// Returns the ECN bits for their IP headers.
     pub const fn ecn(&self) -> Ecn {
         self.ecn
     }
 
-    /// The length of each packet without IP, in bytes: header plus data.
+    /// Returns the length of each packet without IP, in bytes: header plus data.
     pub const fn packet_len(&self) -> usize {
         DataHeader::LEN + self.size
     }

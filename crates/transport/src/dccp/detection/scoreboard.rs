@@ -71,7 +71,7 @@ impl Fate {
     }
 }
 
-/// What an acknowledgement says of a data packet for the first time.
+/// What an acknowledgement newly says about a data packet.
 pub(crate) enum Report {
     /// It has arrived.
     Acked(AckedPacket),

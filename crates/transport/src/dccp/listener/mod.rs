@@ -198,7 +198,7 @@ impl Listener {
         self.busy = busy;
     }
 
-    /// The number of half-open connections currently kept.
+    /// Returns the number of half-open connections currently kept.
     pub fn half_open(&self) -> usize {
         self.half_open.len()
     }
@@ -250,7 +250,7 @@ impl Listener {
         self.refuse(now, packet, ResetCode::NO_CONNECTION)
     }
 
-    /// When [`expire`](Self::expire) must next be called; `None` for never.
+    /// Returns when [`expire`](Self::expire) must next be called, or `None` for never.
     pub const fn deadline(&self) -> Option<Instant> {
         self.wake
     }

@@ -13,7 +13,7 @@ use crate::dccp::{Congestion, ccid2};
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "CCID 2, with which every connection begins, shall not cost an allocation"
+    reason = "CCID 2, with which every connection begins, must not cost an allocation"
 )]
 pub enum SenderHalf {
     /// CCID 2's sender with any control, called directly for speed.

@@ -46,7 +46,7 @@ impl fmt::Debug for Member {
 }
 
 impl CcidKinds {
-    /// The CCIDs that every DCCP configuration supports.
+    /// Returns the CCIDs that every DCCP configuration supports.
     pub fn built_in() -> Self {
         let known = Ccids::default();
         let fixed = |ccid| Some((ccid, Member::Fixed(known.get_shared(ccid)?)));
@@ -116,7 +116,7 @@ impl CcidKinds {
         }
     }
 
-    /// The name under which a CCID's parameters are given.
+    /// Returns the name under which a CCID's parameters are given.
     pub fn key<'a>(&'a self, ccid: Ccid, control: Option<&'a str>) -> Option<&'a str> {
         match self.0.get(&ccid)? {
             Member::Fixed(_) => None,
@@ -125,7 +125,7 @@ impl CcidKinds {
         }
     }
 
-    /// The JSON Schemas of CCIDs' own parameters, each with the key under which they stand.
+    /// Returns the JSON Schemas of CCIDs' own parameters, each with the key under which they stand.
     pub fn schemas<'a>(
         &'a self,
         generator: &'a mut SchemaGenerator,
@@ -136,22 +136,23 @@ impl CcidKinds {
         })
     }
 
-    /// The numbers that are known, in ascending order.
+    /// Returns the numbers that are known, in ascending order.
     pub fn numbers(&self) -> impl Iterator<Item = Ccid> {
         self.0.keys().copied()
     }
 
-    /// Whether the CCID is known.
+    /// Returns whether the CCID is known.
     pub fn contains(&self, ccid: Ccid) -> bool {
         self.0.contains_key(&ccid)
     }
 
-    /// Whether a CCID takes a control.
+    /// Returns whether a CCID takes a control.
     pub fn takes_control(&self, ccid: Ccid) -> bool {
         matches!(self.0.get(&ccid), Some(Member::WithControl(_)))
     }
 
-    /// The CCIDs that satisfy `holds`, formatted as in "2, 3 or 4"; empty if there are none.
+    /// Returns the CCIDs that satisfy `holds`, formatted as in "2, 3 or 4"; empty if there are
+    /// none.
     pub fn listed(&self, holds: impl Fn(Ccid) -> bool) -> String {
         let numbers = self.0.keys().filter(|&&ccid| holds(ccid));
         let mut numbers: Vec<_> = numbers.map(Ccid::to_string).collect();

@@ -46,7 +46,7 @@ pub struct HalfContext<'a> {
 
 /// A congestion control mechanism, with its parameters.
 pub trait Mechanism: fmt::Debug + Send + Sync {
-    /// Its facts. Must always return the same row.
+    /// Returns its facts, always the same row.
     fn row(&self) -> &'static Row;
 
     /// Creates the data-sending half of a connection.
@@ -55,14 +55,14 @@ pub trait Mechanism: fmt::Debug + Send + Sync {
     /// Creates the data-receiving half of a connection.
     fn receiver(&self, context: &HalfContext<'_>) -> ReceiverHalf;
 
-    /// Up to three bits that routers on the path read from a data sender's packet; zero if the
-    /// mechanism uses no such routers.
+    /// Returns up to three bits that routers on the path read from a data sender's packet, or zero
+    /// if the mechanism uses no such routers.
     fn tag(&self, packet: &Packet) -> u8 {
         let _ = packet;
         0
     }
 
-    /// Whether [`Mechanism::tag`] ever returns anything but zero.
+    /// Returns whether [`Mechanism::tag`] ever returns anything but zero.
     fn has_tags(&self) -> bool {
         false
     }

@@ -45,17 +45,17 @@ impl Ccids {
         Arc::make_mut(&mut self.0).insert(ccid, mechanism);
     }
 
-    /// The mechanism of this CCID, if supported.
+    /// Returns the mechanism of this CCID, if supported.
     pub fn get(&self, ccid: Ccid) -> Option<&dyn Mechanism> {
         self.0.get(&ccid).map(Arc::as_ref)
     }
 
-    /// The shared mechanism of this CCID, for use in another table.
+    /// Returns the shared mechanism of this CCID, for use in another table.
     pub fn get_shared(&self, ccid: Ccid) -> Option<Arc<dyn Mechanism>> {
         self.0.get(&ccid).cloned()
     }
 
-    /// The supported CCIDs, in ascending order.
+    /// Returns the supported CCIDs, in ascending order.
     pub fn numbers(&self) -> impl Iterator<Item = Ccid> {
         self.0.keys().copied()
     }

@@ -164,7 +164,7 @@ fn d14_2_a_black_hole_ends_within_seconds() {
     }
 }
 
-/// Without discovery, and without ICMP, the hole is for ever.
+/// Without discovery, and without ICMP, the hole is permanent.
 #[test]
 fn without_discovery_a_black_hole_stays() {
     let config = Config {

@@ -10,7 +10,7 @@ use crate::tcp::reassembly::Range;
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// A loss detection. The commonest needs no memory of its own.
+/// A loss detection. The most common one needs no memory of its own.
 #[derive(Debug)]
 pub(in crate::tcp) enum AnyDetection {
     Duplicates(DuplicateAcks),

@@ -10,8 +10,8 @@ use crate::tcp::sequence::Position;
 
 /// Decides when sent data is lost.
 ///
-/// It hears of every acknowledgement, during a recovery too. A loss that it finds during a recovery
-/// belongs to that one.
+/// It sees every acknowledgement, even during a recovery. A loss that it finds during a recovery
+/// belongs to that recovery.
 pub(in crate::tcp) trait Detection: fmt::Debug + Send {
     /// Handles a duplicate acknowledgement.
     fn on_duplicate(&mut self, news: &News, log: &mut SentLog) -> Found;

@@ -125,8 +125,8 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         (rtt, self.log.delivery_rate(rtt))
     }
 
-    /// Drops the delivery-rate sample of an acknowledgement that the control is not told of, so that
-    /// it is not attributed to the next one.
+    /// Drops the delivery-rate sample of an acknowledgement that is not reported to the control, so
+    /// that it is not attributed to the next one.
     pub(super) fn drop_sample(&mut self) {
         if self.keeps_rates {
             self.log.delivery_rate(None);

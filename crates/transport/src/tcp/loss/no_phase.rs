@@ -1,4 +1,4 @@
-//! What 4.3BSD-Tahoe and TCP Vegas do about a loss, at once.
+//! The immediate reaction of 4.3BSD-Tahoe and TCP Vegas to a loss.
 
 use super::{Begin, News, Phase, Recovery};
 use crate::tcp::sent_log::SentLog;

@@ -48,7 +48,7 @@ pub(in crate::tcp) enum Begin {
     Restart,
 }
 
-/// How a [`Recovery`](super::Recovery) goes on after an acknowledgement of new data.
+/// How a [`Recovery`](super::Recovery) continues after an acknowledgement of new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum Phase {
     /// It continues.

@@ -18,7 +18,7 @@ pub(super) struct SendJitter {
 enum Gate {
     /// The next segment that could be sent starts a delay.
     Shut,
-    /// A delay runs until then.
+    /// A delay runs until this time.
     Until(Instant),
     /// The delay is over: whatever the window permits leaves now.
     Open,

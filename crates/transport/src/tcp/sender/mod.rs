@@ -83,7 +83,8 @@ pub struct Sender {
     /// The timed segment: the byte after it, and when it was sent.
     timed: Option<(u64, Instant)>,
     last_sent: Instant,
-    /// Until when new data is held back after a mark arrived with a window of one segment.
+    /// The time until which new data is held back, after a mark arrived with a window of one
+    /// segment.
     marked_until: Instant,
     /// When `marked_until` or pacing permits the next segment, if one could otherwise leave now.
     held_until: Option<Instant>,
@@ -253,7 +254,7 @@ impl Sender {
         }
     }
 
-    /// Starts the handshake. Writing does so as well.
+    /// Starts the handshake. Writing does so too.
     pub fn connect(&mut self) {
         if self.state == State::Closed {
             self.due.syn = true;
@@ -299,17 +300,17 @@ impl Sender {
         .find_map(|(happened, event)| core::mem::take(happened).then_some(event))
     }
 
-    /// Whether the connection is over: the FIN was acknowledged, or the peer reset it.
+    /// Returns whether the connection is over: the FIN was acknowledged, or the peer reset it.
     pub fn is_over(&self) -> bool {
         self.state == State::Ended
     }
 
-    /// Whether everything that was written has been acknowledged.
+    /// Returns whether everything that was written has been acknowledged.
     pub const fn is_idle(&self) -> bool {
         self.una >= self.end
     }
 
-    /// Bytes of data in a full segment (SMSS), as agreed in the handshake.
+    /// Returns the bytes of data in a full segment (SMSS), as agreed in the handshake.
     pub const fn segment_size(&self) -> u64 {
         self.smss
     }
@@ -334,12 +335,12 @@ impl Sender {
         }
     }
 
-    /// The congestion control.
+    /// Returns the congestion control.
     pub const fn control(&self) -> &SenderControl {
         &self.control
     }
 
-    /// Bytes of heap memory in use: zero for most algorithms.
+    /// Returns the bytes of heap memory in use: zero for most algorithms.
     pub fn heap_size(&self) -> usize {
         self.loss.heap_size()
     }
