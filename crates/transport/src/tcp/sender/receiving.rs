@@ -174,8 +174,6 @@ impl Sender {
         let all_acknowledged_before = self.una >= self.end;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
-        // What pacing still held back has arrived after all.
-        self.due.retransmission = false;
         self.limited = 0;
         let sample = self.sample_rtt(now, ack);
         // If each segment's sending time is known, the sample is the last segment's.
