@@ -95,11 +95,10 @@ impl SentLog {
     /// Records that the bytes from `start` to `end` are sent; those from `data_end` on are a FIN.
     /// Every segment that contains any of the bytes counts as retransmitted; new bytes form their
     /// own segment.
-    #[inline(always)]
+    ///
+    /// Call it only if the log has the times of segments.
     pub(super) fn on_sent(&mut self, now: Instant, start: u64, end: u64, data_end: u64) {
-        if let Some(records) = &mut self.records
-            && records.keeps.times
-        {
+        if let Some(records) = &mut self.records {
             records.on_sent(now, start, end, data_end);
         }
     }
