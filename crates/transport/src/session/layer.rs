@@ -44,12 +44,12 @@ pub trait Layer: Debug + Send {
     fn expire(&mut self, now: Instant);
 }
 
-/// A layer, and what the application has been told about it.
+/// A layer, and what the application knows of it.
 #[derive(Debug)]
 pub(super) struct Layered {
     layer: Box<dyn Layer>,
     events: VecDeque<Event>,
-    /// Whether the application has been told that the layer is ready.
+    /// Whether [`Event::Connected`] has been queued for the application.
     is_announced: bool,
     /// Whether a datagram was refused before.
     was_refused: bool,

@@ -5,6 +5,7 @@ mod ns2_table;
 mod scoreboard;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use skywave_congestion::DeliveryRate;
 use skywave_units::{Duration, Instant};
@@ -68,6 +69,8 @@ struct Records {
     sacks: Scoreboard,
     /// Whether the last SACKs had something new that nobody has asked about yet.
     has_news: bool,
+    /// Whatever begins before this offset and is sent once has arrived or is marked as lost.
+    examined: u64,
     delivery: Option<Box<Delivery>>,
 }
 
@@ -84,6 +87,7 @@ impl SentLog {
                 table: keeps.vegas_table.map(VegasTable::new),
                 sacks: Scoreboard::new(),
                 has_news: false,
+                examined: 0,
                 delivery: keeps.rates.then(|| Box::new(Delivery::new())),
             })
         };
@@ -201,49 +205,42 @@ impl SentLog {
         &mut self,
         below: u64,
         is_first_lost: bool,
-        each: impl FnMut(&SentSegment),
-    ) {
-        let first = self.records.as_ref().and_then(|it| it.segments.front());
-        let Some(&SentSegment {
-            start,
-            transmissions,
-            ..
-        }) = first
-        else {
-            return;
-        };
-        let are_repeated_lost = is_first_lost && transmissions > 1;
-        self.mark_lost(
-            below.max(start + 1),
-            |sent| {
-                is_first_lost && sent.start == start
-                    || sent.start < below && (are_repeated_lost || sent.transmissions == 1)
-            },
-            each,
-        );
-    }
-
-    /// Passes all segments that have not arrived to `each`, once per transmission.
-    pub(super) fn take_all(&mut self, each: impl FnMut(&SentSegment)) {
-        self.mark_lost(u64::MAX, |_| true, each);
-    }
-
-    fn mark_lost(
-        &mut self,
-        below: u64,
-        is_lost: impl Fn(&SentSegment) -> bool,
         mut each: impl FnMut(&SentSegment),
     ) {
         let Some(records) = &mut self.records else {
             return;
         };
-        let segments = records.segments.iter_mut();
-        for sent in segments.take_while(|sent| sent.start < below) {
-            let has_arrived = records.sacks.skip(sent.start) >= sent.end;
-            if !sent.is_lost && !has_arrived && is_lost(sent) {
-                sent.is_lost = true;
-                each(sent);
-            }
+        let Some(first) = records.segments.front() else {
+            return;
+        };
+        let are_repeated_lost = is_first_lost && first.transmissions > 1;
+        if is_first_lost {
+            records.mark_lost(0..1, |_| true, &mut each);
+        }
+        // A window may have many thousands of segments, and each acknowledgement asks.
+        let from = if are_repeated_lost {
+            0
+        } else {
+            records.examined
+        };
+        let bound = |offset| {
+            let segments = &records.segments;
+            segments.partition_point(|sent| sent.start < offset)
+        };
+        let range = bound(from)..bound(below.max(from));
+        records.mark_lost(
+            range,
+            |sent| are_repeated_lost || sent.transmissions == 1,
+            &mut each,
+        );
+        records.examined = records.examined.max(below);
+    }
+
+    /// Passes all segments that have not arrived to `each`, once per transmission.
+    pub(super) fn take_all(&mut self, mut each: impl FnMut(&SentSegment)) {
+        if let Some(records) = &mut self.records {
+            let all = 0..records.segments.len();
+            records.mark_lost(all, |_| true, &mut each);
         }
     }
 
@@ -277,6 +274,23 @@ impl SentLog {
 }
 
 impl Records {
+    /// Marks those of these segments that have neither arrived nor been marked since they were last
+    /// sent, and passes them to `each`.
+    fn mark_lost(
+        &mut self,
+        range: Range<usize>,
+        is_lost: impl Fn(&SentSegment) -> bool,
+        each: &mut impl FnMut(&SentSegment),
+    ) {
+        for sent in self.segments.range_mut(range) {
+            let has_arrived = self.sacks.skip(sent.start) >= sent.end;
+            if !sent.is_lost && !has_arrived && is_lost(sent) {
+                sent.is_lost = true;
+                each(sent);
+            }
+        }
+    }
+
     fn on_sent(&mut self, now: Instant, start: u64, end: u64, data_end: u64) {
         let first = self.segments.partition_point(|sent| sent.end <= start);
         let again = self.segments.range_mut(first..);
@@ -418,6 +432,43 @@ mod tests {
         log.on_timeout();
         log.on_sent(at(200), 1, 31, FAR);
         assert_eq!(acked(&mut log, 300, 51), Some(50));
+    }
+
+    /// The first bytes of the segments that are passed as lost.
+    fn lost(log: &mut SentLog, below: u64, is_first_lost: bool) -> Vec<u64> {
+        let mut lost = Vec::new();
+        log.take_lost(below, is_first_lost, |sent| lost.push(sent.start));
+        lost
+    }
+
+    #[test]
+    fn each_transmission_is_lost_once() {
+        let mut log = SentLog::new(Keeps {
+            sacks: true,
+            ..TIMES
+        });
+        for start in (1..101).step_by(10) {
+            log.on_sent(at(start), start, start + 10, FAR);
+        }
+        log.on_sack(
+            at(200),
+            &[block(31, 41), block(51, 61)],
+            SPACE,
+            position(1, 101),
+        );
+        assert_eq!(lost(&mut log, 51, false), [1, 11, 21, 41]);
+        assert!(lost(&mut log, 51, true).is_empty());
+        assert_eq!(lost(&mut log, 71, false), [61]);
+        // A retransmission is not lost because of the same SACKs.
+        log.on_sent(at(300), 1, 11, FAR);
+        log.on_sent(at(300), 11, 21, FAR);
+        assert!(lost(&mut log, 71, false).is_empty());
+        // If the first one is, so are the others.
+        assert_eq!(lost(&mut log, 71, true), [1, 11]);
+        assert!(lost(&mut log, 71, true).is_empty());
+        let mut all = Vec::new();
+        log.take_all(|sent| all.push(sent.start));
+        assert_eq!(all, [71, 81, 91]);
     }
 
     /// What happens to a sender's log.

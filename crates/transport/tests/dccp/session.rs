@@ -144,7 +144,7 @@ fn received(network: &mut Network<Session>, side: Side) -> Vec<Bytes> {
     })
 }
 
-/// When each end is told that it is connected.
+/// When each end reports that it is connected.
 fn connected_at(network: &mut Network<Session>) -> [Option<Duration>; 2] {
     let mut at = [None; 2];
     while at.contains(&None) && network.step(Instant::ZERO + Duration::from_secs(100)) {
@@ -205,16 +205,16 @@ fn a_session_that_is_over_before_its_layer_is_ready_says_so() {
     network.apply(Client, |end, now| end.abort(now));
     let sent = network.apply(Client, |end, _| end.send(Payload::Synthetic(1)));
     assert_eq!(sent, Err(SendError::Closed));
-    let told = events(&mut network, Client);
+    let seen = events(&mut network, Client);
     assert!(
         matches!(
-            &told[..],
+            &seen[..],
             [Event::Closed {
                 cause: Cause::Aborted,
                 ..
             }]
         ),
-        "{told:?}"
+        "{seen:?}"
     );
 }
 
@@ -304,10 +304,10 @@ fn sizes_leave_room_for_the_layer() {
         mps,
         network.get(Client).connection().mps() - OVERHEAD as u32
     );
-    let told = events(&mut network, Client);
+    let seen = events(&mut network, Client);
     assert!(
-        matches!(told.last(), Some(Event::PathMtu { mps: told, .. }) if *told == mps),
-        "{told:?}"
+        matches!(seen.last(), Some(Event::PathMtu { mps: seen, .. }) if *seen == mps),
+        "{seen:?}"
     );
 }
 
@@ -318,17 +318,17 @@ fn both_ends_close_normally() {
     network.apply(Client, |end, now| end.close(now));
     network.run_for(Duration::from_secs(10));
     for side in Side::BOTH {
-        let told = events(&mut network, side);
+        let seen = events(&mut network, side);
         assert!(
             matches!(
-                &told[..],
+                &seen[..],
                 [Event::Closed {
                     code: ResetCode::CLOSED,
                     cause: Cause::Closed,
                     ..
                 }]
             ),
-            "{told:?}"
+            "{seen:?}"
         );
     }
 }

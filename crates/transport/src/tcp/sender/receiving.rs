@@ -212,7 +212,7 @@ impl Sender {
             }
             OnProgress::Overdue => {
                 self.control.on_ack(&summary);
-                self.tell_lost_packets(now, true);
+                self.report_lost_packets(now, true);
                 if self.flight() > 0 {
                     self.due.retransmission = true;
                     if !self.config.recovery.times_retransmissions() {
@@ -224,7 +224,7 @@ impl Sender {
                 }
             }
             OnProgress::Recovery(Phase::Partial { retransmit, .. }) => {
-                self.tell_lost_packets(now, retransmit);
+                self.report_lost_packets(now, retransmit);
                 self.on_partial(retransmit);
             }
             OnProgress::Recovery(Phase::Full) => self.on_recovered(&summary),
@@ -311,12 +311,12 @@ impl Sender {
 
     fn repair(&mut self, now: Instant, answer: OnDuplicate) {
         match answer {
-            OnDuplicate::Wait => self.tell_lost_packets(now, false),
+            OnDuplicate::Wait => self.report_lost_packets(now, false),
             OnDuplicate::Loss { begin, is_repeated } => {
                 self.begin_recovery(now, begin, is_repeated);
             }
             OnDuplicate::Retransmit => {
-                self.tell_lost_packets(now, true);
+                self.report_lost_packets(now, true);
                 self.restart_with_retransmission(now);
             }
         }
@@ -325,10 +325,10 @@ impl Sender {
 
     fn begin_recovery(&mut self, now: Instant, begin: Begin, is_repeated: bool) {
         match begin {
-            Begin::Restart => self.tell_all_lost(now),
-            Begin::Retransmit | Begin::Wait => self.tell_lost_packets(now, true),
+            Begin::Restart => self.report_all_lost(now),
+            Begin::Retransmit | Begin::Wait => self.report_lost_packets(now, true),
         }
-        self.tell_loss(now, is_repeated);
+        self.report_loss(now, is_repeated);
         match begin {
             Begin::Retransmit => self.restart_with_retransmission(now),
             Begin::Wait => self.counters.fast_retransmits += 1,
@@ -350,7 +350,7 @@ impl Sender {
     }
 
     /// Reports the packets that are newly known to be lost, if the control asks for them.
-    fn tell_lost_packets(&mut self, now: Instant, is_first_lost: bool) {
+    fn report_lost_packets(&mut self, now: Instant, is_first_lost: bool) {
         let at = self.position();
         let control = &mut self.control;
         self.loss.take_lost(at, is_first_lost, |segment| {
@@ -359,7 +359,7 @@ impl Sender {
     }
 
     /// Reports all packets that have not arrived as lost, because they will be sent again.
-    fn tell_all_lost(&mut self, now: Instant) {
+    fn report_all_lost(&mut self, now: Instant) {
         let control = &mut self.control;
         self.loss.take_all(|segment| {
             control.on_packet_lost(&lost_packet(now, segment));
@@ -367,7 +367,7 @@ impl Sender {
     }
 
     /// Reports a loss: the control reduces the window, and the peer is told (CWR).
-    fn tell_loss(&mut self, now: Instant, is_repeated: bool) {
+    fn report_loss(&mut self, now: Instant, is_repeated: bool) {
         self.ecn.on_reduced(self.max);
         let lost = self.loss.lost(self.position());
         self.control.on_loss(&Loss {
@@ -412,9 +412,9 @@ impl Sender {
     pub(super) fn on_timeout(&mut self, now: Instant) {
         self.counters.timeouts += 1;
         self.ecn.on_reduced(self.max);
-        self.tell_all_lost(now);
-        self.control.on_timeout(now, self.flight_at_loss());
         self.loss.on_timeout(now, self.position());
+        self.report_all_lost(now);
+        self.control.on_timeout(now, self.flight_at_loss());
         self.nxt = self.una;
         self.limited = 0;
         self.timed = None;

@@ -113,11 +113,10 @@ impl Scoreboard {
 
     /// The first unSACKed byte at or after `from`.
     pub(in crate::tcp) fn skip(&self, from: u64) -> u64 {
-        let covering = self
-            .sacked()
-            .iter()
-            .find(|range| range.start <= from && from < range.end);
-        covering.map_or(from, |range| range.end)
+        let sacked = self.sacked();
+        let next = sacked.get(sacked.partition_point(|range| range.end <= from));
+        next.filter(|range| range.start <= from)
+            .map_or(from, |range| range.end)
     }
 
     /// IsLost () of RFC 6675 for all bytes at once. UnSACKed bytes below this offset are lost:
