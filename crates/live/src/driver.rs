@@ -154,7 +154,7 @@ impl Driver {
                 self.run.check()?;
                 let samples = self.run.samples()?;
                 let elapsed = now - Instant::ZERO;
-                interrupted = !progress(Progress::Running { elapsed, samples }) && now < end;
+                interrupted = !progress(Progress::Running { elapsed, samples });
                 if interrupted {
                     break;
                 }
@@ -178,6 +178,7 @@ impl Driver {
         let (results, testbed, strays) = self.run.finish(elapsed)?;
         let report = Report {
             elapsed_s: elapsed.as_secs_f64(),
+            whole: now >= end,
             interrupted,
             lateness: testbed.lateness.summary(),
             overflows: self.overflows,

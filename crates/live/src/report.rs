@@ -8,7 +8,9 @@ use skywave_emulate::LatenessSummary;
 pub struct Report {
     /// How long it ran, in seconds.
     pub elapsed_s: f64,
-    /// Whether it was told to end before the scenario's duration was over.
+    /// Whether it ran for the scenario's whole duration.
+    pub whole: bool,
+    /// Whether it was told to end. A run that is told so when its duration is over is whole.
     pub interrupted: bool,
     /// How late packets left the network, relative to the time at which its links delivered them.
     /// Absent: none has left.

@@ -175,12 +175,13 @@ def run_both(
             if not lived:
                 raise
             break
+        if run.is_whole:
+            simulated.append(results)
+            lived.append(run)
         if run.is_interrupted:
             if not lived:
                 raise KeyboardInterrupt
             break
-        simulated.append(results)
-        lived.append(run)
     return Both(scenario, runs, simulated, lived)
 
 

@@ -33,8 +33,13 @@ class Lived:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether it ended before the scenario's duration was over."""
+        """Whether it was told to end, by Ctrl-C or by ``progress``."""
         return bool(self.verdict.report["interrupted"])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it ran for the scenario's whole duration, as one interrupted at its end did."""
+        return bool(self.verdict.report["whole"])
 
 
 def run_live(

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class Verdict(verdict.Verdict):
     """How far a run can be believed.
 
-    ``report`` also has ``elapsed_s``, ``interrupted``, and as counts of packets ``overflows``,
-    ``undelivered``, ``unsent``, ``unknown`` and ``malformed``.
+    ``report`` also has ``elapsed_s``, ``whole``, ``interrupted``, and as counts of packets
+    ``overflows``, ``undelivered``, ``unsent``, ``unknown`` and ``malformed``.
     """
 
     def doubts(self) -> Iterator[str]:
