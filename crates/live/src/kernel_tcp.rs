@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use skywave_emulate::Namespace;
 use skywave_scenario::KernelTcpSpec;
-use skywave_sim::{HostStats, Supply};
+use skywave_sim::{EndStats, Supply};
 use socket2::{Domain, Socket, Type};
 
 use crate::socket_options::{of_sender, tcp_info};
@@ -164,31 +164,31 @@ impl KernelTcp {
     }
 
     /// Returns the state of the sender.
-    pub(crate) fn sender_stats(&self) -> io::Result<HostStats> {
+    pub(crate) fn sender_stats(&self) -> io::Result<EndStats> {
         if self.stage == Stage::Idle {
-            return Ok(HostStats {
+            return Ok(EndStats {
                 is_idle: true,
-                ..HostStats::default()
+                ..EndStats::default()
             });
         }
         let stats = of_sender(&tcp_info(self.sender.as_fd())?);
         let has_all = !self.supply.is_endless && self.written >= self.supply.bytes;
-        Ok(HostStats {
+        Ok(EndStats {
             is_idle: stats.is_idle && has_all,
             ..stats
         })
     }
 
     /// Returns the state of the receiver.
-    pub(crate) fn receiver_stats(&self) -> io::Result<HostStats> {
+    pub(crate) fn receiver_stats(&self) -> io::Result<EndStats> {
         let segments = match &self.receiver {
             Some(socket) => tcp_info(socket.as_fd())?.tcpi_data_segs_in,
             None => self.segments,
         };
-        Ok(HostStats {
+        Ok(EndStats {
             delivered_packets: u64::from(segments),
             delivered_bytes: self.delivered,
-            ..HostStats::default()
+            ..EndStats::default()
         })
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use skywave_sim::HostStats;
+use skywave_sim::EndStats;
 use skywave_units::Duration;
 
 /// From this value on, ssthresh means none (`TCP_INFINITE_SSTHRESH`).
@@ -53,10 +53,10 @@ unsafe fn option<T>(socket: BorrowedFd<'_>, level: i32, name: i32) -> io::Result
 }
 
 /// Returns the state of a sender.
-pub(crate) fn of_sender(info: &libc::tcp_info) -> HostStats {
+pub(crate) fn of_sender(info: &libc::tcp_info) -> EndStats {
     let micros = |micros: u64| Duration::from_micros(micros);
     let in_flight = info.tcpi_unacked + info.tcpi_retrans;
-    HostStats {
+    EndStats {
         packets_sent: u64::from(info.tcpi_data_segs_out),
         bytes_sent: info.tcpi_bytes_sent,
         retransmissions: u64::from(info.tcpi_total_retrans),
@@ -69,6 +69,6 @@ pub(crate) fn of_sender(info: &libc::tcp_info) -> HostStats {
         pipe: in_flight.saturating_sub(info.tcpi_sacked + info.tcpi_lost),
         srtt: (info.tcpi_rtt > 0).then(|| micros(info.tcpi_rtt.into())),
         is_idle: info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0,
-        ..HostStats::default()
+        ..EndStats::default()
     }
 }

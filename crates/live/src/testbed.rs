@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use skywave_emulate::{Clock, EmulateError, Lateness, Namespace};
 use skywave_sim::live::{Encapsulation, EndKind, LiveEnd, Outside};
-use skywave_sim::{FlowId, HostId, HostStats, RunError, Supply};
+use skywave_sim::{EndStats, FlowId, HostId, RunError, Supply};
 use skywave_units::Instant;
 use skywave_wire::ip::IpPacket;
 use skywave_wire::udp;
@@ -183,7 +183,7 @@ impl Outside for Testbed {
         self.with_connection(flow, |connection| connection.supply(supply));
     }
 
-    fn stats(&mut self, host: HostId) -> HostStats {
+    fn stats(&mut self, host: HostId) -> EndStats {
         let connection = &self.connections[&host.flow()];
         let stats = if host.is_sender() {
             connection.sender_stats()

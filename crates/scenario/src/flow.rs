@@ -2,10 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{self, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use skywave_path::CLASSES;
-use skywave_traffic::Carrier;
+use skywave_transport::Carrier;
+use skywave_transport::peer::TransportSelection;
 use skywave_units::{Bytes, Duration};
 
 use crate::check::{check, check_ends, check_name, no_such};
@@ -54,9 +59,8 @@ pub struct FlowSpec {
 }
 
 /// A transport protocol.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
-#[schemars(rename = "Transport")]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[schemars(rename = "Transport", rename_all = "kebab-case")]
 pub enum TransportSpec {
     /// TCP.
     Tcp(TcpSpec),
@@ -66,6 +70,67 @@ pub enum TransportSpec {
     Udp(UdpSpec),
     /// The TCP of the Linux kernel, in runs on the real clock.
     KernelTcp(KernelTcpSpec),
+    /// Another transport of the [registry](Registry::transports).
+    #[schemars(skip)]
+    Other(TransportSelection),
+}
+
+impl Serialize for TransportSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = match self {
+            Self::Other(selection) => return selection.serialize(serializer),
+            _ => serializer.serialize_map(Some(1))?,
+        };
+        match self {
+            Self::Tcp(tcp) => map.serialize_entry(Self::TCP, tcp)?,
+            Self::Dccp(dccp) => map.serialize_entry(Self::DCCP, dccp)?,
+            Self::Udp(udp) => map.serialize_entry(Self::UDP, udp)?,
+            Self::KernelTcp(tcp) => map.serialize_entry(Self::KERNEL_TCP, tcp)?,
+            Self::Other(_) => {}
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for TransportSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TransportVisitor)
+    }
+}
+
+struct TransportVisitor;
+
+impl<'de> Visitor<'de> for TransportVisitor {
+    type Value = TransportSpec;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a transport with its parameters: { tcp = { .. } }")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<TransportSpec, E> {
+        if TransportSpec::BUILT_IN.contains(&name) {
+            return Err(E::custom(format!(
+                "give the parameters too, if only {{ {name} = {{}} }}"
+            )));
+        }
+        Ok(TransportSpec::Other(TransportSelection::named(name)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TransportSpec, A::Error> {
+        let wrong = || de::Error::custom("give one transport: { tcp = { .. } }");
+        let name: String = map.next_key()?.ok_or_else(wrong)?;
+        let transport = match &*name {
+            TransportSpec::TCP => TransportSpec::Tcp(map.next_value()?),
+            TransportSpec::DCCP => TransportSpec::Dccp(map.next_value()?),
+            TransportSpec::UDP => TransportSpec::Udp(map.next_value()?),
+            TransportSpec::KERNEL_TCP => TransportSpec::KernelTcp(map.next_value()?),
+            _ => TransportSpec::Other(TransportSelection::from_entry(name, &mut map)?),
+        };
+        if map.next_key::<String>()?.is_some() {
+            return Err(wrong());
+        }
+        Ok(transport)
+    }
 }
 
 /// UDP has no parameters.
@@ -77,7 +142,7 @@ pub struct UdpSpec {}
 /// The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its place, with
 /// the same control and segment, and SACK.
 ///
-/// The kernel counts duplicates among the packets that it delivers, and does not tell timeouts.
+/// The kernel counts duplicates as delivered packets, and does not report timeouts.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "KernelTcp")]
 #[serde(default, deny_unknown_fields)]
@@ -158,11 +223,13 @@ impl FlowSpec {
             &format!("{field}.class"),
             || format!("there is no class {}: use 0 to {}", self.class, CLASSES - 1),
         )?;
-        self.transport.validate(&format!("{field}.transport"))?;
+        let transport = format!("{field}.transport");
+        self.transport.validate(&transport)?;
+        let carrier = self.transport.carrier(registry, &transport)?;
         let field = format!("{field}.source");
         let source = self.source.read(&registry.sources);
         let source = source.map_err(|error| error.within(&field))?;
-        let verdict = source.check_carrier(self.transport.carrier());
+        let verdict = source.check_carrier(carrier);
         verdict.map_err(|message| ScenarioError::new(field, message))
     }
 }
@@ -202,13 +269,40 @@ impl FlowSpec {
 }
 
 impl TransportSpec {
-    /// Returns what the transport carries.
-    pub const fn carrier(&self) -> Carrier {
+    const TCP: &str = "tcp";
+    const DCCP: &str = "dccp";
+    const UDP: &str = "udp";
+    const KERNEL_TCP: &str = "kernel-tcp";
+
+    /// The transports that every registry has.
+    pub(crate) const BUILT_IN: [&str; 4] = [Self::TCP, Self::DCCP, Self::UDP, Self::KERNEL_TCP];
+
+    /// Returns its name in a scenario.
+    pub fn name(&self) -> &str {
         match self {
+            Self::Tcp(_) => Self::TCP,
+            Self::Dccp(_) => Self::DCCP,
+            Self::Udp(_) => Self::UDP,
+            Self::KernelTcp(_) => Self::KERNEL_TCP,
+            Self::Other(other) => other.name(),
+        }
+    }
+
+    /// Returns what the transport carries.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] within `field` if it is unknown, or a parameter of it is wrong.
+    pub fn carrier<B: Backend>(
+        &self,
+        registry: &Registry<B>,
+        field: &str,
+    ) -> Result<Carrier, ScenarioError> {
+        Ok(match self {
             Self::Tcp(_) | Self::KernelTcp(_) => Carrier::Stream,
             Self::Dccp(_) => Carrier::Datagrams,
             Self::Udp(UdpSpec {}) => Carrier::BareDatagrams,
-        }
+            Self::Other(other) => registry.transport(other, field)?.carrier(),
+        })
     }
 
     /// Replaces the given parameters of the control with the complete set, including defaults.
@@ -221,6 +315,11 @@ impl TransportSpec {
             Self::Tcp(tcp) => tcp.complete(registry, &format!("{field}.tcp")),
             Self::Dccp(dccp) => dccp.complete(registry, &format!("{field}.dccp")),
             Self::Udp(UdpSpec {}) | Self::KernelTcp(_) => Ok(()),
+            Self::Other(other) => {
+                registry.transport(other, field)?;
+                let found = other.complete(&registry.transports);
+                found.map(drop).map_err(|error| error.within(field).into())
+            }
         }
     }
 
@@ -230,6 +329,8 @@ impl TransportSpec {
             Self::Dccp(dccp) => dccp.validate(&format!("{field}.dccp")),
             Self::Udp(UdpSpec {}) => Ok(()),
             Self::KernelTcp(tcp) => tcp.validate(&format!("{field}.kernel-tcp")),
+            // Whoever reads it from the registry learns what is wrong.
+            Self::Other(_) => Ok(()),
         }
     }
 }

@@ -11,7 +11,10 @@ use skywave_path::{
 use skywave_registry::{Choice, Found, OpenSet, ParameterError, Value, unknown};
 use skywave_traffic::{SourceChoice, Sources, register_built_in_sources};
 use skywave_transport::dccp::mechanism::CcidKinds;
+use skywave_transport::peer::{TransportChoice, TransportKind, TransportSelection, Transports};
 use skywave_transport::tcp::{AnyTransport, TcpControlKind, TcpControls, built_in_tcp_controls};
+
+use crate::{ScenarioError, TransportSpec};
 
 /// What runs scenarios: a simulator, or an emulator in real time.
 pub trait Backend: Sized + 'static {
@@ -45,6 +48,8 @@ pub struct Registry<B: Backend> {
     pub tcp_controls: TcpControls,
     /// DCCP's CCIDs.
     pub ccids: CcidKinds,
+    /// Transports besides TCP, DCCP and UDP.
+    pub transports: Transports,
     /// Probes, by the name of their table.
     pub probes: OpenSet<B::Probe>,
 }
@@ -67,6 +72,7 @@ impl<B: Backend> Default for Registry<B> {
             controls: built_in_controls(),
             tcp_controls: built_in_tcp_controls(),
             ccids: CcidKinds::built_in(),
+            transports: Transports::new(TransportChoice::KIND),
             probes: OpenSet::new("table"),
         };
         B::register_probes(&mut registry.probes);
@@ -115,6 +121,27 @@ impl<B: Backend> Registry<B> {
         })
     }
 
+    /// Returns the transport that `selection` names.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] within `field` if it is unknown, or a parameter of it is wrong.
+    pub fn transport(
+        &self,
+        selection: &TransportSelection,
+        field: &str,
+    ) -> Result<Arc<dyn TransportKind>, ScenarioError> {
+        let name = selection.name();
+        if !self.transports.contains(name) {
+            let built_in = TransportSpec::BUILT_IN.into_iter();
+            let mut known: Vec<_> = built_in.chain(self.transports.names()).collect();
+            known.sort_unstable();
+            let message = unknown(TransportChoice::KIND, name, &known);
+            return Err(ScenarioError::new(field, message));
+        }
+        let found = selection.read(&self.transports);
+        found.map_err(|error| error.within(field).into())
+    }
+
     /// Returns whether TCP has a control `name`.
     pub fn has_tcp_control(&self, name: &str) -> bool {
         self.tcp_controls.contains(name) || self.controls.contains(name)
@@ -131,6 +158,7 @@ impl<B: Backend> Clone for Registry<B> {
             controls: self.controls.clone(),
             tcp_controls: self.tcp_controls.clone(),
             ccids: self.ccids.clone(),
+            transports: self.transports.clone(),
             probes: self.probes.clone(),
         }
     }
@@ -146,6 +174,7 @@ impl<B: Backend> fmt::Debug for Registry<B> {
             .field("controls", &self.controls)
             .field("tcp_controls", &self.tcp_controls)
             .field("ccids", &self.ccids)
+            .field("transports", &self.transports)
             .field("probes", &self.probes)
             .finish()
     }

@@ -25,6 +25,7 @@ impl<B: Backend> Registry<B> {
         let losses = forms(&self.losses, &mut generator);
         let traces = forms(&self.traces, &mut generator);
         let sources = forms(&self.sources, &mut generator);
+        let transports = forms(&self.transports, &mut generator);
         let tcp = self.tcp_parameters(&mut generator);
         let dccp = self.dccp_parameters(&mut generator);
         let mut definitions = generator.take_definitions(true);
@@ -35,8 +36,11 @@ impl<B: Backend> Registry<B> {
         definitions[LossChoice::DEFINITION] = json!({ "description": loss, "oneOf": losses });
         let source = json!({ "description": "An application.", "oneOf": sources });
         definitions[SourceChoice::DEFINITION] = source;
-        if let Value::Array(given) = &mut definitions[TraceChoice::DEFINITION]["oneOf"] {
-            given.extend(traces);
+        for (definition, members) in [(TraceChoice::DEFINITION, traces), ("Transport", transports)]
+        {
+            if let Value::Array(given) = &mut definitions[definition]["oneOf"] {
+                given.extend(members);
+            }
         }
 
         let controls = control_schema(tcp.keys());

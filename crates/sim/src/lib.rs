@@ -63,6 +63,8 @@ pub use skywave_scenario::{
 pub use skywave_traffic::{
     Carrier, Journal, Made, Playout, SendingEnd, Setup, Source, SourceKind, Sources, Transfer,
 };
+pub use skywave_transport::EndStats;
+pub use skywave_transport::peer::{Peer, PeerSetup, TransportKind, TransportSelection, Transports};
 pub use warning::Warning;
 pub use watching::backend::{
     ColumnSchema, Registry, Simulator, TableSchema, register_probe, tables,
@@ -71,7 +73,7 @@ pub use watching::physics;
 pub use watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
 pub use watching::record::{Record, What};
 pub use watching::table::{Table, Value};
-pub use world::host::{HostStats, Supply};
+pub use world::host::Supply;
 pub use world::ids::{FlowId, HostId};
 pub use world::observe::Observer;
 pub use world::packet::Frame;

@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use bytes::Bytes;
 use skywave_sim::live::{Encapsulation, LiveEnd, LiveRun, Outside, PreparedRun};
-use skywave_sim::{HostId, HostStats, Registry, Results, RunOptions, Scenario, Supply, run};
+use skywave_sim::{EndStats, HostId, Registry, Results, RunOptions, Scenario, Supply, run};
 use skywave_units::{Duration, Instant};
 use skywave_wire::ip::IpPacket;
 
@@ -37,8 +37,8 @@ impl Outside for AtOnce {
 
     fn supply(&mut self, _: HostId, _: Supply) {}
 
-    fn stats(&mut self, _: HostId) -> HostStats {
-        HostStats::default()
+    fn stats(&mut self, _: HostId) -> EndStats {
+        EndStats::default()
     }
 }
 

@@ -11,7 +11,7 @@ use qlog::events::quic::{AckedRanges, PacketType, QuicFrame};
 use qlog::events::{Event as Logged, EventData};
 use qlog::reader::{Event as Read, QlogSeqReader};
 use skywave_sim::{
-    Event, HostStats, HostView, Observer, PacketView, Registry, RunError, RunOptions, Scenario,
+    EndStats, Event, HostView, Observer, PacketView, Registry, RunError, RunOptions, Scenario,
     run_observed,
 };
 use skywave_units::{Duration, Instant};
@@ -43,7 +43,7 @@ struct Witness {
     dropped: BTreeSet<u64>,
     received: usize,
     /// Every state of its congestion control.
-    states: Vec<(Instant, HostStats)>,
+    states: Vec<(Instant, EndStats)>,
 }
 
 impl Observer for Witness {
@@ -196,10 +196,10 @@ fn numbers(ranges: &AckedRanges) -> BTreeSet<u64> {
 fn metrics_are_those_of_congestion_control() {
     for (flow, dccp) in [("dccp", ""), ("tcp", "")] {
         let (events, witness) = logged(&scenario(dccp), flow);
-        let mut changes: Vec<(Instant, HostStats)> = Vec::new();
+        let mut changes: Vec<(Instant, EndStats)> = Vec::new();
         for (at, stats) in witness.states {
-            let state = |stats: &HostStats| {
-                let HostStats {
+            let state = |stats: &EndStats| {
+                let EndStats {
                     cwnd,
                     ssthresh,
                     pipe,

@@ -89,11 +89,11 @@ impl Source for File {
     }
 
     fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
-        self.is_open = true;
         let bytes = (!self.is_unlimited).then_some(self.remaining);
         if transport.write(bytes) {
             self.remaining = 0;
         } else {
+            self.is_open = true;
             self.refill(now, transport);
         }
         None

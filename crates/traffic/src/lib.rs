@@ -67,7 +67,6 @@ mod journal;
 mod on_off;
 mod poisson;
 mod replay;
-mod sending_end;
 mod source;
 mod voice;
 mod web;
@@ -81,9 +80,9 @@ pub use journal::{Journal, Made, Transfer};
 pub use on_off::{ExponentialSpec, OnOffSpec, ParetoSpec, PeriodSpec};
 pub use poisson::PoissonSpec;
 pub use replay::ReplaySpec;
-pub use sending_end::SendingEnd;
+pub use skywave_transport::{Carrier, SendingEnd};
 pub use source::{
-    Carrier, CheckedSource, Playout, Setup, Source, SourceChoice, SourceKind, SourceSpec, Sources,
+    CheckedSource, Playout, Setup, Source, SourceChoice, SourceKind, SourceSpec, Sources,
 };
 pub use voice::{AdaptSpec, Stamp, TalkspurtSpec, VoiceSpec};
 pub use web::{FileSizeSpec, ThinkSpec, WebSpec};

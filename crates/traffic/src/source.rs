@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
 use skywave_units::{Duration, Instant};
 
-use crate::{Codec, Journal, SendingEnd};
+use crate::{Carrier, Codec, Journal, SendingEnd};
 
 /// The sending application of a flow.
 pub trait Source: fmt::Debug + Send {
@@ -80,17 +80,6 @@ pub trait SourceKind: Send + Sync {
 
     /// Builds the source of a flow.
     fn build(&self, setup: &Setup<'_>) -> Box<dyn Source>;
-}
-
-/// What a transport carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carrier {
-    /// A byte stream, with congestion control: TCP.
-    Stream,
-    /// Datagrams in connections, with congestion control: DCCP.
-    Datagrams,
-    /// Datagrams without connections or congestion control: UDP.
-    BareDatagrams,
 }
 
 /// How the receiver of a voice call plays its frames.

@@ -108,8 +108,13 @@ extern crate self as skywave_transport;
 pub mod dccp;
 mod dplpmtud;
 mod end;
+pub mod peer;
+mod sending_end;
 pub mod session;
+mod status;
 pub mod tcp;
 pub mod udp;
 
 pub use end::{Drain, Drained, Driven, End, Transmit};
+pub use sending_end::{Carrier, SendingEnd};
+pub use status::{EndStats, Status};

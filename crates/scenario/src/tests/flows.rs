@@ -15,7 +15,7 @@ fn errors_of_flows_name_their_field() {
             "tcp = {}",
             "sctp = {}",
             "flows[0].transport",
-            "unknown variant `sctp`",
+            "\"sctp\" is not a known transport: use dccp, kernel-tcp, tcp, udp",
         ),
         (
             "start = \"1 s\"",

@@ -154,7 +154,8 @@ fn parsers_errors_are_in_plain_words() {
         ),
         (
             r#"{ "flows": [{ "transport": 0.01 }] }"#,
-            "flows[0].transport: give one of its forms, as { name = { .. } }",
+            "flows[0].transport: invalid type: floating point `0.01`, expected a transport with its \
+             parameters: { tcp = { .. } }",
         ),
     ] {
         let error = Scenario::from_json(text, &Registry::default()).unwrap_err();

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use skywave_scenario::{FlowSpec, LinkSpec, Scenario, ScenarioError, TransportSpec};
-use skywave_traffic::{Carrier, SourceKind};
-use skywave_units::{Duration, Instant};
+use skywave_traffic::SourceKind;
+use skywave_units::{Bytes, Duration, Instant};
 use skywave_wire::{tcp, udp};
 
 use crate::running::build::Build;
@@ -110,17 +110,14 @@ fn abridged((field, mut warnings): (&str, Vec<Warning>)) -> Vec<Warning> {
 /// Returns the routes and the sizes of the packets that a flow sends one after the other until its first
 /// data has arrived.
 fn legs(flow: &FlowSpec, source: &dyn SourceKind, [forward, back]: [Way; 2]) -> Vec<(Way, u32)> {
-    let data = match &flow.transport {
-        TransportSpec::Tcp(tcp) => EMPTY + tcp.segment.get() as u32,
-        TransportSpec::KernelTcp(tcp) => EMPTY + tcp.segment.get() as u32,
-        TransportSpec::Dccp(_) | TransportSpec::Udp(_) => {
-            IP_HEADER + udp::Datagram::HEADER_LEN as u32 + source.datagram() as u32
-        }
-    };
-    match flow.transport.carrier() {
-        Carrier::Stream | Carrier::Datagrams => {
-            vec![(forward, EMPTY), (back, EMPTY), (forward, data)]
-        }
-        Carrier::BareDatagrams => vec![(forward, data)],
+    let segment = |bytes: Bytes| EMPTY + bytes.get() as u32;
+    let datagram = IP_HEADER + udp::Datagram::HEADER_LEN as u32 + source.datagram() as u32;
+    let after_handshake = |data| vec![(forward, EMPTY), (back, EMPTY), (forward, data)];
+    match &flow.transport {
+        TransportSpec::Tcp(tcp) => after_handshake(segment(tcp.segment)),
+        TransportSpec::KernelTcp(tcp) => after_handshake(segment(tcp.segment)),
+        TransportSpec::Dccp(_) => after_handshake(datagram),
+        // Whether another transport has a handshake is not known; its data takes this long at least.
+        TransportSpec::Udp(_) | TransportSpec::Other(_) => vec![(forward, datagram)],
     }
 }

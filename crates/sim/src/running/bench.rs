@@ -202,7 +202,7 @@ impl Bench {
             network: build.network,
             hosts: build.hosts,
             applications: build.applications,
-            routes: build.routes,
+            ports: build.ports,
             transports: build.transports,
             observer: Counter::default(),
             sample_interval: None,

@@ -6,9 +6,9 @@ use crate::watching::backend::Registry;
 use crate::world::application::Application;
 use crate::world::connect::pair;
 use crate::world::host::Host;
-use crate::world::ids::{FlowId, HostId};
+use crate::world::ids::{FlowId, PortId};
 use crate::world::network::{Network, Way};
-use crate::world::packet::Route;
+use crate::world::packet::Port;
 use crate::world::transport::{ClockKind, Transport};
 use skywave_scenario::{Scenario, ScenarioError};
 use skywave_traffic::SourceKind;
@@ -22,7 +22,7 @@ pub(crate) struct Build {
     pub(crate) hosts: Vec<Host>,
     pub(crate) sources: Vec<Arc<dyn SourceKind>>,
     pub(crate) applications: Vec<Application>,
-    pub(crate) routes: Vec<Route>,
+    pub(crate) ports: Vec<Port>,
     /// Each flow's forward and reverse route.
     pub(crate) ways: Vec<[Way; 2]>,
     pub(crate) transports: Vec<Transport>,
@@ -41,7 +41,7 @@ impl Build {
     ) -> Result<Self, ScenarioError> {
         let mut network = Network::new(scenario, registry)?;
         let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
-        let mut routes = Vec::with_capacity(2 * scenario.flows.len());
+        let mut ports = Vec::with_capacity(2 * scenario.flows.len());
         let mut transports = Vec::with_capacity(scenario.flows.len());
         let sources = sources(scenario, registry)?;
         let mut flow_ways = Vec::with_capacity(scenario.flows.len());
@@ -76,8 +76,11 @@ impl Build {
                 );
                 return Err(ScenarioError::new(field, message));
             }
-            for (way, has_tags) in ways.into_iter().zip([transport.has_tags(), false]) {
-                routes.push(Route {
+            let id = FlowId::new(index as u32);
+            let peers = [(id.receiver(), transport.has_tags()), (id.sender(), false)];
+            for (way, (peer, has_tags)) in ways.into_iter().zip(peers) {
+                ports.push(Port {
+                    peer: PortId::of(peer),
                     hop: way.hop,
                     class: flow.class,
                     has_tags,
@@ -100,7 +103,7 @@ impl Build {
             hosts,
             sources,
             applications,
-            routes,
+            ports,
             ways: flow_ways,
             transports,
         })
@@ -109,9 +112,9 @@ impl Build {
     /// Returns the flows whose forward or reverse route uses each link, in order.
     pub(crate) fn users(&self) -> Vec<Vec<FlowId>> {
         let mut users = vec![Vec::new(); self.network.links.len()];
-        for (host, route) in (0..).map(HostId::new).zip(&self.routes) {
-            let flow = host.flow();
-            for link in self.network.links_from(route.hop) {
+        for (id, port) in (0..).map(PortId::new).zip(&self.ports) {
+            let flow = id.host().flow();
+            for link in self.network.links_from(port.hop) {
                 let users: &mut Vec<_> = &mut users[link as usize];
                 if users.last() != Some(&flow) {
                     users.push(flow);

@@ -36,10 +36,11 @@ use crate::watching::probes::ProbeSet;
 use crate::watching::record::Fingerprint;
 use crate::watching::totals::Totals;
 use crate::world::engine::{Parts, Simulator};
-use crate::world::host::{HostStats, Supply};
+use crate::world::host::Supply;
 use crate::world::ids::HostId;
 use crate::world::transport::ClockKind;
 use ends::ends;
+use skywave_transport::EndStats;
 use world::Sockets;
 
 /// What a run on the real clock reaches: the sockets of the ends of flows, and the devices of their
@@ -59,7 +60,7 @@ pub trait Outside {
     fn supply(&mut self, host: HostId, supply: Supply);
 
     /// Returns what the kernel reports about its end.
-    fn stats(&mut self, host: HostId) -> HostStats;
+    fn stats(&mut self, host: HostId) -> EndStats;
 }
 
 /// Packets that were not part of the run.
@@ -151,7 +152,7 @@ impl PreparedRun {
             network,
             hosts,
             applications,
-            routes,
+            ports,
             transports,
             ..
         } = self.build;
@@ -159,7 +160,7 @@ impl PreparedRun {
             network,
             hosts,
             applications,
-            routes,
+            ports,
             transports,
             observer: self.observer,
             sample_interval: Some(self.scenario.probes.interval),

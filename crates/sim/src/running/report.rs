@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use serde::Serialize;
-use skywave_scenario::{FlowSpec, Scenario, TransportSpec};
+use skywave_scenario::{FlowSpec, Scenario};
 use skywave_units::{Duration, Instant};
 
 use crate::error::RunError;
@@ -12,9 +12,9 @@ use crate::watching::probe::RunEnd;
 use crate::watching::probes::ProbeSet;
 use crate::watching::totals::Totals;
 use crate::world::connect::start_of;
-use crate::world::host::HostStats;
 use crate::world::ids::FlowId;
 use crate::world::view::PacketCount;
+use skywave_transport::EndStats;
 
 /// The results of a run. The same scenario gives bit-identical results.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub struct FlowSummary {
     /// The flow's name.
     pub name: String,
     /// `"tcp"`, `"dccp"`, `"udp"` or `"kernel-tcp"`.
-    pub transport: &'static str,
+    pub transport: String,
     /// Data packets sent by the sender, including retransmissions.
     pub packets_sent: u64,
     /// Application bytes in them.
@@ -187,19 +187,14 @@ impl Reporter {
 impl FlowSummary {
     fn new(
         flow: &FlowSpec,
-        [sender, receiver]: [&HostStats; 2],
+        [sender, receiver]: [&EndStats; 2],
         drops: u64,
         active: Duration,
     ) -> Self {
         let delivered_bits = receiver.delivered_bytes as f64 * 8.0;
         Self {
             name: flow.name.clone(),
-            transport: match flow.transport {
-                TransportSpec::Tcp(_) => "tcp",
-                TransportSpec::Dccp(_) => "dccp",
-                TransportSpec::Udp(_) => "udp",
-                TransportSpec::KernelTcp(_) => "kernel-tcp",
-            },
+            transport: flow.transport.name().to_owned(),
             packets_sent: sender.packets_sent,
             bytes_sent: sender.bytes_sent,
             delivered_packets: receiver.delivered_packets,

@@ -7,17 +7,17 @@ use crate::running::build::Build;
 use crate::watching::record::Fingerprint;
 use crate::world::application::Application;
 use crate::world::engine::{Attached, Parts, Simulator, World};
-use crate::world::host::{Host, HostStats};
 use crate::world::observe::Observer;
 use crate::world::packet::SimLink;
 use skywave_scenario::Scenario;
 use skywave_traffic::Journal;
+use skywave_transport::EndStats;
 
 /// The final state of a simulation.
 pub(crate) struct Ended<O> {
     pub(crate) events: u64,
     /// The counters of every host, in the order of their numbers.
-    pub(crate) stats: Vec<HostStats>,
+    pub(crate) stats: Vec<EndStats>,
     /// When the application of every flow ended; `None` if it did not.
     pub(crate) application_ends: Vec<Option<Instant>>,
     /// The journal of every flow.
@@ -53,7 +53,7 @@ pub(crate) fn simulator<O: Observer>(
         network: build.network,
         hosts: build.hosts,
         applications: build.applications,
-        routes: build.routes,
+        ports: build.ports,
         transports: build.transports,
         observer: (observer, Fingerprint::default()),
         sample_interval: Some(scenario.probes.interval),
@@ -74,7 +74,11 @@ impl<O: Observer> Ended<O> {
         let applications = || simulator.applications().iter();
         let (events, stats, application_ends, journals) = (
             simulator.events(),
-            simulator.hosts().iter().map(Host::stats).collect(),
+            simulator
+                .hosts()
+                .iter()
+                .map(|host| host.status().end_stats())
+                .collect(),
             applications().map(Application::ended).collect(),
             applications().map(Application::journal).collect(),
         );

@@ -8,10 +8,10 @@ use skywave_scenario::{FlowSpec, TransportSpec};
 use skywave_units::Instant;
 
 use crate::error::RunError;
-use crate::world::host::HostStats;
 use crate::world::observe::Observer;
 use crate::world::packet::Body;
 use crate::world::view::{Event, HostView, PacketView};
+use skywave_transport::EndStats;
 
 /// Writes a trace for each of some flows.
 pub(crate) struct Qlogs {
@@ -50,7 +50,7 @@ impl Qlogs {
                 protocol: match flows[index].transport {
                     TransportSpec::Tcp(_) | TransportSpec::KernelTcp(_) => "TCP",
                     TransportSpec::Dccp(_) => "DCCP",
-                    TransportSpec::Udp(_) => "UDP",
+                    TransportSpec::Udp(_) | TransportSpec::Other(_) => "UDP",
                 },
                 start: Instant::ZERO,
             };
@@ -126,7 +126,7 @@ fn described(packet: PacketView<'_>) -> Packet {
     }
 }
 
-fn metrics(stats: &HostStats) -> Metrics {
+fn metrics(stats: &EndStats) -> Metrics {
     let window = Window {
         cwnd: stats.cwnd,
         ssthresh: stats.ssthresh,

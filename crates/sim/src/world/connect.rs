@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rand::RngExt;
 use skywave_transport::Driven;
 use skywave_transport::dccp::Connection;
+use skywave_transport::peer::PeerSetup;
 use skywave_transport::tcp::Ports;
-use skywave_transport::udp::Socket;
 use skywave_units::{Duration, Instant};
 use twox_hash::XxHash3_64;
 
@@ -117,13 +117,11 @@ fn connect(
             ]
         }
         Transport::Kernel(_) => [(); 2].map(|()| Host::Kernel(Box::default())),
-        Transport::Udp => {
-            let socket =
-                |local, remote| Host::Udp(Box::new(Driven::new(Socket::new(local, remote))));
-            [
-                socket(sender_port, RECEIVER_PORT),
-                socket(RECEIVER_PORT, sender_port),
-            ]
+        Transport::Other(kind) => {
+            let random = |purpose: &str| stream(seed, &name(purpose));
+            let setup = PeerSetup::new(start, [sender_port, RECEIVER_PORT], &random);
+            let peers = kind.connect(&setup);
+            peers.map(|peer| Host::Other(Box::new(Driven::new(peer))))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Datagram transports, as the ends of flows.
 
-use skywave_traffic::SendingEnd;
-use skywave_transport::{End, dccp, udp};
+use skywave_transport::peer::Peer;
+use skywave_transport::{End, SendingEnd, dccp};
 
 /// A datagram transport whose receiving end is read as datagrams arrive.
 pub(crate) trait Datagrams: End + SendingEnd {
@@ -15,8 +15,8 @@ impl Datagrams for dccp::Connection {
     }
 }
 
-impl Datagrams for udp::Socket {
+impl Datagrams for Box<dyn Peer> {
     fn read(&mut self) {
-        while self.recv().is_some() {}
+        (**self).read();
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use skywave_congestion::ControlFailure;
 use skywave_path::{DropReason, Dropped, Packet};
 use skywave_scenario::Scenario;
-use skywave_transport::{Drain, Drained, End};
+use skywave_transport::{Drain, Drained, End, Status};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 use skywave_wire::ip::DEFAULT_HOP_LIMIT;
@@ -20,10 +20,10 @@ use crate::error::WireMismatch;
 use crate::world::application::Application;
 use crate::world::bodies::Bodies;
 use crate::world::host::Host;
-use crate::world::ids::{FlowId, HostId};
+use crate::world::ids::{FlowId, HostId, PortId};
 use crate::world::network::{Hop, Network};
 use crate::world::observe::Observer;
-use crate::world::packet::{Body, Frame, IP_HEADER, Route, SimLink};
+use crate::world::packet::{Body, Frame, IP_HEADER, Port, SimLink};
 use crate::world::schedule::{Actor, Schedule};
 use crate::world::transport::Transport;
 use crate::world::view::{Event, HostView, PacketView, Sample};
@@ -56,8 +56,9 @@ pub(crate) struct Simulator<O, W = Attached> {
 /// Everything between hosts. Separate from them, so that a host can be drained into it.
 struct Plane<O, W> {
     network: Network,
-    /// Each host's route to its peer.
-    routes: Vec<Route>,
+    /// Where hosts are attached, by [`PortId`].
+    ports: Vec<Port>,
+    outbox: Outbox,
     /// Each flow's transport, which defines the tags that routers read.
     transports: Vec<Transport>,
     /// Packets in flight.
@@ -70,6 +71,25 @@ struct Plane<O, W> {
     verify_wire: bool,
     mismatch: Option<WireMismatch>,
     world: W,
+}
+
+/// What a host has sent and the network has not taken yet, in order.
+#[derive(Debug, Default)]
+struct Outbox {
+    /// Most inputs cause one packet.
+    first: Option<Frame>,
+    others: Vec<Frame>,
+}
+
+impl Outbox {
+    #[inline(always)]
+    fn push(&mut self, frame: Frame) {
+        if self.first.is_none() {
+            self.first = Some(frame);
+        } else {
+            self.others.push(frame);
+        }
+    }
 }
 
 /// The reason why a run stopped early.
@@ -103,7 +123,7 @@ pub(crate) struct Parts<O, W> {
     pub(crate) network: Network,
     pub(crate) hosts: Vec<Host>,
     pub(crate) applications: Vec<Application>,
-    pub(crate) routes: Vec<Route>,
+    pub(crate) ports: Vec<Port>,
     pub(crate) transports: Vec<Transport>,
     pub(crate) observer: O,
     /// The interval between samples; `None` disables sampling.
@@ -119,7 +139,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
             network,
             hosts,
             applications,
-            routes,
+            ports,
             transports,
             observer,
             world,
@@ -140,7 +160,8 @@ impl<O: Observer, W: World> Simulator<O, W> {
         }
         let plane = Plane {
             network,
-            routes,
+            ports,
+            outbox: Outbox::default(),
             transports,
             bodies: Bodies::default(),
             options: BTreeMap::new(),
@@ -230,7 +251,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
         }
         let hosts = (0..).map(FlowId::new).zip(self.hosts.chunks(2));
         for (flow, ends) in hosts {
-            if let Some(failure) = ends.iter().find_map(Host::failure) {
+            if let Some(failure) = ends.iter().find_map(|host| host.status().failure()) {
                 return Err(Stop::Control(flow, failure));
             }
         }
@@ -270,7 +291,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
     fn host_receives(&mut self, now: Instant, frame: Frame) {
         let plane = &mut self.plane;
         plane.tell(now, Event::Receive, &frame);
-        let (to, ecn) = (frame.to(), frame.ecn());
+        let (to, ecn) = (frame.to().host(), frame.ecn());
         let body = plane.bodies.remove(frame.body());
         let host = &mut self.hosts[to.index()];
         let bare = match body {
@@ -283,20 +304,18 @@ impl<O: Observer, W: World> Simulator<O, W> {
         };
         match host {
             Host::TcpSender(sender) => {
-                sender.receive(now, ecn, bare.into(), |drain| plane.drain(now, to, drain));
+                sender.receive(now, ecn, bare.into(), |drain| plane.drain(to, drain));
             }
             Host::TcpReceiver(receiver) => {
-                receiver.receive(now, ecn, bare.into(), |drain| plane.drain(now, to, drain));
+                receiver.receive(now, ecn, bare.into(), |drain| plane.drain(to, drain));
             }
-            Host::Successive(_) => {
+            Host::Dccp(_) | Host::Other(_) | Host::Kernel(_) | Host::Successive(_) => {
                 plane.receive_apart(now, to, ecn, host, Body::Bare(bare), None);
                 return self.settle(now, to);
             }
-            Host::Dccp(_) | Host::Udp(_) | Host::Kernel(_) => {
-                unreachable!("both hosts of a flow speak its protocol")
-            }
         }
         // Its application reads and writes nothing, so nothing else needs to be settled.
+        plane.depart(now);
         plane.observer.settled(now, HostView::new(to, host));
     }
 
@@ -351,11 +370,12 @@ impl<O: Observer, W: World> Simulator<O, W> {
     /// always has data fills the free room, and the observer is notified.
     fn settle(&mut self, now: Instant, id: HostId) {
         let host = &mut self.hosts[id.index()];
-        if matches!(host, Host::Dccp(_) | Host::Udp(_) | Host::Successive(_)) {
+        if matches!(host, Host::Dccp(_) | Host::Other(_) | Host::Successive(_)) {
             let application = &mut self.applications[id.flow().index()];
             self.plane.serve(now, id, host, application);
             self.end_transfer(now, id.flow());
         }
+        self.plane.depart(now);
         let host = HostView::new(id, &self.hosts[id.index()]);
         self.plane.observer.settled(now, host);
     }
@@ -404,15 +424,15 @@ impl<O: Observer, W: World> Simulator<O, W> {
 }
 
 impl<O: Observer, W: World> Plane<O, W> {
-    /// Sends what an end has to send, and sets its timer.
-    fn drain<E>(&mut self, now: Instant, host: HostId, mut drain: Drain<'_, E>) -> Drained<()>
+    /// Takes what an end has to send, and sets its timer.
+    fn drain<E>(&mut self, host: HostId, mut drain: Drain<'_, E>) -> Drained<()>
     where
         E: End,
         E::Packet: Into<Body>,
     {
         while let Some(transmit) = drain.transmit() {
             let option = drain.quick_start();
-            self.send(now, host, transmit.ecn, transmit.packet.into(), option);
+            self.send(host, transmit.ecn, transmit.packet.into(), option);
         }
         drain.finish().map(|deadline| {
             if let Some(at) = deadline {
@@ -429,14 +449,7 @@ impl<O: Observer, W: World> Plane<O, W> {
     }
 
     #[inline(always)]
-    fn send(
-        &mut self,
-        now: Instant,
-        host: HostId,
-        ecn: Ecn,
-        mut body: Body,
-        option: Option<QuickStart>,
-    ) {
+    fn send(&mut self, host: HostId, ecn: Ecn, mut body: Body, option: Option<QuickStart>) {
         if W::IS_OPEN {
             return self.world.send(host, ecn, &body);
         }
@@ -449,19 +462,43 @@ impl<O: Observer, W: World> Plane<O, W> {
             size += quick_start::OPTION_LEN;
             self.options.insert(body as usize, option);
         }
-        self.begin(now, host, ecn, body, size);
+        self.post(PortId::of(host), ecn, body, size);
     }
 
-    /// A packet of this host enters the first link of its route. `body` is the key of its body.
+    /// Puts a packet that leaves from this port into the outbox. `body` is the key of its body.
     #[inline(always)]
-    fn begin(&mut self, now: Instant, host: HostId, ecn: Ecn, body: u32, size: u32) {
-        let route = self.routes[host.index()];
-        let tag = if route.has_tags {
-            self.transports[host.flow().index()].tag(&self.bodies[body as usize])
+    fn post(&mut self, from: PortId, ecn: Ecn, body: u32, size: u32) {
+        let port = self.ports[from.index()];
+        let tag = if port.has_tags {
+            self.transports[from.host().flow().index()].tag(&self.bodies[body as usize])
         } else {
             0
         };
-        let frame = Frame::new(body, route, host.peer(), size, ecn).tagged(tag);
+        let frame = Frame::new(body, port, size, ecn).tagged(tag);
+        self.outbox.push(frame);
+    }
+
+    /// Moves what is in the outbox onto the first links of its routes.
+    #[inline(always)]
+    fn depart(&mut self, now: Instant) {
+        if let Some(frame) = self.outbox.first.take() {
+            self.enter_network(now, frame);
+            if !self.outbox.others.is_empty() {
+                self.depart_others(now);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn depart_others(&mut self, now: Instant) {
+        for index in 0..self.outbox.others.len() {
+            self.enter_network(now, self.outbox.others[index]);
+        }
+        self.outbox.others.clear();
+    }
+
+    #[inline(always)]
+    fn enter_network(&mut self, now: Instant, frame: Frame) {
         self.tell(now, Event::Send, &frame);
         match self.network.hop(frame.hop()) {
             Hop::Link(link) => self.enqueue(now, link, frame),
@@ -477,7 +514,8 @@ impl<O: Observer, W: World> Plane<O, W> {
             return None;
         }
         let option = self.options.remove(&frame.body())?;
-        let links = frame.hop() - self.routes[frame.to().peer().index()].hop;
+        let from = self.ports[frame.to().index()].peer;
+        let links = frame.hop() - self.ports[from.index()].hop;
         Some((option, DEFAULT_HOP_LIMIT.wrapping_sub(links as u8)))
     }
 
@@ -519,9 +557,9 @@ impl<O: Observer, W: World> Plane<O, W> {
     #[cold]
     #[inline(never)]
     fn translate(&mut self, now: Instant, link: u32, mut frame: Frame) {
-        let from = frame.to().peer();
+        let from = self.ports[frame.to().index()].peer;
         let body = &mut self.bodies[frame.body()];
-        if !self.network.nat(link).pass(from, body) {
+        if !self.network.nat(link).pass(from.host(), body) {
             let event = Event::Drop {
                 link,
                 reason: DropReason::Nat,
@@ -529,8 +567,8 @@ impl<O: Observer, W: World> Plane<O, W> {
             };
             return self.drop(now, event, &frame);
         }
-        if self.routes[from.index()].has_tags {
-            frame = frame.retagged(self.transports[from.flow().index()].tag(body));
+        if self.ports[from.index()].has_tags {
+            frame = frame.retagged(self.transports[from.host().flow().index()].tag(body));
         }
         self.enqueue(now, link, frame);
     }

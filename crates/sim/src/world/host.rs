@@ -1,12 +1,11 @@
 //! The ends of a flow: a single transport endpoint each, or several in succession.
 
-use skywave_congestion::{Control, ControlFailure};
-use skywave_traffic::SendingEnd;
-use skywave_transport::Driven;
-use skywave_transport::dccp::{Connection, RateStats, State};
+use skywave_congestion::ControlFailure;
+use skywave_transport::dccp::Connection;
+use skywave_transport::peer::Peer;
 use skywave_transport::tcp::{Receiver, Sender};
-use skywave_transport::udp::Socket;
-use skywave_units::{Duration, Instant};
+use skywave_transport::{Driven, EndStats, SendingEnd, Status};
+use skywave_units::Instant;
 use skywave_wire::Payload;
 
 use crate::world::ids::HostId;
@@ -17,51 +16,19 @@ pub(crate) enum Host {
     TcpSender(Box<Driven<Sender>>),
     TcpReceiver(Box<Driven<Receiver>>),
     Dccp(Box<Driven<Connection>>),
-    Udp(Box<Driven<Socket>>),
+    /// UDP, or a transport of a user.
+    Other(Box<Driven<Box<dyn Peer>>>),
     /// An end of a connection of the kernel.
     Kernel(Box<KernelEnd>),
     /// Successive connections.
     Successive(Box<Successive>),
 }
 
-/// What the simulator reads from an endpoint of any kind.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HostStats {
-    /// Data packets sent, including retransmissions.
-    pub packets_sent: u64,
-    /// Bytes of application data in them.
-    pub bytes_sent: u64,
-    /// Data packets retransmitted.
-    pub retransmissions: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// How long data waited only because it did not fit TCP's receive window, until the sender's
-    /// last event.
-    pub receive_window_limited: Duration,
-    /// Whether everything that the application handed over has been sent and, over TCP,
-    /// acknowledged.
-    pub is_idle: bool,
-    /// Data packets received, excluding duplicates.
-    pub delivered_packets: u64,
-    /// Bytes of application data delivered (in order, for TCP).
-    pub delivered_bytes: u64,
-    /// cwnd, in packets; zero if there is no window.
-    pub cwnd: f64,
-    /// ssthresh, in packets; infinite before the first loss if the protocol defines it so.
-    pub ssthresh: f64,
-    /// Packets in flight, as estimated by the sender.
-    pub pipe: u32,
-    /// The smoothed round-trip time; `None` before the first sample.
-    pub srtt: Option<Duration>,
-    /// The state of a sender with a rate instead of a window.
-    pub rate: Option<RateStats>,
-}
-
 /// One end of a connection of the kernel: what it is to send, and what was last known about it.
 #[derive(Debug, Default)]
 pub(crate) struct KernelEnd {
     pub(crate) supply: Supply,
-    pub(crate) stats: HostStats,
+    pub(crate) stats: EndStats,
 }
 
 /// What a connection of the kernel is to send.
@@ -105,7 +72,7 @@ impl SendingEnd for KernelEnd {
 #[derive(Default)]
 pub(crate) struct Successive {
     current: Option<Current>,
-    past: HostStats,
+    past: EndStats,
     /// The failure of the first connection whose control failed.
     failure: Option<ControlFailure>,
 }
@@ -116,157 +83,27 @@ struct Current {
     port: u16,
 }
 
-impl HostStats {
-    /// Returns these values with the counts of earlier connections added.
-    pub(crate) fn counts_after(self, past: &Self) -> Self {
-        // Without `..`, so that a new field must be listed either as a count or as something else.
-        let Self {
-            packets_sent,
-            bytes_sent,
-            retransmissions,
-            timeouts,
-            receive_window_limited,
-            delivered_packets,
-            delivered_bytes,
-            is_idle: _,
-            cwnd: _,
-            ssthresh: _,
-            pipe: _,
-            srtt: _,
-            rate: _,
-        } = *past;
-        Self {
-            packets_sent: self.packets_sent + packets_sent,
-            bytes_sent: self.bytes_sent + bytes_sent,
-            retransmissions: self.retransmissions + retransmissions,
-            timeouts: self.timeouts + timeouts,
-            receive_window_limited: self.receive_window_limited + receive_window_limited,
-            delivered_packets: self.delivered_packets + delivered_packets,
-            delivered_bytes: self.delivered_bytes + delivered_bytes,
-            ..self
+impl Host {
+    /// Returns what it says about itself.
+    pub(crate) fn status(&self) -> &dyn Status {
+        match self {
+            Self::TcpSender(sender) => sender.get(),
+            Self::TcpReceiver(receiver) => receiver.get(),
+            Self::Dccp(connection) => connection.get(),
+            Self::Other(peer) => peer.get(),
+            Self::Kernel(end) => &**end,
+            Self::Successive(end) => &**end,
         }
-    }
-
-    /// Returns only the counts.
-    pub(crate) fn counts(&self) -> Self {
-        Self::default().counts_after(self)
     }
 }
 
-impl Host {
-    /// Returns counters and congestion state.
-    pub(crate) fn stats(&self) -> HostStats {
-        match self {
-            Self::TcpSender(sender) => {
-                let stats = sender.get().stats();
-                HostStats {
-                    packets_sent: stats.segments_sent,
-                    bytes_sent: stats.bytes_sent,
-                    retransmissions: stats.segments_retransmitted,
-                    timeouts: u64::from(stats.timeouts),
-                    receive_window_limited: stats.receive_window_limited,
-                    is_idle: sender.get().is_idle(),
-                    cwnd: stats.cwnd,
-                    ssthresh: stats.ssthresh,
-                    pipe: stats.flight.div_ceil(sender.get().segment_size()) as u32,
-                    srtt: stats.srtt,
-                    ..HostStats::default()
-                }
-            }
-            Self::TcpReceiver(receiver) => {
-                let stats = receiver.get().stats();
-                HostStats {
-                    delivered_packets: stats.segments_received - stats.duplicates,
-                    delivered_bytes: stats.bytes_delivered,
-                    ..HostStats::default()
-                }
-            }
-            Self::Dccp(connection) => {
-                let stats = connection.get().stats();
-                // A rate has no window, so the window's columns stay zero.
-                let window = stats.congestion.window().copied().unwrap_or_default();
-                HostStats {
-                    packets_sent: stats.counters.data_packets_sent,
-                    bytes_sent: stats.counters.bytes_sent,
-                    retransmissions: 0,
-                    timeouts: stats.timeouts,
-                    receive_window_limited: Duration::ZERO,
-                    is_idle: stats.queued == 0,
-                    delivered_packets: stats.counters.data_packets_received,
-                    delivered_bytes: stats.counters.bytes_received,
-                    cwnd: window.cwnd,
-                    ssthresh: window.ssthresh,
-                    pipe: window.pipe,
-                    srtt: stats.srtt,
-                    rate: stats.congestion.rate().copied(),
-                }
-            }
-            Self::Udp(socket) => {
-                let counters = socket.get().counters();
-                HostStats {
-                    packets_sent: counters.datagrams_sent,
-                    bytes_sent: counters.bytes_sent,
-                    is_idle: true,
-                    delivered_packets: counters.datagrams_received,
-                    delivered_bytes: counters.bytes_received,
-                    ..HostStats::default()
-                }
-            }
-            Self::Kernel(end) => end.stats,
-            Self::Successive(end) => end.stats(),
-        }
+impl Status for KernelEnd {
+    fn end_stats(&self) -> EndStats {
+        self.stats
     }
 
-    /// Passes the inner values of the congestion control, if there is one, to `record`.
-    pub(crate) fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
-        match self {
-            Self::TcpSender(sender) => sender.get().control().inner_values(record),
-            Self::Dccp(connection) => connection.get().inner_values(record),
-            Self::TcpReceiver(_) | Self::Udp(_) | Self::Kernel(_) => {}
-            Self::Successive(end) => {
-                if let Some(connection) = &end.current {
-                    connection.host.inner_values(record);
-                }
-            }
-        }
-    }
-
-    /// Why its congestion control could no longer decide, if it has failed.
-    pub(crate) fn failure(&self) -> Option<ControlFailure> {
-        match self {
-            Self::TcpSender(sender) => sender.get().control().failure(),
-            Self::Dccp(connection) => connection.get().control_failure(),
-            Self::TcpReceiver(_) | Self::Udp(_) | Self::Kernel(_) => None,
-            Self::Successive(end) => end.failure(),
-        }
-    }
-
-    /// Returns whether the body is a packet of its protocol.
-    pub(crate) fn speaks(&self, body: &Body) -> bool {
-        match (self, body) {
-            (Self::TcpSender(_) | Self::TcpReceiver(_), Body::Tcp(_) | Body::Bare(_))
-            | (Self::Dccp(_), Body::Dccp(_))
-            | (Self::Udp(_), Body::Udp(_)) => true,
-            (Self::Successive(end), body) => end
-                .current
-                .as_ref()
-                .is_some_and(|connection| connection.host.speaks(body)),
-            _ => false,
-        }
-    }
-
-    /// Returns whether its connection is over.
-    pub(crate) fn is_over(&self) -> bool {
-        match self {
-            Self::TcpSender(sender) => sender.get().is_over(),
-            Self::TcpReceiver(receiver) => receiver.get().is_finished(),
-            Self::Dccp(connection) => {
-                matches!(connection.get().state(), State::TimeWait | State::Closed)
-            }
-            Self::Udp(_) => false,
-            Self::Kernel(end) => end.supply.is_closed && end.stats.is_idle,
-            Self::Successive(end) => end.is_over(),
-        }
+    fn is_over(&self) -> bool {
+        self.supply.is_closed && self.stats.is_idle
     }
 }
 
@@ -280,8 +117,9 @@ impl Successive {
     /// Drops the connection but keeps its counts.
     pub(crate) fn close(&mut self) {
         if let Some(connection) = self.current.take() {
-            self.past = connection.host.stats().counts_after(&self.past).counts();
-            self.failure = self.failure.take().or(connection.host.failure());
+            let status = connection.host.status();
+            self.past = status.end_stats().counts_after(&self.past).counts();
+            self.failure = self.failure.take().or(status.failure());
         }
     }
 
@@ -303,32 +141,41 @@ impl Successive {
 
     /// Returns the bytes received by this end in the current connection.
     pub(crate) fn delivered_bytes(&self) -> u64 {
-        self.current
-            .as_ref()
-            .map_or(0, |connection| connection.host.stats().delivered_bytes)
+        let status = self.status();
+        status.map_or(0, |status| status.end_stats().delivered_bytes)
     }
 
-    /// Returns whether there is a connection and it is over.
-    pub(crate) fn is_over(&self) -> bool {
-        self.current
-            .as_ref()
-            .is_some_and(|connection| connection.host.is_over())
-    }
-
-    fn failure(&self) -> Option<ControlFailure> {
+    fn status(&self) -> Option<&dyn Status> {
         let current = self.current.as_ref();
-        let failure = || current.and_then(|connection| connection.host.failure());
-        self.failure.clone().or_else(failure)
+        current.map(|connection| connection.host.status())
     }
+}
 
+impl Status for Successive {
     /// Returns the counts of all connections and the state of the current one.
-    pub(crate) fn stats(&self) -> HostStats {
-        match &self.current {
-            Some(connection) => connection.host.stats().counts_after(&self.past),
-            None => HostStats {
+    fn end_stats(&self) -> EndStats {
+        match self.status() {
+            Some(status) => status.end_stats().counts_after(&self.past),
+            None => EndStats {
                 is_idle: true,
                 ..self.past
             },
         }
+    }
+
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(status) = self.status() {
+            status.inner_values(record);
+        }
+    }
+
+    fn failure(&self) -> Option<ControlFailure> {
+        let current = || self.status().and_then(Status::failure);
+        self.failure.clone().or_else(current)
+    }
+
+    /// Returns whether there is a connection and it is over.
+    fn is_over(&self) -> bool {
+        self.status().is_some_and(Status::is_over)
     }
 }

@@ -10,6 +10,13 @@ pub struct FlowId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(u32);
 
+/// Where a host is attached to the network: packets leave from a port and arrive at one.
+///
+/// Each host has a single port, and both have the same number. Only [`PortId::of`] and
+/// [`PortId::host`] rely on that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PortId(u32);
+
 impl FlowId {
     /// Returns the flow with this index.
     #[inline(always)]
@@ -75,6 +82,34 @@ impl HostId {
     #[inline(always)]
     pub const fn is_sender(self) -> bool {
         self.0.is_multiple_of(2)
+    }
+
+    pub(crate) const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl PortId {
+    #[inline(always)]
+    pub(crate) const fn new(index: u32) -> Self {
+        Self(index)
+    }
+
+    /// Returns the port of a host.
+    #[inline(always)]
+    pub(crate) const fn of(host: HostId) -> Self {
+        Self(host.0)
+    }
+
+    /// Returns the host that it attaches.
+    #[inline(always)]
+    pub(crate) const fn host(self) -> HostId {
+        HostId(self.0)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
     }
 
     pub(crate) const fn get(self) -> u32 {

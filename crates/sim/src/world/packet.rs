@@ -6,7 +6,7 @@ use skywave_path::{Link, Packet};
 use skywave_transport::tcp::Header;
 use skywave_wire::{Ecn, Payload, dccp, tcp, udp};
 
-use crate::world::ids::HostId;
+use crate::world::ids::PortId;
 
 /// Bytes of the IPv4 header that the simulator adds to every packet.
 pub(crate) const IP_HEADER: u32 = 20;
@@ -19,7 +19,7 @@ pub(crate) const IP_HEADER: u32 = 20;
 pub struct Frame {
     /// Low half: key of the [`Body`]. High half: position on its route.
     cursor: u64,
-    /// Low half: the destination host. Then 24 bits of size, three of its [tag](Packet::tag), one
+    /// Low half: the destination port. Then 24 bits of size, three of its [tag](Packet::tag), one
     /// for [`MARKED`], two of class, two of ECN. Never zero, because the size is not; zero marks
     /// the empty slots of rings.
     label: NonZeroU64,
@@ -29,10 +29,12 @@ pub struct Frame {
 const MARKED: u64 = 1 << 59;
 
 impl Frame {
-    /// Creates a frame of `size` bytes for this host, at the start of its route.
-    pub(crate) const fn new(body: u32, route: Route, to: HostId, size: u32, ecn: Ecn) -> Self {
-        let Route { hop, class, .. } = route;
-        let label = to.get() as u64
+    /// Creates a frame of `size` bytes that leaves from this port.
+    pub(crate) const fn new(body: u32, from: Port, size: u32, ecn: Ecn) -> Self {
+        let Port {
+            peer, hop, class, ..
+        } = from;
+        let label = peer.get() as u64
             | (size as u64) << 32
             | (class as u64) << 60
             | (ecn.bits() as u64) << 62;
@@ -82,9 +84,9 @@ impl Frame {
         self.label.get() & MARKED != 0
     }
 
-    /// Returns the destination host.
-    pub(crate) const fn to(self) -> HostId {
-        HostId::new(self.label.get() as u32)
+    /// Returns the destination port.
+    pub(crate) const fn to(self) -> PortId {
+        PortId::new(self.label.get() as u32)
     }
 }
 
@@ -93,14 +95,16 @@ const fn label_of(label: u64) -> NonZeroU64 {
     NonZeroU64::new(label).expect("a packet has a size")
 }
 
-/// The route of a host's packets.
+/// Where packets enter the network, and where they go from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Route {
-    /// The index of the first hop in the network's table of hops.
+pub(crate) struct Port {
+    /// The port at the end of their route.
+    pub(crate) peer: PortId,
+    /// The index of the first hop of their route in the network's table of hops.
     pub(crate) hop: u32,
     /// The traffic class, below [`skywave_path::CLASSES`].
     pub(crate) class: u8,
-    /// Whether routers read tags of its packets; see [`Transport::tag`].
+    /// Whether routers read tags of these packets; see [`Transport::tag`].
     ///
     /// [`Transport::tag`]: crate::world::transport::Transport::tag
     pub(crate) has_tags: bool,
@@ -123,7 +127,7 @@ impl Packet for Frame {
     }
 
     fn flow(&self) -> u64 {
-        // Each host belongs to one flow.
+        // Each port belongs to one flow.
         u64::from(self.to().get())
     }
 
@@ -369,12 +373,13 @@ mod tests {
 
     #[test]
     fn a_frame_holds_what_it_was_made_of() {
-        let route = Route {
+        let port = Port {
+            peer: PortId::new(9),
             hop: 7,
             class: 2,
             has_tags: true,
         };
-        let mut frame = Frame::new(u32::MAX, route, HostId::new(9), 65_575, Ecn::Ect1).tagged(7);
+        let mut frame = Frame::new(u32::MAX, port, 65_575, Ecn::Ect1).tagged(7);
         frame.set_ecn(Ecn::Ect1);
         assert!(!frame.was_marked());
         frame.set_ecn(Ecn::Ce);
@@ -384,7 +389,7 @@ mod tests {
         assert_eq!(frame.retagged(2).tag(), 2, "a new tag replaces the old one");
         assert_eq!(
             (frame.body(), frame.hop(), frame.to()),
-            (u32::MAX as usize, 8, HostId::new(9))
+            (u32::MAX as usize, 8, PortId::new(9))
         );
         assert_eq!(
             (frame.size(), frame.class(), frame.ecn(), frame.tag()),

@@ -13,6 +13,7 @@ use skywave_scenario::{
 };
 use skywave_transport::dccp::Config;
 use skywave_transport::dccp::mechanism::Mechanism;
+use skywave_transport::peer::{TransportKind, Udp};
 use skywave_transport::tcp::Header;
 use skywave_units::Duration;
 
@@ -27,7 +28,8 @@ pub(crate) enum Transport {
         config: Arc<Config>,
         mechanism: Arc<dyn Mechanism>,
     },
-    Udp,
+    /// UDP, or a transport of a user.
+    Other(Arc<dyn TransportKind>),
     /// The kernel's TCP.
     Kernel(KernelTcpSpec),
 }
@@ -76,7 +78,11 @@ impl Transport {
                 });
                 ("dccp", made)
             }
-            TransportSpec::Udp(UdpSpec {}) => return Ok(Self::Udp),
+            TransportSpec::Udp(UdpSpec {}) => return Ok(Self::Other(Arc::new(Udp))),
+            TransportSpec::Other(other) => {
+                let kind = registry.transport(other, &format!("{field}.transport"))?;
+                return Ok(Self::Other(kind));
+            }
         };
         made.map_err(|error| error.within(&format!("{field}.transport.{key}")).into())
     }
@@ -111,7 +117,7 @@ impl Transport {
                 (key, plan.control.check_routers(&codes))
             }
             Self::Dccp { mechanism, .. } => ("dccp.ccid", mechanism.check_routers(&codes)),
-            Self::Udp | Self::Kernel(_) => return Ok(()),
+            Self::Other(_) | Self::Kernel(_) => return Ok(()),
         };
         verdict.map_err(|message| ScenarioError::new(format!("{field}.transport.{key}"), message))
     }
@@ -121,7 +127,7 @@ impl Transport {
         match self {
             Self::Tcp(plan) => plan.control.has_tags(),
             Self::Dccp { mechanism, .. } => mechanism.has_tags(),
-            Self::Udp | Self::Kernel(_) => false,
+            Self::Other(_) | Self::Kernel(_) => false,
         }
     }
 

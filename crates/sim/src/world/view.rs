@@ -7,9 +7,10 @@ use skywave_units::Duration;
 use skywave_wire::{Ecn, Payload};
 
 use crate::world::bodies::Bodies;
-use crate::world::host::{Host, HostStats};
+use crate::world::host::Host;
 use crate::world::ids::{FlowId, HostId};
 use crate::world::packet::{Body, Frame, SimLink};
+use skywave_transport::EndStats;
 
 /// What happens to a packet. Between `Send` and `Receive` or `Drop`, each packet has an `Enqueue`
 /// and an `Arrive` for every link of its route; a queue may drop it between the two.
@@ -71,25 +72,25 @@ impl<'a> PacketView<'a> {
     /// Returns the flow it belongs to.
     #[inline(always)]
     pub const fn flow(self) -> FlowId {
-        self.frame.to().flow()
+        self.to().flow()
     }
 
     /// Returns the host that sent it.
     #[inline(always)]
     pub const fn from(self) -> HostId {
-        self.frame.to().peer()
+        self.to().peer()
     }
 
     /// Returns its destination host.
     #[inline(always)]
     pub const fn to(self) -> HostId {
-        self.frame.to()
+        self.frame.to().host()
     }
 
     /// Returns whether it goes from its flow's sender to the receiver.
     #[inline(always)]
     pub const fn is_forward(self) -> bool {
-        !self.frame.to().is_sender()
+        !self.to().is_sender()
     }
 
     /// Returns its size on the link in bytes, including the IP header.
@@ -175,14 +176,14 @@ impl<'a> HostView<'a> {
     }
 
     /// Returns its counters and the state of its congestion control.
-    pub fn stats(self) -> HostStats {
-        self.host.stats()
+    pub fn stats(self) -> EndStats {
+        self.host.status().end_stats()
     }
 
     /// Passes the named inner values of its sender's congestion control to `record`; see
     /// [`Control::inner_values`](skywave_congestion::Control::inner_values).
     pub fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
-        self.host.inner_values(record);
+        self.host.status().inner_values(record);
     }
 }
 

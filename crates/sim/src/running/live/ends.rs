@@ -30,7 +30,7 @@ pub enum EndKind {
     Tcp,
     /// Our DCCP.
     Dccp,
-    /// UDP: the kernel's.
+    /// UDP: the kernel's. Transports of users run over it.
     Udp,
     /// The kernel's TCP.
     KernelTcp(KernelTcpSpec),
@@ -77,7 +77,7 @@ pub(super) fn ends(scenario: &Scenario, build: &Build) -> Result<Vec<LiveEnd>, S
         let kind = match transport {
             Transport::Tcp(_) => EndKind::Tcp,
             Transport::Dccp { .. } => EndKind::Dccp,
-            Transport::Udp => EndKind::Udp,
+            Transport::Other(_) => EndKind::Udp,
             Transport::Kernel(spec) => EndKind::KernelTcp(spec.clone()),
         };
         let opens_connections = build.sources[index as usize].opens_connections();

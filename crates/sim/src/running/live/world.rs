@@ -14,10 +14,11 @@ use super::{Outside, Strays};
 use crate::error::RunError;
 use crate::error::WireMismatch;
 use crate::world::engine::World;
-use crate::world::host::{HostStats, Supply};
+use crate::world::host::Supply;
 use crate::world::ids::{FlowId, HostId};
 use crate::world::packet::Body;
 use crate::world::wire_check::{from_ip, to_ip};
+use skywave_transport::EndStats;
 
 /// What a packet says about where it belongs: protocol, source and destination.
 type Key = (u8, SocketAddrV4, SocketAddrV4);
@@ -166,7 +167,7 @@ impl<X: Outside> World for Sockets<X> {
         self.outside().supply(host, supply);
     }
 
-    fn stats(&mut self, host: HostId) -> HostStats {
+    fn stats(&mut self, host: HostId) -> EndStats {
         self.outside().stats(host)
     }
 }

@@ -3,8 +3,8 @@
 
 use skywave_transport::Driven;
 use skywave_transport::dccp::Connection;
+use skywave_transport::peer::Peer;
 use skywave_transport::tcp::Sender;
-use skywave_transport::udp::Socket;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 use skywave_wire::quick_start::QuickStart;
@@ -21,7 +21,8 @@ impl<O: Observer, W: World> Plane<O, W> {
     /// Passes a packet to its host if it is not a bare segment, or is for one of several
     /// connections. Separate, so that the path of bare segments is specialized: without options,
     /// most of an endpoint's processing of a segment is optimized away. `option` is the Quick-Start
-    /// option of its IP header, with the IP TTL.
+    /// option of its IP header, with the IP TTL. A host ignores a packet of a protocol that it does
+    /// not speak.
     #[inline(never)]
     pub(super) fn receive_apart(
         &mut self,
@@ -34,52 +35,53 @@ impl<O: Observer, W: World> Plane<O, W> {
     ) {
         match (host, body) {
             (Host::TcpSender(sender), Body::Tcp(segment)) => {
-                sender.receive(now, ecn, *segment, |drain| self.drain(now, to, drain));
+                sender.receive(now, ecn, *segment, |drain| self.drain(to, drain));
             }
             (Host::TcpSender(sender), Body::Bare(bare)) => {
-                sender.receive(now, ecn, bare.into(), |drain| self.drain(now, to, drain));
+                sender.receive(now, ecn, bare.into(), |drain| self.drain(to, drain));
             }
             (Host::TcpReceiver(receiver), Body::Tcp(segment)) => {
-                receiver.receive(now, ecn, *segment, |drain| self.drain(now, to, drain));
+                receiver.receive(now, ecn, *segment, |drain| self.drain(to, drain));
             }
             (Host::TcpReceiver(receiver), Body::Bare(bare)) => {
-                receiver.receive(now, ecn, bare.into(), |drain| self.drain(now, to, drain));
+                receiver.receive(now, ecn, bare.into(), |drain| self.drain(to, drain));
             }
             (Host::Dccp(connection), Body::Dccp(packet)) => {
                 let Some((option, ttl)) = option else {
-                    connection.receive(now, ecn, *packet, |drain| self.drain(now, to, drain));
+                    connection.receive(now, ecn, *packet, |drain| self.drain(to, drain));
                     return;
                 };
                 let receive = |connection: &mut Connection| {
                     connection.receive_with_quick_start(now, ecn, *packet, option, ttl);
                 };
-                connection.apply(now, receive, |drain| self.drain(now, to, drain));
+                connection.apply(now, receive, |drain| self.drain(to, drain));
             }
-            (Host::Udp(socket), Body::Udp(datagram)) => {
-                socket.receive(now, ecn, *datagram, |drain| self.drain(now, to, drain));
+            (Host::Other(peer), Body::Udp(datagram)) => {
+                peer.receive(now, ecn, *datagram, |drain| self.drain(to, drain));
             }
             (Host::Successive(end), body) => {
                 if let Some(host) = end.addressee(to, &body) {
                     self.receive_apart(now, to, ecn, host, body, option);
                 }
             }
-            _ => unreachable!("both hosts of a flow speak its protocol"),
+            _ => {}
         }
     }
 
     /// Processes the expired timers of a host.
     pub(super) fn expire(&mut self, now: Instant, id: HostId, host: &mut Host) {
         match host {
-            Host::TcpSender(sender) => sender.expire(now, |drain| self.drain(now, id, drain)),
-            Host::TcpReceiver(receiver) => receiver.expire(now, |drain| self.drain(now, id, drain)),
-            Host::Dccp(connection) => connection.expire(now, |drain| self.drain(now, id, drain)),
-            Host::Udp(socket) => socket.expire(now, |drain| self.drain(now, id, drain)),
+            Host::TcpSender(sender) => sender.expire(now, |drain| self.drain(id, drain)),
+            Host::TcpReceiver(receiver) => receiver.expire(now, |drain| self.drain(id, drain)),
+            Host::Dccp(connection) => connection.expire(now, |drain| self.drain(id, drain)),
+            Host::Other(peer) => peer.expire(now, |drain| self.drain(id, drain)),
             Host::Successive(end) => {
                 if let Some(host) = end.current() {
                     self.expire(now, id, host);
                 }
             }
-            Host::Kernel(_) => unreachable!("the kernel has its own timers"),
+            // The kernel has its own timers.
+            Host::Kernel(_) => {}
         }
     }
 
@@ -94,15 +96,15 @@ impl<O: Observer, W: World> Plane<O, W> {
         match host {
             Host::TcpSender(sender) => {
                 let write = |sender: &mut Sender| application.act(now, sender);
-                sender.apply(now, write, |drain| self.drain(now, id, drain));
+                sender.apply(now, write, |drain| self.drain(id, drain));
             }
             Host::Dccp(connection) => {
                 let send = |connection: &mut Connection| application.act(now, connection);
-                connection.apply(now, send, |drain| self.drain(now, id, drain));
+                connection.apply(now, send, |drain| self.drain(id, drain));
             }
-            Host::Udp(socket) => {
-                let send = |socket: &mut Socket| application.act(now, socket);
-                socket.apply(now, send, |drain| self.drain(now, id, drain));
+            Host::Other(peer) => {
+                let send = |peer: &mut Box<dyn Peer>| application.act(now, peer);
+                peer.apply(now, send, |drain| self.drain(id, drain));
             }
             Host::Successive(end) => match end.current() {
                 Some(host) => self.act(now, id, host, application),
@@ -112,7 +114,7 @@ impl<O: Observer, W: World> Plane<O, W> {
                 application.act(now, &mut **end);
                 self.world.supply(id, end.supply);
             }
-            Host::TcpReceiver(_) => unreachable!("only senders have applications that act"),
+            Host::TcpReceiver(_) => application.rest(),
         }
     }
 
@@ -127,7 +129,7 @@ impl<O: Observer, W: World> Plane<O, W> {
     ) {
         match host {
             Host::Dccp(connection) => self.read_and_refill(now, id, connection, application),
-            Host::Udp(socket) => self.read_and_refill(now, id, socket, application),
+            Host::Other(peer) => self.read_and_refill(now, id, peer, application),
             Host::Successive(end) => {
                 if let Some(host) = end.current() {
                     self.serve(now, id, host, application);
@@ -158,7 +160,7 @@ impl<O: Observer, W: World> Plane<O, W> {
                 }
             };
             let (filled, ()) =
-                transport.apply(now, read_and_refill, |drain| self.drain(now, host, drain));
+                transport.apply(now, read_and_refill, |drain| self.drain(host, drain));
             if filled == 0 {
                 break;
             }

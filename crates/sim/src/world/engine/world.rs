@@ -1,12 +1,13 @@
 //! What lies between the ends of flows and the network.
 
 use skywave_path::Packet;
+use skywave_transport::EndStats;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
 use super::{Plane, Simulator};
-use crate::world::host::{Host, HostStats, Supply};
-use crate::world::ids::{FlowId, HostId};
+use crate::world::host::{Host, Supply};
+use crate::world::ids::{FlowId, HostId, PortId};
 use crate::world::observe::Observer;
 use crate::world::packet::{Body, Frame};
 use crate::world::view::{Event, HostView};
@@ -40,7 +41,7 @@ pub(crate) trait World {
     fn supply(&mut self, host: HostId, supply: Supply);
 
     /// Returns what the kernel reports about this end.
-    fn stats(&mut self, host: HostId) -> HostStats;
+    fn stats(&mut self, host: HostId) -> EndStats;
 }
 
 /// Ends are attached to the network: nothing lies between them.
@@ -58,8 +59,8 @@ impl World for Attached {
     fn forget(&mut self, _: usize) {}
     fn opened(&mut self, _: FlowId, _: u16) {}
     fn supply(&mut self, _: HostId, _: Supply) {}
-    fn stats(&mut self, _: HostId) -> HostStats {
-        HostStats::default()
+    fn stats(&mut self, _: HostId) -> EndStats {
+        EndStats::default()
     }
 }
 
@@ -81,16 +82,16 @@ impl<O: Observer, W: World> Simulator<O, W> {
         let size = bytes.len() as u32;
         let key = plane.bodies.insert(body);
         plane.world.keep(key as usize, bytes);
-        plane.begin(now, to.peer(), ecn, key, size);
+        let from = plane.ports[PortId::of(to).index()].peer;
+        plane.post(from, ecn, key, size);
+        plane.depart(now);
     }
 
     /// A packet arrives at this host's socket.
     pub(crate) fn receive(&mut self, now: Instant, to: HostId, ecn: Ecn, body: Body) {
         let host = &mut self.hosts[to.index()];
-        if host.speaks(&body) {
-            self.plane.receive_apart(now, to, ecn, host, body, None);
-            self.settle(now, to);
-        }
+        self.plane.receive_apart(now, to, ecn, host, body, None);
+        self.settle(now, to);
     }
 
     /// Returns the world.
@@ -114,7 +115,7 @@ impl<O: Observer, W: World> Plane<O, W> {
     pub(super) fn leave(&mut self, now: Instant, frame: Frame) {
         let left = self
             .world
-            .deliver(now, frame.body(), frame.to(), frame.ecn());
+            .deliver(now, frame.body(), frame.to().host(), frame.ecn());
         self.tell(left, Event::Receive, &frame);
         self.bodies.remove(frame.body());
     }

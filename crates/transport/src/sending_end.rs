@@ -1,13 +1,25 @@
-//! The sending end of a transport, as a source sees it.
+//! The sending end of a transport, as an application sees it.
 
-use skywave_transport::{dccp, tcp, udp};
 use skywave_units::Instant;
 use skywave_wire::Payload;
+
+use crate::{dccp, tcp, udp};
+
+/// What a transport carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// A byte stream, with congestion control: TCP.
+    Stream,
+    /// Datagrams in connections, with congestion control: DCCP.
+    Datagrams,
+    /// Datagrams without connections or congestion control: UDP.
+    BareDatagrams,
+}
 
 /// The sending end of a transport.
 pub trait SendingEnd {
     /// Hands over a datagram; a byte stream takes its bytes. Returns false if it is refused because
-    /// the queue is full; it is then lost unless the source sends it again.
+    /// the queue is full; it is then lost unless the application sends it again.
     fn send(&mut self, datagram: Payload) -> bool;
 
     /// Hands over this many bytes at once if the transport is a byte stream; `None` stands for an
