@@ -21,7 +21,7 @@ pub struct SenderParameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<u8>,
     /// Where the packets of a TCP flow carry their position in a chain. Not for DCCP, whose
-    /// sequence numbers tell it.
+    /// sequence numbers give it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderParameter>,
     /// Whether VCP's limits on increases also apply to chains of several packets.
@@ -104,7 +104,7 @@ pub enum StartParameter {
     BySlowStart,
 }
 
-/// What equations A3 and A4 of Chen, Yang and Hong increase cwnd for, which they do not say.
+/// What cwnd grows for. Equations A3 and A4 of Chen, Yang and Hong leave this open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "VcpGrowth")]
 #[serde(rename_all = "kebab-case")]

@@ -64,9 +64,9 @@ pub struct DccpSpec {
     pub short_seqnos: Option<bool>,
     /// Whether to use ECN. Required by CCIDs that write their own codes into the ECN field.
     pub ecn: bool,
-    /// Whether the sender skips a sequence number now and then, to catch receivers that acknowledge
-    /// packets before they have arrived, as sockets do. It concerns CCIDs whose receivers say what
-    /// has arrived, such as CCID 2.
+    /// Whether the sender occasionally skips a sequence number, as on sockets, to catch receivers
+    /// that acknowledge packets before they have arrived. This applies to CCIDs whose receivers
+    /// report what has arrived, such as CCID 2.
     pub detect_optimistic_acks: bool,
     /// The initial Ack Ratio (RFC 4340 section 11.3), at least 1.
     #[schemars(extend("x-unit" = "packets"))]

@@ -3,15 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A NAT in front of both directions of a link: what it does to the TCP segments that pass it,
-/// beside translating addresses and ports, which nothing here reads. It does nothing to DCCP and
-/// UDP.
+/// A NAT in front of both directions of a link: what it does to TCP segments besides translating
+/// addresses and ports, which nothing in a simulation reads. It leaves DCCP and UDP alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Nat")]
 #[serde(deny_unknown_fields, default)]
 pub struct NatSpec {
-    /// Whether it tracks connections and discards segments whose sequence or acknowledgement number
-    /// is out of the window, as stateful packet filters do (van Rooij, "Real Stateful TCP Packet
+    /// Whether it tracks connections and drops segments whose sequence or acknowledgement number is
+    /// outside the window, as stateful packet filters do (van Rooij, "Real Stateful TCP Packet
     /// Filtering in IP Filter", 2000).
     pub tracking: bool,
     /// How it corrects TCP's checksum.
@@ -22,12 +21,11 @@ pub struct NatSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NatChecksum {
-    /// By the difference of the addresses and ports (RFC 3022 section 4.2), which keeps a
-    /// deliberate difference.
+    /// By the difference of the addresses and ports (RFC 3022 section 4.2). A deliberate difference
+    /// survives.
     #[default]
     Adjusted,
-    /// It computes the checksum anew, as with checksum offload, which removes a deliberate
-    /// difference.
+    /// By recomputing it, as with checksum offload. A deliberate difference is lost.
     Recomputed,
 }
 

@@ -66,11 +66,11 @@ pub struct SocketSpec {
     /// The most data that may wait to be read; more is dropped as with `receive_queue`. An empty
     /// queue takes a datagram of any size.
     pub receive_queue_bytes: Bytes,
-    /// Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12).
+    /// Whether packets are ECN-capable and marks are heeded (RFC 4340 section 12).
     pub ecn: bool,
     /// Whether to end connections with a receiver that acknowledges packets before they have arrived,
-    /// which makes a sender too fast. The sender skips a sequence number now and then to find out.
-    /// Only receivers under CCID 2, 251 and the like say what has arrived.
+    /// and so makes a sender too fast. To find out, the sender occasionally skips a sequence number.
+    /// Only receivers under CCID 2, 251 and the like report what has arrived.
     pub detect_optimistic_acks: bool,
     /// How much data the checksum covers, as CsCov: 0 for all, n > 0 for (n - 1) * 4 bytes; at most
     /// 15 (RFC 4340 section 9.2).
@@ -88,14 +88,14 @@ pub struct SocketSpec {
     pub connect_timeout: Duration,
     /// How long closing waits for queued datagrams to leave and to be acknowledged.
     pub linger: Duration,
-    /// After this long without a packet from the peer, ask whether it is still there. This finds
-    /// peers that are gone, and keeps the bindings of middleboxes alive; those for UDP may last no
+    /// How long to wait without a packet from the peer before sending a keepalive. Keepalives find
+    /// peers that are gone, and keep the bindings of middleboxes alive; those for UDP may last no
     /// longer than 15 s to 2 min. 0 s: never.
     pub keepalive: Duration,
-    /// How long the peer may leave data, or the question whether it is there, without an answer
-    /// before the connection ends. 0 s: for ever.
+    /// How long the peer may leave data or a keepalive unanswered before the connection ends. 0 s:
+    /// forever.
     pub silence_timeout: Duration,
-    /// How long the connection may carry no data in either direction before it ends. 0 s: for ever.
+    /// How long the connection may carry no data in either direction before it ends. 0 s: forever.
     pub idle_timeout: Duration,
 }
 

@@ -25,19 +25,19 @@ pub enum TraceSpec {
     /// The steps in a file; its path is relative to the scenario file. Each line has time, rate and
     /// delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or
     /// delay stays unchanged. A line of two numbers without units is a time in seconds and the rate
-    /// from then on in Mbit/s (`0.5 1.196`), as public traces of mobile networks have them; before
+    /// from then on in Mbit/s (`0.5 1.196`), the format of public traces of mobile networks; before
     /// the first time, the link has its `rate`. Lines that start with `#` are comments. When the
     /// scenario is read from a file, the steps replace this field.
     #[schemars(extend("x-class" = "TraceFile"))]
     File(String),
     /// The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a
-    /// trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet takes what
-    /// is left of an opportunity, and the rest of the next one; an opportunity without packets is
-    /// lost. The last time is the length of the trace, after which it begins anew. The `rate` of the
-    /// link is then only what its queue takes for the rate.
+    /// trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet uses what
+    /// is left of an opportunity, and then part of the next one; an opportunity without packets is
+    /// lost. The last time is the length of the trace, after which it starts over. The `rate` of the
+    /// link is then only what its queue assumes.
     #[schemars(extend("x-class" = "TraceOpportunities"))]
     Opportunities(Vec<u32>),
-    /// A file of Mahimahi with such times, one on each line; its path is relative to the scenario
+    /// A Mahimahi file of such times, one per line; its path is relative to the scenario
     /// file. When the scenario is read from a file, the times replace this field.
     #[schemars(extend("x-class" = "TraceMahimahi"))]
     Mahimahi(String),

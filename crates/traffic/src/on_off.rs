@@ -19,9 +19,8 @@ const SHORTEST: Duration = Duration::from_micros(1);
 /// Bursts of constant rate, separated by pauses. The lengths of both are random, and the mean rate is
 /// `rate * on / (on + off)`, of the mean lengths.
 ///
-/// Time in bursts adds up over pauses: a datagram leaves whenever there has been as much more of it
-/// as a datagram takes at `rate`. The flow starts in a pause, so that many flows do not start
-/// together.
+/// Time in bursts adds up across pauses: a datagram leaves each time it has grown by what a datagram
+/// takes at `rate`. A flow starts in a pause, so that many flows do not start together.
 ///
 /// In ns-2, this is `Application/Traffic/Exponential` or `/Pareto`, which round a burst to whole
 /// datagrams, at least one.
@@ -44,10 +43,10 @@ pub struct OnOffSpec {
 #[schemars(rename = "Period")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PeriodSpec {
-    /// Exponentially.
+    /// Exponential.
     Exponential(ExponentialSpec),
-    /// By Pareto's distribution, whose tail is heavy. Many such sources together are self-similar
-    /// traffic (Willinger et al. 1997).
+    /// Pareto, which has a heavy tail. The traffic of many such sources is self-similar (Willinger et
+    /// al. 1997).
     Pareto(ParetoSpec),
 }
 

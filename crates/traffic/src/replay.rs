@@ -43,8 +43,7 @@ pub struct ReplaySpec {
     /// a file, `times` and `sizes` replace this field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ns2: Option<String>,
-    /// Whether it begins anew at its end, and so on. The last time is the length of the trace, as in
-    /// ns-2.
+    /// Whether the trace repeats. Its last time is its length, as in ns-2.
     pub repeat: bool,
 }
 

@@ -184,12 +184,13 @@ pub struct Config {
     /// shortens it at random, by up to a sixteenth, so that many do not ask at once. Default: 2 min.
     pub keepalive: Option<Duration>,
     /// How long the peer may stay silent although it owes an answer, to the end of the handshake,
-    /// data, a Sync, a CloseReq or a Close, before the connection is reset with code 2, "Aborted";
-    /// `None` for ever, or in PARTOPEN, CLOSEREQ and CLOSING for `handshake_give_up`. In PARTOPEN
-    /// and OPEN, Syncs ask it after one, two and three quarters of that time. Default: 30 s.
+    /// data, a Sync, a CloseReq or a Close, before the connection is reset with code 2, "Aborted".
+    /// `None` for no limit, except in PARTOPEN, CLOSEREQ and CLOSING, where `handshake_give_up`
+    /// applies. In PARTOPEN and OPEN, Syncs ask for an answer after one, two and three quarters of
+    /// this time. Default: 30 s.
     pub silence_timeout: Option<Duration>,
     /// How long a connection may carry no data in either direction before it is reset with code 2,
-    /// "Aborted"; `None` for ever. It also ends connections with a peer that answers but sends
+    /// "Aborted"; `None` for no limit. It also ends connections with a peer that answers but sends
     /// nothing. Default: none.
     pub idle_timeout: Option<Duration>,
     /// The most Syncs sent per second in response to invalid packets (section 7.5.4). Default: 8.

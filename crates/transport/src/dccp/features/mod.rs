@@ -276,9 +276,9 @@ impl Features {
         }
     }
 
-    /// Reports that data has left: from now on its CCID does not change. Congestion control begins
-    /// anew with each change, so a peer that asked for one after another would get an initial window
-    /// each time.
+    /// Reports that data has left: from now on its CCID does not change. Each change
+    /// restarts congestion control, so a peer that asked for one after another would get an initial
+    /// window each time.
     #[inline(always)]
     pub(crate) const fn keep_ccid(&mut self) {
         self.keeps_ccid = true;

@@ -184,7 +184,7 @@ fn a_syncack_acknowledges_no_data() {
     assert_eq!(pair.received(Server).len(), 1);
 }
 
-/// A close waits for acknowledgements, but not for ever.
+/// A close waits for acknowledgements, but not forever.
 #[test]
 fn a_close_does_not_wait_for_lost_acknowledgements() {
     let mut pair = Pair::opened();
