@@ -37,6 +37,7 @@ pub struct Options {
 }
 
 /// How far a run has come.
+#[non_exhaustive]
 pub enum Progress {
     /// It is creating the nodes and opening their sockets; the fraction done.
     SetUp(f64),
@@ -51,6 +52,7 @@ pub enum Progress {
 
 /// A run on the real clock that has ended.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Lived {
     /// Its results, like those of a simulation.
     pub results: Results,

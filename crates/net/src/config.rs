@@ -142,6 +142,7 @@ pub struct Peer {
 /// Counters of an endpoint, apart from those of its connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize))]
+#[non_exhaustive]
 pub struct EndpointStats {
     /// Connections in the table, including handshakes.
     pub connections: usize,

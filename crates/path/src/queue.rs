@@ -188,11 +188,20 @@ impl DropReason {
 
 /// A dropped packet, returned with the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dropped<P> {
     /// The packet.
     pub packet: P,
     /// The reason.
     pub reason: DropReason,
+}
+
+impl<P> Dropped<P> {
+    /// Returns `packet` as dropped for `reason`.
+    #[inline]
+    pub const fn new(packet: P, reason: DropReason) -> Self {
+        Self { packet, reason }
+    }
 }
 
 /// Writes Congestion Experienced if the transport supports it (RFC 3168 section 5). Returns whether

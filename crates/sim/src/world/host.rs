@@ -26,6 +26,7 @@ pub(crate) enum Host {
 
 /// What the simulator reads from an endpoint of any kind.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct HostStats {
     /// Data packets sent, including retransmissions.
     pub packets_sent: u64,
@@ -66,6 +67,7 @@ pub(crate) struct KernelEnd {
 
 /// What a connection of the kernel is to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Supply {
     /// The bytes handed over so far, if their number is known.
     pub bytes: u64,

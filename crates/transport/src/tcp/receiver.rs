@@ -72,6 +72,7 @@ enum Due {
 
 /// Counters of a [`Receiver`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReceiverStats {
     /// Bytes delivered in order.
     pub bytes_delivered: u64,

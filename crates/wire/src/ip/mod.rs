@@ -88,6 +88,7 @@ impl ParseError {
 /// A payload is longer than IP's length fields can describe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the payload takes {length} bytes, but at most {maximum} fit; send less data")]
+#[non_exhaustive]
 pub struct TooLong {
     /// The length of the payload in bytes.
     pub length: usize,

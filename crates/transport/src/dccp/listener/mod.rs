@@ -77,6 +77,7 @@ pub enum Action {
 
 /// Counters of a [`Listener`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ListenerStats {
     /// Requests received for services on offer.
     pub requests: u64,

@@ -171,6 +171,7 @@ struct Counters {
 
 /// Counters and state of a [`Sender`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SenderStats {
     /// Segments sent, including those without data.
     pub segments_sent: u64,
