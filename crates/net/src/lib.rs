@@ -81,6 +81,7 @@ mod handles;
 mod interleavings;
 mod limits;
 mod path;
+#[cfg_attr(not(feature = "qlog"), path = "no_qlog.rs")]
 mod qlog;
 mod shared;
 mod sync;

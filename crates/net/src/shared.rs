@@ -9,7 +9,6 @@ pub(crate) mod table;
 pub(crate) mod timers;
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 use rand::SeedableRng;
@@ -87,13 +86,10 @@ impl<F> Shared<F> {
     ) -> Result<Self, OpenError> {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(OpenError::Random)?;
-        let open = |directory: &Path| {
-            Logs::new(directory).map_err(|source| OpenError::Qlog {
-                directory: directory.to_owned(),
-                source,
-            })
-        };
-        let logs = config.qlog.as_deref().map(open).transpose()?;
+        #[cfg(feature = "qlog")]
+        let logs = logs(&config)?;
+        #[cfg(not(feature = "qlog"))]
+        let logs = None;
         let door = dccp::ListenerConfig {
             // Stored half-open connections are flows of this endpoint, not of the stateless
             // listener.
@@ -193,4 +189,16 @@ pub(crate) fn random_generator() -> Result<Xoshiro256PlusPlus, getrandom::Error>
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)?;
     Ok(Xoshiro256PlusPlus::from_seed(seed))
+}
+
+/// Starts the logs that a configuration asks for.
+#[cfg(feature = "qlog")]
+fn logs(config: &EndpointConfig) -> Result<Option<Logs>, OpenError> {
+    let open = |directory: &std::path::PathBuf| {
+        Logs::new(directory).map_err(|source| OpenError::Qlog {
+            directory: directory.clone(),
+            source,
+        })
+    };
+    config.qlog.as_ref().map(open).transpose()
 }

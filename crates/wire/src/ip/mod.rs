@@ -146,6 +146,7 @@ impl IpPacket {
     }
 
     /// Like [`parse`](Self::parse), but accepts any checksum of an IPv4 header.
+    #[cfg(feature = "capture")]
     pub(crate) fn parse_ignoring_checksum(bytes: &Bytes) -> Result<Self, ParseError> {
         Self::read(bytes, &IpSlice::from_slice(bytes)?)
     }
