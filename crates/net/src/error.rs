@@ -56,7 +56,7 @@ pub enum OpenError {
     ZeroLimit(&'static str),
     /// The system provided no random numbers for the secret behind Init Cookies.
     #[error("the system's random number generator failed: {0}; try again")]
-    Random(getrandom::Error),
+    Random(io::Error),
     /// The directory for qlog files cannot be used.
     #[error("cannot write qlog files in {}: {source}; choose another directory", .directory.display())]
     Qlog {
@@ -149,7 +149,7 @@ pub enum ConnectError {
     },
     /// The system provided no random numbers for the initial sequence number.
     #[error("the system's random number generator failed: {0}; try again")]
-    Random(getrandom::Error),
+    Random(io::Error),
     /// There is no address to connect to.
     #[error("the host has no address; check its name")]
     NoAddress,

@@ -88,6 +88,9 @@ mod sync;
 mod system;
 mod totals;
 
+// A crate whose types are in signatures, so that users need not match the version.
+pub use bytes;
+
 pub use config::{EndpointConfig, EndpointStats, Peer};
 pub use error::{ConnectError, ConnectionError, ListenError, OpenError, SendError, TrySendError};
 pub use handles::connection::{Connection, Datagram, RecvHalf, SendHalf};

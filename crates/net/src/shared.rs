@@ -8,13 +8,13 @@ pub(crate) mod shard;
 pub(crate) mod table;
 pub(crate) mod timers;
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp;
-use skywave_units::Instant;
+use skywave_units::{Instant, Random};
 use tokio::sync::Notify;
 use tracing::{debug, warn};
 
@@ -85,7 +85,7 @@ impl<F> Shared<F> {
         config: EndpointConfig,
     ) -> Result<Self, OpenError> {
         let mut secret = [0; 32];
-        getrandom::fill(&mut secret).map_err(OpenError::Random)?;
+        getrandom::fill(&mut secret).map_err(|error| OpenError::Random(error.into()))?;
         #[cfg(feature = "qlog")]
         let logs = logs(&config)?;
         #[cfg(not(feature = "qlog"))]
@@ -185,10 +185,10 @@ impl<F> Shared<F> {
 }
 
 /// Creates an unpredictable generator (RFC 4340 section 7.2).
-pub(crate) fn random_generator() -> Result<Xoshiro256PlusPlus, getrandom::Error> {
+pub(crate) fn random_generator() -> io::Result<Random> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)?;
-    Ok(Xoshiro256PlusPlus::from_seed(seed))
+    Ok(Random::from_seed(seed))
 }
 
 /// Starts the logs that a configuration asks for.

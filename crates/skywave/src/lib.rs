@@ -6,8 +6,8 @@
 //!   `examples/own_queue.rs`.
 //! - [`wire`] decodes and encodes packets, [`units`] defines quantities, and [`registry`] finds
 //!   members by name.
-//! - [`rand`] and [`rand_xoshiro`] are the crates of the random streams that queues, losses and sources
-//!   draw from, in the version whose types they have.
+//! - [`rand`] draws from the random streams ([`units::Random`]) of queues, losses and sources, in the
+//!   version whose traits they implement.
 //!
 //! Features choose what is compiled; `net` and `sim` are on by default:
 //!
@@ -26,7 +26,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use rand;
-pub use rand_xoshiro;
 pub use skywave_congestion as congestion;
 #[cfg(all(feature = "emulate", target_os = "linux"))]
 pub use skywave_emulate as emulate;

@@ -52,6 +52,9 @@ pub mod quick_start;
 pub mod tcp;
 pub mod udp;
 
+// Crates whose types are in signatures, so that users need not match the version.
+pub use {arrayvec, bytes, smallvec};
+
 pub use checksum::{AddressPair, Checksum};
 pub use ecn::Ecn;
 pub use payload::Payload;

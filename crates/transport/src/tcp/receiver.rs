@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use skywave_units::rand_core::{Rng, SeedableRng};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
