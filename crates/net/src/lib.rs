@@ -66,7 +66,14 @@
 //!
 //! Clock and randomness enter here: time comes from the monotonic clock, and each connection's
 //! generator is seeded by the operating system.
-#![cfg(target_os = "linux")]
+//!
+//! It needs Linux: timerfd, the error queue of sockets, and batches of raw packets.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "skywave-net needs Linux: on other systems, leave it out (the crate `skywave` does so by itself; \
+     build the Python extension with `--no-default-features`)"
+);
 
 #[cfg(feature = "blocking")]
 pub mod blocking;
