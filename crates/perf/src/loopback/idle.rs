@@ -42,9 +42,9 @@ pub(super) fn measure(connections: usize, keepalive: Duration) -> Result<Idle, P
         let both_ends = server.meet_clients(connections).await?;
         let bytes = resident()?.saturating_sub(before);
 
-        let cpu = cpu_s();
+        let cpu = cpu_s()?;
         sleep(KEEPALIVES * keepalive).await;
-        let cpu_us = (cpu_s() - cpu) * 1e6;
+        let cpu_us = (cpu_s()? - cpu) * 1e6;
         drop((servers_ends, both_ends));
         let each = |bytes: u64| bytes / connections as u64;
         Ok(Idle {
