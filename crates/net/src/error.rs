@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use skywave_congestion::ControlFailure;
 use skywave_transport::dccp::ConfigError;
@@ -215,6 +216,13 @@ pub enum ConnectionError {
     /// The congestion control could no longer decide, and this end reset the connection.
     #[error("this end reset the connection, because its congestion control failed: {0}")]
     ControlFailed(ControlFailure),
+    /// The layer above the connection, such as DTLS, could no longer go on, and this end closed the
+    /// connection.
+    #[error("this end closed the connection, because its layer failed: {reason}")]
+    LayerFailed {
+        /// The reason in the layer's words.
+        reason: Arc<str>,
+    },
     /// The connection was closed normally.
     #[error("the connection is closed; open another one")]
     Closed,
@@ -250,6 +258,7 @@ impl From<Cause> for ConnectionError {
             Cause::Idle => Self::Idle,
             Cause::Aborted => Self::Aborted,
             Cause::ControlFailed(failure) => Self::ControlFailed(failure),
+            Cause::LayerFailed { reason } => Self::LayerFailed { reason },
         }
     }
 }
