@@ -18,10 +18,9 @@ use skywave::path::{
     Writes,
 };
 use skywave::rand::RngExt;
-use skywave::rand_xoshiro::Xoshiro256PlusPlus;
 use skywave::registry::ParameterError;
 use skywave::sim::{Registry, RunOptions, Scenario, run};
-use skywave::units::{Duration, Instant};
+use skywave::units::{Duration, Instant, Random};
 
 /// What a scenario file can set: `queue = { blue = { packets = 60, ecn = true } }`.
 #[derive(Clone, Copy, Debug, JsonSchema, Serialize, Deserialize)]
@@ -90,7 +89,7 @@ struct BlueQueue {
     probability: f64,
     /// When it changed last.
     changed: Instant,
-    random: Xoshiro256PlusPlus,
+    random: Random,
 }
 
 impl BlueQueue {

@@ -17,7 +17,7 @@ CRATES = Path(__file__).parent.parent / "crates"
 # From the lowest layer up. A crate depends on crates of lower layers only; those of one layer do
 # not know each other.
 LAYERS = [
-    {"units", "registry"},
+    {"units", "registry", "netlink"},
     {"wire"},
     {"congestion"},
     {"transport", "path"},

@@ -8,12 +8,11 @@ use std::ops::ControlFlow;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use bytes::Bytes;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
 use skywave_mpcp::LoadFactor;
 use skywave_transport::dccp::{Ccid, Config, Connection, State};
 use skywave_transport::{Driven, End, Transmit};
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
+use skywave_units::rand_core::SeedableRng;
 use skywave_wire::dccp::{Kind, Packet, SeqNo, ServiceCode};
 use skywave_wire::{Checksum, Ecn, Payload};
 
@@ -306,7 +305,7 @@ struct World {
 
 impl World {
     fn new(start: Instant, [client, server]: [Config; 2], driver: Driver) -> Self {
-        let rng = Xoshiro256PlusPlus::seed_from_u64;
+        let rng = Random::seed_from_u64;
         let client = Connection::client(client, PORTS[0], PORTS[1], start, rng(1));
         let server = Connection::listen(server, PORTS[1], rng(2));
         let mut world = Self {

@@ -17,6 +17,7 @@ pub struct Interests {
 
 /// An outgoing data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Sent {
     /// When.
     pub now: Instant,
@@ -33,8 +34,23 @@ pub struct Sent {
     pub application_limited: bool,
 }
 
+impl Sent {
+    /// Describes a packet of an application that has more to send.
+    #[inline]
+    pub const fn new(now: Instant, number: u64, bytes: u32, in_flight: u32) -> Self {
+        Self {
+            now,
+            number,
+            bytes,
+            in_flight,
+            application_limited: false,
+        }
+    }
+}
+
 /// A packet acknowledged for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AckedPacket {
     /// [`Sent::number`]. For a TCP segment retransmitted in different pieces, the number of its
     /// first transmission.
@@ -46,6 +62,19 @@ pub struct AckedPacket {
     pub transmissions: u32,
     /// The ECN bits with which it reached the receiver, as far as the protocol reports them.
     pub ecn: Ecn,
+}
+
+impl AckedPacket {
+    /// Describes a packet that reached the receiver with `ecn`.
+    #[inline]
+    pub const fn new(number: u64, sent_at: Instant, transmissions: u32, ecn: Ecn) -> Self {
+        Self {
+            number,
+            sent_at,
+            transmissions,
+            ecn,
+        }
+    }
 }
 
 /// A packet found lost. It may turn out to be late: then it is acknowledged as well.
@@ -76,6 +105,7 @@ impl LostPacket {
 
 /// The summary of an acknowledgement, reported after its individual packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Ack {
     /// When the acknowledgement arrived.
     pub now: Instant,
@@ -102,8 +132,28 @@ pub struct Ack {
     pub ecn_echo: bool,
 }
 
+impl Ack {
+    /// Describes an acknowledgement without marks and samples that arrives while cwnd is full, with
+    /// an Ack Ratio of 1.
+    #[inline]
+    pub const fn new(now: Instant, newly_acked: u32, in_flight: u32) -> Self {
+        Self {
+            now,
+            newly_acked,
+            marked: 0,
+            in_flight,
+            ack_ratio: 1,
+            rtt: None,
+            delivery_rate: None,
+            application_limited: false,
+            ecn_echo: false,
+        }
+    }
+}
+
 /// A detected loss: one congestion event, regardless of the number of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Loss {
     /// When it was detected.
     pub now: Instant,
@@ -118,19 +168,26 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// The loss that a control which treats marks like losses sees in `mark`.
-    pub(crate) const fn of_mark(mark: &Mark) -> Self {
+    /// Describes a loss of `lost` packets, none of which was a retransmission.
+    #[inline]
+    pub const fn new(now: Instant, in_flight: u32, lost: u32) -> Self {
         Self {
-            now: mark.now,
-            in_flight: mark.in_flight,
-            lost: 0,
+            now,
+            in_flight,
+            lost,
             is_repeated: false,
         }
+    }
+
+    /// The loss that a control which treats marks like losses sees in `mark`.
+    pub(crate) const fn of_mark(mark: &Mark) -> Self {
+        Self::new(mark.now, mark.in_flight, 0)
     }
 }
 
 /// Detected marks without a loss: one congestion event, regardless of the number of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mark {
     /// When they were detected.
     pub now: Instant,
@@ -138,6 +195,18 @@ pub struct Mark {
     pub in_flight: u32,
     /// How many packets are known to be marked, at least 1.
     pub marked: u32,
+}
+
+impl Mark {
+    /// Describes `marked` marks.
+    #[inline]
+    pub const fn new(now: Instant, in_flight: u32, marked: u32) -> Self {
+        Self {
+            now,
+            in_flight,
+            marked,
+        }
+    }
 }
 
 /// The part of `in_flight` packets that the path has sustained: at most `cwnd`.

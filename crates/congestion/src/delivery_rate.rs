@@ -10,6 +10,7 @@ use skywave_units::{Duration, Instant, Rate};
 
 /// The delivery rate between the sending of a packet and its acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeliveryRate {
     /// RS.delivered: bytes delivered in `interval`.
     pub delivered: u64,

@@ -5,28 +5,13 @@ use skywave_units::Instant;
 use crate::{Loss, Mark, Sent};
 
 pub(crate) const fn loss(now: Instant, in_flight: u32) -> Loss {
-    Loss {
-        now,
-        in_flight,
-        lost: 1,
-        is_repeated: false,
-    }
+    Loss::new(now, in_flight, 1)
 }
 
 pub(crate) const fn mark(now: Instant, in_flight: u32) -> Mark {
-    Mark {
-        now,
-        in_flight,
-        marked: 1,
-    }
+    Mark::new(now, in_flight, 1)
 }
 
 pub(crate) const fn sent(now: Instant, in_flight: u32) -> Sent {
-    Sent {
-        now,
-        number: 0,
-        bytes: 1000,
-        in_flight,
-        application_limited: false,
-    }
+    Sent::new(now, 0, 1000, in_flight)
 }

@@ -55,25 +55,12 @@ fn windows(config: AimdConfig, ack_ratio: u32, trouble: &Trouble) -> Vec<f64> {
                 } else {
                     Ecn::Ect0
                 };
-                window.on_packet_acked(&AckedPacket {
-                    number: 0,
-                    sent_at: now,
-                    transmissions: 1,
-                    ecn,
-                });
+                window.on_packet_acked(&AckedPacket::new(0, now, 1, ecn));
             }
-            window.on_ack(&Ack {
-                now,
-                newly_acked,
-                marked: 0,
-                in_flight: left - newly_acked,
-                ack_ratio,
-                rtt: None,
-
-                delivery_rate: None,
-                application_limited,
-                ecn_echo: false,
-            });
+            let mut ack = Ack::new(now, newly_acked, left - newly_acked);
+            ack.ack_ratio = ack_ratio;
+            ack.application_limited = application_limited;
+            window.on_ack(&ack);
             if left == flight && (is_lossy || is_marked) {
                 window.on_loss(&loss(now, borne));
             }

@@ -53,26 +53,14 @@ fn growth(window: &mut AnyControl, echoes: &[bool]) -> Vec<f64> {
     let each = |&ecn_echo: &bool| {
         let flight = window.cwnd() as u32;
         window.on_sent(&sent(now, flight));
-        window.on_packet_acked(&AckedPacket {
-            number: seq,
-            sent_at: now,
-            transmissions: 1,
-            ecn: Ecn::NotEct,
-        });
+        window.on_packet_acked(&AckedPacket::new(seq, now, 1, Ecn::NotEct));
         seq += 1;
         now += rtt;
         let before = window.cwnd();
-        window.on_ack(&Ack {
-            now,
-            newly_acked: 1,
-            marked: 0,
-            in_flight: flight.saturating_sub(1),
-            ack_ratio: 1,
-            rtt: Some(rtt),
-            delivery_rate: None,
-            application_limited: false,
-            ecn_echo,
-        });
+        let mut ack = Ack::new(now, 1, flight.saturating_sub(1));
+        ack.rtt = Some(rtt);
+        ack.ecn_echo = ecn_echo;
+        window.on_ack(&ack);
         window.cwnd() - before
     };
     echoes.iter().map(each).collect()

@@ -74,24 +74,15 @@ fn windows(mut window: AnyControl, rtt: Duration, buffer: u64) -> Vec<f64> {
             }
             continue;
         }
-        window.on_packet_acked(&AckedPacket {
-            number: packet.number,
-            sent_at: packet.sent_at,
-            transmissions: 1,
-            ecn: Ecn::NotEct,
-        });
-        window.on_ack(&Ack {
-            now,
-            newly_acked: 1,
-            marked: 0,
-            in_flight: flight.len() as u32,
-            ack_ratio: 1,
-            rtt: Some(now - packet.sent_at),
-
-            delivery_rate: None,
-            application_limited: false,
-            ecn_echo: false,
-        });
+        window.on_packet_acked(&AckedPacket::new(
+            packet.number,
+            packet.sent_at,
+            1,
+            Ecn::NotEct,
+        ));
+        let mut ack = Ack::new(now, 1, flight.len() as u32);
+        ack.rtt = Some(now - packet.sent_at);
+        window.on_ack(&ack);
     }
 }
 

@@ -5,9 +5,10 @@ mod port;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::AsFd;
 
 use nix::net::if_::if_nametoindex;
-use rtnetlink::{Handle, LinkUnspec, LinkVeth, RouteMessageBuilder};
+use skywave_netlink::{Interface, Netlink};
 
 pub use port::{LONGEST_PACKET, Port, enlarge};
 
@@ -50,21 +51,21 @@ impl Edge {
     pub fn connect(&self, hub: &Namespace, host: &Namespace) -> Result<Attachment, EmulateError> {
         let name = host.run(free_name)?;
         let ours = format!("port{}", self.index);
-        let (fd, peer, port, mtu) = (host.fd(), name.clone(), ours.clone(), self.mtu);
+        let (file, peer, port, mtu) = (host.file()?, name.clone(), ours.clone(), self.mtu);
         hub.run(move || {
             // This end has no addresses, and must not send anything of its own.
             let _ = set("ipv6/conf/default/disable_ipv6", "1");
-            in_kernel(async move |kernel| {
-                let links = kernel.link();
-                let pair = LinkVeth::new(&port, &peer).build();
-                links.add(pair).execute().await?;
-                let moved = LinkUnspec::new_with_name(&peer).setns_by_fd(fd).build();
-                links.set(moved).execute().await?;
-                let up = LinkUnspec::new_with_name(&port).mtu(mtu).arp(false).up();
-                links.set(up.build()).execute().await
-            })
+            let mut kernel = Netlink::open()?;
+            kernel.create_pair([&port, &peer])?;
+            kernel.move_to(&peer, file.as_fd())?;
+            let port_setup = Interface {
+                mtu: Some(mtu),
+                without_arp: true,
+                ..Interface::default()
+            };
+            kernel.set_up(&port, &port_setup)
         })
-        .map_err(cannot("create a pair of interfaces"))?;
+        .map_err(|error| EmulateError::system("cannot create a pair of interfaces", error))?;
         let (edge, there) = (self.clone(), name.clone());
         host.run(move || edge.bring_up(&there))?;
         let address = self.ethernet_address();
@@ -85,43 +86,32 @@ impl Edge {
         let _ = set(&format!("ipv6/conf/{name}/accept_dad"), "0");
         let _ = set(&format!("ipv6/conf/{name}/router_solicitations"), "0");
         offloads::switch_off(name)?;
-        let index = if_nametoindex(name)
-            .map_err(|error| EmulateError::system("cannot find the host's interface", error))?;
-        in_kernel(async move |kernel| {
-            let links = kernel.link();
-            let loopback = LinkUnspec::new_with_name("lo").up().build();
-            links.set(loopback).execute().await?;
-            // Without ARP: all hosts are behind the same port.
-            let interface = LinkUnspec::new_with_index(index);
-            let interface = interface.address(self.ethernet_address().to_vec());
-            links
-                .set(interface.mtu(self.mtu).arp(false).up().build())
-                .execute()
-                .await?;
-            for address in self.addresses {
-                let add = kernel.address().add(index, address, whole(address));
-                add.execute().await?;
-            }
-            let everything = [
-                (Ipv4Addr::UNSPECIFIED.into(), 0),
-                (Ipv6Addr::UNSPECIFIED.into(), 0),
-            ];
-            let only: Vec<_> = self.reaches.iter().map(|&to| (to, whole(to))).collect();
-            let routes = if only.is_empty() {
-                everything.to_vec()
-            } else {
-                only
-            };
-            for (to, length) in routes {
-                let route = RouteMessageBuilder::<IpAddr>::new().output_interface(index);
-                let route = route.destination_prefix(to, length);
-                let route =
-                    route.map_err(|error| rtnetlink::Error::NamespaceError(error.to_string()))?;
-                kernel.route().add(route.build()).execute().await?;
-            }
-            Ok(())
-        })
-        .map_err(cannot("set up the host's interface"))
+        self.configure(name)
+            .map_err(|error| EmulateError::system("cannot set up the host's interface", error))
+    }
+
+    fn configure(&self, name: &str) -> io::Result<()> {
+        let mut kernel = Netlink::open()?;
+        kernel.set_up("lo", &Interface::default())?;
+        // Without ARP: all hosts are behind the same port.
+        let interface = Interface {
+            ethernet_address: Some(self.ethernet_address()),
+            mtu: Some(self.mtu),
+            without_arp: true,
+        };
+        kernel.set_up(name, &interface)?;
+        let index = kernel.device(name)?.index;
+        for address in self.addresses {
+            kernel.add_address(index, address)?;
+        }
+        for &to in &self.reaches {
+            kernel.add_route(index, to)?;
+        }
+        if self.reaches.is_empty() {
+            kernel.add_default_route(index, Ipv4Addr::UNSPECIFIED.into())?;
+            kernel.add_default_route(index, Ipv6Addr::UNSPECIFIED.into())?;
+        }
+        Ok(())
     }
 }
 
@@ -139,11 +129,6 @@ impl Attachment {
     }
 }
 
-/// The prefix length of a single address.
-const fn whole(address: IpAddr) -> u8 {
-    if address.is_ipv4() { 32 } else { 128 }
-}
-
 /// Returns a name that no interface of the calling thread's namespace has.
 fn free_name() -> Result<String, EmulateError> {
     (0..MOST_NAMES)
@@ -153,30 +138,4 @@ fn free_name() -> Result<String, EmulateError> {
             let all = format!("there are {MOST_NAMES} interfaces of this name");
             EmulateError::system("cannot find a free name", io::Error::other(all))
         })
-}
-
-/// Opens a connection to the kernel about the calling thread's namespace.
-fn in_kernel<T>(
-    talk: impl AsyncFnOnce(Handle) -> Result<T, rtnetlink::Error>,
-) -> Result<T, rtnetlink::Error> {
-    let failed = |error: io::Error| rtnetlink::Error::NamespaceError(error.to_string());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()
-        .map_err(failed)?;
-    runtime.block_on(async {
-        let (connection, handle, _) = rtnetlink::new_connection().map_err(failed)?;
-        tokio::spawn(connection);
-        talk(handle).await
-    })
-}
-
-fn cannot(what: &'static str) -> impl Fn(rtnetlink::Error) -> EmulateError {
-    move |error| {
-        let source = match &error {
-            rtnetlink::Error::NetlinkError(message) => message.to_io(),
-            other => io::Error::other(other.to_string()),
-        };
-        EmulateError::system(format!("cannot {what}"), source)
-    }
 }

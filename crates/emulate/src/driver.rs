@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::event::{PollFd, PollFlags};
+use nix::poll::{PollFd, PollFlags};
 use skywave_units::{Duration, Instant};
 use skywave_wire::ip::Forwarded;
 
@@ -165,7 +165,7 @@ impl Driver {
         let idle = self.clock.now() + IDLE;
         let sockets = self.ports.iter().flat_map(Port::sockets);
         let mut waiting: Vec<_> = sockets
-            .map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::IN))
+            .map(|socket| PollFd::new(socket, PollFlags::POLLIN))
             .collect();
         match deadline {
             Some(deadline) if deadline < idle => {

@@ -21,6 +21,7 @@ pub struct Lateness {
 
 /// How late packets left, relative to the time at which the links delivered them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LatenessSummary {
     /// The packets that left.
     pub packets: u64,

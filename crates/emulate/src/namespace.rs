@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
@@ -88,9 +87,10 @@ impl Namespace {
         outcome.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    /// The file that stands for the namespace, and keeps it alive.
-    pub(crate) fn fd(&self) -> RawFd {
-        self.file.as_raw_fd()
+    /// Returns a file that stands for the namespace, and keeps it alive.
+    pub(crate) fn file(&self) -> Result<File, EmulateError> {
+        let copy = self.file.try_clone();
+        copy.map_err(|error| EmulateError::system("cannot open a network namespace", error))
     }
 }
 

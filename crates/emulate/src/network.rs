@@ -68,6 +68,7 @@ struct Direction {
 
 /// What a link has done with packets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct LinkTotals {
     /// Its name, such as `"r1->r2"`.
     pub name: String,

@@ -20,6 +20,7 @@ pub(crate) struct Strays {
 
 /// What an emulation has done so far, and how far it can be trusted.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// How long it has run, in seconds.
     pub elapsed_s: f64,

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, ppoll};
 use nix::sys::prctl::set_timerslack;
-use rustix::event::{PollFd, Timespec, poll};
-use rustix::io::Errno;
+use nix::sys::time::TimeSpec;
 use skywave_units::{Duration, Instant};
 
 use crate::Clock;
@@ -34,16 +35,12 @@ pub fn wait(
     if spins {
         sleep = sleep.saturating_sub(SPIN);
     }
-    let seconds = sleep.as_nanos() / 1_000_000_000;
-    let mut timeout = Timespec {
-        tv_sec: seconds as i64,
-        tv_nsec: (sleep.as_nanos() - seconds * 1_000_000_000) as i64,
-    };
+    let mut timeout = TimeSpec::from_duration(std::time::Duration::from_nanos(sleep.as_nanos()));
     loop {
-        match poll(waiting, Some(&timeout)) {
-            Ok(0) if spins && clock.now() < deadline => timeout = Timespec::default(),
+        match ppoll(waiting, Some(timeout), None) {
+            Ok(0) if spins && clock.now() < deadline => timeout = TimeSpec::new(0, 0),
             Ok(ready) => return Ok(ready > 0),
-            Err(Errno::INTR) => return Ok(true),
+            Err(Errno::EINTR) => return Ok(true),
             Err(error) => return Err(error.into()),
         }
     }

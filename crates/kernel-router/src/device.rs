@@ -2,9 +2,8 @@
 
 use std::io;
 
-use netlink_packet_route::link::LinkLayerType;
+use skywave_netlink::{LinkLayerType, Netlink, Queue};
 
-use crate::netlink::{Netlink, Queue};
 use crate::{LinkHeader, RouterError};
 
 /// A device with a queueing discipline, in the network namespace of the thread that opened it.
@@ -32,8 +31,8 @@ impl Device {
             }
             _ => RouterError::system("find the device")(error),
         };
-        let (index, kind) = netlink.device(name).map_err(none)?;
-        let header = match kind {
+        let device = netlink.device(name).map_err(none)?;
+        let header = match device.kind {
             LinkLayerType::Ether | LinkLayerType::Loopback => LinkHeader::Ethernet,
             LinkLayerType::None | LinkLayerType::Ppp | LinkLayerType::Rawip => LinkHeader::None,
             other => {
@@ -45,7 +44,7 @@ impl Device {
         };
         Ok(Self {
             name: name.to_owned(),
-            index,
+            index: device.index,
             header,
             netlink,
         })

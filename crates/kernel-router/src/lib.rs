@@ -35,7 +35,6 @@
 mod config;
 mod device;
 mod error;
-mod netlink;
 mod object;
 mod program;
 mod router;

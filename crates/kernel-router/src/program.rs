@@ -50,6 +50,7 @@ impl LinkHeader {
 
 /// What the program has counted since it was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Bytes that have arrived, as the queueing discipline counts them: with link-layer headers,
     /// whether or not it then dropped them.
@@ -67,6 +68,7 @@ pub struct Counters {
 
 /// How long the program took, according to the kernel's statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RunTime {
     /// The number of runs.
     pub runs: u64,

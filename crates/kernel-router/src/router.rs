@@ -20,6 +20,7 @@ pub struct KernelRouter {
 
 /// What a router has done, as of its last update.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// rho: the load factor of the last complete interval.
     pub load: f64,

@@ -1,12 +1,12 @@
 //! The driver: moves packets between sockets, devices and the run, on the real clock.
 
 use std::io;
+use std::os::fd::AsFd;
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
 use skywave_emulate::{Clock, wait, wake_exactly};
 use skywave_sim::live::{Encapsulation, LiveRun, PreparedRun};
 use skywave_sim::{FlowId, Registry, Results, RunOptions, Samples, Scenario};
@@ -37,6 +37,7 @@ pub struct Options {
 }
 
 /// How far a run has come.
+#[non_exhaustive]
 pub enum Progress {
     /// It is creating the nodes and opening their sockets; the fraction done.
     SetUp(f64),
@@ -51,6 +52,7 @@ pub enum Progress {
 
 /// A run on the real clock that has ended.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Lived {
     /// Its results, like those of a simulation.
     pub results: Results,
@@ -121,10 +123,12 @@ enum Target {
 
 /// Waits for sockets.
 struct Watch {
-    epoll: rustix::fd::OwnedFd,
+    epoll: Epoll,
     targets: Vec<Target>,
     spins: bool,
-    ready: Vec<epoll::Event>,
+    events: Box<[EpollEvent]>,
+    /// How many of the events say what is ready.
+    ready: usize,
 }
 
 struct Driver {
@@ -197,8 +201,8 @@ impl Driver {
             return Ok(());
         }
         self.run.advance(now);
-        for index in 0..self.watch.ready.len() {
-            let target = self.watch.targets[self.watch.ready[index].data.u64() as usize];
+        for index in 0..self.watch.ready {
+            let target = self.watch.targets[self.watch.events[index].data() as usize];
             match target {
                 Target::Node(node, Source::Network) => {
                     for _ in 0..BATCH {
@@ -250,30 +254,26 @@ impl Driver {
 impl Watch {
     fn new(testbed: &Testbed, spins: bool) -> io::Result<Self> {
         let mut watch = Self {
-            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?,
             targets: Vec::new(),
             spins,
-            ready: Vec::with_capacity(256),
+            events: Box::new([EpollEvent::empty(); 256]),
+            ready: 0,
         };
         for (&index, node) in &testbed.nodes {
             for (source, socket) in node.sockets() {
-                watch.add(socket, Target::Node(index, source), EventFlags::IN)?;
+                watch.add(socket, Target::Node(index, source), EpollFlags::EPOLLIN)?;
             }
         }
         for (node, socket) in testbed.listeners() {
-            watch.add(socket, Target::Listener(node), EventFlags::IN)?;
+            watch.add(socket, Target::Listener(node), EpollFlags::EPOLLIN)?;
         }
         Ok(watch)
     }
 
-    fn add(
-        &mut self,
-        socket: impl std::os::fd::AsFd,
-        target: Target,
-        flags: EventFlags,
-    ) -> io::Result<()> {
-        let data = EventData::new_u64(self.targets.len() as u64);
-        epoll::add(&self.epoll, socket, data, flags)?;
+    fn add(&mut self, socket: impl AsFd, target: Target, flags: EpollFlags) -> io::Result<()> {
+        let event = EpollEvent::new(flags, self.targets.len() as u64);
+        self.epoll.add(socket, event)?;
         self.targets.push(target);
         Ok(())
     }
@@ -283,7 +283,7 @@ impl Watch {
         for flow in std::mem::take(&mut testbed.opened) {
             if let Some(socket) = testbed.connections[&flow].sender() {
                 // Edge-triggered: once each time there is room again.
-                let flags = EventFlags::OUT | EventFlags::ET;
+                let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
                 self.add(socket, Target::Sender(flow), flags)?;
             }
         }
@@ -293,23 +293,23 @@ impl Watch {
     /// Waits for data at the kernel's receiver of a flow.
     fn receiver(&mut self, testbed: &Testbed, flow: FlowId) -> io::Result<()> {
         match testbed.connections[&flow].receiver() {
-            Some(socket) => self.add(socket, Target::Receiver(flow), EventFlags::IN),
+            Some(socket) => self.add(socket, Target::Receiver(flow), EpollFlags::EPOLLIN),
             None => Ok(()),
         }
     }
 
     /// Waits until something is ready, or until the deadline. Returns whether something is.
     fn wait(&mut self, clock: Clock, deadline: Instant) -> io::Result<bool> {
-        self.ready.clear();
+        self.ready = 0;
         // It counts nanoseconds; epoll rounds to milliseconds on Linux before 5.11.
-        let mut any = [PollFd::new(&self.epoll, PollFlags::IN)];
+        let mut any = [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)];
         if wait(&mut any, clock, deadline, self.spins)? {
-            let at_once = Some(&Timespec::default());
-            match epoll::wait(&self.epoll, spare_capacity(&mut self.ready), at_once) {
-                Ok(_) | Err(Errno::INTR) => {}
+            match self.epoll.wait(&mut self.events, EpollTimeout::ZERO) {
+                Ok(ready) => self.ready = ready,
+                Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(!self.ready.is_empty())
+        Ok(self.ready > 0)
     }
 }

@@ -166,17 +166,13 @@ impl KernelTcp {
     /// Returns the state of the sender.
     pub(crate) fn sender_stats(&self) -> io::Result<EndStats> {
         if self.stage == Stage::Idle {
-            return Ok(EndStats {
-                is_idle: true,
-                ..EndStats::default()
-            });
+            let mut stats = EndStats::default();
+            stats.is_idle = true;
+            return Ok(stats);
         }
-        let stats = of_sender(&tcp_info(self.sender.as_fd())?);
-        let has_all = !self.supply.is_endless && self.written >= self.supply.bytes;
-        Ok(EndStats {
-            is_idle: stats.is_idle && has_all,
-            ..stats
-        })
+        let mut stats = of_sender(&tcp_info(self.sender.as_fd())?);
+        stats.is_idle &= !self.supply.is_endless && self.written >= self.supply.bytes;
+        Ok(stats)
     }
 
     /// Returns the state of the receiver.
@@ -185,11 +181,10 @@ impl KernelTcp {
             Some(socket) => tcp_info(socket.as_fd())?.tcpi_data_segs_in,
             None => self.segments,
         };
-        Ok(EndStats {
-            delivered_packets: u64::from(segments),
-            delivered_bytes: self.delivered,
-            ..EndStats::default()
-        })
+        let mut stats = EndStats::default();
+        stats.delivered_packets = u64::from(segments);
+        stats.delivered_bytes = self.delivered;
+        Ok(stats)
     }
 }
 

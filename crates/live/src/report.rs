@@ -5,6 +5,7 @@ use skywave_emulate::LatenessSummary;
 
 /// How far a run on the real clock can be believed.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// How long it ran, in seconds.
     pub elapsed_s: f64,

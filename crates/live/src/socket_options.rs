@@ -56,19 +56,18 @@ unsafe fn option<T>(socket: BorrowedFd<'_>, level: i32, name: i32) -> io::Result
 pub(crate) fn of_sender(info: &libc::tcp_info) -> EndStats {
     let micros = |micros: u64| Duration::from_micros(micros);
     let in_flight = info.tcpi_unacked + info.tcpi_retrans;
-    EndStats {
-        packets_sent: u64::from(info.tcpi_data_segs_out),
-        bytes_sent: info.tcpi_bytes_sent,
-        retransmissions: u64::from(info.tcpi_total_retrans),
-        receive_window_limited: micros(info.tcpi_rwnd_limited),
-        cwnd: f64::from(info.tcpi_snd_cwnd),
-        ssthresh: match info.tcpi_snd_ssthresh {
-            INFINITE.. => f64::INFINITY,
-            segments => f64::from(segments),
-        },
-        pipe: in_flight.saturating_sub(info.tcpi_sacked + info.tcpi_lost),
-        srtt: (info.tcpi_rtt > 0).then(|| micros(info.tcpi_rtt.into())),
-        is_idle: info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0,
-        ..EndStats::default()
-    }
+    let mut stats = EndStats::default();
+    stats.packets_sent = u64::from(info.tcpi_data_segs_out);
+    stats.bytes_sent = info.tcpi_bytes_sent;
+    stats.retransmissions = u64::from(info.tcpi_total_retrans);
+    stats.receive_window_limited = micros(info.tcpi_rwnd_limited);
+    stats.cwnd = f64::from(info.tcpi_snd_cwnd);
+    stats.ssthresh = match info.tcpi_snd_ssthresh {
+        INFINITE.. => f64::INFINITY,
+        segments => f64::from(segments),
+    };
+    stats.pipe = in_flight.saturating_sub(info.tcpi_sacked + info.tcpi_lost);
+    stats.srtt = (info.tcpi_rtt > 0).then(|| micros(info.tcpi_rtt.into()));
+    stats.is_idle = info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0;
+    stats
 }

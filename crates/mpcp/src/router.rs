@@ -47,10 +47,7 @@ impl<P: Packet> Keeps<P> for Router<P> {
     fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>> {
         self.meter.on_arrival(now, packet.size());
         if !self.waiting.has_room_for(packet.size(), self.room) {
-            return Err(Dropped {
-                packet,
-                reason: DropReason::Full,
-            });
+            return Err(Dropped::new(packet, DropReason::Full));
         }
         self.waiting.push(now, packet);
         self.meter.on_queue(now, self.waiting.bytes());

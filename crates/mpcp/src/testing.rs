@@ -4,10 +4,5 @@ use skywave_congestion::Loss;
 use skywave_units::Instant;
 
 pub(crate) const fn loss(now: Instant, in_flight: u32) -> Loss {
-    Loss {
-        now,
-        in_flight,
-        lost: 1,
-        is_repeated: false,
-    }
+    Loss::new(now, in_flight, 1)
 }

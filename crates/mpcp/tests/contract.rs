@@ -29,24 +29,12 @@ fn an_ecn_echo_lets_no_window_grow() {
             let mut now = Instant::ZERO;
             let before = control.cwnd();
             for number in 0..100 {
-                control.on_packet_acked(&AckedPacket {
-                    number,
-                    sent_at: now,
-                    transmissions: 1,
-                    ecn: Ecn::NotEct,
-                });
+                control.on_packet_acked(&AckedPacket::new(number, now, 1, Ecn::NotEct));
                 now += rtt;
-                control.on_ack(&Ack {
-                    now,
-                    newly_acked: 1,
-                    marked: 0,
-                    in_flight: 3,
-                    ack_ratio: 1,
-                    rtt: Some(rtt),
-                    delivery_rate: None,
-                    application_limited: false,
-                    ecn_echo,
-                });
+                let mut ack = Ack::new(now, 1, 3);
+                ack.rtt = Some(rtt);
+                ack.ecn_echo = ecn_echo;
+                control.on_ack(&ack);
             }
             assert_eq!(control.cwnd() > before, !ecn_echo, "{packets}");
         }

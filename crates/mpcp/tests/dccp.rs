@@ -5,13 +5,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
 use skywave_mpcp::load::{Marker, Zone};
 use skywave_mpcp::{LoadFactor, SenderParameters};
 use skywave_transport::dccp::{Ccid, Ccid2Config, Config, Connection};
 use skywave_transport::{Drain, Drained, Driven, Transmit};
-use skywave_units::{Duration, Instant};
+use skywave_units::rand_core::SeedableRng;
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::dccp::{OptionType, Packet, PacketType};
 use skywave_wire::{Ecn, Payload};
 
@@ -78,7 +77,7 @@ struct Pair {
 impl Pair {
     fn open(ccid: Ccid, network: Network) -> Self {
         let (client, server) = (Arc::new(under(ccid)), Arc::new(under(ccid)));
-        let rng = Xoshiro256PlusPlus::seed_from_u64;
+        let rng = Random::seed_from_u64;
         let mut pair = Self {
             ends: [
                 Driven::new(Connection::client(

@@ -1,11 +1,10 @@
 //! Configuration of an endpoint.
 
 use std::net::SocketAddr;
+#[cfg(feature = "qlog")]
 use std::path::PathBuf;
 
-#[cfg(feature = "serde")]
 use schemars::JsonSchema;
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::error::OpenError;
@@ -14,9 +13,8 @@ use crate::error::OpenError;
 pub(crate) const MAX_SHARDS: usize = 256;
 
 /// The options of an endpoint. Those of its connections are in `Config` (Rust: `dccp::Config`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(JsonSchema, Serialize, Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EndpointConfig {
     /// Requested size of the socket's send buffer in bytes; `None` keeps the system default. The
     /// system may grant less. Default: 4 MiB.
@@ -76,7 +74,8 @@ pub struct EndpointConfig {
     /// A connection that a peer opens gets its file once the handshake is complete. Traffic never
     /// waits for the disk: events for which it is too slow, or full, are missing in the files, which
     /// say so, and are counted in [`qlog_dropped`](EndpointStats::qlog_dropped). Default: none.
-    #[cfg_attr(feature = "serde", schemars(extend("format" = "path")))]
+    #[cfg(feature = "qlog")]
+    #[schemars(extend("format" = "path"))]
     pub qlog: Option<PathBuf>,
 }
 
@@ -98,6 +97,7 @@ impl Default for EndpointConfig {
             max_queued_bytes: 256_000_000,
             reset_strays: true,
             resets_per_second: 1024,
+            #[cfg(feature = "qlog")]
             qlog: None,
         }
     }
@@ -140,8 +140,8 @@ pub struct Peer {
 }
 
 /// Counters of an endpoint, apart from those of its connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct EndpointStats {
     /// Connections in the table, including handshakes.
     pub connections: usize,

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use skywave_congestion::ControlFailure;
 use skywave_transport::dccp::ConfigError;
@@ -56,7 +57,7 @@ pub enum OpenError {
     ZeroLimit(&'static str),
     /// The system provided no random numbers for the secret behind Init Cookies.
     #[error("the system's random number generator failed: {0}; try again")]
-    Random(getrandom::Error),
+    Random(io::Error),
     /// The directory for qlog files cannot be used.
     #[error("cannot write qlog files in {}: {source}; choose another directory", .directory.display())]
     Qlog {
@@ -149,7 +150,7 @@ pub enum ConnectError {
     },
     /// The system provided no random numbers for the initial sequence number.
     #[error("the system's random number generator failed: {0}; try again")]
-    Random(getrandom::Error),
+    Random(io::Error),
     /// There is no address to connect to.
     #[error("the host has no address; check its name")]
     NoAddress,
@@ -215,6 +216,13 @@ pub enum ConnectionError {
     /// The congestion control could no longer decide, and this end reset the connection.
     #[error("this end reset the connection, because its congestion control failed: {0}")]
     ControlFailed(ControlFailure),
+    /// The layer above the connection, such as DTLS, could no longer go on, and this end closed the
+    /// connection.
+    #[error("this end closed the connection, because its layer failed: {reason}")]
+    LayerFailed {
+        /// The reason in the layer's words.
+        reason: Arc<str>,
+    },
     /// The connection was closed normally.
     #[error("the connection is closed; open another one")]
     Closed,
@@ -250,6 +258,7 @@ impl From<Cause> for ConnectionError {
             Cause::Idle => Self::Idle,
             Cause::Aborted => Self::Aborted,
             Cause::ControlFailed(failure) => Self::ControlFailed(failure),
+            Cause::LayerFailed { reason } => Self::LayerFailed { reason },
         }
     }
 }

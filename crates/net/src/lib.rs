@@ -66,7 +66,14 @@
 //!
 //! Clock and randomness enter here: time comes from the monotonic clock, and each connection's
 //! generator is seeded by the operating system.
-#![cfg(target_os = "linux")]
+//!
+//! It needs Linux: timerfd, the error queue of sockets, and batches of raw packets.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "skywave-net needs Linux: on other systems, leave it out (the crate `skywave` does so by itself; \
+     build the Python extension with `--no-default-features`)"
+);
 
 #[cfg(feature = "blocking")]
 pub mod blocking;
@@ -81,11 +88,15 @@ mod handles;
 mod interleavings;
 mod limits;
 mod path;
+#[cfg_attr(not(feature = "qlog"), path = "no_qlog.rs")]
 mod qlog;
 mod shared;
 mod sync;
 mod system;
 mod totals;
+
+// A crate whose types are in signatures, so that users need not match the version.
+pub use bytes;
 
 pub use config::{EndpointConfig, EndpointStats, Peer};
 pub use error::{ConnectError, ConnectionError, ListenError, OpenError, SendError, TrySendError};

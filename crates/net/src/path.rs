@@ -6,6 +6,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 
+use nix::libc;
+use nix::sys::socket::{getsockopt, sockopt};
 use skywave_wire::{AddressPair, Checksum};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -147,6 +149,18 @@ pub(crate) struct Route {
     pub(crate) mtu: u32,
 }
 
+/// The MTU of the route to the peer of a connected socket, over IPv6 (ipv6(7)).
+#[derive(Clone, Copy)]
+struct Ipv6Mtu;
+
+nix::getsockopt_impl!(
+    Ipv6Mtu,
+    libc::IPPROTO_IPV6,
+    libc::IPV6_MTU,
+    libc::c_int,
+    sockopt::GetStruct<libc::c_int>
+);
+
 /// Asks the system for the route from `local` to `peer`, without sending anything.
 pub(crate) fn route(local: &Local, peer: SocketAddr) -> io::Result<Route> {
     let probe = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
@@ -167,10 +181,11 @@ pub(crate) fn route(local: &Local, peer: SocketAddr) -> io::Result<Route> {
         .map_or(Ipv4Addr::UNSPECIFIED.into(), |address| address.ip());
     let is_v4 = peer.ip().to_canonical().is_ipv4();
     let mtu = if is_v4 {
-        rustix::net::sockopt::ip_mtu(&probe)?
+        getsockopt(&probe, sockopt::IpMtu)?
     } else {
-        rustix::net::sockopt::ipv6_mtu(&probe)?
+        getsockopt(&probe, Ipv6Mtu)?
     };
+    let mtu = mtu.cast_unsigned();
     Ok(Route { source, mtu })
 }
 

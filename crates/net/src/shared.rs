@@ -8,14 +8,13 @@ pub(crate) mod shard;
 pub(crate) mod table;
 pub(crate) mod timers;
 
+use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp;
-use skywave_units::Instant;
+use skywave_units::{Instant, Random};
 use tokio::sync::Notify;
 use tracing::{debug, warn};
 
@@ -86,14 +85,11 @@ impl<F> Shared<F> {
         config: EndpointConfig,
     ) -> Result<Self, OpenError> {
         let mut secret = [0; 32];
-        getrandom::fill(&mut secret).map_err(OpenError::Random)?;
-        let open = |directory: &Path| {
-            Logs::new(directory).map_err(|source| OpenError::Qlog {
-                directory: directory.to_owned(),
-                source,
-            })
-        };
-        let logs = config.qlog.as_deref().map(open).transpose()?;
+        getrandom::fill(&mut secret).map_err(|error| OpenError::Random(error.into()))?;
+        #[cfg(feature = "qlog")]
+        let logs = logs(&config)?;
+        #[cfg(not(feature = "qlog"))]
+        let logs = None;
         let door = dccp::ListenerConfig {
             // Stored half-open connections are flows of this endpoint, not of the stateless
             // listener.
@@ -189,8 +185,20 @@ impl<F> Shared<F> {
 }
 
 /// Creates an unpredictable generator (RFC 4340 section 7.2).
-pub(crate) fn random_generator() -> Result<Xoshiro256PlusPlus, getrandom::Error> {
+pub(crate) fn random_generator() -> io::Result<Random> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)?;
-    Ok(Xoshiro256PlusPlus::from_seed(seed))
+    Ok(Random::from_seed(seed))
+}
+
+/// Starts the logs that a configuration asks for.
+#[cfg(feature = "qlog")]
+fn logs(config: &EndpointConfig) -> Result<Option<Logs>, OpenError> {
+    let open = |directory: &std::path::PathBuf| {
+        Logs::new(directory).map_err(|source| OpenError::Qlog {
+            directory: directory.clone(),
+            source,
+        })
+    };
+    config.qlog.as_ref().map(open).transpose()
 }

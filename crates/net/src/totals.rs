@@ -4,6 +4,7 @@ use skywave_transport::dccp::{Counters, Stats};
 
 /// The counters of a set of connections, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Totals {
     /// The connections.
     pub connections: u64,

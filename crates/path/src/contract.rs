@@ -11,8 +11,7 @@ pub use parcel::Parcel;
 use std::collections::VecDeque;
 
 use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Instant, Rate};
+use skywave_units::{Duration, Instant, Random, Rate};
 use skywave_wire::Ecn;
 
 use crate::{CLASSES, Conduct, DropReason, Dropped, Head, Link, Packet, QueueKind};
@@ -61,7 +60,7 @@ pub struct Tally {
 pub fn check(kind: &dyn QueueKind<Parcel>, seed: u64) -> Result<Tally, Violation> {
     let mut tally = Tally::default();
     for drive in [drive_queue, drive_link] {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut random = Random::seed_from_u64(seed);
         let calls: Vec<Call> = (0..CALLS).map(|id| Call::draw(id, &mut random)).collect();
         let mut account = Account::new(kind.conduct());
         let mut call = 0;
@@ -87,7 +86,7 @@ struct Call {
 }
 
 impl Call {
-    fn draw(id: usize, random: &mut Xoshiro256PlusPlus) -> Self {
+    fn draw(id: usize, random: &mut Random) -> Self {
         let after = match random.random_range(0..100) {
             0..60 => Duration::ZERO,
             60..99 => Duration::from_micros(random.random_range(0..3000)),
@@ -105,8 +104,8 @@ impl Call {
     }
 }
 
-fn random(name: &str) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(name.len() as u64)
+fn random(name: &str) -> Random {
+    Random::seed_from_u64(name.len() as u64)
 }
 
 /// Drives the queue on its own, as one that keeps its packets.

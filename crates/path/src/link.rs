@@ -321,7 +321,7 @@ impl<P: Packet> Wire<P> {
 #[cfg(test)]
 mod tests {
     use rand::SeedableRng;
-    use rand_xoshiro::Xoshiro256PlusPlus;
+    use skywave_units::Random;
 
     use super::*;
     use crate::contract::Parcel;
@@ -405,7 +405,7 @@ mod tests {
     #[test]
     fn lost_packets_use_no_bandwidth() {
         let queue = DropTail::new(Limit::Unlimited);
-        let random = Xoshiro256PlusPlus::seed_from_u64(0);
+        let random = Random::seed_from_u64(0);
         let loss = PacketLossSpec(vec![1]).build(random);
         let mut link =
             Link::new(queue, Rate::from_bps(800_000), Duration::from_millis(100)).losing(loss);

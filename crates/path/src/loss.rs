@@ -5,8 +5,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
+use skywave_units::Random;
 
 mod bernoulli;
 mod errors;
@@ -30,7 +30,7 @@ pub trait Loss: fmt::Debug {
 pub trait LossKind: Send + Sync {
     /// Builds the losses of a link, before its first packet. `random` is a stream used for nothing
     /// else.
-    fn build(&self, random: Xoshiro256PlusPlus) -> Box<dyn Loss + Send>;
+    fn build(&self, random: Random) -> Box<dyn Loss + Send>;
 }
 
 /// The known loss models.
@@ -69,7 +69,7 @@ mod testing {
 
     /// Whether each of [`PACKETS`] packets of this size is lost.
     pub(super) fn losses(kind: &dyn LossKind, size: u32) -> Vec<bool> {
-        let mut loss = kind.build(Xoshiro256PlusPlus::seed_from_u64(7));
+        let mut loss = kind.build(Random::seed_from_u64(7));
         (0..PACKETS).map(|_| loss.loses_next(size)).collect()
     }
 

@@ -33,7 +33,7 @@
 //! use std::sync::Arc;
 //!
 //! # mod skywave {
-//! #     pub use {rand, rand_xoshiro};
+//! #     pub use rand;
 //! #     pub use {skywave_path as path, skywave_registry as registry, skywave_units as units};
 //! # }
 //! use schemars::JsonSchema;
@@ -44,9 +44,8 @@
 //! };
 //! use skywave::path::contract::{self, Parcel};
 //! use skywave::rand::{RngExt, SeedableRng};
-//! use skywave::rand_xoshiro::Xoshiro256PlusPlus;
 //! use skywave::registry::ParameterError;
-//! use skywave::units::{Duration, Instant, Rate};
+//! use skywave::units::{Duration, Instant, Random, Rate};
 //!
 //! #[derive(JsonSchema, Serialize, Deserialize)]
 //! #[serde(deny_unknown_fields)]
@@ -80,7 +79,7 @@
 //! struct LotteryQueue {
 //!     most: usize,
 //!     free: f64,
-//!     random: Xoshiro256PlusPlus,
+//!     random: Random,
 //! }
 //!
 //! impl Admission for LotteryQueue {
@@ -114,7 +113,7 @@
 //! contract::check(&*lottery, 1)?;
 //!
 //! let (rate, delay) = (Rate::from_bps(8_000_000), Duration::from_millis(10));
-//! let stream = |_name: &str| Xoshiro256PlusPlus::seed_from_u64(1);
+//! let stream = |_name: &str| Random::seed_from_u64(1);
 //! let queue = lottery.build(&Head::new("a->b", rate, delay, &stream));
 //! let mut link = Link::new(queue, rate, delay);
 //! let taken = (0..20).filter(|&id| link.enqueue(Instant::ZERO, Parcel::new(id, 1000)).is_ok());
@@ -188,11 +187,20 @@ impl DropReason {
 
 /// A dropped packet, returned with the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dropped<P> {
     /// The packet.
     pub packet: P,
     /// The reason.
     pub reason: DropReason,
+}
+
+impl<P> Dropped<P> {
+    /// Returns `packet` as dropped for `reason`.
+    #[inline]
+    pub const fn new(packet: P, reason: DropReason) -> Self {
+        Self { packet, reason }
+    }
 }
 
 /// Writes Congestion Experienced if the transport supports it (RFC 3168 section 5). Returns whether

@@ -1,8 +1,7 @@
 //! A router's part in Quick-Start (RFC 4782 section 3.3): which rates the head of a link approves.
 
 use rand::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Instant, Rate};
+use skywave_units::{Duration, Instant, Random, Rate};
 use skywave_wire::quick_start::{QsNonce, RateField, RateRequest};
 
 /// S: the length of a sample of the utilisation (appendix D).
@@ -37,13 +36,13 @@ pub struct QuickStartRouter {
     samples: [Sample; SAMPLES],
     /// The number of the current sample since time zero.
     current: u64,
-    random: Xoshiro256PlusPlus,
+    random: Random,
 }
 
 impl QuickStartRouter {
     /// Creates the router of an idle link. It approves requests while less than `share` of `rate`,
     /// from 0 to 1, is in use. `random` draws the nonces of lowered requests.
-    pub fn new(rate: Rate, share: f64, random: Xoshiro256PlusPlus) -> Self {
+    pub fn new(rate: Rate, share: f64, random: Random) -> Self {
         Self {
             rate: rate.as_bps(),
             target: (rate.as_bps() as f64 * share.clamp(0.0, 1.0)) as u64,
@@ -128,7 +127,7 @@ mod tests {
     }
 
     fn router(share: f64) -> QuickStartRouter {
-        let random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let random = Random::seed_from_u64(1);
         QuickStartRouter::new(Rate::from_bps(2_000_000), share, random)
     }
 

@@ -5,11 +5,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
-use skywave_units::{Duration, Instant, Rate};
+use skywave_units::{Duration, Instant, Random, Rate};
 
 mod opportunities;
 mod outages;
@@ -43,7 +42,7 @@ pub trait TraceKind: Send + Sync {
     ///
     /// `rate` and `delay` are those of the link until the first step. `random` is a stream for this
     /// trace alone; the same stream gives the same steps.
-    fn steps(&self, rate: Rate, delay: Duration, random: Xoshiro256PlusPlus) -> Steps;
+    fn steps(&self, rate: Rate, delay: Duration, random: Random) -> Steps;
 }
 
 /// The known kinds of traces.
@@ -82,7 +81,7 @@ impl ListedSteps {
 }
 
 impl TraceKind for ListedSteps {
-    fn steps(&self, _: Rate, _: Duration, _: Xoshiro256PlusPlus) -> Steps {
+    fn steps(&self, _: Rate, _: Duration, _: Random) -> Steps {
         let steps = Arc::clone(&self.0);
         Box::new((0..steps.len()).map(move |index| steps[index]))
     }
@@ -94,7 +93,7 @@ pub struct Trace {
     kind: Arc<dyn TraceKind>,
     rate: Rate,
     delay: Duration,
-    random: Xoshiro256PlusPlus,
+    random: Random,
 }
 
 /// A link's rate and delay from some time on.
@@ -112,12 +111,7 @@ pub struct Condition {
 impl Trace {
     /// Creates a link with this rate and delay until the first step of `kind`, which draws from
     /// `random`.
-    pub fn new(
-        kind: Arc<dyn TraceKind>,
-        rate: Rate,
-        delay: Duration,
-        random: Xoshiro256PlusPlus,
-    ) -> Self {
+    pub fn new(kind: Arc<dyn TraceKind>, rate: Rate, delay: Duration, random: Random) -> Self {
         Self {
             kind,
             rate,

@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Instant, Rate};
+use skywave_units::{Duration, Instant, Random, Rate};
 
 use crate::transmitter::Transmission;
 use crate::{ListedSteps, Trace};
@@ -24,7 +23,7 @@ pub struct Variation {
     trace: Trace,
     /// The maximum of a uniformly distributed extra delay per packet.
     jitter: Duration,
-    rng: Option<Xoshiro256PlusPlus>,
+    rng: Option<Random>,
     last_arrival: Instant,
     /// By how much the last packet arrives after it, in units of 2^-32 ns.
     last_rest: u64,
@@ -46,7 +45,7 @@ impl Variation {
 
     /// Creates a link of constant rate and delay.
     pub fn none(rate: Rate, delay: Duration) -> Self {
-        let random = Xoshiro256PlusPlus::seed_from_u64(0);
+        let random = Random::seed_from_u64(0);
         Self::new(Trace::new(
             Arc::new(ListedSteps::new(&[])),
             rate,
@@ -58,7 +57,7 @@ impl Variation {
     /// Adds a uniformly distributed delay of up to `most` to each packet; each packet draws once
     /// from `rng`. A few packets' transmission times suffice to break the phase effects of
     /// drop-tail queues (Floyd and Jacobson 1992).
-    pub fn with_jitter(mut self, most: Duration, rng: Xoshiro256PlusPlus) -> Self {
+    pub fn with_jitter(mut self, most: Duration, rng: Random) -> Self {
         self.jitter = most;
         self.rng = Some(rng);
         self
@@ -156,7 +155,7 @@ mod tests {
 
     /// A link that follows these steps.
     fn trace(steps: &[TraceStep]) -> Variation {
-        let random = Xoshiro256PlusPlus::seed_from_u64(0);
+        let random = Random::seed_from_u64(0);
         Variation::new(Trace::new(
             Arc::new(ListedSteps::new(steps)),
             RATE,
@@ -240,7 +239,7 @@ mod tests {
     #[test]
     fn jitter_delays_and_keeps_the_order() {
         let jitter = Duration::from_millis(50);
-        let rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let rng = Random::seed_from_u64(1);
         let variation = Variation::none(RATE, DELAY).with_jitter(jitter, rng);
         let sent: Vec<u64> = (0..1000).map(|packet| 30 * packet).collect();
         let arrivals = arrivals(variation, &sent);

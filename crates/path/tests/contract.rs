@@ -76,10 +76,8 @@ impl<P: Packet> Keeps<P> for Stack<P> {
         self.advance(now);
         self.packets.push(packet);
         if self.packets.len() > self.most {
-            self.dropped.push(Dropped {
-                packet: self.packets.remove(0),
-                reason: DropReason::Full,
-            });
+            self.dropped
+                .push(Dropped::new(self.packets.remove(0), DropReason::Full));
         }
         Ok(())
     }
@@ -269,7 +267,7 @@ impl Keeps<Parcel> for Broken {
     fn enqueue(&mut self, now: Instant, packet: Parcel) -> Result<(), Dropped<Parcel>> {
         self.calls += 1;
         let is_time = self.calls % 5 == 4;
-        let refuse = |reason| Err(Dropped { packet, reason });
+        let refuse = |reason| Err(Dropped::new(packet, reason));
         match self.fault {
             Fault::Swallows if is_time => return Ok(()),
             Fault::DropsEarly if is_time => return refuse(DropReason::Early),
@@ -314,7 +312,7 @@ impl Keeps<Parcel> for Broken {
         }
         let (_, packet) = self.waiting.pop(Instant::MAX)?;
         let reason = DropReason::Full;
-        Some(Dropped { packet, reason })
+        Some(Dropped::new(packet, reason))
     }
 
     fn packets(&self) -> usize {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_path::contract::Parcel;
 use skywave_path::{
     AnyQueue, Condition, DropTail, Kept, Limit, Link, ListedSteps, Opportunities, OutagesSpec,
@@ -15,7 +14,7 @@ use skywave_path::{
     register_built_in_traces,
 };
 use skywave_registry::Selection;
-use skywave_units::{Duration, Instant, Rate};
+use skywave_units::{Duration, Instant, Random, Rate};
 
 /// A rate in bits per second is as many nanobits in a nanosecond.
 const NANOBITS_PER_BYTE: u128 = 8_000_000_000;
@@ -51,7 +50,7 @@ impl Stated {
 
     fn varying(rate: u64, kind: Arc<dyn TraceKind>) -> Self {
         let rate = Rate::from_bps(rate);
-        let random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let random = Random::seed_from_u64(1);
         Self {
             rate,
             trace: Some(Trace::new(kind, rate, Duration::ZERO, random)),
@@ -66,7 +65,7 @@ impl Stated {
         };
         let variation = Variation::new(trace.clone());
         link.varying(match self.jitter {
-            Some(most) => variation.with_jitter(most, Xoshiro256PlusPlus::seed_from_u64(2)),
+            Some(most) => variation.with_jitter(most, Random::seed_from_u64(2)),
             None => variation,
         })
     }

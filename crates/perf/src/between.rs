@@ -33,6 +33,7 @@ pub struct Load {
 
 /// The data that arrived at the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Arrived {
     /// Datagrams.
     pub datagrams: u64,
@@ -59,6 +60,7 @@ impl Arrived {
 
 /// The state of a measurement, current or final.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Progress {
     /// Seconds since the first datagram.
     pub seconds: f64,

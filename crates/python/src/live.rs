@@ -62,6 +62,7 @@ fn run_live(
                     Tables(samples),
                 ))
             }
+            _ => true,
         })
     });
     let lived = match lived {

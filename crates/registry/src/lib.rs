@@ -57,6 +57,9 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+// Crates whose types are in bounds, so that users need not match the version.
+pub use {schemars, serde};
+
 pub use serde_json::Value;
 
 pub use file::{not_read, read_file, read_lines};

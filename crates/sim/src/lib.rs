@@ -39,6 +39,9 @@ mod warning;
 mod watching;
 mod world;
 
+// Crates whose types are in signatures, so that users need not match the version.
+pub use {arrow_array, arrow_schema};
+
 pub use error::{RunError, WireMismatch};
 pub use running::bench::{Bench, BenchCounts, IdleFlows};
 pub use running::check::{Checked, FlowRoutes, check};

@@ -6,6 +6,7 @@ pub(crate) mod passage;
 pub mod physics;
 pub(crate) mod probe;
 pub(crate) mod probes;
+#[cfg(feature = "qlog")]
 pub(crate) mod qlog;
 pub(crate) mod record;
 pub(crate) mod table;

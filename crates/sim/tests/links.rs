@@ -4,14 +4,13 @@
 
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
 use skywave_sim::{
     Loss, LossKind, Registry, Results, RunOptions, Scenario, Steps, TraceKind, TraceStep, run,
 };
-use skywave_units::{Duration, Rate};
+use skywave_units::{Duration, Random, Rate};
 
 /// A TCP and a UDP flow over one link with these properties.
 fn scenario(link: &str) -> String {
@@ -121,7 +120,7 @@ struct EveryNth {
 }
 
 impl LossKind for EveryNth {
-    fn build(&self, _: Xoshiro256PlusPlus) -> Box<dyn Loss + Send> {
+    fn build(&self, _: Random) -> Box<dyn Loss + Send> {
         Box::new(Counted {
             n: self.n,
             passed: 0,
@@ -148,7 +147,7 @@ impl Loss for Counted {
 struct Tides {}
 
 impl TraceKind for Tides {
-    fn steps(&self, rate: Rate, _: Duration, _: Xoshiro256PlusPlus) -> Steps {
+    fn steps(&self, rate: Rate, _: Duration, _: Random) -> Steps {
         Box::new((1..).map(move |second: u64| TraceStep {
             at: Duration::from_secs(second),
             rate: Some(Rate::from_bps(rate.as_bps() * (1 + second % 2))),

@@ -6,9 +6,9 @@
 mod support;
 
 use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_congestion::tfrc::equation;
 use skywave_sim::{Registry, Results, RunOptions, Scenario, run};
+use skywave_units::Random;
 
 use crate::support::{counts, floats, table, words};
 
@@ -159,7 +159,7 @@ fn every_nth_packet_lost_gives_the_equations_rate() {
 fn random_losses_give_the_equations_rate() {
     for tfrc in KINDS {
         for (seed, loss) in [(1, 0.001), (2, 0.01), (3, 0.1)] {
-            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut random = Random::seed_from_u64(seed);
             let results = Path {
                 seconds: 400,
                 lost: (1..200_000)

@@ -6,21 +6,41 @@
 //!   `examples/own_queue.rs`.
 //! - [`wire`] decodes and encodes packets, [`units`] defines quantities, and [`registry`] finds
 //!   members by name.
-//! - [`rand`] and [`rand_xoshiro`] are the crates of the random streams that queues, losses and sources
-//!   draw from, in the version whose types they have.
+//! - [`rand`] draws from the random streams ([`units::Random`]) of queues, losses and sources, in the
+//!   version whose traits they implement.
 //!
-//! The features `sim` and `net` are on by default; `net` needs Linux. The feature `contract` adds the
-//! contract tests of [`congestion`], for controls of your own.
+//! Features choose what is compiled; `net` and `sim` are on by default:
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `net` | `net`: DCCP on sockets. Linux only: elsewhere it adds nothing |
+//! | `blocking` | `net::blocking`: those sockets without async |
+//! | `sim` | `sim` and `scenario`: scenarios, and their runs on virtual time |
+//! | `emulate` | `emulate`: a scenario's network on the real clock, between network namespaces. Linux only |
+//! | `live` | `live`: a whole scenario on the real clock. Linux only |
+//! | `mpcp` | `mpcp`: MPCP and VCP, their controls and their router |
+//! | `capture` | `wire::capture`: pcapng and pcap files |
+//! | `qlog` | `qlog`, and logs of connections and flows for qvis |
+//! | `contract` | the contract tests of [`congestion`], for controls of your own |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use rand;
-pub use rand_xoshiro;
 pub use skywave_congestion as congestion;
-#[cfg(feature = "net")]
+#[cfg(all(feature = "emulate", target_os = "linux"))]
+pub use skywave_emulate as emulate;
+#[cfg(all(feature = "live", target_os = "linux"))]
+pub use skywave_live as live;
+#[cfg(feature = "mpcp")]
+pub use skywave_mpcp as mpcp;
+#[cfg(all(feature = "net", target_os = "linux"))]
 pub use skywave_net as net;
 pub use skywave_path as path;
+#[cfg(feature = "qlog")]
+pub use skywave_qlog as qlog;
 pub use skywave_registry as registry;
+#[cfg(feature = "sim")]
+pub use skywave_scenario as scenario;
 #[cfg(feature = "sim")]
 pub use skywave_sim as sim;
 pub use skywave_traffic as traffic;

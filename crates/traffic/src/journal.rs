@@ -4,6 +4,7 @@ use skywave_units::Instant;
 
 /// What the application of a flow has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Journal {
     /// The files of web traffic, in order.
     pub transfers: Vec<Transfer>,
@@ -13,6 +14,7 @@ pub struct Journal {
 
 /// A file of web traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Transfer {
     /// When its connection was opened.
     pub start: Instant,
@@ -24,6 +26,7 @@ pub struct Transfer {
 
 /// Frames of a voice call made in one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Made {
     /// Their number.
     pub frames: u64,

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
-use skywave_units::{Bytes, Duration, Instant, Rate};
+use skywave_units::{Bytes, Duration, Instant, Random, Rate};
 use skywave_wire::Payload;
 
 use crate::draw::{exponential, pareto};
@@ -113,7 +112,7 @@ impl PeriodSpec {
         })
     }
 
-    fn draw(self, random: &mut Xoshiro256PlusPlus) -> Duration {
+    fn draw(self, random: &mut Random) -> Duration {
         match self {
             Self::Exponential(ExponentialSpec { mean }) => exponential(mean.as_secs_f64(), random),
             Self::Pareto(ParetoSpec { mean, shape }) => pareto(mean, shape, random),
@@ -155,7 +154,7 @@ impl SourceKind for OnOff {
 struct Bursts {
     kind: OnOff,
     begins: Instant,
-    random: Xoshiro256PlusPlus,
+    random: Random,
     /// Whether it acts next when a datagram is due; otherwise when a burst begins.
     is_on: bool,
     /// What is then left of the burst.

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skywave_units::{Bytes, Instant, Rate};
+use skywave_units::{Bytes, Instant, Random, Rate};
 use skywave_wire::Payload;
 
 use crate::draw::exponential;
@@ -65,7 +64,7 @@ struct Arrivals {
     begins: Instant,
     mean_s: f64,
     datagram: u32,
-    random: Xoshiro256PlusPlus,
+    random: Random,
 }
 
 impl Source for Arrivals {

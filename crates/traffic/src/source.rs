@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
 
 use crate::{Carrier, Codec, Journal, SendingEnd};
 
@@ -100,17 +99,13 @@ pub struct Setup<'a> {
     pub start: Instant,
     /// The interval over which its [`Journal`] counts, from time zero.
     pub interval: Duration,
-    stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
+    stream: &'a dyn Fn(&str) -> Random,
 }
 
 impl<'a> Setup<'a> {
     /// Describes a flow that starts at `start` and counts over each `interval`. `stream` returns
     /// the flow's random stream for a purpose, always the same one.
-    pub fn new(
-        start: Instant,
-        interval: Duration,
-        stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
-    ) -> Self {
+    pub fn new(start: Instant, interval: Duration, stream: &'a dyn Fn(&str) -> Random) -> Self {
         Self {
             start,
             interval,
@@ -119,7 +114,7 @@ impl<'a> Setup<'a> {
     }
 
     /// Returns the flow's random stream for this purpose, from its start.
-    pub fn random(&self, purpose: &str) -> Xoshiro256PlusPlus {
+    pub fn random(&self, purpose: &str) -> Random {
         (self.stream)(purpose)
     }
 }

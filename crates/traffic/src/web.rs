@@ -7,11 +7,10 @@
 use std::sync::Arc;
 
 use rand::RngExt;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
-use skywave_units::{Bytes, Duration, Instant};
+use skywave_units::{Bytes, Duration, Instant, Random};
 
 use crate::check::{check_above_zero, check_datagram};
 use crate::ftp::fill;
@@ -171,7 +170,7 @@ const LARGEST_FILE: f64 = (1_u64 << 50) as f64;
 #[derive(Debug)]
 struct Browser {
     spec: WebSpec,
-    random: Xoshiro256PlusPlus,
+    random: Random,
     begins: Instant,
     /// Bytes of the current file not handed over yet.
     remaining: u64,
@@ -245,7 +244,7 @@ impl Source for Browser {
 }
 
 /// Draws from the mixture: a component by its probability, then a time from it.
-fn draw_think(parts: &[ThinkSpec], random: &mut Xoshiro256PlusPlus) -> Duration {
+fn draw_think(parts: &[ThinkSpec], random: &mut Random) -> Duration {
     let mut left: f64 = random.random();
     let (last, others) = parts.split_last().expect("a checked mixture has parts");
     let part = others
@@ -260,7 +259,7 @@ fn draw_think(parts: &[ThinkSpec], random: &mut Xoshiro256PlusPlus) -> Duration 
 }
 
 /// Draws from `P{X > x} = 1 / (1 + (x / median)^shape)` by inversion.
-fn log_logistic(median: f64, shape: f64, random: &mut Xoshiro256PlusPlus) -> f64 {
+fn log_logistic(median: f64, shape: f64, random: &mut Random) -> f64 {
     // In (0, 1]; one yields the smallest value, zero.
     let exceeded = 1.0 - random.random::<f64>();
     median * ((1.0 - exceeded) / exceeded).powf(shape.recip())
@@ -297,7 +296,7 @@ mod tests {
     #[test]
     fn think_times_and_sizes_are_drawn_from_their_laws() {
         let spec = WebSpec::default();
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut rng = Random::seed_from_u64(5);
         let tail = |x: f64, median: f64, shape: f64| (1.0 + (x / median).powf(shape)).recip();
         let thinks: Vec<f64> = (0..DRAWS)
             .map(|_| draw_think(&spec.think, &mut rng).as_secs_f64())
@@ -325,7 +324,7 @@ mod tests {
             median: Duration::from_secs(1),
             shape: 1e-3,
         };
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+        let mut rng = Random::seed_from_u64(6);
         let thinks: Vec<_> = (0..100)
             .map(|_| draw_think(std::slice::from_ref(&part), &mut rng))
             .collect();

@@ -29,10 +29,10 @@
 //! ```
 //! use std::collections::VecDeque;
 //!
-//! use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 //! use skywave_transport::dccp::{Config, Connection, SendError};
 //! use skywave_transport::{Drain, Drained, Driven, Transmit};
-//! use skywave_units::{Duration, Instant};
+//! use skywave_units::rand_core::SeedableRng;
+//! use skywave_units::{Duration, Instant, Random};
 //! use skywave_wire::{Payload, dccp::Packet};
 //!
 //! const DELAY: Duration = Duration::from_millis(10);
@@ -52,7 +52,7 @@
 //!     drain.finish()
 //! }
 //!
-//! let rng = Xoshiro256PlusPlus::seed_from_u64;
+//! let rng = Random::seed_from_u64;
 //! let mut now = Instant::ZERO;
 //! let mut ends = [
 //!     Driven::new(Connection::client(Config::default(), 40_000, 5_001, now, rng(1))),
@@ -114,6 +114,9 @@ pub mod session;
 mod status;
 pub mod tcp;
 pub mod udp;
+
+// A crate whose types are in signatures, so that users need not match the version.
+pub use bytes;
 
 pub use end::{Drain, Drained, Driven, End, Transmit};
 pub use sending_end::{Carrier, SendingEnd};

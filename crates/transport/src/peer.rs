@@ -12,10 +12,9 @@
 
 use std::fmt;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_congestion::ControlFailure;
 use skywave_registry::{Choice, OpenSet, Selection};
-use skywave_units::Instant;
+use skywave_units::{Instant, Random};
 use skywave_wire::quick_start::QuickStart;
 use skywave_wire::udp::Datagram;
 use skywave_wire::{Ecn, Payload};
@@ -52,7 +51,7 @@ pub struct PeerSetup<'a> {
     pub sender_port: u16,
     /// The UDP port of the other end.
     pub receiver_port: u16,
-    stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
+    stream: &'a dyn Fn(&str) -> Random,
 }
 
 impl<'a> PeerSetup<'a> {
@@ -61,7 +60,7 @@ impl<'a> PeerSetup<'a> {
     pub fn new(
         start: Instant,
         [sender_port, receiver_port]: [u16; 2],
-        stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
+        stream: &'a dyn Fn(&str) -> Random,
     ) -> Self {
         Self {
             start,
@@ -72,7 +71,7 @@ impl<'a> PeerSetup<'a> {
     }
 
     /// Returns the connection's random stream for this purpose, from its start.
-    pub fn random(&self, purpose: &str) -> Xoshiro256PlusPlus {
+    pub fn random(&self, purpose: &str) -> Random {
         (self.stream)(purpose)
     }
 }

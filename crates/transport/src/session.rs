@@ -141,10 +141,20 @@ impl Session {
         }
     }
 
-    /// Closes the connection: see [`Connection::close`].
+    /// Closes the connection: see [`Connection::close`]. A layer's last datagram still leaves.
     pub fn close(&mut self, now: Instant) {
-        self.history.is_closing = true;
-        self.connection.close(now);
+        let Self {
+            connection,
+            history,
+            layered,
+        } = self;
+        match layered {
+            Some(layered) => layered.close(now, connection, history),
+            None => {
+                history.is_closing = true;
+                connection.close(now);
+            }
+        }
     }
 
     /// Ends the connection immediately: see [`Connection::abort`].

@@ -9,6 +9,7 @@ use crate::{dccp, tcp, udp};
 /// Counters and congestion state, the same for every transport. What a transport does not have is
 /// zero or `None`.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct EndStats {
     /// Data packets sent, including retransmissions.
     pub packets_sent: u64,

@@ -23,6 +23,7 @@ pub struct Socket {
 
 /// Counters of a [`Socket`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Datagrams sent.
     pub datagrams_sent: u64,

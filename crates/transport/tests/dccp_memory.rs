@@ -7,10 +7,9 @@ use std::iter;
 
 use memory_stats::memory_stats;
 use rand::{Rng, RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{Config, Connection, State};
 use skywave_transport::{Drain, Drained, Driven};
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::dccp::{
     DccpOption, FeatureNumber, FeatureSide, Kind, OptionBytes, OptionList, Packet, SeqNo,
 };
@@ -28,7 +27,7 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
-        let rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let rng = Random::seed_from_u64(1);
         let now = Instant::ZERO;
         // A liar must stay connected.
         let config = Config {
@@ -88,7 +87,7 @@ fn postponed(drain: Drain<'_, Connection>) -> Drained<()> {
     drain.postpone()
 }
 
-fn random_bytes(rng: &mut Xoshiro256PlusPlus, most: usize) -> OptionBytes {
+fn random_bytes(rng: &mut Random, most: usize) -> OptionBytes {
     let mut bytes = vec![0; rng.random_range(0..=most)];
     rng.fill(&mut bytes[..]);
     OptionBytes::from_vec(bytes)
@@ -99,7 +98,7 @@ fn random_bytes(rng: &mut Xoshiro256PlusPlus, most: usize) -> OptionBytes {
 /// of 65,536 acknowledgements.
 #[test]
 fn lies_do_not_pile_up() {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+    let mut rng = Random::seed_from_u64(2);
     let mut pair = Pair::new();
     let old = pair.gss;
     let resident_bytes = || memory_stats().unwrap().physical_mem;

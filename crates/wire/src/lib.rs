@@ -4,7 +4,7 @@
 //! - [`tcp`]: TCP segments (RFC 9293) with MSS, window scale, SACK and timestamps.
 //! - [`udp`]: UDP datagrams, which carry DCCP through middleboxes (RFC 6773).
 //! - [`ip`]: IPv4 and IPv6 packets around them, with the ECN bits.
-//! - [`capture`]: pcapng and pcap files, for reading and writing.
+//! - `capture`: pcapng and pcap files, for reading and writing (feature `capture`).
 //! - [`quick_start`]: Quick-Start's option of the IP header (RFC 4782).
 //! - [`Ecn`] and [`Payload`] are common to all protocols. [`Checksum`] and [`AddressPair`] are what
 //!   checksums need from IP.
@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "capture")]
 pub mod capture;
 mod checksum;
 pub mod dccp;
@@ -50,6 +51,9 @@ mod payload;
 pub mod quick_start;
 pub mod tcp;
 pub mod udp;
+
+// Crates whose types are in signatures, so that users need not match the version.
+pub use {arrayvec, bytes, smallvec};
 
 pub use checksum::{AddressPair, Checksum};
 pub use ecn::Ecn;

@@ -66,6 +66,7 @@ impl ParseError {
 /// A datagram is longer than 65535 bytes, including its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the datagram takes {length} bytes, but at most 65535 fit; send less data")]
+#[non_exhaustive]
 pub struct TooLong {
     /// The length of the datagram in bytes.
     pub length: usize,

@@ -6,20 +6,9 @@ use skywave_congestion::{Loss, Sent};
 use skywave_units::Instant;
 
 pub(crate) const fn loss(now: Instant, in_flight: u32) -> Loss {
-    Loss {
-        now,
-        in_flight,
-        lost: 1,
-        is_repeated: false,
-    }
+    Loss::new(now, in_flight, 1)
 }
 
 pub(crate) const fn sent(now: Instant, in_flight: u32) -> Sent {
-    Sent {
-        now,
-        number: 0,
-        bytes: 1000,
-        in_flight,
-        application_limited: false,
-    }
+    Sent::new(now, 0, 1000, in_flight)
 }

@@ -33,12 +33,7 @@ impl Fallback {
     pub(super) fn on_ack(&mut self, ack: &Ack, marked: bool, rtt: f64) {
         self.window.on_ack(ack);
         if marked && ack.now >= self.marks_answered_until {
-            self.window.on_loss(&Loss {
-                now: ack.now,
-                in_flight: ack.in_flight,
-                lost: 0,
-                is_repeated: false,
-            });
+            self.window.on_loss(&Loss::new(ack.now, ack.in_flight, 0));
             self.marks_answered_until = ack.now + Duration::from_secs_f64(rtt);
         }
     }

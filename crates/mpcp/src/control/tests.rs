@@ -25,25 +25,9 @@ fn window(config: VcpConfig, rtt_ms: u64) -> Mpcp {
 /// An acknowledgement of one packet for each code.
 fn ack(window: &mut Mpcp, now: Instant, codes: &[Ecn]) {
     for &ecn in codes {
-        window.on_packet_acked(&AckedPacket {
-            number: 0,
-            sent_at: now,
-            transmissions: 1,
-            ecn,
-        });
+        window.on_packet_acked(&AckedPacket::new(0, now, 1, ecn));
     }
-    window.on_ack(&Ack {
-        now,
-        newly_acked: codes.len() as u32,
-        marked: 0,
-        in_flight: window.cwnd() as u32,
-        ack_ratio: 1,
-        rtt: None,
-
-        delivery_rate: None,
-        application_limited: false,
-        ecn_echo: false,
-    });
+    window.on_ack(&Ack::new(now, codes.len() as u32, window.cwnd() as u32));
 }
 
 /// The growth of cwnd in a round-trip time in which every packet has this code.
@@ -434,24 +418,10 @@ fn small_windows_of_long_round_trips_are_paced() {
 #[test]
 fn an_application_that_sends_little_is_not_given_more() {
     let mut window = window(config(), 100);
-    window.on_packet_acked(&AckedPacket {
-        number: 0,
-        sent_at: at(0),
-        transmissions: 1,
-        ecn: LOW,
-    });
-    window.on_ack(&Ack {
-        now: at(100),
-        newly_acked: 1,
-        marked: 0,
-        in_flight: 0,
-        ack_ratio: 1,
-        rtt: None,
-
-        delivery_rate: None,
-        application_limited: true,
-        ecn_echo: false,
-    });
+    window.on_packet_acked(&AckedPacket::new(0, at(0), 1, LOW));
+    let mut ack = Ack::new(at(100), 1, 0);
+    ack.application_limited = true;
+    window.on_ack(&ack);
     assert_eq!(window.cwnd(), 100.0);
 }
 
@@ -467,24 +437,8 @@ fn dpcp(acts: Acts) -> Mpcp {
 
 /// Packet `seq` comes back with `code`.
 fn back(window: &mut Mpcp, now: Instant, seq: u64, code: Ecn) {
-    window.on_packet_acked(&AckedPacket {
-        number: seq,
-        sent_at: now,
-        transmissions: 1,
-        ecn: code,
-    });
-    window.on_ack(&Ack {
-        now,
-        newly_acked: 1,
-        marked: 0,
-        in_flight: window.cwnd() as u32,
-        ack_ratio: 1,
-        rtt: None,
-
-        delivery_rate: None,
-        application_limited: false,
-        ecn_echo: false,
-    });
+    window.on_packet_acked(&AckedPacket::new(seq, now, 1, code));
+    window.on_ack(&Ack::new(now, 1, window.cwnd() as u32));
 }
 
 /// Li and Yousefi'zadeh 2009, section 3.3: the sender reduces cwnd for the worst overload at once,
@@ -564,12 +518,7 @@ fn acknowledgements_across_chains_are_read_whole() {
     let both = |window: &mut Mpcp, now, packets: [(u64, Ecn); 2]| {
         // The newest first, as in an Ack Vector.
         for (seq, ecn) in packets.into_iter().rev() {
-            window.on_packet_acked(&AckedPacket {
-                number: seq,
-                sent_at: now,
-                transmissions: 1,
-                ecn,
-            });
+            window.on_packet_acked(&AckedPacket::new(seq, now, 1, ecn));
         }
         ack(window, now, &[]);
     };

@@ -14,6 +14,7 @@ use crate::flow::Flow;
 
 /// A datagram from the peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Datagram {
     /// The data; may be empty.
     pub data: Bytes,

@@ -24,6 +24,7 @@ pub struct Connections {
 
 /// A connection at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ConnectionSnapshot {
     /// A number that no other connection of the endpoint has, earlier ones included.
     pub id: u64,

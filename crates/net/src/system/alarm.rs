@@ -5,18 +5,15 @@
 //! a socket, so precision needs no busy loop.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::task::{Context, Poll, ready};
 
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-    timerfd_settime,
-};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use skywave_units::Duration;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::system::registered::registered;
+use crate::system::registered::{Timer, registered};
 
 /// A one-shot timer that any thread may set and one task waits for.
 pub(crate) trait OneShot {
@@ -29,13 +26,13 @@ pub(crate) trait OneShot {
 
 /// A timer of the system.
 #[derive(Debug)]
-pub(crate) struct Alarm(AsyncFd<OwnedFd>);
+pub(crate) struct Alarm(AsyncFd<Timer>);
 
 impl Alarm {
     pub(crate) fn new() -> io::Result<Self> {
-        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        Ok(Self(registered(timer, Interest::READABLE)?))
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
+        Ok(Self(registered(Timer(timer), Interest::READABLE)?))
     }
 }
 
@@ -43,17 +40,9 @@ impl OneShot for Alarm {
     fn set(&self, delay: Duration) -> io::Result<()> {
         // Zero would stop the timer.
         let nanos = delay.as_nanos().max(1);
-        let spec = Itimerspec {
-            it_interval: Timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            },
-            it_value: Timespec {
-                tv_sec: i64::try_from(nanos / 1_000_000_000).unwrap_or(i64::MAX),
-                tv_nsec: (nanos % 1_000_000_000) as _,
-            },
-        };
-        timerfd_settime(self.0.get_ref(), TimerfdTimerFlags::empty(), &spec)?;
+        let delay = TimeSpec::from_duration(std::time::Duration::from_nanos(nanos));
+        let Timer(timer) = self.0.get_ref();
+        timer.set(Expiration::OneShot(delay), TimerSetTimeFlags::empty())?;
         Ok(())
     }
 
@@ -64,11 +53,7 @@ impl OneShot for Alarm {
             let Ok(mut guard) = ready!(self.0.poll_read_ready(context)) else {
                 return Poll::Pending;
             };
-            let read = guard.try_io(|timer| {
-                let mut expirations = [0; 8];
-                rustix::io::read(timer.get_ref(), &mut expirations)?;
-                Ok(())
-            });
+            let read = guard.try_io(|timer| Ok(timer.get_ref().0.wait()?));
             match read {
                 Ok(Ok(())) => return Poll::Ready(()),
                 Ok(Err(_)) => return Poll::Pending,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rand::{Rng, RngExt};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
+use skywave_units::Random;
+use skywave_units::rand_core::SeedableRng;
 use skywave_wire::dccp::{DccpOption, Kind, OptionList, Packet, ResetCode, SeqNo, ServiceCode};
 use skywave_wire::{Checksum, Payload};
 
@@ -36,7 +36,7 @@ pub(crate) struct Held {
 pub(crate) struct Attacker {
     target: SocketAddr,
     sockets: Vec<UdpSocket>,
-    pub(crate) rng: Xoshiro256PlusPlus,
+    pub(crate) rng: Random,
     /// The DCCP port of the next packet without a connection.
     port: u16,
     /// Connections that a kind keeps.
@@ -57,7 +57,7 @@ impl Attacker {
         Self {
             target,
             sockets: (0..SOCKETS).map(socket).collect(),
-            rng: Xoshiro256PlusPlus::seed_from_u64(1),
+            rng: Random::seed_from_u64(1),
             port: 0,
             held: Vec::new(),
             sent: 0,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use rand::RngExt;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skywave_units::Random;
 
 use super::errors::check_probability;
 use super::{CheckedLoss, ErrorUnit, Loss, LossKind, loss_probability};
@@ -31,7 +31,7 @@ impl BernoulliSpec {
 }
 
 impl LossKind for BernoulliSpec {
-    fn build(&self, random: Xoshiro256PlusPlus) -> Box<dyn Loss + Send> {
+    fn build(&self, random: Random) -> Box<dyn Loss + Send> {
         let spec = self.clone();
         Box::new(Bernoulli { spec, random })
     }
@@ -40,7 +40,7 @@ impl LossKind for BernoulliSpec {
 #[derive(Debug)]
 struct Bernoulli {
     spec: BernoulliSpec,
-    random: Xoshiro256PlusPlus,
+    random: Random,
 }
 
 impl Loss for Bernoulli {

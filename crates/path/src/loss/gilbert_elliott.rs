@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rand::RngExt;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
+use skywave_units::Random;
 
 use super::errors::check_probability;
 use super::{CheckedLoss, ErrorUnit, Loss, LossKind, loss_probability};
@@ -56,7 +56,7 @@ impl GilbertElliottSpec {
 }
 
 impl LossKind for GilbertElliottSpec {
-    fn build(&self, random: Xoshiro256PlusPlus) -> Box<dyn Loss + Send> {
+    fn build(&self, random: Random) -> Box<dyn Loss + Send> {
         Box::new(GilbertElliott {
             spec: self.clone(),
             is_bad: false,
@@ -69,7 +69,7 @@ impl LossKind for GilbertElliottSpec {
 struct GilbertElliott {
     spec: GilbertElliottSpec,
     is_bad: bool,
-    random: Xoshiro256PlusPlus,
+    random: Random,
 }
 
 impl GilbertElliott {

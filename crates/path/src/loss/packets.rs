@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
+use skywave_units::Random;
 
 use super::{CheckedLoss, Loss, LossKind};
 
@@ -26,7 +26,7 @@ impl PacketLossSpec {
 }
 
 impl LossKind for PacketLossSpec {
-    fn build(&self, _: Xoshiro256PlusPlus) -> Box<dyn Loss + Send> {
+    fn build(&self, _: Random) -> Box<dyn Loss + Send> {
         let mut ordinals = self.0.clone();
         ordinals.sort_unstable();
         ordinals.dedup();
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn named_packets_are_lost_and_no_others() {
-        let random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let random = Random::seed_from_u64(1);
         let mut loss = PacketLossSpec(vec![5, 2, 2]).build(random);
         let lost: Vec<u64> = (1..=8).filter(|_| loss.loses_next(100)).collect();
         assert_eq!(lost, [2, 5]);

@@ -75,6 +75,7 @@ impl Arrival {
 
 /// The decision on an accepted packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// Leave it unchanged.
     Keep,

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_registry::{Choice, DefaultChoice, OpenSet, ParameterError, Selection};
-use skywave_units::{Duration, Rate};
+use skywave_units::{Duration, Random, Rate};
 
 use super::{AnyQueue, Conduct};
 
@@ -61,7 +60,7 @@ pub struct Head<'a> {
     /// The link's propagation delay.
     pub delay: Duration,
     /// Returns the random stream for a name, always the same one.
-    stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
+    stream: &'a dyn Fn(&str) -> Random,
     /// The index of the queue among the link's queues.
     index: usize,
 }
@@ -73,7 +72,7 @@ impl<'a> Head<'a> {
         link: &'a str,
         rate: Rate,
         delay: Duration,
-        stream: &'a dyn Fn(&str) -> Xoshiro256PlusPlus,
+        stream: &'a dyn Fn(&str) -> Random,
     ) -> Self {
         Self {
             link,
@@ -96,7 +95,7 @@ impl<'a> Head<'a> {
     }
 
     /// Returns the queue's random stream, from its start.
-    pub fn random(&self) -> Xoshiro256PlusPlus {
+    pub fn random(&self) -> Random {
         (self.stream)(&format!("{}/queue{}", self.link, self.index))
     }
 }

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use rand::{Rng, RngExt};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
-use skywave_units::{Bytes, Duration, Instant};
+use skywave_units::{Bytes, Duration, Instant, Random};
 
 use super::parameters::{check_above_zero, check_mean_packet, check_probability};
 use super::{
@@ -86,7 +85,7 @@ impl Default for PieConfig {
 /// Timer updates are performed at the next call, each for its own time and before other work at
 /// that time.
 #[derive(Clone, Debug)]
-pub struct Pie<P, R = Xoshiro256PlusPlus> {
+pub struct Pie<P, R = Random> {
     config: PieConfig,
     room: Room,
     waiting: Backlog<P>,

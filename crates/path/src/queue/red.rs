@@ -7,8 +7,7 @@ mod config;
 pub use config::{AdaptiveRed, RedConfig, RedThresholds, RedWeight};
 
 use rand::{Rng, RngExt};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Instant, Rate};
+use skywave_units::{Duration, Instant, Random, Rate};
 
 use self::average::Average;
 use super::{Admission, Arrival, DropReason, Line, Room, Verdict};
@@ -19,7 +18,7 @@ use super::{Admission, Arrival, DropReason, Line, Room, Verdict};
 /// packet whenever the bytes before it are below the limit. On a shared link, the queue counts as
 /// idle once its last packet leaves it, not at the end of that packet's transmission.
 #[derive(Clone, Debug)]
-pub struct Red<R = Xoshiro256PlusPlus> {
+pub struct Red<R = Random> {
     config: RedConfig,
     room: Room,
     random: R,

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Rate};
+use skywave_units::{Duration, Random, Rate};
 
 use super::{Steps, TraceKind, TraceStep};
 
@@ -35,7 +34,7 @@ impl Opportunities {
 }
 
 impl TraceKind for Opportunities {
-    fn steps(&self, _: Rate, _: Duration, _: Xoshiro256PlusPlus) -> Steps {
+    fn steps(&self, _: Rate, _: Duration, _: Random) -> Steps {
         let down = |at| TraceStep {
             at,
             rate: Some(Rate::default()),
@@ -94,7 +93,7 @@ mod tests {
 
     /// Arrival times in ms of packets of these sizes that are all there at the beginning.
     fn arrivals(milliseconds: &[u32], sizes: &[u32]) -> Vec<f64> {
-        let random = Xoshiro256PlusPlus::seed_from_u64(0);
+        let random = Random::seed_from_u64(0);
         let rate = Rate::from_bps(1);
         let kind = Arc::new(Opportunities::new(milliseconds));
         let trace = Trace::new(kind, rate, DELAY, random);

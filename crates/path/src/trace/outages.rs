@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use rand::RngExt;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
-use skywave_units::{Duration, Rate};
+use skywave_units::{Duration, Random, Rate};
 
 use super::{CheckedTrace, Steps, TraceKind, TraceStep};
 
@@ -38,7 +37,7 @@ impl OutagesSpec {
 }
 
 impl TraceKind for OutagesSpec {
-    fn steps(&self, rate: Rate, _: Duration, mut random: Xoshiro256PlusPlus) -> Steps {
+    fn steps(&self, rate: Rate, _: Duration, mut random: Random) -> Steps {
         let (up, down) = (self.up, self.down);
         let (mut at, mut is_up) = (Duration::ZERO, true);
         Box::new(std::iter::from_fn(move || {
@@ -55,7 +54,7 @@ impl TraceKind for OutagesSpec {
 }
 
 /// Draws a time of at least one nanosecond, so that time advances.
-fn exponential(mean: Duration, random: &mut Xoshiro256PlusPlus) -> Duration {
+fn exponential(mean: Duration, random: &mut Random) -> Duration {
     let uniform: f64 = random.random();
     let drawn = Duration::from_secs_f64(-mean.as_secs_f64() * (1.0 - uniform).ln());
     drawn.max(Duration::from_nanos(1))
@@ -74,7 +73,7 @@ mod tests {
             down: Duration::from_secs(1),
         };
         let rate = Rate::from_bps(1000);
-        let random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let random = Random::seed_from_u64(3);
         let steps = spec.steps(rate, Duration::ZERO, random).take(20_000);
         let (mut up, mut since, mut is_up) = (0.0, Duration::ZERO, true);
         for step in steps {

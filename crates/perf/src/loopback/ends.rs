@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use memory_stats::memory_stats;
-use rustix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_gettime};
 
 use super::report::{Measured, Options, median};
 use crate::PerfError;
@@ -106,7 +106,7 @@ impl Run {
         thread::sleep(WARM_UP);
         let (first, cpu, start) = (
             self.arrived.load(Ordering::Relaxed),
-            cpu_s(),
+            cpu_s()?,
             Instant::now(),
         );
         thread::sleep(options.duration);
@@ -116,7 +116,7 @@ impl Run {
             thread::sleep(LOOK);
         }
         let datagrams = arrived() as f64;
-        let (elapsed, cpu) = (start.elapsed().as_secs_f64(), cpu_s() - cpu);
+        let (elapsed, cpu) = (start.elapsed().as_secs_f64(), cpu_s()? - cpu);
         self.is_over.store(true, Ordering::Relaxed);
         if datagrams == 0.0 {
             return Err(PerfError::Silent);
@@ -178,9 +178,9 @@ pub(super) fn join<T>(end: JoinHandle<Result<T, PerfError>>) -> Result<T, PerfEr
 }
 
 /// CPU time used by this process so far, user and system, in seconds.
-pub(super) fn cpu_s() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+pub(super) fn cpu_s() -> io::Result<f64> {
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
+    Ok(time.tv_sec() as f64 + time.tv_nsec() as f64 * 1e-9)
 }
 
 /// Resident memory in bytes.

@@ -4,11 +4,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
 use skywave_net::{Connection, Endpoint, EndpointConfig, Listener};
 use skywave_transport::Driven;
 use skywave_transport::dccp::{self, Config};
+use skywave_units::Random;
+use skywave_units::rand_core::SeedableRng;
 use skywave_wire::dccp::Packet;
 use skywave_wire::{Checksum, Ecn, Payload};
 use tokio::net::UdpSocket;
@@ -42,9 +42,9 @@ pub(super) fn measure(connections: usize, keepalive: Duration) -> Result<Idle, P
         let both_ends = server.meet_clients(connections).await?;
         let bytes = resident()?.saturating_sub(before);
 
-        let cpu = cpu_s();
+        let cpu = cpu_s()?;
         sleep(KEEPALIVES * keepalive).await;
-        let cpu_us = (cpu_s() - cpu) * 1e6;
+        let cpu_us = (cpu_s()? - cpu) * 1e6;
         drop((servers_ends, both_ends));
         let each = |bytes: u64| bytes / connections as u64;
         Ok(Idle {
@@ -170,7 +170,7 @@ async fn stand_in(socket: &UdpSocket, to: SocketAddr, port: u16) -> Result<(), P
         let elapsed = skywave_units::Duration::from_nanos(start.elapsed().as_nanos() as u64);
         skywave_units::Instant::ZERO + elapsed
     };
-    let rng = Xoshiro256PlusPlus::seed_from_u64(port.into());
+    let rng = Random::seed_from_u64(port.into());
     let client = dccp::Connection::client(Config::default(), port, PORT, now(), rng);
     let mut client = Driven::new(client);
     let hello = Payload::Bytes("hello".into());

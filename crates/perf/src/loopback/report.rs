@@ -40,6 +40,7 @@ impl Default for Options {
 
 /// The results.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// DCCP over UDP with CCID 2. Each figure is the median over rounds, here and for the others.
     pub dccp: Measured,
@@ -59,6 +60,7 @@ pub struct Report {
 
 /// The results for one protocol.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Measured {
     /// Datagrams per second that arrived.
     pub datagrams_per_s: f64,
@@ -76,6 +78,7 @@ pub struct Measured {
 
 /// DCCP compared with the others.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Ratios {
     /// Datagrams per second: DCCP divided by plain UDP; the median of the rounds' ratios.
     pub datagrams_dccp_over_udp: f64,
@@ -93,6 +96,7 @@ pub struct Ratios {
 
 /// One round: all protocols in turn.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Round {
     /// DCCP over UDP with CCID 2.
     pub dccp: Measured,
@@ -112,6 +116,7 @@ pub struct Round {
 
 /// What idle connections cost.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Idle {
     /// The number of connections; both ends are in this process.
     pub connections: usize,
@@ -128,6 +133,7 @@ pub struct Idle {
 
 /// The lateness of a timer, in microseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Lateness {
     /// The mean.
     pub mean_us: f64,

@@ -17,6 +17,7 @@ use crate::watching::capture::Captures;
 use crate::watching::physics;
 use crate::watching::probe::{Probe, ProbeSetup};
 use crate::watching::probes::{ProbeSet, STANDARD, link_flows};
+#[cfg(feature = "qlog")]
 use crate::watching::qlog::Qlogs;
 use crate::watching::record::Recorder;
 use crate::watching::totals::Totals;
@@ -34,6 +35,7 @@ pub struct RunOptions {
     /// The flows to log, and where to write their qlog files, whose names end in `.sqlog`: see
     /// [`skywave_qlog`]. They show what the sender of the flow sees. If a flow has one connection
     /// after another, they show all of them.
+    #[cfg(feature = "qlog")]
     pub qlogs: Vec<(String, Box<dyn Write + Send>)>,
     /// Whether to keep the record of the run and check it with [`physics::verify`].
     pub verify_physics: bool,
@@ -105,6 +107,10 @@ pub fn run_observed<O: Observer + ?Sized>(
     Ok(results)
 }
 
+/// Without the feature `qlog`, no run has logs.
+#[cfg(not(feature = "qlog"))]
+type Qlogs = ();
+
 /// The files that a run writes.
 pub(crate) type Files = (Option<Captures>, Option<Qlogs>);
 
@@ -132,7 +138,10 @@ impl Prepared {
         let reporter = Reporter::new(scenario, &build);
         let probes = probes(scenario, registry, &setup)?;
         let captures = Captures::new(options.captures, &build.network, &scenario.flows)?;
+        #[cfg(feature = "qlog")]
         let qlogs = Qlogs::new(options.qlogs, &scenario.flows)?;
+        #[cfg(not(feature = "qlog"))]
+        let qlogs = None;
         Ok(Self {
             build,
             reporter,
@@ -144,11 +153,12 @@ impl Prepared {
 }
 
 /// Writes what is left to write.
-pub(crate) fn finish_files((captures, qlogs): Files) -> Result<(), RunError> {
-    if let Some(captures) = captures {
+pub(crate) fn finish_files(files: Files) -> Result<(), RunError> {
+    if let Some(captures) = files.0 {
         captures.finish()?;
     }
-    if let Some(qlogs) = qlogs {
+    #[cfg(feature = "qlog")]
+    if let Some(qlogs) = files.1 {
         qlogs.finish()?;
     }
     Ok(())

@@ -13,6 +13,7 @@ use crate::world::view::{Event, PacketView};
 
 /// An entry of a run's record: what happened to which packet, where and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Record {
     /// When it happened.
     pub at: Instant,
@@ -28,6 +29,7 @@ pub struct Record {
 
 /// What happens to a packet, and at which host or directed link (by index).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum What {
     /// Its sender sends it.
     Sent {

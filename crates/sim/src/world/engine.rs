@@ -613,7 +613,7 @@ impl<O: Observer, W: World> Plane<O, W> {
                     self.drop_kept(now, index);
                 }
             }
-            Err(Dropped { packet, reason }) => {
+            Err(Dropped { packet, reason, .. }) => {
                 let event = Event::Drop {
                     link: index,
                     reason,
@@ -630,7 +630,9 @@ impl<O: Observer, W: World> Plane<O, W> {
     /// Processes the frames that a queue has dropped after accepting them.
     #[inline(never)]
     fn drop_kept(&mut self, now: Instant, index: u32) {
-        while let Some(Dropped { packet, reason }) = self.network.links[index as usize].dropped() {
+        while let Some(Dropped { packet, reason, .. }) =
+            self.network.links[index as usize].dropped()
+        {
             let event = Event::Drop {
                 link: index,
                 reason,

@@ -156,10 +156,11 @@ impl Status for Successive {
     fn end_stats(&self) -> EndStats {
         match self.status() {
             Some(status) => status.end_stats().counts_after(&self.past),
-            None => EndStats {
-                is_idle: true,
-                ..self.past
-            },
+            None => {
+                let mut stats = self.past;
+                stats.is_idle = true;
+                stats
+            }
         }
     }
 

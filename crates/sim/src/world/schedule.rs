@@ -248,7 +248,7 @@ mod tests {
 
     use proptest::prelude::*;
     use rand::prelude::*;
-    use rand_xoshiro::Xoshiro256PlusPlus;
+    use skywave_units::Random;
 
     use super::*;
 
@@ -329,7 +329,7 @@ mod tests {
                 in_order.set(*actor, at(*time));
             }
             let mut shuffled: Vec<_> = events.into_iter().collect();
-            shuffled.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+            shuffled.shuffle(&mut Random::seed_from_u64(seed));
             let mut at_random = Schedule::new(links, 20, 6);
             for (actor, time) in moved {
                 at_random.set(actor, at(time));

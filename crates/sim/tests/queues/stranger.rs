@@ -61,10 +61,7 @@ impl<P: Packet> Keeps<P> for SmallFirstQueue<P> {
         if self.packets() > self.spec.packets as usize {
             let [small, large] = &mut self.lines;
             let packet = large.pop(now).or_else(|| small.pop(now));
-            self.dropped = packet.map(|(_, packet)| Dropped {
-                packet,
-                reason: DropReason::Full,
-            });
+            self.dropped = packet.map(|(_, packet)| Dropped::new(packet, DropReason::Full));
         }
         Ok(())
     }
@@ -151,10 +148,7 @@ struct SpitefulQueue<P> {
 
 impl<P: Packet> Keeps<P> for SpitefulQueue<P> {
     fn enqueue(&mut self, now: Instant, packet: P) -> Result<(), Dropped<P>> {
-        let full = |packet| Dropped {
-            packet,
-            reason: DropReason::Full,
-        };
+        let full = |packet| Dropped::new(packet, DropReason::Full);
         if let Some((_, victim)) = self.waiting.pop(now) {
             self.dropped = Some(full(victim));
             return Err(full(packet));

@@ -1,7 +1,6 @@
 //! A voice source: frames of speech, collected into datagrams.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
 
 use super::{Stamp, TalkspurtSpec, VoiceSpec};
 use crate::draw::exponential;
@@ -45,7 +44,7 @@ struct Spurts {
     pause: Duration,
     is_talking: bool,
     until: Instant,
-    rng: Xoshiro256PlusPlus,
+    rng: Random,
 }
 
 impl Talker {
@@ -176,7 +175,7 @@ impl Source for Talker {
 }
 
 impl Spurts {
-    fn new(spec: &TalkspurtSpec, start: Instant, rng: Xoshiro256PlusPlus) -> Self {
+    fn new(spec: &TalkspurtSpec, start: Instant, rng: Random) -> Self {
         let mut spurts = Self {
             talk: spec.talk,
             pause: spec.pause,

@@ -7,11 +7,10 @@ pub(crate) mod random;
 use std::path::Path;
 
 use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 use skywave_registry::ParameterError;
 use skywave_traffic::{SendingEnd, Setup, Source, SourceSpec, Sources, register_built_in_sources};
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::Payload;
 
 /// A datagram: when it was sent, in seconds since the start, and its size.
@@ -64,7 +63,7 @@ const START: Instant = Instant::from_nanos(3_000_000_000);
 /// Builds a source that draws from `seed`.
 pub(crate) fn build(document: Value, seed: u64) -> Box<dyn Source> {
     let spec = read(document, Path::new(".")).unwrap();
-    let random = |_: &str| Xoshiro256PlusPlus::seed_from_u64(seed);
+    let random = |_: &str| Random::seed_from_u64(seed);
     let setup = Setup::new(START, Duration::from_secs(1), &random);
     spec.read(&sources()).unwrap().build(&setup)
 }

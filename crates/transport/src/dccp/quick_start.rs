@@ -167,8 +167,8 @@ impl Exchange {
 
 #[cfg(test)]
 mod tests {
-    use rand_xoshiro::Xoshiro256PlusPlus;
-    use rand_xoshiro::rand_core::SeedableRng;
+    use skywave_units::Random;
+    use skywave_units::rand_core::SeedableRng;
     use smallvec::smallvec;
 
     use super::*;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn request(exchange: &mut Exchange, now: Instant, bps: u64) {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut rng = Random::seed_from_u64(3);
         exchange.request(now, RTT, SEQ, Rate::from_bps(bps), &mut rng);
     }
 

@@ -129,6 +129,7 @@ pub enum SendError {
 
 /// A datagram from the peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Datagram {
     /// The data; may be empty (RFC 4340 section 5.4).
     pub payload: Payload,
@@ -139,6 +140,7 @@ pub struct Datagram {
 
 /// Counters of a connection and the state of its congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Counters since the connection began.
     pub counters: Counters,
@@ -199,6 +201,7 @@ impl Congestion {
 
 /// The state of window-based congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct WindowStats {
     /// Congestion window in packets; zero before there is a connection.
     pub cwnd: f64,
@@ -221,6 +224,7 @@ pub struct WindowStats {
 /// The state of rate-based congestion control (RFC 5348). The sender learns of loss events, not of
 /// lost packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RateStats {
     /// X_inst, the instantaneous sending rate without headers: X, reduced as in section 4.5 while
     /// the round-trip time is above its mean.
@@ -241,6 +245,7 @@ pub struct RateStats {
 
 /// Quick-Start requests of a connection (RFC 5634).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QuickStartStats {
     /// Requests sent (section 2.1).
     pub requests: u64,
@@ -250,6 +255,7 @@ pub struct QuickStartStats {
 
 /// Counters of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Packets sent, of every type.
     pub packets_sent: u64,

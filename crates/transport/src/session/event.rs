@@ -1,5 +1,7 @@
 //! What happens to a connection, in the application's terms.
 
+use std::sync::Arc;
+
 use skywave_congestion::ControlFailure;
 use skywave_wire::dccp::ResetCode;
 
@@ -38,6 +40,11 @@ pub enum Cause {
     Aborted,
     /// The congestion control could no longer decide.
     ControlFailed(ControlFailure),
+    /// The [layer](super::Layer) could no longer go on, and this end closed the connection.
+    LayerFailed {
+        /// The reason in the layer's words.
+        reason: Arc<str>,
+    },
 }
 
 /// A change that an application may want to know about.

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use skywave_units::Instant;
 
-use super::event::{Event, History};
+use super::event::{Cause, Event, History};
 use crate::dccp::{Connection, Datagram, SendError, State};
 
 /// A protocol between an application and its connection. It has a handshake of its own, and
@@ -42,6 +43,21 @@ pub trait Layer: Debug + Send {
     /// Handles the timers due at `now`, such as one that repeats a datagram of the handshake. The
     /// next deadline is later than `now`.
     fn expire(&mut self, now: Instant);
+
+    /// Returns why the layer can no longer go on (a forged handshake, an alert of the peer), or
+    /// `None` while it can. The session then closes with [`Cause::LayerFailed`], after what
+    /// [`close`](Self::close) returns.
+    fn failure(&self) -> Option<&str> {
+        None
+    }
+
+    /// Ends the layer, because the application closes or the layer has failed. Returns its last
+    /// datagram, of at most `mps` bytes, such as DTLS's close_notify or a fatal alert. It leaves
+    /// after everything that is queued, even if the queue is full. Nothing is sealed afterwards.
+    fn close(&mut self, now: Instant, mps: u32) -> Option<Bytes> {
+        let _ = (now, mps);
+        None
+    }
 }
 
 /// A layer, and what the application knows of it.
@@ -53,6 +69,8 @@ pub(super) struct Layered {
     is_announced: bool,
     /// Whether a datagram was refused before.
     was_refused: bool,
+    /// Why the layer has failed.
+    failure: Option<Arc<str>>,
 }
 
 impl Layered {
@@ -62,6 +80,7 @@ impl Layered {
             events: VecDeque::new(),
             is_announced: false,
             was_refused: false,
+            failure: None,
         }
     }
 
@@ -113,7 +132,7 @@ impl Layered {
         });
     }
 
-    /// Queues the layer's own datagrams.
+    /// Queues the layer's own datagrams, or closes the connection if the layer has failed.
     pub(super) fn send_own(
         &mut self,
         now: Instant,
@@ -124,12 +143,34 @@ impl Layered {
         if !runs(connection, history) {
             return;
         }
+        if let Some(reason) = self.layer.failure() {
+            self.failure = Some(reason.into());
+            self.close(now, connection, history);
+            return;
+        }
         while connection.send_room() > 0
             && let Some(own) = self.layer.transmit(now, connection.mps())
         {
             // A refusal is like a loss, after which the layer sends it again.
             let _ = connection.send(own.into());
         }
+    }
+
+    /// Closes the connection, after the layer's last datagram.
+    pub(super) fn close(
+        &mut self,
+        now: Instant,
+        connection: &mut Connection,
+        history: &mut History,
+    ) {
+        self.take_events(connection, history);
+        if runs(connection, history)
+            && let Some(last) = self.layer.close(now, connection.mps())
+        {
+            connection.send_last(last.into());
+        }
+        history.is_closing = true;
+        connection.close(now);
     }
 
     /// Returns the next event.
@@ -153,6 +194,18 @@ impl Layered {
                     mps: self.mps(connection),
                     discarded,
                 }),
+                Event::Closed {
+                    code,
+                    origin,
+                    cause,
+                } => {
+                    let failure = self.failure.clone();
+                    self.events.push_back(Event::Closed {
+                        code,
+                        origin,
+                        cause: failure.map_or(cause, |reason| Cause::LayerFailed { reason }),
+                    });
+                }
                 event => self.events.push_back(event),
             }
         }
@@ -182,5 +235,7 @@ impl Layered {
 
 /// Whether a layer can send: the connection is established, and neither closing nor over.
 const fn runs(connection: &Connection, history: &History) -> bool {
-    history.is_connected && matches!(connection.state(), State::PartOpen | State::Open)
+    history.is_connected
+        && !history.is_closing
+        && matches!(connection.state(), State::PartOpen | State::Open)
 }

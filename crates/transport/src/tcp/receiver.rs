@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use skywave_units::rand_core::{Rng, SeedableRng};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
@@ -72,6 +72,7 @@ enum Due {
 
 /// Counters of a [`Receiver`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReceiverStats {
     /// Bytes delivered in order.
     pub bytes_delivered: u64,

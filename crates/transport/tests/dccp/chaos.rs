@@ -13,9 +13,8 @@ use std::sync::Arc;
 use std::thread;
 
 use rand::RngExt;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{Config, Counters, Event, State};
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::Payload;
 use skywave_wire::dccp::ResetCode;
 
@@ -56,7 +55,7 @@ struct Run {
     counts: [(u32, u32); 2],
     /// Altered data passed to each side, because the checksum could not detect it.
     altered: [Ledger; 2],
-    rng: Xoshiro256PlusPlus,
+    rng: Random,
     connects: [u32; 2],
     closed: [Option<ResetCode>; 2],
     /// How two correct ends may terminate while no altered packet gets through.
@@ -65,7 +64,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(plan: &Plan, seed: u64, rng: Xoshiro256PlusPlus) -> Self {
+    fn new(plan: &Plan, seed: u64, rng: Random) -> Self {
         let configs = plan.configs.clone().map(Arc::new);
         let mut expected = vec![
             ResetCode::CLOSED,

@@ -4,9 +4,8 @@
 use std::iter;
 
 use rand::{Rng, RngExt};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{Config, Event, SendError, State};
-use skywave_units::Duration;
+use skywave_units::{Duration, Random};
 use skywave_wire::dccp::{
     DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind, OptionBytes, Packet, PacketType,
     ResetCode,
@@ -17,7 +16,7 @@ use crate::network::seeded;
 use crate::victim::{MILLISECOND, Victim, change, window};
 
 /// Any option, with any contents.
-fn any_option(rng: &mut Xoshiro256PlusPlus) -> DccpOption {
+fn any_option(rng: &mut Random) -> DccpOption {
     let longest = if rng.random_ratio(1, 10) { 253 } else { 20 };
     let mut value = vec![0; rng.random_range(0..=longest)];
     rng.fill(&mut value[..]);

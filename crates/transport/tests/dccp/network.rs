@@ -6,10 +6,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{Config, Connection};
 use skywave_transport::{Driven, End};
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::dccp::Packet;
 use skywave_wire::{AddressPair, Checksum, Ecn};
 
@@ -57,8 +56,8 @@ impl Side {
     }
 }
 
-pub(crate) fn seeded(seed: u64) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(seed)
+pub(crate) fn seeded(seed: u64) -> Random {
+    Random::seed_from_u64(seed)
 }
 
 /// A packet in flight.
@@ -113,7 +112,7 @@ pub(crate) struct Network<E = Connection> {
     deadlines: [Option<Instant>; 2],
     flights: BinaryHeap<Reverse<Flight>>,
     launched: u64,
-    rng: Xoshiro256PlusPlus,
+    rng: Random,
     /// Everything that was sent, if recorded.
     pub(crate) log: Option<Vec<Sent>>,
     /// Whether to print every packet that is sent or arrives.
@@ -150,10 +149,9 @@ impl<E: End<Packet = Packet>> Network<E> {
             CLIENT_PORT,
             SERVER_PORT,
             now,
-            Xoshiro256PlusPlus::from_rng(&mut rng),
+            Random::from_rng(&mut rng),
         );
-        let server =
-            Connection::listen(server, SERVER_PORT, Xoshiro256PlusPlus::from_rng(&mut rng));
+        let server = Connection::listen(server, SERVER_PORT, Random::from_rng(&mut rng));
         Self {
             now,
             ends: [client, server].map(|connection| Driven::new(end(connection))),

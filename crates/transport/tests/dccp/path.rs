@@ -1,8 +1,7 @@
 //! A one-way path, which loses, duplicates, delays, reorders, marks and alters packets.
 
 use rand::RngExt;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::Ecn;
 
 /// One direction of a path. Probabilities are per packet and independent.
@@ -56,7 +55,7 @@ impl Path {
         now: Instant,
         ecn: Ecn,
         bytes: &[u8],
-        rng: &mut Xoshiro256PlusPlus,
+        rng: &mut Random,
     ) -> Vec<Copy> {
         let blacked_out = |&(from, to): &(Instant, Instant)| from <= now && now < to;
         let is_too_long = self.longest.is_some_and(|longest| bytes.len() > longest);
@@ -71,7 +70,7 @@ impl Path {
         (0..copies).map(|_| self.copy(ecn, bytes, rng)).collect()
     }
 
-    fn copy(&self, ecn: Ecn, bytes: &[u8], rng: &mut Xoshiro256PlusPlus) -> Copy {
+    fn copy(&self, ecn: Ecn, bytes: &[u8], rng: &mut Random) -> Copy {
         let mut copy = Copy {
             delay: self.delay + up_to(self.jitter, rng),
             ecn,
@@ -96,11 +95,11 @@ impl Path {
 }
 
 /// A random time up to `most`.
-pub(crate) fn up_to(most: Duration, rng: &mut Xoshiro256PlusPlus) -> Duration {
+pub(crate) fn up_to(most: Duration, rng: &mut Random) -> Duration {
     Duration::from_nanos(rng.random_range(0..=most.as_nanos()))
 }
 
-fn corrupt(bytes: &mut Vec<u8>, rng: &mut Xoshiro256PlusPlus) {
+fn corrupt(bytes: &mut Vec<u8>, rng: &mut Random) {
     if rng.random_bool(0.1) {
         bytes.truncate(rng.random_range(0..bytes.len()));
         return;
@@ -113,7 +112,7 @@ fn corrupt(bytes: &mut Vec<u8>, rng: &mut Xoshiro256PlusPlus) {
 
 /// Swaps two 16-bit words: the Internet checksum does not depend on the order of words. Leaves the
 /// word with Data Offset and Checksum Coverage, which determines what the checksum covers.
-fn swap_words(bytes: &mut [u8], rng: &mut Xoshiro256PlusPlus) {
+fn swap_words(bytes: &mut [u8], rng: &mut Random) {
     const COVERAGE: usize = 4;
     let words = bytes.len() / 2;
     if words == 0 {
@@ -151,7 +150,7 @@ fn the_checksum_does_not_see_swapped_words() {
         payload: Payload::from((0..101).collect::<Vec<u8>>()),
     };
     let bytes = packet.to_bytes(checksum).unwrap();
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut rng = Random::seed_from_u64(1);
     let (mut passed, mut caught) = (0, 0);
     for _ in 0..1_000 {
         let mut swapped = bytes.to_vec();

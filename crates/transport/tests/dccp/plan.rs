@@ -2,9 +2,8 @@
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{Ccids, Config};
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
 
 use crate::load_vectors::LoadVectors;
 use crate::network::Side;
@@ -42,15 +41,15 @@ pub(crate) struct Plan {
     pub(crate) is_harmless: bool,
 }
 
-fn one_in(count: u32, rng: &mut Xoshiro256PlusPlus) -> bool {
+fn one_in(count: u32, rng: &mut Random) -> bool {
     rng.random_ratio(1, count)
 }
 
-fn millis(most: u64, rng: &mut Xoshiro256PlusPlus) -> Duration {
+fn millis(most: u64, rng: &mut Random) -> Duration {
     Duration::from_millis(rng.random_range(0..=most))
 }
 
-fn config(rng: &mut Xoshiro256PlusPlus) -> Config {
+fn config(rng: &mut Random) -> Config {
     let mut ccids = Ccids::default();
     ccids.enter(LoadVectors);
     Config {
@@ -91,7 +90,7 @@ fn config(rng: &mut Xoshiro256PlusPlus) -> Config {
     }
 }
 
-fn path(kind: u32, rng: &mut Xoshiro256PlusPlus) -> Path {
+fn path(kind: u32, rng: &mut Random) -> Path {
     let mut path = Path::clean(match rng.random_range(0..4) {
         0 => Duration::ZERO,
         1 => millis(2, rng),
@@ -128,7 +127,7 @@ fn path(kind: u32, rng: &mut Xoshiro256PlusPlus) -> Path {
     path
 }
 
-pub(crate) fn plan(rng: &mut Xoshiro256PlusPlus) -> Plan {
+pub(crate) fn plan(rng: &mut Random) -> Plan {
     let kind = rng.random_range(0..6);
     let mut paths = [path(kind, rng), path(kind, rng)];
     if kind != 0 && one_in(12, rng) {

@@ -22,8 +22,13 @@ const DELAY: Duration = Duration::from_millis(20);
 const REPEAT: Duration = Duration::from_millis(300);
 const HELLO: u8 = 1;
 const REPLY: u8 = 2;
+/// What ends the layer.
+const BYE: u8 = 3;
+/// Data after which the receiver's layer fails.
+const FORGED: &[u8] = b"forged";
 
-/// A client says hello until the server replies. Data is mixed with its number.
+/// A client says hello until the server replies. Data is mixed with its number. Each end says bye
+/// when it ends.
 #[derive(Debug)]
 struct Toy {
     side: Side,
@@ -34,6 +39,7 @@ struct Toy {
     attempts: u8,
     repeat_at: Option<Instant>,
     sealed: u32,
+    has_failed: bool,
 }
 
 impl Toy {
@@ -45,6 +51,7 @@ impl Toy {
             attempts: 0,
             repeat_at: None,
             sealed: 0,
+            has_failed: false,
         }
     }
 }
@@ -69,7 +76,9 @@ impl Layer for Toy {
     fn open(&mut self, _now: Instant, datagram: Bytes) -> Option<Bytes> {
         let (&number, data) = datagram.split_first_chunk::<OVERHEAD>()?;
         if number != [0; OVERHEAD] {
-            return self.is_ready.then(|| mixed(number, data).collect());
+            let opened: Bytes = self.is_ready.then(|| mixed(number, data).collect())?;
+            self.has_failed |= opened == FORGED;
+            return (!self.has_failed).then_some(opened);
         }
         match (self.side, data) {
             (Server, &[HELLO, _]) => self.own = Some(REPLY),
@@ -107,6 +116,15 @@ impl Layer for Toy {
             self.repeat_at = None;
             self.own = Some(HELLO);
         }
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.has_failed.then_some("a datagram was forged")
+    }
+
+    fn close(&mut self, _now: Instant, mps: u32) -> Option<Bytes> {
+        assert!(mps as usize > OVERHEAD + 2);
+        Some([&[0; OVERHEAD][..], &[BYE, 0]].concat().into())
     }
 }
 
@@ -331,6 +349,83 @@ fn both_ends_close_normally() {
             "{seen:?}"
         );
     }
+}
+
+/// The datagrams that an end has sent, in order.
+fn datagrams_of(network: &mut Network<Session>, side: Side) -> Vec<Bytes> {
+    let log = network.log.take().expect("a log");
+    let sent = log.iter().filter(|sent| sent.from == side);
+    let data = sent.map(|sent| sent.packet.payload.to_bytes());
+    data.filter(|data| !data.is_empty()).collect()
+}
+
+#[test]
+fn the_last_datagram_of_a_layer_leaves_although_the_queue_is_full() {
+    let mut network = layered(clean(), 1);
+    connected_at(&mut network);
+    let queued = network.apply(Client, |end, now| {
+        let datagrams = core::iter::repeat_with(|| end.send(Payload::Synthetic(1)));
+        let queued = datagrams.take_while(Result::is_ok).count();
+        assert_eq!(end.send_room(), 0);
+        end.close(now);
+        assert_eq!(end.send(Payload::Synthetic(1)), Err(SendError::Closed));
+        queued
+    });
+    let mut arrived = 0;
+    for _ in 0..200 {
+        network.run_for(DELAY * 3);
+        arrived += received(&mut network, Server).len();
+    }
+    assert_eq!(arrived, queued);
+    let sent = datagrams_of(&mut network, Client);
+    assert_eq!(sent.last().unwrap()[..], [0, 0, 0, 0, BYE, 0]);
+    assert_eq!(
+        sent.iter()
+            .filter(|sent| sent[..5] == [0, 0, 0, 0, BYE])
+            .count(),
+        1
+    );
+    for side in Side::BOTH {
+        let seen = events(&mut network, side);
+        let is_normal = |event: &Event| {
+            matches!(
+                event,
+                Event::Closed {
+                    cause: Cause::Closed,
+                    ..
+                }
+            )
+        };
+        assert!(seen.last().is_some_and(is_normal), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_layer_that_fails_ends_its_session_in_its_own_words() {
+    let mut network = layered(clean(), 1);
+    connected_at(&mut network);
+    for data in [&b"honest"[..], FORGED, b"honest"] {
+        let sent = network.apply(Client, |end, _| end.send(Bytes::from_static(data).into()));
+        assert_eq!(sent, Ok(()));
+    }
+    network.run_for(Duration::from_secs(10));
+    assert_eq!(received(&mut network, Server), ["honest"]);
+    let cause = |network: &mut Network<Session>, side| {
+        events(network, side)
+            .into_iter()
+            .find_map(|event| match event {
+                Event::Closed { cause, .. } => Some(cause),
+                _ => None,
+            })
+    };
+    let reason = "a datagram was forged".into();
+    assert_eq!(
+        cause(&mut network, Server),
+        Some(Cause::LayerFailed { reason })
+    );
+    assert_eq!(cause(&mut network, Client), Some(Cause::Closed));
+    let sent = datagrams_of(&mut network, Server);
+    assert_eq!(sent.last().unwrap()[..], [0, 0, 0, 0, BYE, 0]);
 }
 
 /// The bytes of everything that two ends send while their applications talk.

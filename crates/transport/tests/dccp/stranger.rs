@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use rand::{Rng, RngExt};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use skywave_transport::dccp::{Config, Event};
-use skywave_units::Duration;
+use skywave_units::{Duration, Random};
 use skywave_wire::Payload;
 use skywave_wire::dccp::{Packet, SeqNo};
 
@@ -27,7 +26,7 @@ pub(crate) fn recorded(config: Config, seed: u64) -> Network {
 
 /// A packet of any type with any numbers, long or short, that appears to come from the peer of
 /// `to`.
-pub(crate) fn blind(to: Side, rng: &mut Xoshiro256PlusPlus) -> Packet {
+pub(crate) fn blind(to: Side, rng: &mut Random) -> Packet {
     let kind = kind(rng.random_range(0..11), SeqNo::new(rng.next_u64()));
     let packet_type = kind.packet_type();
     let mut packet = Packet {

@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use skywave_congestion::{
     Aimd, AimdConfig, AnyControl, Cubic, CubicConfig, Vegas, VegasConfig, VegasRules,
 };
@@ -10,6 +9,7 @@ use skywave_transport::tcp::{
     Event, LimitedTransmit, Ports, ReceiveWindow, Receiver, ReceiverConfig, RecoveryAlgorithm,
     Sender, SenderConfig, SenderControl,
 };
+use skywave_units::rand_core::{Rng, SeedableRng};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
 

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use skywave_congestion::{Ack, AnyControl, Control, DeliveryRate, Interests, Loss};
 use skywave_transport::tcp::{
     Ports, Receiver, ReceiverConfig, RecoveryAlgorithm, Sender, SenderConfig,
 };
+use skywave_units::rand_core::{Rng, SeedableRng};
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::tcp::Segment;
 

@@ -17,6 +17,7 @@ use crate::{Checksum, dccp, tcp};
 /// `Display` prints one line: addresses, the transport's packet, the ECN field if set, and a mark
 /// if a checksum does not match.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decoded {
     /// The IP packet; its payload is decoded in `transport`.
     pub ip: IpPacket,

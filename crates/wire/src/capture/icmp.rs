@@ -41,6 +41,7 @@ enum Meaning {
 ///
 /// `Display` prints addresses, protocol and ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QuotedPacket {
     /// Source and destination.
     pub addresses: AddressPair,

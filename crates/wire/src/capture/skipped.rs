@@ -21,6 +21,7 @@ pub enum Flaw {
 ///
 /// `Display` prints a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SkippedParts {
     /// What is wrong with them.
     pub flaw: Flaw,

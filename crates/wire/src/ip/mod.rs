@@ -88,6 +88,7 @@ impl ParseError {
 /// A payload is longer than IP's length fields can describe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the payload takes {length} bytes, but at most {maximum} fit; send less data")]
+#[non_exhaustive]
 pub struct TooLong {
     /// The length of the payload in bytes.
     pub length: usize,
@@ -145,6 +146,7 @@ impl IpPacket {
     }
 
     /// Like [`parse`](Self::parse), but accepts any checksum of an IPv4 header.
+    #[cfg(feature = "capture")]
     pub(crate) fn parse_ignoring_checksum(bytes: &Bytes) -> Result<Self, ParseError> {
         Self::read(bytes, &IpSlice::from_slice(bytes)?)
     }

@@ -14,7 +14,7 @@ fn at(ms: u64) -> Instant {
 }
 
 fn pie(config: PieConfig) -> Pie<Parcel> {
-    let random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let random = Random::seed_from_u64(1);
     Pie::new(Limit::Unlimited, config, random)
 }
 

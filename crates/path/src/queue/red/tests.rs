@@ -12,7 +12,7 @@ use crate::{HandsOn, Keeps, Kept, Packet};
 const RATE: Rate = Rate::from_bps(8_000_000);
 
 fn red(config: RedConfig, seed: u64) -> Red {
-    let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let random = Random::seed_from_u64(seed);
     Red::new(config, RATE, Duration::from_millis(10), random)
 }
 

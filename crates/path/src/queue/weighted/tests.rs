@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Rate};
+use skywave_units::{Duration, Random, Rate};
 
 use super::*;
 use crate::contract::Parcel;
@@ -16,7 +15,7 @@ fn drop_tail(packets: u32) -> AnyQueue<Parcel> {
 }
 
 fn red() -> AnyQueue<Parcel> {
-    let random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let random = Random::seed_from_u64(1);
     let rate = Rate::from_bps(10_000_000);
     let red = Red::new(
         RedConfig::new(Limit::Packets(100)),

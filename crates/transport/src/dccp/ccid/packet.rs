@@ -17,6 +17,7 @@ pub enum Permit {
 
 /// A packet that has just left. Every packet uses a sequence number, with or without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SentPacket {
     /// Its sequence number.
     pub seq: SeqNo,
@@ -32,6 +33,7 @@ pub struct SentPacket {
 
 /// Identical data packets that left back to back.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct SentTrain {
     /// The sequence number of the first packet.
     pub first: SeqNo,
@@ -72,6 +74,7 @@ impl SentTrain {
 
 /// A sequence-valid packet from the peer, as congestion control sees it.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ReceivedPacket<'a> {
     /// Its sequence number, extended to 48 bits.
     pub seq: SeqNo,
@@ -96,6 +99,7 @@ pub struct ReceivedPacket<'a> {
 
 /// Identical data packets without options that arrived together, new and in order.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ReceivedTrain {
     /// The sequence number of the first packet.
     pub first: SeqNo,

@@ -230,13 +230,13 @@ impl Sender {
         in_flight: u32,
         application_limited: bool,
     ) {
-        let sent = Sent {
+        let mut sent = Sent::new(
             now,
-            number: packet.seq.get(),
-            bytes: packet.data.unwrap_or_default(),
+            packet.seq.get(),
+            packet.data.unwrap_or_default(),
             in_flight,
-            application_limited,
-        };
+        );
+        sent.application_limited = application_limited;
         self.control.on_sent(&sent);
         let pacing = self.control.pacing();
         if pacing.is_none() && self.occasional.is_none() {

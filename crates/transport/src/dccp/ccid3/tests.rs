@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
 use skywave_congestion::tfrc;
-use skywave_units::{Duration, Instant};
+use skywave_units::rand_core::SeedableRng;
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::capture::{Reader, Transport};
 use skywave_wire::dccp::{
     DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind, LossInterval, OptionList,
@@ -485,7 +484,7 @@ fn linux_request_is_accepted() {
         ..Config::default()
     };
     let port = request.destination_port;
-    let rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let rng = Random::seed_from_u64(1);
     let mut server = Connection::server(config, port, rng, at(0), Ecn::NotEct, request);
     let response = server.transmit(at(0)).expect("an answer").packet;
     assert_eq!(response.kind.packet_type(), PacketType::Response);

@@ -44,6 +44,14 @@ impl Connection {
         Ok(())
     }
 
+    /// Queues the last datagram before a close, even if the queue is full. Drops it if nothing can
+    /// be sent, or not of this size.
+    pub(crate) fn send_last(&mut self, datagram: Payload) {
+        if let Ok(()) | Err(SendError::QueueFull) = self.admit(datagram.len()) {
+            self.send_queue.push_back(datagram);
+        }
+    }
+
     /// Queues `datagrams` in order, like [`send`](Self::send) but with less work for each.
     /// Datagrams that are not accepted stay in `datagrams`.
     ///

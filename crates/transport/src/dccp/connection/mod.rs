@@ -33,8 +33,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rand::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::dccp::{OptionBytes, Packet, SeqNo, ServiceCode};
 use skywave_wire::quick_start::QuickStart;
 use skywave_wire::{Ecn, Payload};
@@ -73,7 +72,7 @@ const MIN_RTT: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub struct Connection {
     config: Arc<Config>,
-    rng: Xoshiro256PlusPlus,
+    rng: Random,
     role: Role,
     state: State,
     local_port: u16,
@@ -185,7 +184,7 @@ impl Connection {
         local_port: u16,
         remote_port: u16,
         now: Instant,
-        mut rng: Xoshiro256PlusPlus,
+        mut rng: Random,
     ) -> Self {
         let iss = SeqNo::new(rng.next_u64());
         let mut client = Self::new(config.into(), Role::Client, local_port, iss, rng);
@@ -197,7 +196,7 @@ impl Connection {
 
     /// Creates a server in LISTEN state, which becomes the connection of the first valid Request.
     /// `rng` is as for [`client`](Self::client).
-    pub fn listen(config: impl Into<Arc<Config>>, port: u16, mut rng: Xoshiro256PlusPlus) -> Self {
+    pub fn listen(config: impl Into<Arc<Config>>, port: u16, mut rng: Random) -> Self {
         let iss = SeqNo::new(rng.next_u64());
         Self::new(config.into(), Role::Server, port, iss, rng)
     }
@@ -212,7 +211,7 @@ impl Connection {
         config: impl Into<Arc<Config>>,
         local_port: u16,
         remote_port: u16,
-        mut rng: Xoshiro256PlusPlus,
+        mut rng: Random,
     ) -> Self {
         let iss = SeqNo::new(rng.next_u64());
         let mut server = Self::new(config.into(), Role::Server, local_port, iss, rng);
@@ -228,7 +227,7 @@ impl Connection {
     pub fn server(
         config: impl Into<Arc<Config>>,
         port: u16,
-        rng: Xoshiro256PlusPlus,
+        rng: Random,
         now: Instant,
         ecn: Ecn,
         request: Packet,
@@ -242,7 +241,7 @@ impl Connection {
     pub(in crate::dccp) fn respond(
         config: Arc<Config>,
         iss: SeqNo,
-        rng: Xoshiro256PlusPlus,
+        rng: Random,
         data: RequestData,
         now: Instant,
         ecn: Ecn,
@@ -256,13 +255,7 @@ impl Connection {
         server
     }
 
-    fn new(
-        config: Arc<Config>,
-        role: Role,
-        local_port: u16,
-        iss: SeqNo,
-        rng: Xoshiro256PlusPlus,
-    ) -> Self {
+    fn new(config: Arc<Config>, role: Role, local_port: u16, iss: SeqNo, rng: Random) -> Self {
         let path_mtu = path::bytes(config.path_mtu);
         let lower_headers = path::bytes(config.lower_headers);
         let mps = path::mps(&config, path_mtu, lower_headers);

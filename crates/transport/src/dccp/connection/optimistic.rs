@@ -18,8 +18,7 @@
 use core::ops::{ControlFlow, RangeInclusive};
 
 use rand::RngExt as _;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use skywave_units::Instant;
+use skywave_units::{Instant, Random};
 use skywave_wire::dccp::{OptionList, ResetCode, SeqNo};
 
 use super::Connection;
@@ -49,7 +48,7 @@ pub(super) struct SkippedNumbers {
 
 impl SkippedNumbers {
     /// Chooses the first number. `seq` is the number of the next packet.
-    fn new(seq: SeqNo, rng: &mut Xoshiro256PlusPlus) -> Self {
+    fn new(seq: SeqNo, rng: &mut Random) -> Self {
         let mut numbers = Self {
             next: None,
             last: None,
@@ -60,7 +59,7 @@ impl SkippedNumbers {
         numbers
     }
 
-    fn choose_next(&mut self, seq: SeqNo, rng: &mut Xoshiro256PlusPlus) {
+    fn choose_next(&mut self, seq: SeqNo, rng: &mut Random) {
         let distance = rng.random_range(*DISTANCE.start()..=self.distance_max);
         self.next = Some(seq.add(distance));
         self.distance_max = (self.distance_max * 2).min(DISTANCE_MAX);

@@ -396,12 +396,7 @@ impl Scoreboard {
             };
             let mut seq = newest;
             self.sent_at.range(range).rev().for_each(|&sent_at| {
-                report(Report::Acked(AckedPacket {
-                    number: seq.get(),
-                    sent_at,
-                    transmissions: 1,
-                    ecn,
-                }));
+                report(Report::Acked(AckedPacket::new(seq.get(), sent_at, 1, ecn)));
                 seq = seq.previous();
             });
         }

@@ -10,9 +10,8 @@ mod secret;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
-use skywave_units::{Duration, Instant};
+use skywave_units::rand_core::SeedableRng;
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::Ecn;
 use skywave_wire::dccp::{DccpOption, Kind, Packet, PacketType, ResetCode, SeqNo, ServiceCode};
 use thiserror::Error;
@@ -77,6 +76,7 @@ pub enum Action {
 
 /// Counters of a [`Listener`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ListenerStats {
     /// Requests received for services on offer.
     pub requests: u64,
@@ -402,7 +402,7 @@ impl Listener {
         let Arrival { now, ecn, peer } = arrival;
         let ports = [request.source_port, request.destination_port];
         let iss = self.secret.initial_number(peer, ports, request.seq);
-        let rng = Xoshiro256PlusPlus::from_seed(self.secret.derive(
+        let rng = Random::from_seed(self.secret.derive(
             "generator",
             &[
                 peer,

@@ -24,9 +24,8 @@ mod termination;
 mod tfrc;
 mod train;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
-use skywave_units::{Duration, Instant};
+use skywave_units::rand_core::SeedableRng;
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::dccp::{
     DccpOption, FeatureNumber, FeatureSide, Kind, OptionType, Packet, PacketType, ResetCode, SeqNo,
     ServiceCode,
@@ -124,8 +123,8 @@ struct Pair {
     log: Vec<Sent>,
 }
 
-fn rng(seed: u64) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(seed)
+fn rng(seed: u64) -> Random {
+    Random::seed_from_u64(seed)
 }
 
 fn millis(count: u64) -> Duration {

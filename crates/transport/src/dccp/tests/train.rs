@@ -73,7 +73,7 @@ impl Driver {
 /// A network with a delay of 20 ms, whose treatment of packets is drawn from `seed`; most arrive in
 /// order.
 struct Path {
-    draws: Xoshiro256PlusPlus,
+    draws: Random,
     flights: Vec<(Instant, Side, Ecn, Packet)>,
 }
 

@@ -1,7 +1,7 @@
 //! Random delays before sending what the window permits.
 
 use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::Rng;
+use skywave_units::rand_core::Rng;
 use skywave_units::{Duration, Instant};
 
 /// ns-2's `overhead_`: see [`crate::tcp::SenderConfig::send_jitter`].

@@ -9,8 +9,8 @@ mod receiving;
 mod sending;
 
 use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use skywave_congestion::{Control, Interests, Pacer, RttEstimator};
+use skywave_units::rand_core::{Rng, SeedableRng};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 use skywave_wire::tcp::Segment;
@@ -171,6 +171,7 @@ struct Counters {
 
 /// Counters and state of a [`Sender`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SenderStats {
     /// Segments sent, including those without data.
     pub segments_sent: u64,

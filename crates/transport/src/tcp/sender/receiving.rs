@@ -153,11 +153,7 @@ impl Sender {
     fn on_mark(&mut self, now: Instant, flight: u32) {
         let cwnd = self.control.cwnd();
         self.ecn.on_reduced(self.max);
-        self.control.on_mark(&Mark {
-            now,
-            in_flight: flight,
-            marked: 1,
-        });
+        self.control.on_mark(&Mark::new(now, flight, 1));
         if cwnd < 2.0 {
             // The minimum of some algorithms is larger.
             self.control.limit_cwnd(cwnd);
@@ -184,17 +180,15 @@ impl Sender {
         };
 
         let unreported = u64::from(self.acked_rest) + acked;
-        let summary = Ack {
+        let mut summary = Ack::new(
             now,
-            newly_acked: u32::try_from(unreported / self.smss).unwrap_or(u32::MAX),
-            marked: 0,
-            in_flight: self.in_segments(self.nxt - ack),
-            ack_ratio: 1,
-            rtt,
-            delivery_rate,
-            application_limited: unused >= self.smss && !self.jitter.is_waiting(),
-            ecn_echo,
-        };
+            u32::try_from(unreported / self.smss).unwrap_or(u32::MAX),
+            self.in_segments(self.nxt - ack),
+        );
+        summary.rtt = rtt;
+        summary.delivery_rate = delivery_rate;
+        summary.application_limited = unused >= self.smss && !self.jitter.is_waiting();
+        summary.ecn_echo = ecn_echo;
         self.acked_rest = (unreported % self.smss) as u32;
 
         let progress = if self.loss.is_quiet() {
@@ -262,12 +256,12 @@ impl Sender {
             ..
         } = self;
         loss.take_acked(now, ack, |segment| {
-            control.on_packet_acked(&AckedPacket {
-                number: segment.start,
-                sent_at: segment.sent_at,
-                transmissions: segment.transmissions,
-                ecn: *echo,
-            });
+            control.on_packet_acked(&AckedPacket::new(
+                segment.start,
+                segment.sent_at,
+                segment.transmissions,
+                *echo,
+            ));
         })
     }
 
@@ -370,12 +364,9 @@ impl Sender {
     fn report_loss(&mut self, now: Instant, is_repeated: bool) {
         self.ecn.on_reduced(self.max);
         let lost = self.loss.lost(self.position());
-        self.control.on_loss(&Loss {
-            now,
-            in_flight: self.flight_at_loss(),
-            lost: self.in_segments(lost).max(1),
-            is_repeated,
-        });
+        let mut loss = Loss::new(now, self.flight_at_loss(), self.in_segments(lost).max(1));
+        loss.is_repeated = is_repeated;
+        self.control.on_loss(&loss);
     }
 
     fn restart_with_retransmission(&mut self, now: Instant) {

@@ -191,13 +191,9 @@ impl Sender {
         self.last_sent = now;
         self.due.ack = false;
         let in_flight = self.in_segments(self.flight());
-        self.control.on_sent(&Sent {
-            now,
-            number: start,
-            bytes: length as u32,
-            in_flight,
-            application_limited,
-        });
+        let mut sent = Sent::new(now, start, length as u32, in_flight);
+        sent.application_limited = application_limited;
+        self.control.on_sent(&sent);
         self.pacer.on_sent(now, self.control.pacing());
         let (code, marks) = self.ecn.on_data(if start >= self.una + self.rwnd {
             Sending::Probe

@@ -143,17 +143,13 @@ impl Sender {
         let (Some(newest), None) = (news.newest_acked, held_until) else {
             return;
         };
-        self.control.on_ack(&Ack {
-            now,
-            newly_acked: news.newly_acked,
-            marked: news.newly_acked_marked,
-            in_flight: self.board.pipe(),
-            ack_ratio: self.ack_ratio.get().into(),
-            rtt,
-            delivery_rate,
-            application_limited: newest.is_after(self.last_full),
-            ecn_echo: false,
-        });
+        let mut ack = Ack::new(now, news.newly_acked, self.board.pipe());
+        ack.marked = news.newly_acked_marked;
+        ack.ack_ratio = self.ack_ratio.get().into();
+        ack.rtt = rtt;
+        ack.delivery_rate = delivery_rate;
+        ack.application_limited = newest.is_after(self.last_full);
+        self.control.on_ack(&ack);
     }
 
     /// Marks the rate sample as application-limited: cwnd had room, but there was no data to send.
@@ -199,12 +195,7 @@ impl Sender {
     /// Makes a reduction for each of `lost` more packets of an event.
     fn reduce_again(&mut self, now: Instant, flight_before: u32, lost: u32) {
         for _ in 0..lost {
-            self.control.on_loss(&Loss {
-                now,
-                in_flight: flight_before,
-                lost: 1,
-                is_repeated: false,
-            });
+            self.control.on_loss(&Loss::new(now, flight_before, 1));
             self.counts.reductions += 1;
         }
     }
@@ -227,12 +218,8 @@ impl Sender {
             return;
         }
         if lost.count() > 0 {
-            self.control.on_loss(&Loss {
-                now,
-                in_flight: flight_before,
-                lost: lost.count(),
-                is_repeated: false,
-            });
+            self.control
+                .on_loss(&Loss::new(now, flight_before, lost.count()));
             if self.reduces_per_packet {
                 self.reduce_again(now, flight_before, lost.count() - 1);
             }
@@ -241,11 +228,8 @@ impl Sender {
                 .then(|| Suspects::new(until, lost))
                 .flatten();
         } else {
-            self.control.on_mark(&Mark {
-                now,
-                in_flight: flight_before,
-                marked: news.marked.max(1),
-            });
+            self.control
+                .on_mark(&Mark::new(now, flight_before, news.marked.max(1)));
         }
         self.event_start = self.board.next();
         self.ack_ratio.on_reduction();
