@@ -54,6 +54,7 @@ macro_rules! each {
     };
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Control for AnyControl {
     fn interests(&self) -> Interests {
         each!(self, control => control.interests())

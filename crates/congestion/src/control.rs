@@ -118,8 +118,8 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// The loss that a control which treats marks like losses sees in `mark`.
-    pub(crate) const fn of_mark(mark: &Mark) -> Self {
+    /// Returns the loss that a control which treats marks like losses sees in `mark`.
+    pub const fn of_mark(mark: &Mark) -> Self {
         Self {
             now: mark.now,
             in_flight: mark.in_flight,

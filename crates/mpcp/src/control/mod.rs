@@ -22,7 +22,9 @@ use acked::Acked;
 use fallback::{Fallback, Overload};
 use growth::Growth;
 use reader::{Reader, Reading};
-use skywave_congestion::{Ack, AckedPacket, Control, Interests, Loss, Pacing};
+use skywave_congestion::{
+    Ack, AckedPacket, Control, ControlFailure, Interests, Loss, LostPacket, Mark, Pacing, Sent,
+};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
@@ -339,6 +341,8 @@ impl Mpcp {
     }
 }
 
+// A method left at its default would not reach the window in use.
+#[deny(clippy::missing_trait_methods)]
 impl Control for Mpcp {
     fn interests(&self) -> Interests {
         Interests {
@@ -347,8 +351,23 @@ impl Control for Mpcp {
         }
     }
 
+    fn on_sent(&mut self, sent: &Sent) {
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_sent(sent);
+        }
+    }
+
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         self.acked.news.push((packet.number, zone_of(packet.ecn)));
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_packet_acked(packet);
+        }
+    }
+
+    fn on_packet_lost(&mut self, packet: &LostPacket) {
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_packet_lost(packet);
+        }
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -366,7 +385,7 @@ impl Control for Mpcp {
         self.judge(ack.now, zones);
         let rtt = self.rtt();
         match &mut self.fallback {
-            Some(fallback) => fallback.on_ack(ack, zones[Zone::Over as usize] > 0, rtt),
+            Some(fallback) => fallback.on_ack(ack, zones[Zone::Over as usize], rtt),
             None => {
                 self.pass(ack.now);
                 self.obey(ack.now, !ack.application_limited && !ack.ecn_echo);
@@ -395,6 +414,13 @@ impl Control for Mpcp {
         }
     }
 
+    fn on_mark(&mut self, mark: &Mark) {
+        match &mut self.fallback {
+            Some(fallback) => fallback.window.on_mark(mark),
+            None => self.on_loss(&Loss::of_mark(mark)),
+        }
+    }
+
     fn on_timeout(&mut self, now: Instant, in_flight: u32) {
         self.acked.clear();
         if let Some(fallback) = &mut self.fallback {
@@ -407,6 +433,12 @@ impl Control for Mpcp {
             self.doubt_after_loss(now);
         } else {
             self.slow_start = SlowStart::LostAt(now);
+        }
+    }
+
+    fn on_spurious_loss(&mut self, now: Instant) {
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_spurious_loss(now);
         }
     }
 
@@ -451,6 +483,9 @@ impl Control for Mpcp {
     }
 
     fn pacing(&self) -> Option<Pacing> {
+        if let Some(fallback) = &self.fallback {
+            return fallback.window.pacing();
+        }
         if !self.config.vcp.paces || self.cwnd <= 1.0 || self.cwnd > MOST_PACED {
             return None;
         }
@@ -466,6 +501,13 @@ impl Control for Mpcp {
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         record("load_zone", f64::from(self.zone as u8));
         record("falls_back", f64::from(u8::from(self.fallback.is_some())));
+        if let Some(fallback) = &self.fallback {
+            fallback.window.inner_values(record);
+        }
+    }
+
+    fn failure(&self) -> Option<ControlFailure> {
+        self.fallback.as_ref()?.window.failure()
     }
 }
 
