@@ -64,10 +64,12 @@ impl Pacer {
         };
         self.quantum = quantum.max(1);
         self.left += 1;
-        self.release = None;
+        // What leaves although it should have waited does not shorten the wait of the others.
+        let held_until = self.release.filter(|&at| at > now);
+        self.release = held_until;
         if self.left >= self.quantum {
             self.left = 0;
-            self.release = Some(now + interval);
+            self.release = Some(held_until.unwrap_or(now) + interval);
         }
     }
 
@@ -119,6 +121,22 @@ mod tests {
             (pacer.earliest_departure(), pacer.burst(ms(10))),
             (None, None)
         );
+    }
+
+    #[test]
+    fn what_leaves_too_early_is_made_up_for() {
+        let pacing = Some(Pacing::at_rate(200.0, 2));
+        let mut pacer = Pacer::default();
+        pacer.on_sent(ms(0), pacing);
+        pacer.on_sent(ms(0), pacing);
+        assert_eq!(pacer.earliest_departure(), Some(ms(10)));
+        pacer.on_sent(ms(1), pacing);
+        assert_eq!(
+            (pacer.earliest_departure(), pacer.burst(ms(1))),
+            (Some(ms(10)), Some(0))
+        );
+        pacer.on_sent(ms(2), pacing);
+        assert_eq!(pacer.earliest_departure(), Some(ms(20)));
     }
 
     #[test]

@@ -174,6 +174,8 @@ impl Sender {
         let all_acknowledged_before = self.una >= self.end;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
+        // What pacing still held back has arrived after all.
+        self.due.retransmission = false;
         self.limited = 0;
         let sample = self.sample_rtt(now, ack);
         // If each segment's sending time is known, the sample is the last segment's.
@@ -384,8 +386,9 @@ impl Sender {
         if self.config.recovery.backs_off() {
             self.rtt.back_off();
         }
-        // The segment is sent now, so its RTO starts here (RFC 6298 section 5).
-        self.restart_timer(now);
+        // RFC 6298 section 5: the RTO of the segment starts when it leaves.
+        let leaves = self.pacer.earliest_departure().max(Some(now));
+        self.restart_timer(leaves.unwrap_or(now));
     }
 
     fn retransmit(&mut self) {
