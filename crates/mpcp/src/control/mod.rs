@@ -63,6 +63,8 @@ pub struct Mpcp {
     fallback: Option<Box<Fallback>>,
     overload: Overload,
     slow_start: SlowStart,
+    /// Bytes of data in the largest packet so far.
+    packet_size: u32,
 }
 
 /// The progress of [`Start::BySlowStart`].
@@ -119,6 +121,7 @@ impl Mpcp {
                 Start::BySlowStart => SlowStart::Lossless,
                 Start::ByLoadFactor => SlowStart::Over,
             },
+            packet_size: 0,
         }
     }
 
@@ -352,6 +355,7 @@ impl Control for Mpcp {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
+        self.packet_size = self.packet_size.max(sent.bytes);
         if let Some(fallback) = &mut self.fallback {
             fallback.window.on_sent(sent);
         }
@@ -492,10 +496,7 @@ impl Control for Mpcp {
         // R / 2^ceil(log2 cwnd), if that is long enough to matter.
         let interval = Duration::from_secs_f64(self.rtt() / self.cwnd.log2().ceil().exp2());
         let matters = interval * 2 > self.config.vcp.interval;
-        matters.then_some(Pacing {
-            interval,
-            quantum: 1,
-        })
+        matters.then(|| Pacing::of_packets(interval, 1, self.packet_size))
     }
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {

@@ -490,9 +490,20 @@ fn small_windows_of_long_round_trips_are_paced() {
         initial_cwnd: 10.0,
         ..VcpConfig::xia2005(10.0)
     };
-    let pacing = window(paces, 2000).pacing().unwrap();
+    let mut window_of_ten = window(paces, 2000);
+    // The first packet of a connection may be a small one.
+    for bytes in [100, 1000, 400] {
+        window_of_ten.on_sent(&Sent {
+            now: at(0),
+            number: 0,
+            bytes,
+            in_flight: 1,
+            application_limited: false,
+        });
+    }
+    let pacing = window_of_ten.pacing().unwrap();
     assert_eq!(pacing.interval, Duration::from_millis(125));
-    assert_eq!(pacing.quantum, 1);
+    assert_eq!(pacing.quantum, 1000);
     assert_eq!(window(paces, 500).pacing(), None);
     let large = VcpConfig::xia2005(65.0);
     assert_eq!(window(large, 2000).pacing(), None);

@@ -20,10 +20,7 @@ impl Control for Trains {
         10.0
     }
     fn pacing(&self) -> Option<Pacing> {
-        Some(Pacing {
-            interval: INTERVAL,
-            quantum: self.0,
-        })
+        Some(Pacing::of_packets(INTERVAL, self.0, 1000))
     }
 }
 
@@ -46,6 +43,28 @@ fn a_quantum_leaves_together_and_an_interval_before_the_next_one() {
     assert_eq!(script.ack(1001), train(10_001, 1));
     assert_eq!(script.ack(4001), train(11_001, 1));
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(12_001, 2)));
+}
+
+/// Two segments that are smaller than half of a quantum leave together. The next one waits as long as
+/// their bytes take.
+#[test]
+fn small_segments_wait_in_proportion_to_their_size() {
+    let mut script = Script::with_control(config(), AnyControl::new(Trains(1)));
+    script.apply(|sender| sender.write(300)).unwrap();
+    script.accept();
+    let part = |offset| Sent {
+        offset,
+        length: 300,
+    };
+    assert_eq!(script.sent(), [part(1)]);
+    script.apply(|sender| sender.write(300)).unwrap();
+    script.apply(|sender| sender.write(300)).unwrap();
+    assert_eq!(script.sent(), [part(301), part(601)]);
+    script.apply(|sender| sender.write(2000)).unwrap();
+    assert_eq!(script.sent(), []);
+    let wait = INTERVAL * 9 / 10;
+    assert_eq!(script.wait_for_segment(), (wait, vec![full(901)]));
+    assert_eq!(script.wait_for_segment(), (INTERVAL, vec![full(1901)]));
 }
 
 /// A sender of whose ten segments the last has just left.

@@ -209,7 +209,8 @@ impl Sender {
             in_flight,
             application_limited,
         });
-        self.pacer.on_sent(now, self.control.pacing());
+        self.pacer
+            .on_sent(now, length as u32, self.control.pacing());
         let (code, marks) = self.ecn.on_data(if start >= self.una + self.rwnd {
             Sending::Probe
         } else if is_new {

@@ -671,10 +671,7 @@ impl Control for Recorder {
         f64::INFINITY
     }
     fn pacing(&self) -> Option<Pacing> {
-        Some(Pacing {
-            interval: MS,
-            quantum: 1,
-        })
+        Some(Pacing::of_packets(MS, 1, 1000))
     }
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         record("marks", self.marks.into());
