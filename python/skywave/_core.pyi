@@ -388,6 +388,26 @@ class LostPacket:
     def transmissions(self) -> int:
         """How often the packet was sent; can exceed 1 only for TCP."""
 
+class MarkedPackets:
+    """Data packets that one acknowledgement reports as marked."""
+
+    def __init__(
+        self,
+        *,
+        now_s: float = ...,
+        packets: int = ...,
+        size: int | None = ...,
+    ) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When the acknowledgement arrived, in seconds."""
+    @property
+    def packets(self) -> int:
+        """How many. For TCP, counted as ``newly_acked`` is: 0 for less than a full segment."""
+    @property
+    def size(self) -> int | None:
+        """Bytes of data in them; None for DCCP, which does not know."""
+
 class Ack:
     """An acknowledgement."""
 
