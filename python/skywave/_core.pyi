@@ -388,6 +388,26 @@ class LostPacket:
     def transmissions(self) -> int:
         """How often the packet was sent; can exceed 1 only for TCP."""
 
+class MarkedPackets:
+    """Data packets that one acknowledgement reports as marked."""
+
+    def __init__(
+        self,
+        *,
+        now_s: float = ...,
+        packets: int = ...,
+        size: int | None = ...,
+    ) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When the acknowledgement arrived, in seconds."""
+    @property
+    def packets(self) -> int:
+        """How many. For TCP, counted as ``newly_acked`` is: 0 for less than a full segment."""
+    @property
+    def size(self) -> int | None:
+        """Bytes of data in them; None for DCCP, which does not know."""
+
 class Ack:
     """An acknowledgement."""
 
@@ -555,6 +575,9 @@ class Timeout:
 class Pacing:
     """How fast packets may leave: ``quantum`` packets at a time, ``interval_s`` seconds apart.
 
+    Packets here are full ones, as large as the largest that the connection has sent. Smaller ones
+    take less of the interval, in proportion to their bytes of data, and more of them leave together.
+
     Raises:
         ValueError: If the interval is not within 0 to 3600 s, or the quantum is 0.
 
@@ -563,7 +586,7 @@ class Pacing:
     def __init__(self, interval_s: float, quantum: int = 1) -> None: ...
     @staticmethod
     def at_rate(packets_per_s: float, quantum: int = 1) -> Pacing:
-        """Return pacing at a rate, with an interval of at most an hour.
+        """Return pacing at a rate, in full packets, with an interval of at most an hour.
 
         Raises:
             ValueError: If the rate is not above 0.
@@ -574,7 +597,7 @@ class Pacing:
         """The time from one quantum to the next, in seconds."""
     @property
     def quantum(self) -> int:
-        """How many packets may leave together."""
+        """How many full packets may leave together."""
 
 # What follows exists only in a build with sockets.
 # (Emulation and check_emulated_link: with emulated links, on Linux.)

@@ -1,36 +1,41 @@
 //! Pacing: spreading packets over time.
 
-use skywave_units::{Duration, Instant};
+use skywave_units::{Duration, Instant, Rate};
 
-/// The speed at which packets may leave: `quantum` packets per `interval`.
+/// The speed at which data may leave: `quantum` bytes per `interval`.
 ///
-/// The rate is quantum / interval. The quantum is the number of packets that may leave back to
-/// back, for example in one system call; 1 spreads packets most evenly.
+/// The rate is quantum / interval, for packets of any size: a small packet takes as much less of the
+/// interval. Bytes are those of application data, as in [`Sent::bytes`](crate::Sent::bytes). The
+/// quantum is also what may leave back to back, for example in one system call; a full packet
+/// spreads packets most evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
-    /// The time from one quantum to the next.
+    /// The time from one quantum to the next, at most an hour.
     pub interval: Duration,
-    /// The number of packets that may leave together, at least 1.
+    /// The number of bytes that may leave together, at least 1. A larger packet leaves alone.
     pub quantum: u32,
 }
 
 impl Pacing {
     /// The longest interval; with a longer one, a connection would practically stop.
-    const LONGEST: f64 = 3600.0;
+    const LONGEST: Duration = Duration::from_secs(3600);
 
-    /// Creates a pacing of `rate` packets per second, `quantum` packets at a time.
-    pub fn at_rate(rate: f64, quantum: u32) -> Self {
+    /// Creates a pacing at `rate`, `quantum` bytes at a time.
+    pub fn at_rate(rate: Rate, quantum: u32) -> Self {
         let quantum = quantum.max(1);
-        let seconds = f64::from(quantum) / rate;
-        // A rate of zero, or NaN, is the slowest.
-        let seconds = if seconds >= 0.0 {
-            seconds
-        } else {
-            f64::INFINITY
-        };
         Self {
-            interval: Duration::from_secs_f64(seconds.min(Self::LONGEST)),
+            interval: rate.transmission_time(quantum.into()).min(Self::LONGEST),
             quantum,
+        }
+    }
+
+    /// Creates a pacing of `packets` packets of `size` bytes per `interval`. It suits controls that
+    /// count in packets, whose windows do not tell how large these are: let `size` be the largest
+    /// [`Sent::bytes`](crate::Sent::bytes) so far.
+    pub fn of_packets(interval: Duration, packets: u32, size: u32) -> Self {
+        Self {
+            interval: interval.min(Self::LONGEST),
+            quantum: packets.max(1).saturating_mul(size.max(1)),
         }
     }
 }
@@ -38,36 +43,43 @@ impl Pacing {
 /// Enforces a control's [`Pacing`]. A transport consults it before sending a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
-    /// When the next quantum may leave; `None` for now.
+    /// When the next packet may leave; `None` for now.
     release: Option<Instant>,
-    /// Packets of the current quantum that have left, and the size of the quantum; zero without
+    /// Bytes of the current quantum that have left, and the size of the quantum; zero without
     /// pacing.
     left: u32,
     quantum: u32,
 }
 
 impl Pacer {
-    /// Reports that a packet left at `now`, and the control's current pacing.
+    /// Reports that a packet with `bytes` bytes of data left at `now`, and the control's current
+    /// pacing.
     #[inline(always)]
-    pub fn on_sent(&mut self, now: Instant, pacing: Option<Pacing>) {
+    pub fn on_sent(&mut self, now: Instant, bytes: u32, pacing: Option<Pacing>) {
         match pacing {
             None if self.quantum == 0 => {}
-            pacing => self.count(now, pacing),
+            pacing => self.count(now, bytes, pacing),
         }
     }
 
     #[cold]
-    fn count(&mut self, now: Instant, pacing: Option<Pacing>) {
+    fn count(&mut self, now: Instant, bytes: u32, pacing: Option<Pacing>) {
         let Some(Pacing { interval, quantum }) = pacing else {
             *self = Self::default();
             return;
         };
         self.quantum = quantum.max(1);
-        self.left += 1;
-        self.release = None;
-        if self.left >= self.quantum {
+        // Even packets without data shall not leave in any number.
+        let bytes = bytes.max(1);
+        self.left = self.left.saturating_add(bytes);
+        // What leaves although it should have waited does not shorten the wait of the others.
+        let held_until = self.release.filter(|&at| at > now);
+        self.release = held_until;
+        // Whether another packet like this one would be too much.
+        if self.left.saturating_add(bytes) > self.quantum {
+            let wait = interval_of(self.left, interval, self.quantum);
             self.left = 0;
-            self.release = Some(now + interval);
+            self.release = Some(held_until.unwrap_or(now) + wait);
         }
     }
 
@@ -77,16 +89,25 @@ impl Pacer {
         self.release
     }
 
-    /// Returns the number of packets that may leave back to back at `now`, or `None` for any
-    /// number.
+    /// Returns the number of packets with `bytes` bytes of data that may leave back to back at
+    /// `now` after one of that size, or `None` for any number.
     #[inline(always)]
-    pub fn burst(&self, now: Instant) -> Option<u32> {
+    pub fn burst(&self, now: Instant, bytes: u32) -> Option<u32> {
         if self.quantum == 0 {
             return None;
         }
-        let is_held = self.release.is_some_and(|at| at > now);
-        Some(if is_held { 0 } else { self.quantum - self.left })
+        if self.release.is_some_and(|at| at > now) {
+            return Some(0);
+        }
+        let rest = self.quantum.saturating_sub(self.left);
+        Some((rest / bytes.max(1)).max(1))
     }
+}
+
+/// The time that `bytes` take if `quantum` of them take an `interval`.
+fn interval_of(bytes: u32, interval: Duration, quantum: u32) -> Duration {
+    let nanos = u128::from(interval.as_nanos()) * u128::from(bytes) / u128::from(quantum);
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -99,34 +120,81 @@ mod tests {
 
     #[test]
     fn a_quantum_leaves_together_and_the_next_an_interval_later() {
-        let pacing = Some(Pacing::at_rate(300.0, 3));
+        let pacing = Some(Pacing::at_rate(Rate::from_bps(2_400_000), 3000));
         let mut pacer = Pacer::default();
-        assert_eq!(pacer.burst(ms(0)), None);
-        pacer.on_sent(ms(0), pacing);
+        assert_eq!(pacer.burst(ms(0), 1000), None);
+        pacer.on_sent(ms(0), 1000, pacing);
         assert_eq!(
-            (pacer.earliest_departure(), pacer.burst(ms(0))),
+            (pacer.earliest_departure(), pacer.burst(ms(0), 1000)),
             (None, Some(2))
         );
-        pacer.on_sent(ms(0), pacing);
-        pacer.on_sent(ms(0), pacing);
+        pacer.on_sent(ms(0), 1000, pacing);
+        pacer.on_sent(ms(0), 1000, pacing);
         assert_eq!(pacer.earliest_departure(), Some(ms(10)));
         assert_eq!(
-            (pacer.burst(ms(9)), pacer.burst(ms(10))),
+            (pacer.burst(ms(9), 1000), pacer.burst(ms(10), 1000)),
             (Some(0), Some(3))
         );
-        pacer.on_sent(ms(10), None);
+        pacer.on_sent(ms(10), 1000, None);
         assert_eq!(
-            (pacer.earliest_departure(), pacer.burst(ms(10))),
+            (pacer.earliest_departure(), pacer.burst(ms(10), 1000)),
             (None, None)
+        );
+    }
+
+    #[test]
+    fn what_leaves_too_early_is_made_up_for() {
+        let pacing = Some(Pacing::of_packets(ms(10) - ms(0), 2, 1000));
+        let mut pacer = Pacer::default();
+        pacer.on_sent(ms(0), 1000, pacing);
+        pacer.on_sent(ms(0), 1000, pacing);
+        assert_eq!(pacer.earliest_departure(), Some(ms(10)));
+        pacer.on_sent(ms(1), 1000, pacing);
+        assert_eq!(
+            (pacer.earliest_departure(), pacer.burst(ms(1), 1000)),
+            (Some(ms(10)), Some(0))
+        );
+        pacer.on_sent(ms(2), 1000, pacing);
+        assert_eq!(pacer.earliest_departure(), Some(ms(20)));
+    }
+
+    /// A packet takes its part of the interval. As many leave together as fit a quantum, and at
+    /// least one.
+    #[test]
+    fn a_packet_waits_in_proportion_to_its_size() {
+        let pacing = Some(Pacing::of_packets(ms(10) - ms(0), 1, 1000));
+        let release = |sizes: &[u32]| {
+            let mut pacer = Pacer::default();
+            for &bytes in sizes {
+                assert_eq!(pacer.earliest_departure(), None, "{sizes:?}");
+                pacer.on_sent(ms(0), bytes, pacing);
+            }
+            pacer.earliest_departure()
+        };
+        assert_eq!(release(&[600]), Some(ms(6)));
+        assert_eq!(release(&[1500]), Some(ms(15)));
+        assert_eq!(release(&[300]), None);
+        assert_eq!(release(&[300, 300, 300]), Some(ms(9)));
+        assert_eq!(release(&[100, 1000]), Some(ms(11)));
+        assert_eq!(release(&[0]), None);
+        assert_eq!(
+            Pacer {
+                quantum: 1000,
+                ..Pacer::default()
+            }
+            .burst(ms(0), 300),
+            Some(3)
         );
     }
 
     #[test]
     fn a_rate_that_is_none_is_the_slowest() {
         let slowest = Duration::from_secs(3600);
-        for rate in [0.0, -1.0, f64::NAN, 1e-300] {
-            assert_eq!(Pacing::at_rate(rate, 0).interval, slowest, "{rate}");
+        for (bps, quantum) in [(0, 0), (0, 1000), (1, 1000)] {
+            let pacing = Pacing::at_rate(Rate::from_bps(bps), quantum);
+            assert_eq!(pacing.interval, slowest, "{bps}");
         }
-        assert_eq!(Pacing::at_rate(f64::INFINITY, 1).interval, Duration::ZERO);
+        let fastest = Pacing::at_rate(Rate::from_bps(u64::MAX), 1);
+        assert_eq!(fastest.interval, Duration::ZERO);
     }
 }

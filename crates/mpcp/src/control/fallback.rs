@@ -1,6 +1,6 @@
 //! The fallback for paths whose routers do not seem to support VCP.
 
-use skywave_congestion::{Ack, Aimd, AimdConfig, Control, Loss};
+use skywave_congestion::{Ack, Aimd, AimdConfig, Control, Mark};
 use skywave_units::{Duration, Instant};
 
 /// A router keeps a code for t_rho. If packets reporting less load precede and follow an overload
@@ -30,10 +30,11 @@ impl Fallback {
         }
     }
 
-    pub(super) fn on_ack(&mut self, ack: &Ack, marked: bool, rtt: f64) {
+    pub(super) fn on_ack(&mut self, ack: &Ack, marked: u32, rtt: f64) {
         self.window.on_ack(ack);
-        if marked && ack.now >= self.marks_answered_until {
-            self.window.on_loss(&Loss::new(ack.now, ack.in_flight, 0));
+        if marked > 0 && ack.now >= self.marks_answered_until {
+            self.window
+                .on_mark(&Mark::new(ack.now, ack.in_flight, marked));
             self.marks_answered_until = ack.now + Duration::from_secs_f64(rtt);
         }
     }

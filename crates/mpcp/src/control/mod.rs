@@ -22,7 +22,10 @@ use acked::Acked;
 use fallback::{Fallback, Overload};
 use growth::Growth;
 use reader::{Reader, Reading};
-use skywave_congestion::{Ack, AckedPacket, Control, Interests, Loss, Pacing};
+use skywave_congestion::{
+    Ack, AckedPacket, Control, ControlFailure, Interests, Loss, LostPacket, Mark, MarkedPackets,
+    Pacing, Sent,
+};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
@@ -61,6 +64,8 @@ pub struct Mpcp {
     fallback: Option<Box<Fallback>>,
     overload: Overload,
     slow_start: SlowStart,
+    /// Bytes of data in the largest packet so far.
+    packet_size: u32,
 }
 
 /// The progress of [`Start::BySlowStart`].
@@ -117,6 +122,7 @@ impl Mpcp {
                 Start::BySlowStart => SlowStart::Lossless,
                 Start::ByLoadFactor => SlowStart::Over,
             },
+            packet_size: 0,
         }
     }
 
@@ -339,6 +345,8 @@ impl Mpcp {
     }
 }
 
+// A method left at its default would not reach the window in use.
+#[deny(clippy::missing_trait_methods)]
 impl Control for Mpcp {
     fn interests(&self) -> Interests {
         Interests {
@@ -347,8 +355,30 @@ impl Control for Mpcp {
         }
     }
 
+    fn on_sent(&mut self, sent: &Sent) {
+        self.packet_size = self.packet_size.max(sent.bytes);
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_sent(sent);
+        }
+    }
+
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         self.acked.news.push((packet.number, zone_of(packet.ecn)));
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_packet_acked(packet);
+        }
+    }
+
+    fn on_packet_lost(&mut self, packet: &LostPacket) {
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_packet_lost(packet);
+        }
+    }
+
+    fn on_packets_marked(&mut self, marked: &MarkedPackets) {
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_packets_marked(marked);
+        }
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -366,7 +396,7 @@ impl Control for Mpcp {
         self.judge(ack.now, zones);
         let rtt = self.rtt();
         match &mut self.fallback {
-            Some(fallback) => fallback.on_ack(ack, zones[Zone::Over as usize] > 0, rtt),
+            Some(fallback) => fallback.on_ack(ack, zones[Zone::Over as usize], rtt),
             None => {
                 self.pass(ack.now);
                 self.obey(ack.now, !ack.application_limited && !ack.ecn_echo);
@@ -395,6 +425,13 @@ impl Control for Mpcp {
         }
     }
 
+    fn on_mark(&mut self, mark: &Mark) {
+        match &mut self.fallback {
+            Some(fallback) => fallback.window.on_mark(mark),
+            None => self.on_loss(&Loss::of_mark(mark)),
+        }
+    }
+
     fn on_timeout(&mut self, now: Instant, in_flight: u32) {
         self.acked.clear();
         if let Some(fallback) = &mut self.fallback {
@@ -407,6 +444,12 @@ impl Control for Mpcp {
             self.doubt_after_loss(now);
         } else {
             self.slow_start = SlowStart::LostAt(now);
+        }
+    }
+
+    fn on_spurious_loss(&mut self, now: Instant) {
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_spurious_loss(now);
         }
     }
 
@@ -451,21 +494,28 @@ impl Control for Mpcp {
     }
 
     fn pacing(&self) -> Option<Pacing> {
+        if let Some(fallback) = &self.fallback {
+            return fallback.window.pacing();
+        }
         if !self.config.vcp.paces || self.cwnd <= 1.0 || self.cwnd > MOST_PACED {
             return None;
         }
         // R / 2^ceil(log2 cwnd), if that is long enough to matter.
         let interval = Duration::from_secs_f64(self.rtt() / self.cwnd.log2().ceil().exp2());
         let matters = interval * 2 > self.config.vcp.interval;
-        matters.then_some(Pacing {
-            interval,
-            quantum: 1,
-        })
+        matters.then(|| Pacing::of_packets(interval, 1, self.packet_size))
     }
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         record("load_zone", f64::from(self.zone as u8));
         record("falls_back", f64::from(u8::from(self.fallback.is_some())));
+        if let Some(fallback) = &self.fallback {
+            fallback.window.inner_values(record);
+        }
+    }
+
+    fn failure(&self) -> Option<ControlFailure> {
+        self.fallback.as_ref()?.window.failure()
     }
 }
 

@@ -357,6 +357,73 @@ fn a_loss_under_low_load_shows_a_router_without_vcp() {
     assert!(window.fallback.is_none());
 }
 
+/// A window of `packets` packets that has fallen back.
+fn fallen_back(config: VcpConfig, packets: f64, rtt_ms: u64) -> Mpcp {
+    let mut window = window(
+        VcpConfig {
+            initial_cwnd: 2.0 * packets,
+            ..config
+        },
+        rtt_ms,
+    );
+    window.on_loss(&loss(at(0), 2 * packets as u32));
+    assert!(window.fallback.is_some());
+    assert_eq!(window.cwnd(), packets);
+    window
+}
+
+/// RFC 3168 section 6.1.2 lets a mark halve even a window of 3 packets, where a loss leaves 2.
+#[test]
+fn the_fallback_answers_a_mark_as_rfc_5681_does() {
+    for told_by_transport in [true, false] {
+        let mut window = fallen_back(config(), 3.0, 100);
+        if told_by_transport {
+            window.on_mark(&Mark {
+                now: at(10),
+                in_flight: 3,
+                marked: 1,
+            });
+        } else {
+            window.on_packet_acked(&AckedPacket {
+                number: 0,
+                sent_at: at(0),
+                transmissions: 1,
+                ecn: OVER,
+            });
+            window.on_ack(&Ack {
+                now: at(10),
+                newly_acked: 1,
+                marked: 0,
+                in_flight: 3,
+                ack_ratio: 1,
+                rtt: None,
+                delivery_rate: None,
+                application_limited: true,
+                ecn_echo: false,
+            });
+        }
+        assert_eq!((window.cwnd(), window.ssthresh()), (1.5, 2.0));
+    }
+}
+
+/// VCP's pacing is for windows of VCP: the fallback's may grow far beyond the one it began with.
+#[test]
+fn the_fallback_does_not_pace() {
+    let paces = VcpConfig::xia2005(0.0);
+    assert!(
+        window(
+            VcpConfig {
+                initial_cwnd: 10.0,
+                ..paces
+            },
+            2000
+        )
+        .pacing()
+        .is_some()
+    );
+    assert_eq!(fallen_back(paces, 10.0, 2000).pacing(), None);
+}
+
 /// A router of RFC 3168 marks single packets; a VCP router keeps its code for t_rho.
 #[test]
 fn single_marks_show_a_router_of_rfc_3168() {
@@ -407,9 +474,20 @@ fn small_windows_of_long_round_trips_are_paced() {
         initial_cwnd: 10.0,
         ..VcpConfig::xia2005(10.0)
     };
-    let pacing = window(paces, 2000).pacing().unwrap();
+    let mut window_of_ten = window(paces, 2000);
+    // The first packet of a connection may be a small one.
+    for bytes in [100, 1000, 400] {
+        window_of_ten.on_sent(&Sent {
+            now: at(0),
+            number: 0,
+            bytes,
+            in_flight: 1,
+            application_limited: false,
+        });
+    }
+    let pacing = window_of_ten.pacing().unwrap();
     assert_eq!(pacing.interval, Duration::from_millis(125));
-    assert_eq!(pacing.quantum, 1);
+    assert_eq!(pacing.quantum, 1000);
     assert_eq!(window(paces, 500).pacing(), None);
     let large = VcpConfig::xia2005(65.0);
     assert_eq!(window(large, 2000).pacing(), None);

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use skywave_congestion::{
     Ack, AckedPacket, AnyControl, Control, ControlContext, ControlFailure, ControlKind, Interests,
-    Loss, LostPacket, Mark, Pacing, Sent, Wants,
+    Loss, LostPacket, Mark, MarkedPackets, Pacing, Sent, Wants,
 };
 use skywave_units::Instant;
 
@@ -27,6 +27,8 @@ pub(super) struct ObjectControl {
     object: Option<Py<PyAny>>,
     answers: Answers,
     round: Round,
+    /// Bytes of data in the largest packet so far.
+    packet_size: u32,
     failure: OnceLock<ControlFailure>,
 }
 
@@ -35,7 +37,7 @@ pub(super) struct ObjectControl {
 struct Answers {
     cwnd: f64,
     ssthresh: f64,
-    pacing: Option<Pacing>,
+    pacing: Option<values::Pacing>,
 }
 
 impl ObjectControl {
@@ -49,6 +51,7 @@ impl ObjectControl {
                 pacing: None,
             },
             round: Round::default(),
+            packet_size: 0,
             failure: OnceLock::new(),
             class,
         };
@@ -135,7 +138,7 @@ impl ObjectControl {
         } else {
             let pacing = value.cast::<values::Pacing>();
             let pacing = pacing.map_err(|_| wrong("pacing", &value, "a skywave.Pacing or None"))?;
-            Some(pacing.get().into())
+            Some(*pacing.get())
         };
         Ok(Answers {
             cwnd,
@@ -198,6 +201,7 @@ impl Control for ObjectControl {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
+        self.packet_size = self.packet_size.max(sent.bytes);
         if self.class.calls.sent {
             self.call("on_sent", || (values::Sent::from(sent),));
         }
@@ -212,6 +216,14 @@ impl Control for ObjectControl {
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         if self.class.calls.lost_packets {
             self.call("on_packet_lost", || (values::LostPacket::from(packet),));
+        }
+    }
+
+    fn on_packets_marked(&mut self, marked: &MarkedPackets) {
+        if self.class.calls.marked_packets {
+            self.call("on_packets_marked", || {
+                (values::MarkedPackets::from(marked),)
+            });
         }
     }
 
@@ -264,7 +276,8 @@ impl Control for ObjectControl {
     }
 
     fn pacing(&self) -> Option<Pacing> {
-        self.answers.pacing
+        let pacing = self.answers.pacing?;
+        Some(pacing.in_bytes(self.packet_size))
     }
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {

@@ -80,6 +80,15 @@ value!(
 );
 
 value!(
+    /// Data packets that an acknowledgement reports as marked.
+    MarkedPackets {
+        now_s: f64 = 0.0,
+        packets: u32 = 1,
+        size: Option<u64> = None,
+    }
+);
+
+value!(
     /// An acknowledgement.
     Ack {
         now_s: f64 = 0.0,
@@ -143,7 +152,7 @@ value!(
 );
 
 /// How fast packets may leave: the number that leave together, and the time until the next ones.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 #[pyclass(frozen, eq, get_all, module = "skywave.control", skip_from_py_object)]
 pub(crate) struct Pacing {
     interval_s: f64,
@@ -179,8 +188,8 @@ impl Pacing {
                 "packets_per_s is {packets_per_s}: give a rate above 0"
             )));
         }
-        let pacing = congestion::Pacing::at_rate(packets_per_s, quantum);
-        Self::new(pacing.interval.as_secs_f64(), quantum)
+        let interval_s = (f64::from(quantum) / packets_per_s).min(LONGEST_INTERVAL_S);
+        Self::new(Duration::from_secs_f64(interval_s).as_secs_f64(), quantum)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -195,12 +204,11 @@ impl Pacing {
 /// The longest time that pacing may delay a packet: beyond it, a connection practically stops.
 const LONGEST_INTERVAL_S: f64 = 3600.0;
 
-impl From<&Pacing> for congestion::Pacing {
-    fn from(pacing: &Pacing) -> Self {
-        Self {
-            interval: Duration::from_secs_f64(pacing.interval_s),
-            quantum: pacing.quantum,
-        }
+impl Pacing {
+    /// The same for full packets with `packet_size` bytes of data.
+    pub(super) fn in_bytes(self, packet_size: u32) -> congestion::Pacing {
+        let interval = Duration::from_secs_f64(self.interval_s);
+        congestion::Pacing::of_packets(interval, self.quantum, packet_size)
     }
 }
 
@@ -245,6 +253,16 @@ impl From<&congestion::LostPacket> for LostPacket {
             number: packet.number,
             sent_at_s: packet.sent_at.as_secs_f64(),
             transmissions: packet.transmissions,
+        }
+    }
+}
+
+impl From<&congestion::MarkedPackets> for MarkedPackets {
+    fn from(marked: &congestion::MarkedPackets) -> Self {
+        Self {
+            now_s: marked.now.as_secs_f64(),
+            packets: marked.packets,
+            size: marked.bytes,
         }
     }
 }
@@ -301,6 +319,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Sent>()?;
     module.add_class::<AckedPacket>()?;
     module.add_class::<LostPacket>()?;
+    module.add_class::<MarkedPackets>()?;
     module.add_class::<Ack>()?;
     module.add_class::<RoundTrip>()?;
     module.add_class::<Loss>()?;

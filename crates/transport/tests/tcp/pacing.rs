@@ -8,8 +8,8 @@ use crate::script::{RTT, Script, Sent, config, full};
 const INTERVAL: Duration = Duration::from_millis(7);
 const QUANTUM: u32 = 3;
 
-/// A window of ten segments that leave three at a time.
-struct Trains;
+/// A window of ten segments that leave this many at a time.
+struct Trains(u32);
 
 impl Control for Trains {
     fn on_ack(&mut self, _ack: &Ack) {}
@@ -20,10 +20,7 @@ impl Control for Trains {
         10.0
     }
     fn pacing(&self) -> Option<Pacing> {
-        Some(Pacing {
-            interval: INTERVAL,
-            quantum: QUANTUM,
-        })
+        Some(Pacing::of_packets(INTERVAL, self.0, 1000))
     }
 }
 
@@ -31,31 +28,9 @@ fn train(first: u32, count: u32) -> Vec<Sent> {
     (0..count).map(|index| full(first + index * 1000)).collect()
 }
 
-/// The retransmission does not wait for the next interval. It counts as the first of a new quantum,
-/// whose other two segments leave with it, an interval early.
-#[test]
-fn a_retransmission_leaves_at_once_and_begins_a_quantum_while_pacing_holds_new_data_back() {
-    let mut script = Script::with_control(config(), AnyControl::new(Trains));
-    script.apply(|sender| sender.write_unlimited()).unwrap();
-    script.accept();
-    script.wait(INTERVAL * 4);
-    script.now += RTT;
-    script.ack(1001);
-    assert_eq!(script.ack(4001), train(11_001, 1));
-    // The quantum is used up: what cwnd permits, and each duplicate more of it, is held back.
-    assert_eq!(script.ack(4001), []);
-    assert_eq!(script.ack(4001), []);
-    let lost = [full(4001), full(12_001), full(13_001)];
-    assert_eq!(script.ack(4001), lost);
-    // What a duplicate releases waits again.
-    assert_eq!(script.ack(4001), []);
-    assert_eq!(script.ack(4001), []);
-    assert_eq!(script.wait_for_segment(), (INTERVAL, train(14_001, 3)));
-}
-
 #[test]
 fn a_quantum_leaves_together_and_an_interval_before_the_next_one() {
-    let mut script = Script::with_control(config(), AnyControl::new(Trains));
+    let mut script = Script::with_control(config(), AnyControl::new(Trains(QUANTUM)));
     script.apply(|sender| sender.write_unlimited()).unwrap();
     script.accept();
     assert_eq!(script.sent(), train(1, 3));
@@ -68,4 +43,78 @@ fn a_quantum_leaves_together_and_an_interval_before_the_next_one() {
     assert_eq!(script.ack(1001), train(10_001, 1));
     assert_eq!(script.ack(4001), train(11_001, 1));
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(12_001, 2)));
+}
+
+/// Two segments that are smaller than half of a quantum leave together. The next one waits as long as
+/// their bytes take.
+#[test]
+fn small_segments_wait_in_proportion_to_their_size() {
+    let mut script = Script::with_control(config(), AnyControl::new(Trains(1)));
+    script.apply(|sender| sender.write(300)).unwrap();
+    script.accept();
+    let part = |offset| Sent {
+        offset,
+        length: 300,
+    };
+    assert_eq!(script.sent(), [part(1)]);
+    script.apply(|sender| sender.write(300)).unwrap();
+    script.apply(|sender| sender.write(300)).unwrap();
+    assert_eq!(script.sent(), [part(301), part(601)]);
+    script.apply(|sender| sender.write(2000)).unwrap();
+    assert_eq!(script.sent(), []);
+    let wait = INTERVAL * 9 / 10;
+    assert_eq!(script.wait_for_segment(), (wait, vec![full(901)]));
+    assert_eq!(script.wait_for_segment(), (INTERVAL, vec![full(1901)]));
+}
+
+/// A sender of whose ten segments the last has just left.
+fn ten_sent_one_by_one() -> Script {
+    let mut script = Script::with_control(config(), AnyControl::new(Trains(1)));
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    assert_eq!(script.sent(), train(1, 1));
+    for start in (1001..10_000).step_by(1000) {
+        assert_eq!(script.wait_for_segment(), (INTERVAL, train(start, 1)));
+    }
+    script
+}
+
+#[test]
+fn a_retransmission_waits_for_its_turn() {
+    let mut script = ten_sent_one_by_one();
+    for _ in 0..3 {
+        assert_eq!(script.ack(1), []);
+    }
+    assert_eq!(script.wait_for_segment(), (INTERVAL, train(1, 1)));
+    // A partial acknowledgement: the next one waits as well.
+    assert_eq!(script.ack(2001), []);
+    assert_eq!(script.wait_for_segment(), (INTERVAL, train(2001, 1)));
+}
+
+#[test]
+fn a_retransmission_that_waits_is_forgotten_when_its_segment_is_acknowledged() {
+    let mut script = ten_sent_one_by_one();
+    for _ in 0..3 {
+        assert_eq!(script.ack(1), []);
+    }
+    assert_eq!(script.ack(10_001), []);
+    assert_eq!(script.wait_for_segment(), (INTERVAL, train(10_001, 1)));
+}
+
+/// What cwnd still permits does not leave with it.
+#[test]
+fn a_retransmission_that_waits_lets_nothing_else_pass() {
+    let mut script = Script::with_control(config(), AnyControl::new(Trains(QUANTUM)));
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    script.wait(INTERVAL * 4);
+    script.now += RTT;
+    script.ack(1001);
+    assert_eq!(script.ack(4001), train(11_001, 1));
+    // The quantum is used up: what cwnd permits, and each duplicate more of it, is held back.
+    for _ in 0..5 {
+        assert_eq!(script.ack(4001), []);
+    }
+    let next = [full(4001), full(12_001), full(13_001)];
+    assert_eq!(script.wait_for_segment(), (INTERVAL, next.to_vec()));
 }

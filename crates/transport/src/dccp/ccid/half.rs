@@ -30,10 +30,10 @@ pub trait HcSender: fmt::Debug {
         let _ = rtt;
     }
 
-    /// Returns how many data packets may leave back to back at `now` before the CCID must be asked
-    /// again.
-    fn may_send_together(&self, now: Instant) -> u64 {
-        let _ = now;
+    /// Returns how many data packets of `bytes` bytes may leave back to back at `now`, after one of
+    /// that size, before the CCID must be asked again.
+    fn may_send_together(&self, now: Instant, bytes: u32) -> u64 {
+        let _ = (now, bytes);
         0
     }
 

@@ -243,7 +243,7 @@ impl Sender {
             return;
         }
         let occasional = self.occasional();
-        occasional.pacer.on_sent(now, pacing);
+        occasional.pacer.on_sent(now, sent.bytes, pacing);
         if let Some(rate) = &mut occasional.rate {
             rate.on_sent(now, sent.number, sent.bytes);
             if application_limited {
@@ -295,13 +295,14 @@ impl HcSender for Sender {
     }
 
     /// The limit is cwnd, the pacing quantum, or the next acknowledgement of acknowledgements.
-    fn may_send_together(&self, now: Instant) -> u64 {
+    fn may_send_together(&self, now: Instant, bytes: u32) -> u64 {
         if self.peer_stopped_listening || self.ack_of_ack_due() {
             return 0;
         }
         let cwnd = self.control.cwnd();
         let mut room = (cwnd - f64::from(self.board.pipe())) as u64;
-        if let Some(burst) = self.occasional.as_ref().and_then(|it| it.pacer.burst(now)) {
+        let pacer = self.occasional.as_ref().map(|it| &it.pacer);
+        if let Some(burst) = pacer.and_then(|it| it.burst(now, bytes)) {
             room = room.min(burst.into());
         }
         match self.ack_of_ack {

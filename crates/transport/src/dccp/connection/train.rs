@@ -124,7 +124,7 @@ impl Connection {
             size: leader.size,
             permitted: self
                 .sender
-                .may_send_together(now)
+                .may_send_together(now, leader.size as u32)
                 .min(before_skip)
                 .min(room),
             queue: &mut self.send_queue,

@@ -85,8 +85,8 @@ impl HcSender for SenderHalf {
         each!(self, sender => sender.on_handshake_rtt(rtt));
     }
 
-    fn may_send_together(&self, now: Instant) -> u64 {
-        each!(self, sender => sender.may_send_together(now))
+    fn may_send_together(&self, now: Instant, bytes: u32) -> u64 {
+        each!(self, sender => sender.may_send_together(now, bytes))
     }
 
     fn on_sent(&mut self, now: Instant, packet: &SentPacket) {

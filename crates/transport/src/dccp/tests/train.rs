@@ -8,6 +8,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rand::Rng;
 use skywave_congestion::{Ack, AnyControl, Control, ControlContext, ControlKind, Loss, Pacing};
+use skywave_units::Rate;
 
 use super::load_vectors::{LOAD_VECTORS, LoadVectors};
 use super::*;
@@ -271,6 +272,6 @@ impl Control for Paced {
     }
 
     fn pacing(&self) -> Option<Pacing> {
-        Some(Pacing::at_rate(1000.0, 4))
+        Some(Pacing::at_rate(Rate::from_bps(8_000_000), 4000))
     }
 }

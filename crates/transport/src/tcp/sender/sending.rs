@@ -41,11 +41,16 @@ impl Sender {
     /// short.
     #[cold]
     fn next_of_recovery(&mut self, now: Instant) -> Option<(u64, u64)> {
-        if core::mem::take(&mut self.due.retransmission) && self.flight() > 0 {
+        if self.due.retransmission && self.flight() > 0 {
+            if self.is_paced(now) {
+                return None;
+            }
+            self.due.retransmission = false;
             let received = self.loss.end_of_hole(self.una).saturating_sub(self.una);
             let length = self.smss.min(self.end - self.una).min(self.flight());
             return Some((self.una, length.min(received)));
         }
+        self.due.retransmission = false;
         if self.loss.counts_pipe() {
             self.sendable_by_pipe(now)
         } else {
@@ -117,6 +122,12 @@ impl Sender {
         }
         self.released += 1;
         self.released > most
+    }
+
+    /// Whether pacing holds back a retransmission. Neither a mark nor jitter does.
+    fn is_paced(&mut self, now: Instant) -> bool {
+        self.held_until = self.pacer.earliest_departure().filter(|&at| at > now);
+        self.held_until.is_some()
     }
 
     /// Whether pacing, a mark or jitter holds back what the window permits.
@@ -194,7 +205,8 @@ impl Sender {
         let mut sent = Sent::new(now, start, length as u32, in_flight);
         sent.application_limited = application_limited;
         self.control.on_sent(&sent);
-        self.pacer.on_sent(now, self.control.pacing());
+        self.pacer
+            .on_sent(now, length as u32, self.control.pacing());
         let (code, marks) = self.ecn.on_data(if start >= self.una + self.rwnd {
             Sending::Probe
         } else if is_new {
