@@ -18,7 +18,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -94,6 +94,17 @@ clocks: $(EXTENSION) ## Run examples and Linux's TCP in real time beside simulat
 
 soak: $(EXTENSION) ## Run sockets under hostile traffic for SOAK_FOR, and judge memory, descriptors and data.
 	$(BIN)/python -m validation.soak run --duration '$(SOAK_FOR)' --out out/soak
+
+MUTANTS := target/tools/bin/cargo-mutants
+BASE ?= HEAD~1
+
+$(MUTANTS): | cargo
+	cargo install --locked --quiet --root target/tools --version 27.1.0 cargo-mutants
+
+# In a copy of the tree, whose dependencies stay built.
+mutants: $(MUTANTS) ## Put bugs into what has changed since BASE (HEAD~1), and list those that no test finds.
+	@git diff --output=target/mutants.diff $(BASE) --
+	CARGO_TARGET_DIR=$(CURDIR)/target/mutants $(MUTANTS) mutants --in-diff target/mutants.diff --output target
 
 lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
 	cargo fmt --all --check

@@ -12,7 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-CRATES = Path(__file__).parent.parent / "crates"
+ROOT = Path(__file__).parent.parent
+CRATES = ROOT / "crates"
 
 # From the lowest layer up. A crate depends on crates of lower layers only; those of one layer do
 # not know each other.
@@ -26,17 +27,36 @@ LAYERS = [
     {"sim", "net", "emulate", "kernel-router"},
     {"perf", "live"},
     {"skywave"},
-    {"python"},
+    {"python", "fuzz"},
 ]
 
-# Circles that are there: the crate, the modules, and why they have not been taken apart.
+# Circles that are there: the file that the program begins with, the modules, and why they have not
+# been taken apart.
 KNOWN: dict[tuple[str, frozenset[str]], str] = {}
 
 Module = tuple[str, ...]  # the path of a module inside its crate; () is the crate's root
 
 
-def crates() -> list[str]:
-    return sorted(manifest.parent.name for manifest in CRATES.glob("*/Cargo.toml"))
+def folders() -> dict[str, Path]:
+    """The folder of each crate; that of the fuzz targets is a workspace of its own."""
+    found = [*CRATES.glob("*/Cargo.toml"), ROOT / "fuzz" / "Cargo.toml"]
+    return {manifest.parent.name: manifest.parent for manifest in sorted(found)}
+
+
+FOLDERS = folders()
+
+
+def programs() -> list[str]:
+    """The file that each library, program, test, example and benchmark begins with."""
+    roots = ["src/lib.rs", "src/main.rs", "fuzz_targets/*.rs"]
+    for kind in ("tests", "examples", "benches"):
+        roots += [f"{kind}/*.rs", f"{kind}/*/main.rs"]
+    return [
+        str(file.relative_to(ROOT))
+        for folder in FOLDERS.values()
+        for pattern in roots
+        for file in sorted(folder.glob(pattern))
+    ]
 
 
 def layer(crate: str) -> int:
@@ -73,9 +93,9 @@ def upward(crate: str, manifest: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("crate", crates())
+@pytest.mark.parametrize("crate", FOLDERS)
 def test_a_crate_depends_on_lower_layers_only(crate: str) -> None:
-    assert upward(crate, (CRATES / crate / "Cargo.toml").read_text()) == []
+    assert upward(crate, (FOLDERS[crate] / "Cargo.toml").read_text()) == []
 
 
 def test_a_crate_that_depends_on_its_own_layer_or_a_higher_one_is_found() -> None:
@@ -117,6 +137,7 @@ NOT_CODE = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 FOR_TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*")
+AT_PATH = re.compile(r'#\[path\s*=\s*"([^"]+)"\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;')
 SUBMODULE = re.compile(r"\bmod\s+(\w+)\s*;")
 USE = re.compile(r"\buse\s+([^;]+);")
 PATH = re.compile(r"\b(?:crate|super|self)(?:\s*::\s*\w+)+")
@@ -148,18 +169,25 @@ def item_end(text: str, start: int) -> int:
     return len(text)
 
 
-def read_modules(src: Path) -> dict[Module, str]:
-    """The code of each module of a crate, but for those of tests."""
+def read_modules(root: Path) -> dict[Module, str]:
+    """The code of each module of a library or program that begins with `root`.
+
+    But for what is compiled for tests only.
+    """
     modules: dict[Module, str] = {}
 
-    def read(module: Module, file: Path) -> None:
-        modules[module] = code(file.read_text())
-        folder = src.joinpath(*module)
+    def read(module: Module, file: Path, folder: Path) -> None:
+        text = file.read_text()
+        modules[module] = code(text)
+        elsewhere = {name: file.parent / path for path, name in AT_PATH.findall(text)}
         for name in SUBMODULE.findall(modules[module]):
             flat, nested = folder / f"{name}.rs", folder / name / "mod.rs"
-            read((*module, name), flat if flat.exists() else nested)
+            if name in elsewhere:
+                read((*module, name), elsewhere[name], elsewhere[name].parent)
+            else:
+                read((*module, name), flat if flat.exists() else nested, folder / name)
 
-    read((), src / "lib.rs")
+    read((), root, root.parent)
     return modules
 
 
@@ -265,14 +293,14 @@ def changes(found: set[frozenset[str]], known: set[frozenset[str]]) -> list[str]
     return sorted([*new, *gone])
 
 
-@pytest.mark.parametrize("crate", crates())
-def test_no_modules_use_each_other_in_a_circle(crate: str) -> None:
-    known = {circle for name, circle in KNOWN if name == crate}
-    assert changes(circles(read_modules(CRATES / crate / "src")), known) == []
+@pytest.mark.parametrize("program", programs())
+def test_no_modules_use_each_other_in_a_circle(program: str) -> None:
+    known = {circle for name, circle in KNOWN if name == program}
+    assert changes(circles(read_modules(ROOT / program)), known) == []
 
 
-def test_known_circles_are_of_crates_that_exist() -> None:
-    assert {crate for crate, _ in KNOWN} <= set(crates())
+def test_known_circles_are_of_programs_that_exist() -> None:
+    assert {program for program, _ in KNOWN} <= set(programs())
 
 
 def test_a_circle_that_is_new_or_gone_is_named() -> None:

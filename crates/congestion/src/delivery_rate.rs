@@ -419,4 +419,19 @@ mod tests {
         sampler.forget_before(0);
         assert_eq!((sampler.in_flight, sampler.packets.len()), (1000, 1));
     }
+    #[test]
+    fn memory_grows_with_the_packets_in_flight() {
+        let mut sampler = DeliverySampler::default();
+        assert_eq!(sampler.heap_size(), 0);
+        for number in 0..1000 {
+            sampler.on_sent(ms(0), number, 1000);
+        }
+        // A number and a time for each at least.
+        let least = 1000 * (size_of::<u64>() + size_of::<Instant>());
+        assert!(
+            (least..8 * least).contains(&sampler.heap_size()),
+            "{} bytes",
+            sampler.heap_size()
+        );
+    }
 }

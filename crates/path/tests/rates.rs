@@ -384,3 +384,13 @@ fn packets_that_must_not_overtake_are_spaced_by_their_exact_times() {
         "{bunch}"
     );
 }
+
+/// A packet whose nanobits do not fit 64 bits: it owes the next one what it takes beyond whole
+/// nanoseconds, as all others do.
+#[test]
+fn the_largest_packets_take_their_time() {
+    for rate in [7_777_777_777, 400_000_000_001] {
+        let packets = [(0, u32::MAX), (0, u32::MAX), (0, 1000), (0, 1001)];
+        hold(&Stated::constant(rate), &packets);
+    }
+}

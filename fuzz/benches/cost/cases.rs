@@ -8,7 +8,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use skywave_fuzz::{capture, connection, listener, options, packet, segment};
 
 use crate::Failure;
-use crate::attacks;
+use crate::attacks::{self, Attack};
 
 /// The inputs that are stored, in a folder for each target.
 pub(crate) const WORST: &str = "worst";
@@ -46,7 +46,7 @@ enum Work {
 }
 
 impl Case {
-    fn attack(target: &'static str, name: &str, run: fn()) -> Self {
+    fn attack((target, (name, run)): (&'static str, Attack)) -> Self {
         Self {
             target,
             name: name.into(),
@@ -84,8 +84,8 @@ impl Case {
         let (target, rest) = text.split_once(' ').ok_or_else(unknown)?;
         let target = TARGETS.into_iter().find(|(name, _)| *name == target);
         let target = target.ok_or_else(unknown)?;
-        let attack = attacks::all().find(|case| case.target == target.0 && case.name == rest);
-        Ok(attack.unwrap_or_else(|| Self::input(target, Path::new(rest))))
+        let attack = attacks::all().find(|(of, (name, _))| *of == target.0 && *name == rest);
+        Ok(attack.map_or_else(|| Self::input(target, Path::new(rest)), Self::attack))
     }
 
     pub(crate) fn replay(&self) {
@@ -108,7 +108,7 @@ impl fmt::Display for Case {
 
 /// The attacks, and the stored inputs.
 pub(crate) fn all() -> Result<Vec<Case>, Failure> {
-    let mut cases: Vec<Case> = attacks::all().collect();
+    let mut cases: Vec<Case> = attacks::all().map(Case::attack).collect();
     for target in TARGETS {
         cases.extend(inputs(target, WORST)?);
     }
@@ -127,8 +127,4 @@ pub(crate) fn inputs(target: Target, folder: &str) -> Result<Vec<Case>, Failure>
     }
     paths.sort();
     Ok(paths.iter().map(|path| Case::input(target, path)).collect())
-}
-
-pub(crate) fn attack(target: &'static str) -> impl Fn(&(&str, fn())) -> Case {
-    move |(name, run)| Case::attack(target, name, *run)
 }

@@ -198,3 +198,13 @@ fn rfc9438_5_1_the_average_window_is_that_of_the_response_function() {
         assert_near(area / now, expected, 0.03 * expected);
     }
 }
+
+/// "Further reduce W_max" is for a window below the last maximum: one that has just reached it keeps
+/// its place.
+#[test]
+fn rfc9438_4_7_a_window_that_reaches_the_last_maximum_makes_no_room() {
+    let mut window = reduced(100.0);
+    window.w_max = Some(window.cwnd);
+    window.on_loss(&loss(at(1.0), 70));
+    assert_eq!(window.w_max, Some(70.0));
+}

@@ -69,8 +69,8 @@ pub(super) struct History {
     waiting: Vec<Arrival>,
     /// Newest first; never empty.
     intervals: VecDeque<LossInterval>,
-    /// The last settled packet that arrived.
-    last: Option<(u64, Instant)>,
+    /// When the packet before `next` arrived, if one did.
+    last: Option<Instant>,
     /// The window counter of the last settled packet with data; initially zero, like the sender's.
     counter: u8,
     /// Whether a packet with data was settled as arrived.
@@ -155,9 +155,10 @@ impl History {
         let without_data = after.non_data_before.min(hole);
         let lost = hole - without_data;
         if lost > 0 {
-            // Section 5.2: interpolate when the first lost packet would have arrived.
-            let at = self.last.map_or(after.at, |(seq, at)| {
-                let share = (self.next - seq) as f64 / (after.seq - seq) as f64;
+            // Section 5.2: interpolate when the first lost packet would have arrived, which left next
+            // after the last one that did.
+            let at = self.last.map_or(after.at, |at| {
+                let share = 1.0 / (hole + 1) as f64;
                 at + Duration::from_secs_f64((after.at - at).as_secs_f64() * share)
             });
             self.lose(clock, at, lost, news);
@@ -168,7 +169,7 @@ impl History {
 
     fn settle_arrival(&mut self, clock: Clock, arrival: &Arrival, news: &mut News) {
         self.next = arrival.seq + 1;
-        self.last = Some((arrival.seq, arrival.at));
+        self.last = Some(arrival.at);
         if arrival.data.is_none() {
             self.current().lossless_length += 1;
             return;

@@ -1,7 +1,7 @@
 use skywave_wire::Ecn;
 
 use super::*;
-use crate::testing::{loss, sent};
+use crate::testing::{loss, mark, sent};
 
 fn window(cwnd: f64, ssthresh: f64) -> Vegas {
     Vegas::new(VegasConfig {
@@ -179,4 +179,21 @@ fn published_rules_keep_inflation_out_of_cwnd() {
     vegas.on_timeout(Instant::ZERO, 8);
     vegas.deflate();
     assert_eq!(vegas.cwnd(), 2.0);
+}
+
+/// A mark takes what a loss takes, but may leave one packet, where a loss leaves two.
+#[test]
+fn a_mark_takes_a_quarter_and_may_leave_one_packet() {
+    let now = Instant::ZERO;
+    for (used, left) in [(10, 8.0), (4, 3.0), (3, 2.0), (2, 1.0), (1, 1.0)] {
+        let mut vegas = window(10.0, f64::INFINITY);
+        vegas.on_mark(&mark(now, used));
+        assert_eq!(vegas.cwnd(), left, "of {used}");
+    }
+    let mut ns2 = Vegas::new(VegasConfig {
+        rules: VegasRules::Ns2,
+        ..VegasConfig::new(10.0)
+    });
+    ns2.on_mark(&mark(now, 2));
+    assert_eq!(ns2.cwnd(), 2.0, "ns-2 leaves two packets");
 }

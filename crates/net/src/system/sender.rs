@@ -227,7 +227,7 @@ mod tests {
     use super::*;
     use crate::config::EndpointConfig;
     use crate::system::batch::tests::data;
-    use crate::system::socket::within::{in_namespace, iproute2};
+    use crate::system::socket::within::{in_namespace, iproute2, skipped};
 
     fn packet() -> Transmit<Packet> {
         Transmit {
@@ -283,7 +283,7 @@ mod tests {
         in_namespace(&[], || async {
             match slow_loopback() {
                 Ok(()) => full_socket().await,
-                Err(reason) => eprintln!("skipped: {reason}"),
+                Err(reason) => skipped(reason),
             }
         });
     }

@@ -11,8 +11,6 @@ use skywave_units::rand_core::SeedableRng;
 use skywave_wire::dccp::{DccpOption, Kind, OptionList, Packet, ResetCode, SeqNo, ServiceCode};
 use skywave_wire::{Checksum, Payload};
 
-use crate::kinds;
-
 /// The sockets, each with an address of a network of its own.
 const SOCKETS: u8 = 32;
 /// The longest UDP datagram over loopback.
@@ -65,11 +63,11 @@ impl Attacker {
         }
     }
 
-    /// Sends some packets of a kind. Returns how many.
-    pub(crate) fn batch(&mut self, kind: &kinds::Kind) -> u64 {
+    /// Calls `send` until it has sent some packets. Returns how many.
+    pub(crate) fn batch(&mut self, send: fn(&mut Self)) -> u64 {
         (self.sent, self.sent_bytes) = (0, 0);
         while self.sent < BATCH && self.sent_bytes < BATCH_BYTES {
-            (kind.send)(self);
+            send(self);
         }
         self.sent
     }

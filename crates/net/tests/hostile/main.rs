@@ -184,7 +184,7 @@ async fn flood(
     let start = Instant::now();
     while sent < packets || target.served.load(Relaxed) == served {
         let before = target.received();
-        let batch = tokio::task::block_in_place(|| attacker.batch(kind));
+        let batch = tokio::task::block_in_place(|| attacker.batch(kind.send));
         target.handled(before + batch).await;
         sent += batch;
         assert!(

@@ -1,10 +1,13 @@
 //! DCCP as IP protocol 33.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::thread;
 
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, OpenError, Peer};
 use skywave_transport::dccp::Config;
 use skywave_wire::dccp::ServiceCode;
+use tokio::runtime::Builder;
 
 use crate::{PORT, config, in_namespace};
 
@@ -188,15 +191,22 @@ fn u_5_no_dccp_there() {
 }
 
 /// Without permission for raw sockets, the error says how to get it.
-#[tokio::test]
-async fn without_permission() {
-    match Endpoint::raw((Ipv4Addr::LOCALHOST, 0).into(), EndpointConfig::default()) {
-        Err(error @ OpenError::Permission { .. }) => {
-            assert!(error.to_string().contains("cap_net_raw"), "{error}");
-        }
-        Ok(_) => eprintln!(
-            "skipped: this process may open raw sockets: run the tests as an ordinary user"
-        ),
-        Err(other) => panic!("{other}"),
-    }
+#[test]
+fn without_permission() {
+    // Capabilities are a thread's own: only this one loses them.
+    let unprivileged = thread::spawn(|| {
+        let none = CapabilitySet::empty();
+        let sets = CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        };
+        set_capabilities(None, sets).unwrap();
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let _within = runtime.enter();
+        Endpoint::raw((Ipv4Addr::LOCALHOST, 0).into(), EndpointConfig::default())
+    });
+    let error = unprivileged.join().unwrap().unwrap_err();
+    assert!(matches!(error, OpenError::Permission { .. }), "{error}");
+    assert!(error.to_string().contains("cap_net_raw"), "{error}");
 }

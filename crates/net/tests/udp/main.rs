@@ -8,6 +8,7 @@ mod data;
 mod ecn;
 mod ends;
 mod errors;
+mod gather;
 mod happy_eyeballs;
 mod liars;
 mod limits;

@@ -7,22 +7,24 @@ mod options;
 
 use skywave_wire::dccp::{DccpOption, FeatureNumber, FeatureSide, OptionBytes, OptionList};
 
-use crate::cases::{Case, attack};
-
 /// An attack: its name, and what it does.
-type Attack = (&'static str, fn());
+pub(crate) type Attack = (&'static str, fn());
 
 /// Packets of an attack: so many that the handshake before them does not count.
 const PACKETS: usize = 200;
 /// Bytes of options that fit an Ack, whose header has 24 (RFC 4340 section 5.1).
 const ROOM: usize = 1_020 - 24;
 
-pub(crate) fn all() -> impl Iterator<Item = Case> {
-    let connections = connection::ALL.iter().map(attack("dccp_connection"));
-    let listeners = listener::ALL.iter().map(attack("dccp_listener"));
-    let options = options::ALL.iter().map(attack("dccp_options"));
-    let captures = capture::ALL.iter().map(attack("capture"));
-    connections.chain(listeners).chain(options).chain(captures)
+/// The attacks, each with the target whose code it runs.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, Attack)> {
+    let targets: [(_, &[Attack]); 4] = [
+        ("dccp_connection", connection::ALL),
+        ("dccp_listener", listener::ALL),
+        ("dccp_options", options::ALL),
+        ("capture", capture::ALL),
+    ];
+    let of = |(target, attacks): (_, &'static [Attack])| attacks.iter().map(move |&a| (target, a));
+    targets.into_iter().flat_map(of)
 }
 
 /// As many of these options as fit a packet.

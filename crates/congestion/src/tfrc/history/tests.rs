@@ -410,7 +410,15 @@ fn t_12_history_discounting_by_hand() {
     bench.many(1);
     bench.lose_one();
     let df = 20.0 / 51.0;
-    close(p(&bench), (51.0 + 20.0 * df) / (1.0 + 2.0 * df));
+    let older = (51.0 + 20.0 * df) / (1.0 + 2.0 * df);
+    close(p(&bench), older);
+    // A current interval of 200 discounts all of them by 2 * 33 / 200, I_2 and I_3 once more. I_3
+    // is left out.
+    bench.many(196);
+    let general = 2.0 * older / 200.0;
+    assert!(general > 0.25, "{general}");
+    let sum = 200.0 + 51.0 * general + 10.0 * df * general;
+    close(p(&bench), sum / (1.0 + general + df * general));
 }
 
 /// C4-4, C4-7: an interval of at most two round-trip times with K losses among N packets counts as
@@ -497,4 +505,23 @@ proptest! {
             prop_assert_eq!(p > 0.0, intervals.len() > 1);
         }
     }
+}
+
+/// What an event that is taken back leaves to the first interval is added to its length, which was
+/// computed from the receive rate.
+#[test]
+fn a_late_packet_lengthens_the_computed_first_interval() {
+    let mut bench = Bench::new(Clock::WindowCounter);
+    bench.many(10);
+    let late = bench.seq;
+    bench.lose_one();
+    bench.history.seed(77.0);
+    bench.pause();
+    bench.many(1);
+    bench.lose_one();
+    let newest = (3, 1, 4);
+    assert_eq!(bench.lengths(), [newest, (4, 1, 5), (10, 0, 77)]);
+    assert!(bench.arrive(late, Fate::Data).removed_event);
+    assert_eq!(bench.lengths(), [newest, (15, 0, 82)]);
+    assert_eq!(bench.history.loss_event_rate(), 1.0 / 82.0);
 }

@@ -610,3 +610,35 @@ proptest! {
         }
     }
 }
+
+/// RFC 5348 section 4.4: without a loss event, an idle sender's rate stays as soon as it is below
+/// twice the rate after an idle period, not only at that rate.
+#[test]
+fn t_7_an_idle_sender_keeps_a_rate_below_twice_that_after_an_idle_period() {
+    let mut bench = Bench::started(Config::rfc5348());
+    bench.round(0.75 * INITIAL, 0.0);
+    assert_close(bench.x(), 1.5 * INITIAL);
+    bench.timeout();
+    assert_eq!(bench.sender.deadline(), None);
+    assert_close(bench.x(), 1.5 * INITIAL);
+}
+
+/// Section 4.6 of RFC 5348 lets a sender make up for a round-trip time in which it sent nothing; in
+/// RFC 3448 permission to send is not kept.
+#[test]
+fn unused_permission_to_send_is_kept_for_a_round_trip_time_or_not_at_all() {
+    for (config, kept) in [
+        (Config::rfc5348(), true),
+        (Config::rfc3448(), false),
+        (Config::ns2(), false),
+    ] {
+        let mut bench = Bench::started(config);
+        for rate in [20_000.0, 40_000.0, 80_000.0] {
+            bench.round(rate, 0.0);
+        }
+        let per_rtt = (bench.x() / 10.0 / f64::from(SIZE)) as u32;
+        assert!(per_rtt > 4, "{per_rtt}");
+        bench.after(100);
+        assert_eq!(bench.send() >= per_rtt, kept, "of {per_rtt}");
+    }
+}

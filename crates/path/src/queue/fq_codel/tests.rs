@@ -175,3 +175,30 @@ proptest! {
         prop_assert_eq!((queue.packets(), queue.bytes()), (0, 0));
     }
 }
+
+/// The limit is what may wait: only the packet after that causes drops.
+#[test]
+fn as_many_packets_wait_as_the_limit_says() {
+    let mut queue = fq_codel(FqCoDelConfig {
+        limit: 10,
+        ..FqCoDelConfig::default()
+    });
+    offer(&mut queue, 1, 100, 10);
+    assert_eq!(queue.packets(), 10);
+    assert_eq!(queue.dropped(), None);
+    offer(&mut queue, 1, 100, 1);
+    assert!(queue.packets() <= 10);
+    assert!(queue.dropped().is_some());
+}
+
+/// A quantum that is spent to the byte is spent: the turn is the next flow's.
+#[test]
+fn packets_of_a_quantum_alternate() {
+    let mut queue = fq_codel(FqCoDelConfig {
+        quantum: 1500,
+        ..FqCoDelConfig::default()
+    });
+    offer(&mut queue, 1, 1500, 3);
+    offer(&mut queue, 2, 1500, 3);
+    assert_eq!(served(&mut queue, 6), [1, 2, 1, 2, 1, 2]);
+}

@@ -1,5 +1,7 @@
 //! Shares of the link (Chen, Yang and Hong 2010, section 4.4).
 
+use std::sync::Mutex;
+
 use proptest::prelude::*;
 use rand::SeedableRng;
 use skywave_units::{Duration, Random, Rate};
@@ -123,4 +125,34 @@ proptest! {
             prop_assert_eq!(queue.packets(), taken - left);
         }
     }
+}
+
+/// Writes down the link's rate and the share of it for which it is asked to build queues.
+#[derive(Default)]
+struct Told(Mutex<Vec<[Rate; 2]>>);
+
+impl QueueKind<Parcel> for Told {
+    fn conduct(&self) -> Conduct {
+        Conduct::fifo(Limit::Packets(1))
+    }
+
+    fn build(&self, head: &Head<'_>) -> AnyQueue<Parcel> {
+        self.0.lock().unwrap().push([head.rate, head.share]);
+        drop_tail(1)
+    }
+}
+
+#[test]
+fn a_sub_queue_is_told_its_share_of_the_rate() {
+    let told = Arc::new(Told::default());
+    let queue = |weight| (weight, Arc::clone(&told) as Arc<dyn QueueKind<Parcel>>);
+    let kind = Kind {
+        queues: [1, 2, 7].map(queue).to_vec(),
+    };
+    let rate = Rate::from_bps(10_000_009);
+    let random = |_: &str| Xoshiro256PlusPlus::seed_from_u64(1);
+    kind.build(&Head::new("link", rate, Duration::ZERO, &random));
+    // Rounded down.
+    let shares = [1_000_000, 2_000_001, 7_000_006].map(|bps| [rate, Rate::from_bps(bps)]);
+    assert_eq!(*told.0.lock().unwrap(), shares);
 }

@@ -1,0 +1,83 @@
+//! What a queue's declaration means to those who hold it to it.
+
+use skywave_path::{Conduct, Dialect, Limit, Writes};
+use skywave_wire::Ecn;
+
+const CODES: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+
+/// RFC 3168 section 5: a packet with 00 keeps it, and no other gets it.
+#[test]
+fn each_declaration_allows_its_changes_of_the_ecn_field() {
+    let all = [
+        Writes::Nothing,
+        Writes::Marks,
+        Writes::LargerCodes,
+        Writes::AnyCode,
+    ];
+    for before in CODES {
+        for after in CODES {
+            // Which declarations allow this change: so many of the last ones.
+            let allowing = match (before, after) {
+                _ if before == after => 4,
+                (Ecn::NotEct, _) | (_, Ecn::NotEct) => 0,
+                (Ecn::Ect0 | Ecn::Ect1, Ecn::Ce) => 3,
+                (Ecn::Ect1, Ecn::Ect0) => 2,
+                _ => 1,
+            };
+            let found = all.map(|writes| writes.allows(before, after));
+            let wanted = [0, 1, 2, 3].map(|index| index + allowing >= 4);
+            assert_eq!(found, wanted, "{before:?} to {after:?}");
+        }
+    }
+}
+
+const DIALECT: Dialect = Dialect {
+    name: "loud",
+    variant: 1,
+};
+
+/// A queue that does all that a queue may do.
+fn wild(packets: u32) -> Conduct {
+    Conduct {
+        drops_early: true,
+        drops_inside: true,
+        writes: Writes::LargerCodes,
+        dialect: Some(DIALECT),
+        ..Conduct::fifo(Limit::Packets(packets))
+    }
+}
+
+#[test]
+fn a_single_sub_queue_behaves_as_it_does_alone() {
+    for part in [
+        wild(7),
+        Conduct::fifo(Limit::Bytes(9)),
+        Conduct {
+            fifo: false,
+            one_limit: false,
+            ..Conduct::fifo(Limit::Unlimited)
+        },
+    ] {
+        assert_eq!(Conduct::of_sub_queues(&[part]), part);
+    }
+}
+
+#[test]
+fn several_sub_queues_may_do_together_what_one_of_them_may() {
+    let tame = Conduct::fifo(Limit::Packets(5));
+    let both = Conduct {
+        one_limit: false,
+        fifo: false,
+        dialect: None,
+        has_classes: true,
+        ..wild(12)
+    };
+    assert_eq!(Conduct::of_sub_queues(&[wild(7), tame]), both);
+    assert_eq!(Conduct::of_sub_queues(&[tame, wild(7)]), both);
+    // Flows understand the codes of both if they are the same ones.
+    let same = Conduct::of_sub_queues(&[wild(7), wild(5)]);
+    assert_eq!(same.dialect, Some(DIALECT));
+    // What one of them does not limit, nothing limits.
+    let open = Conduct::of_sub_queues(&[tame, Conduct::fifo(Limit::Unlimited)]);
+    assert_eq!((open.most_packets, open.most_bytes), (None, None));
+}
