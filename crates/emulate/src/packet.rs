@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use skywave_path::{CLASSES, Packet};
+use skywave_path::{CLASSES, Packet, Routed};
 use skywave_wire::Ecn;
 use skywave_wire::ip::{Forwarded, ParseError};
 use twox_hash::XxHash3_64;
@@ -20,8 +20,7 @@ pub struct IpBuffer {
     ecn: Ecn,
     class: u8,
     flow: u64,
-    /// Where it goes next; see [`Network`](crate::Network).
-    pub(crate) hop: u32,
+    hop: u32,
     /// The host that it is for.
     pub(crate) to: u32,
     /// Whether the link it is on has changed its ECN field.
@@ -89,5 +88,15 @@ impl Packet for IpBuffer {
 
     fn class(&self) -> u8 {
         self.class
+    }
+}
+
+impl Routed for IpBuffer {
+    fn hop(&self) -> u32 {
+        self.hop
+    }
+
+    fn set_hop(&mut self, hop: u32) {
+        self.hop = hop;
     }
 }
