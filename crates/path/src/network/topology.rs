@@ -21,8 +21,8 @@ pub struct Topology<H> {
     /// The hop at the end of a route.
     end: H,
     hops: Vec<H>,
-    /// The routes requested so far, by the nodes they name, or by their ends if they name none.
-    asked: BTreeMap<Vec<u32>, Way>,
+    /// The routes requested so far, by whether they name their nodes, and these or their ends.
+    asked: BTreeMap<(bool, Vec<u32>), Way>,
 }
 
 /// A route through a network.
@@ -113,9 +113,8 @@ impl<H: Copy> Topology<H> {
             nodes.push(node.ok_or_else(|| NoRoute::Node(name.clone()))?);
         }
         nodes.push(to);
-        // An explicit route without intermediate nodes has the same key. If a link connects the
-        // ends, it is also the only route with the fewest links.
-        if let Some(&way) = self.asked.get(&nodes) {
+        let key = (through.is_some(), nodes);
+        if let Some(&way) = self.asked.get(&key) {
             return Ok(way);
         }
         let name = |node: u32| self.nodes[node as usize].clone();
@@ -130,7 +129,7 @@ impl<H: Copy> Topology<H> {
             Some(_) => Fewest {
                 links: self
                     .routes
-                    .along(&nodes)
+                    .along(&key.1)
                     .map_err(|(from, to)| NoRoute::Link {
                         from: name(from),
                         to: name(to),
@@ -144,7 +143,7 @@ impl<H: Copy> Topology<H> {
         };
         let hops = found.links.iter().map(|&link| self.onto[link as usize]);
         self.hops.extend(hops.chain([self.end]));
-        self.asked.insert(nodes, way);
+        self.asked.insert(key, way);
         Ok(way)
     }
 
@@ -207,5 +206,9 @@ mod tests {
         assert_eq!(refused(3, 0, None), "there is no route from \"d\" to \"a\"");
         assert_eq!(refused(0, 3, Some("d")), "there is no link \"a->d\"");
         assert_eq!(refused(0, 3, Some("x")), "there is no node \"x\"");
+        // The route with the fewest links between the two is no answer to that.
+        topology.route(0, 3, None).expect("links lead there");
+        let refused = topology.route(0, 3, Some(&[])).unwrap_err();
+        assert_eq!(refused.to_string(), "there is no link \"a->d\"");
     }
 }
