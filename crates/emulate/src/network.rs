@@ -86,7 +86,8 @@ pub struct Arrival {
 
 impl Network {
     /// Creates the network of these nodes and links. Between any two of `hosts`, packets take the
-    /// route with the fewest links.
+    /// route with the fewest links; among equals, the one whose links come first.
+    /// [`Network::set_route`] chooses another.
     ///
     /// # Errors
     /// [`ScenarioError`] if a link has a setting that only a simulation obeys.
@@ -131,6 +132,36 @@ impl Network {
                 refused: 0,
             },
         })
+    }
+
+    /// Makes packets from one host to another pass through these nodes, in this order, as those of a
+    /// flow with a `route` do in a scenario. If there are none, they take the link between the two.
+    /// The way back stays as it is, and so does that of packets under way.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] at `route` if a host or node does not exist, or two successive nodes have
+    /// no link.
+    pub fn set_route(
+        &mut self,
+        from: &str,
+        to: &str,
+        through: &[String],
+    ) -> Result<(), ScenarioError> {
+        let failed = |message| ScenarioError::new("route", message);
+        let host = |name: &str| -> Result<(u32, u32), ScenarioError> {
+            let index = self.hosts.iter().position(|host| host == name);
+            let index = index.ok_or_else(|| failed(format!("there is no host \"{name}\"")))?;
+            let node = self.links.node(name).expect("hosts are nodes");
+            Ok((index as u32, node))
+        };
+        let ((from, source), (to, sink)) = (host(from)?, host(to)?);
+        if source == sink {
+            return Err(failed("a route leads from one host to another".to_owned()));
+        }
+        let way = self.links.route(source, sink, Some(through));
+        let way = way.map_err(|error| failed(error.to_string()))?;
+        self.routes.insert((from, to), way.hop);
+        Ok(())
     }
 
     /// Returns the names of the hosts.
