@@ -1,5 +1,6 @@
 //! The devices at the edges of the network: pairs of virtual Ethernet interfaces.
 
+mod batch;
 mod offloads;
 mod port;
 
@@ -9,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use nix::net::if_::if_nametoindex;
 use rtnetlink::{Handle, LinkUnspec, LinkVeth, RouteMessageBuilder};
 
+pub(crate) use batch::{BATCH, Inbox, Outbox};
 pub use port::{LONGEST_PACKET, Port, enlarge};
 
 use crate::namespace::set;

@@ -9,6 +9,7 @@ use skywave_scenario::{Backend, LinkSpec, ScenarioError};
 use skywave_units::Instant;
 
 use crate::packet::IpBuffer;
+use crate::pool::Pool;
 
 /// The emulator, as a backend of scenarios.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ impl Backend for Emulator {
 /// may send into them.
 pub const MOST_BYTES: u64 = 256 << 20;
 
-/// What a packet takes besides its own bytes.
+/// What a packet takes besides its buffer.
 const OVERHEAD_BYTES: u64 = 128;
 
 /// Links and the routes over them, between hosts.
@@ -51,6 +52,8 @@ struct Accounts {
     /// The memory that packets in the network take, in bytes.
     held_bytes: u64,
     refused: u64,
+    /// The buffers of packets that have left.
+    pool: Pool,
 }
 
 /// What a link has done with packets.
@@ -130,6 +133,7 @@ impl Network {
                 totals,
                 held_bytes: 0,
                 refused: 0,
+                pool: Pool::new(),
             },
         })
     }
@@ -178,6 +182,7 @@ impl Network {
         let accounts = &mut self.accounts;
         if accounts.held_bytes + held(&packet) > MOST_BYTES {
             accounts.refused += 1;
+            accounts.pool.give(packet.into_bytes());
             return Ok(());
         }
         accounts.held_bytes += held(&packet);
@@ -218,6 +223,23 @@ impl Network {
     pub const fn refused(&self) -> u64 {
         self.accounts.refused
     }
+
+    /// Returns the buffers that no packet uses at present.
+    pub(crate) const fn pool(&mut self) -> &mut Pool {
+        &mut self.accounts.pool
+    }
+
+    /// Returns an empty buffer for a packet, one that has been used before if there is any.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.pool().take()
+    }
+
+    /// Takes a buffer that is no longer needed, such as that of a packet which has arrived. It
+    /// serves again for another. A network whose packets all come back allocates no memory for
+    /// them.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        self.pool().give(buffer);
+    }
 }
 
 impl NetworkObserver<IpBuffer> for Accounts {
@@ -236,6 +258,7 @@ impl NetworkObserver<IpBuffer> for Accounts {
     fn dropped(&mut self, link: u32, dropped: Dropped<IpBuffer>) {
         self.totals[link as usize].drops += 1;
         self.held_bytes -= held(&dropped.packet);
+        self.pool.give(dropped.packet.into_bytes());
     }
 }
 
@@ -255,5 +278,5 @@ impl LinkTotals {
 
 /// The memory that a packet takes, in bytes.
 fn held(packet: &IpBuffer) -> u64 {
-    u64::from(packet.size()) + OVERHEAD_BYTES
+    packet.buffer_size() + OVERHEAD_BYTES
 }
