@@ -19,30 +19,11 @@ use support::{loss, sent};
 
 const NOW: Instant = Instant::from_nanos(7);
 
-const MARK: Mark = Mark {
-    now: NOW,
-    in_flight: 9,
-    marked: 2,
-};
+const MARK: Mark = Mark::new(NOW, 9, 2);
 
-const ACKED: AckedPacket = AckedPacket {
-    number: 3,
-    sent_at: NOW,
-    transmissions: 1,
-    ecn: Ecn::NotEct,
-};
+const ACKED: AckedPacket = AckedPacket::new(3, NOW, 1, Ecn::NotEct);
 
-const ACK: Ack = Ack {
-    now: NOW,
-    newly_acked: 5,
-    marked: 0,
-    in_flight: 4,
-    ack_ratio: 1,
-    rtt: None,
-    delivery_rate: None,
-    application_limited: false,
-    ecn_echo: false,
-};
+const ACK: Ack = Ack::new(NOW, 5, 4);
 
 /// Writes down what it is told, and answers unlike the trait's defaults.
 struct Notes(Arc<Mutex<Vec<String>>>);

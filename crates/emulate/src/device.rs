@@ -1,5 +1,6 @@
 //! The devices at the edges of the network: pairs of virtual Ethernet interfaces.
 
+mod batch;
 mod offloads;
 mod port;
 
@@ -10,6 +11,7 @@ use std::os::fd::AsFd;
 use nix::net::if_::if_nametoindex;
 use skywave_netlink::{Interface, Netlink};
 
+pub(crate) use batch::{BATCH, Inbox, Outbox};
 pub use port::{LONGEST_PACKET, Port, enlarge};
 
 use crate::namespace::set;

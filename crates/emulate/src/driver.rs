@@ -3,24 +3,22 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::poll::{PollFd, PollFlags};
 use skywave_units::{Duration, Instant};
-use skywave_wire::ip::Forwarded;
+use socket2::Socket;
 
 use crate::capture::Capture;
 use crate::clock::Clock;
-use crate::device::Port;
+use crate::device::{BATCH, Inbox, Outbox, Port};
 use crate::lateness::Lateness;
 use crate::packet::IpBuffer;
 use crate::report::{Report, Strays};
 use crate::wait::{wait, wake_exactly};
 use crate::{Arrival, Network};
-
-/// The most packets taken from a device before others have their turn.
-const BATCH: usize = 64;
 
 /// How often a driver that has nothing to do checks whether it should stop.
 const IDLE: Duration = Duration::from_millis(50);
@@ -59,122 +57,183 @@ impl State {
 /// Moves packets between devices and network.
 #[derive(Debug)]
 pub(crate) struct Driver {
-    ports: Vec<Port>,
+    pub(crate) ports: Vec<Port>,
+    /// What sends out of the ports.
+    pub(crate) outgoing: Socket,
     /// The host of each address.
-    hosts: BTreeMap<IpAddr, u32>,
-    clock: Clock,
-    spins: bool,
-    capture: Option<Capture>,
-    /// When the devices were last asked what they have lost.
-    asked: Instant,
+    pub(crate) hosts: BTreeMap<IpAddr, u32>,
+    pub(crate) clock: Clock,
+    pub(crate) spins: bool,
+    pub(crate) capture: Option<Capture>,
 }
 
 impl Driver {
-    pub(crate) fn new(
-        ports: Vec<Port>,
-        hosts: BTreeMap<IpAddr, u32>,
-        clock: Clock,
-        spins: bool,
-        capture: Option<Capture>,
-    ) -> Self {
-        Self {
-            ports,
-            hosts,
-            clock,
-            spins,
-            capture,
-            asked: Instant::ZERO,
-        }
-    }
-
     /// Runs until told to stop.
     ///
     /// # Errors
     /// The error of a device.
     pub(crate) fn run(mut self, state: &Mutex<State>, stop: &AtomicBool) -> io::Result<()> {
         wake_exactly();
-        let ended = self.drive(state, stop);
-        if let Some(error) = self.capture.and_then(Capture::finish) {
+        let capture = self.capture.take();
+        let mut turns = Turns::new(&self, capture, &mut lock(state).network);
+        let ended = turns.drive(state, stop);
+        if let Some(error) = turns.capture.and_then(Capture::finish) {
             lock(state).capture_error = Some(error.to_string());
         }
         ended
     }
+}
+
+/// The driver's work, which comes in turns.
+struct Turns<'a> {
+    driver: &'a Driver,
+    capture: Option<Capture>,
+    inbox: Inbox,
+    outbox: Outbox<'a>,
+    /// The sockets of all ports, as many of each port.
+    sockets: Vec<PollFd<'a>>,
+    /// What has arrived at hosts in this turn.
+    arrivals: Vec<Arrival>,
+    /// When the devices were last asked what they have lost.
+    asked: Instant,
+}
+
+impl<'a> Turns<'a> {
+    fn new(driver: &'a Driver, capture: Option<Capture>, network: &mut Network) -> Self {
+        let sockets = driver.ports.iter().flat_map(Port::sockets);
+        Self {
+            driver,
+            capture,
+            inbox: Inbox::new(network.pool()),
+            outbox: Outbox::new(&driver.outgoing),
+            sockets: sockets
+                .map(|socket| PollFd::new(socket, PollFlags::POLLIN))
+                .collect(),
+            arrivals: Vec::with_capacity(4 * BATCH),
+            asked: Instant::ZERO,
+        }
+    }
 
     fn drive(&mut self, state: &Mutex<State>, stop: &AtomicBool) -> io::Result<()> {
         while !stop.load(Ordering::Relaxed) {
-            let (deadline, is_idle) = self.turn(&mut lock(state))?;
-            if is_idle {
-                self.wait(deadline)?;
+            let deadline = self.turn(&mut lock(state))?;
+            self.wait(deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Does what is due, and reads from the devices that had packets at the end of the last turn.
+    /// Returns when something is due next.
+    fn turn(&mut self, state: &mut State) -> io::Result<Option<Instant>> {
+        self.deliver(state);
+        self.collect(state)?;
+        let now = self.driver.clock.now();
+        if now.saturating_since(self.asked) >= ASK {
+            self.asked = now;
+            for port in &self.driver.ports {
+                state.strays.overflows += port.overflows()?;
+            }
+            state.capture_error = self.capture.as_ref().and_then(Capture::error);
+        }
+        Ok(state.network.deadline())
+    }
+
+    /// Advances the network to the present, and sends what has arrived at hosts. None of it waits
+    /// for more than a batch.
+    fn deliver(&mut self, state: &mut State) {
+        let Self {
+            driver,
+            capture,
+            outbox,
+            arrivals,
+            ..
+        } = self;
+        let State {
+            network,
+            lateness,
+            strays,
+            ..
+        } = state;
+        let mut send = |batch: &[Arrival]| {
+            strays.unsent += outbox.send(batch.iter().map(|arrival| {
+                let port = &driver.ports[arrival.host as usize];
+                (port, arrival.packet.bytes())
+            }));
+            let now = driver.clock.now();
+            for Arrival { at, host, packet } in batch {
+                lateness.record(*at, now);
+                if let Some(capture) = capture {
+                    capture.write(*at, *host, packet.bytes());
+                }
+            }
+        };
+        let mut sent = 0;
+        network.advance(driver.clock.now(), |arrival| {
+            arrivals.push(arrival);
+            if arrivals.len() - sent == BATCH {
+                send(&arrivals[sent..]);
+                sent = arrivals.len();
+            }
+        });
+        if sent < arrivals.len() {
+            send(&arrivals[sent..]);
+        }
+        for arrival in arrivals.drain(..) {
+            network.pool().give(arrival.packet.into_bytes());
+        }
+    }
+
+    /// Reads a batch from each socket that is ready, into the network.
+    fn collect(&mut self, state: &mut State) -> io::Result<()> {
+        let Self {
+            driver,
+            inbox,
+            sockets,
+            ..
+        } = self;
+        let State {
+            network, strays, ..
+        } = state;
+        let each = sockets.len() / driver.ports.len().max(1);
+        for (index, socket) in sockets.iter().enumerate() {
+            if socket.revents() == Some(PollFlags::empty()) {
+                continue;
+            }
+            let from = (index / each) as u32;
+            for index in 0..inbox.receive(socket.as_fd())? {
+                let bytes = inbox.take(index, network.pool());
+                let lost = match IpBuffer::read(bytes) {
+                    Err((_, bytes)) => {
+                        strays.malformed += 1;
+                        Some(bytes)
+                    }
+                    Ok((packet, destination)) => {
+                        let to = driver.hosts.get(&destination);
+                        let refused = match to {
+                            Some(&to) => network.send(from, to, packet).err(),
+                            None => Some(packet),
+                        };
+                        strays.unreachable += u64::from(refused.is_some());
+                        refused.map(IpBuffer::into_bytes)
+                    }
+                };
+                if let Some(bytes) = lost {
+                    network.pool().give(bytes);
+                }
             }
         }
         Ok(())
     }
 
-    /// Does what is due. Returns when something is due next, and whether there is nothing to do
-    /// until then.
-    fn turn(&mut self, state: &mut State) -> io::Result<(Option<Instant>, bool)> {
-        let State {
-            network,
-            lateness,
-            strays,
-            capture_error,
-        } = state;
-        let (ports, clock, capture) = (&self.ports, self.clock, &mut self.capture);
-        network.advance(clock.now(), |Arrival { at, host, packet }| {
-            if ports[host as usize].send(packet.bytes()).is_err() {
-                strays.unsent += 1;
-            }
-            lateness.record(at, clock.now());
-            if let Some(capture) = capture {
-                capture.write(at, host, packet.bytes());
-            }
-        });
-        let mut is_idle = true;
-        for (from, port) in (0..).zip(&mut self.ports) {
-            for _ in 0..BATCH {
-                let Some(bytes) = port.receive()? else {
-                    break;
-                };
-                is_idle = false;
-                let to = Forwarded::parse(&bytes)
-                    .ok()
-                    .and_then(|header| self.hosts.get(&header.addresses.destination()));
-                match (IpBuffer::new(bytes), to) {
-                    (Err(_), _) => strays.malformed += 1,
-                    (Ok(_), None) => strays.unreachable += 1,
-                    (Ok(packet), Some(&to)) => {
-                        let refused = network.send(from, to, packet).is_err();
-                        strays.unreachable += u64::from(refused);
-                    }
-                }
-            }
-        }
-        let now = clock.now();
-        if now.saturating_since(self.asked) >= ASK {
-            self.asked = now;
-            for port in &self.ports {
-                strays.overflows += port.overflows()?;
-            }
-            *capture_error = self.capture.as_ref().and_then(Capture::error);
-        }
-        Ok((network.deadline(), is_idle))
-    }
-
     /// Waits for a packet, or until the deadline.
-    fn wait(&self, deadline: Option<Instant>) -> io::Result<()> {
-        let idle = self.clock.now() + IDLE;
-        let sockets = self.ports.iter().flat_map(Port::sockets);
-        let mut waiting: Vec<_> = sockets
-            .map(|socket| PollFd::new(socket, PollFlags::POLLIN))
-            .collect();
-        match deadline {
-            Some(deadline) if deadline < idle => {
-                wait(&mut waiting, self.clock, deadline, self.spins)?;
-            }
-            _ => {
-                wait(&mut waiting, self.clock, idle, false)?;
-            }
-        }
+    fn wait(&mut self, deadline: Option<Instant>) -> io::Result<()> {
+        let clock = self.driver.clock;
+        let idle = clock.now() + IDLE;
+        let (until, spins) = match deadline {
+            Some(deadline) if deadline < idle => (deadline, self.driver.spins),
+            _ => (idle, false),
+        };
+        wait(&mut self.sockets, clock, until, spins)?;
         Ok(())
     }
 }

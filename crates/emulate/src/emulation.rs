@@ -11,7 +11,7 @@ use nix::ifaddrs::getifaddrs;
 
 use crate::capture::Capture;
 use crate::clock::Clock;
-use crate::device::{ETHERNET_MTU, Edge};
+use crate::device::{ETHERNET_MTU, Edge, Outbox};
 use crate::driver::{Driver, State, lock};
 use crate::{EmulateError, Namespace, Network, Report};
 
@@ -120,7 +120,16 @@ impl Emulation {
         let capture =
             capture.map_err(|error| EmulateError::system("cannot write the capture", error))?;
         let clock = Clock::start();
-        let driver = Driver::new(ports, by_address, clock, options.spins, capture);
+        let outgoing = hub.run(Outbox::open);
+        let driver = Driver {
+            ports,
+            outgoing: outgoing
+                .map_err(|error| EmulateError::system("cannot send packets", error))?,
+            hosts: by_address,
+            clock,
+            spins: options.spins,
+            capture,
+        };
         let state = Arc::new(Mutex::new(State::new(network)));
         let stop = Arc::new(AtomicBool::new(false));
         let (shared, stopped) = (Arc::clone(&state), Arc::clone(&stop));

@@ -26,7 +26,10 @@ mod lateness;
 mod namespace;
 mod network;
 mod packet;
+mod pool;
 mod report;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 pub use clock::Clock;

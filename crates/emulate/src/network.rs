@@ -1,15 +1,15 @@
 //! The network between hosts: links and routes.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
-use skywave_path::{Dropped, Link, Packet};
+use skywave_path::{Dropped, NetworkObserver, Packet, Routed};
 use skywave_registry::OpenSet;
-use skywave_scenario::{Backend, LinkSpec, Routes, ScenarioError};
+use skywave_scenario::{Backend, LinkSpec, ScenarioError};
 use skywave_units::Instant;
 
 use crate::packet::IpBuffer;
+use crate::pool::Pool;
 
 /// The emulator, as a backend of scenarios.
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +29,8 @@ impl Backend for Emulator {
 /// may send into them.
 pub const MOST_BYTES: u64 = 256 << 20;
 
-/// What a packet takes besides its own bytes.
+/// What a packet takes besides its buffer.
 const OVERHEAD_BYTES: u64 = 128;
-
-/// Where a packet goes next.
-#[derive(Clone, Copy, Debug)]
-enum Hop {
-    Link(u32),
-    Host,
-}
 
 /// Links and the routes over them, between hosts.
 ///
@@ -45,25 +38,22 @@ enum Hop {
 /// in order. So the errors of a late driver do not add up along a route.
 #[derive(Debug)]
 pub struct Network {
-    links: Vec<Direction>,
+    links: skywave_path::Network<IpBuffer>,
     hosts: Vec<String>,
-    hops: Vec<Hop>,
     /// The first hop from one host to another, if there is a route.
     routes: BTreeMap<(u32, u32), u32>,
-    /// The deadlines of links. Those that differ from [`Direction::scheduled`] are void.
-    agenda: BinaryHeap<Reverse<(Instant, u32)>>,
-    now: Instant,
+    accounts: Accounts,
+}
+
+/// What has become of packets.
+#[derive(Debug)]
+struct Accounts {
+    totals: Vec<LinkTotals>,
     /// The memory that packets in the network take, in bytes.
     held_bytes: u64,
     refused: u64,
-}
-
-/// One direction of a link.
-#[derive(Debug)]
-struct Direction {
-    link: Link<IpBuffer>,
-    scheduled: Option<Instant>,
-    totals: LinkTotals,
+    /// The buffers of packets that have left.
+    pool: Pool,
 }
 
 /// What a link has done with packets.
@@ -100,7 +90,8 @@ pub struct Arrival {
 
 impl Network {
     /// Creates the network of these nodes and links. Between any two of `hosts`, packets take the
-    /// route with the fewest links.
+    /// route with the fewest links; among equals, the one whose links come first.
+    /// [`Network::set_route`] chooses another.
     ///
     /// # Errors
     /// [`ScenarioError`] if a link has a setting that only a simulation obeys.
@@ -114,40 +105,68 @@ impl Network {
         registry: &Registry,
         seed: u64,
     ) -> Result<Self, ScenarioError> {
-        let index: BTreeMap<&str, u32> = nodes.iter().map(String::as_str).zip(0..).collect();
-        let (mut links, mut ends) = (Vec::new(), Vec::new());
+        let mut links = skywave_path::Network::new(nodes.to_vec());
+        let mut totals = Vec::new();
         for spec in specs {
             spec.check_real_clock()?;
             for direction in spec.directions() {
-                ends.push((index[direction.from], index[direction.to]));
-                links.push(Direction {
-                    link: direction.link(registry, seed)?,
-                    scheduled: None,
-                    totals: LinkTotals::new(direction.name()),
-                });
+                let [from, to] = [direction.from, direction.to]
+                    .map(|end| links.node(end).expect("links connect nodes"));
+                links.add_link(from, to, direction.link(registry, seed)?);
+                totals.push(LinkTotals::new(direction.name()));
             }
         }
-        let mut network = Self {
-            links,
-            hosts: hosts.to_vec(),
-            hops: Vec::new(),
-            routes: BTreeMap::new(),
-            agenda: BinaryHeap::new(),
-            now: Instant::ZERO,
-            held_bytes: 0,
-            refused: 0,
-        };
-        let mut routes = Routes::new(nodes.len(), ends);
-        for (from, source) in (0..).zip(hosts) {
-            for (to, sink) in (0..).zip(hosts).filter(|&(to, _)| to != from) {
-                if let Some(found) = routes.fewest_links(index[&**source], index[&**sink]) {
-                    network.routes.insert((from, to), network.hops.len() as u32);
-                    let hops = found.links.into_iter().map(Hop::Link);
-                    network.hops.extend(hops.chain([Hop::Host]));
+        let ends = hosts.iter().map(|host| links.node(host));
+        let ends: Vec<_> = ends.map(|node| node.expect("hosts are nodes")).collect();
+        let mut routes = BTreeMap::new();
+        for (from, &source) in (0..).zip(&ends) {
+            for (to, &sink) in (0..).zip(&ends).filter(|&(_, &sink)| sink != source) {
+                if let Ok(way) = links.route(source, sink, None) {
+                    routes.insert((from, to), way.hop);
                 }
             }
         }
-        Ok(network)
+        Ok(Self {
+            links,
+            hosts: hosts.to_vec(),
+            routes,
+            accounts: Accounts {
+                totals,
+                held_bytes: 0,
+                refused: 0,
+                pool: Pool::new(),
+            },
+        })
+    }
+
+    /// Makes packets from one host to another pass through these nodes, in this order, as those of a
+    /// flow with a `route` do in a scenario. If there are none, they take the link between the two.
+    /// The way back stays as it is, and so does that of packets under way.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] at `route` if a host or node does not exist, or two successive nodes have
+    /// no link.
+    pub fn set_route(
+        &mut self,
+        from: &str,
+        to: &str,
+        through: &[String],
+    ) -> Result<(), ScenarioError> {
+        let failed = |message| ScenarioError::new("route", message);
+        let host = |name: &str| -> Result<(u32, u32), ScenarioError> {
+            let index = self.hosts.iter().position(|host| host == name);
+            let index = index.ok_or_else(|| failed(format!("there is no host \"{name}\"")))?;
+            let node = self.links.node(name).expect("hosts are nodes");
+            Ok((index as u32, node))
+        };
+        let ((from, source), (to, sink)) = (host(from)?, host(to)?);
+        if source == sink {
+            return Err(failed("a route leads from one host to another".to_owned()));
+        }
+        let way = self.links.route(source, sink, Some(through));
+        let way = way.map_err(|error| failed(error.to_string()))?;
+        self.routes.insert((from, to), way.hop);
+        Ok(())
     }
 
     /// Returns the names of the hosts.
@@ -161,103 +180,86 @@ impl Network {
         let Some(&hop) = self.routes.get(&(from, to)) else {
             return Err(packet);
         };
-        if self.held_bytes + held(&packet) > MOST_BYTES {
-            self.refused += 1;
+        let accounts = &mut self.accounts;
+        if accounts.held_bytes + held(&packet) > MOST_BYTES {
+            accounts.refused += 1;
+            accounts.pool.give(packet.into_bytes());
             return Ok(());
         }
-        self.held_bytes += held(&packet);
-        packet.hop = hop;
+        accounts.held_bytes += held(&packet);
+        packet.set_hop(hop);
         packet.to = to;
-        if let Hop::Link(link) = self.hops[hop as usize] {
-            self.enter(self.now, link, packet);
-        }
+        let arrived = self.links.send(packet, accounts);
+        debug_assert!(arrived.is_none(), "a route has links");
         Ok(())
     }
 
     /// Returns when something happens next.
     pub fn deadline(&self) -> Option<Instant> {
-        // A void entry wakes the driver once, for nothing.
-        self.agenda.peek().map(|&Reverse((at, _))| at)
+        self.links.deadline()
     }
 
     /// Advances to `now`, and passes the packets that have arrived to `arrived`, in order of time.
     pub fn advance(&mut self, now: Instant, mut arrived: impl FnMut(Arrival)) {
-        self.now = self.now.max(now);
-        while let Some(&Reverse((at, index))) = self.agenda.peek()
-            && at <= self.now
-        {
-            self.agenda.pop();
-            let link = &mut self.links[index as usize];
-            if link.scheduled == Some(at) {
-                link.scheduled = None;
-                self.leave(at, index, &mut arrived);
-            }
-        }
+        let accounts = &mut self.accounts;
+        self.links.advance(now, accounts, |accounts, at, packet| {
+            accounts.held_bytes -= held(&packet);
+            let host = packet.to;
+            arrived(Arrival { at, host, packet });
+        });
     }
 
     /// Returns what each link has done, in the order of the links, forward directions first.
     pub fn totals(&mut self) -> Vec<LinkTotals> {
-        let now = self.now;
-        let links = self.links.iter_mut();
+        let links = self.links.links().zip(&self.accounts.totals);
         links
-            .map(|direction| {
-                direction.link.expire(now);
-                LinkTotals {
-                    queue_packets: direction.link.queued_packets() as u64,
-                    ..direction.totals.clone()
-                }
+            .map(|(link, totals)| LinkTotals {
+                queue_packets: link.queued_packets() as u64,
+                ..totals.clone()
             })
             .collect()
     }
 
     /// Returns the number of packets refused because the network held [`MOST_BYTES`].
     pub const fn refused(&self) -> u64 {
-        self.refused
+        self.accounts.refused
     }
 
-    /// A packet enters a link.
-    fn enter(&mut self, at: Instant, index: u32, mut packet: IpBuffer) {
-        let direction = &mut self.links[index as usize];
+    /// Returns the buffers that no packet uses at present.
+    pub(crate) const fn pool(&mut self) -> &mut Pool {
+        &mut self.accounts.pool
+    }
+
+    /// Returns an empty buffer for a packet, one that has been used before if there is any.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.pool().take()
+    }
+
+    /// Takes a buffer that is no longer needed, such as that of a packet which has arrived. It
+    /// serves again for another. A network whose packets all come back allocates no memory for
+    /// them.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        self.pool().give(buffer);
+    }
+}
+
+impl NetworkObserver<IpBuffer> for Accounts {
+    fn enters(&mut self, link: u32, packet: &mut IpBuffer) {
         packet.is_marked = false;
-        direction.totals.arrivals += 1;
-        let refused = direction.link.enqueue(at, packet).err();
-        self.settle(index, refused);
+        self.totals[link as usize].arrivals += 1;
     }
 
-    /// Packets leave a link.
-    fn leave(&mut self, at: Instant, index: u32, arrived: &mut impl FnMut(Arrival)) {
-        while let Some(mut packet) = self.links[index as usize].link.dequeue(at) {
-            let totals = &mut self.links[index as usize].totals;
-            totals.delivered += 1;
-            totals.delivered_bytes += u64::from(packet.size());
-            totals.marks += u64::from(packet.is_marked);
-            packet.hop += 1;
-            match self.hops[packet.hop as usize] {
-                Hop::Link(next) => self.enter(at, next, packet),
-                Hop::Host => {
-                    self.held_bytes -= held(&packet);
-                    let host = packet.to;
-                    arrived(Arrival { at, host, packet });
-                }
-            }
-        }
-        self.settle(index, None);
+    fn leaves(&mut self, link: u32, packet: &IpBuffer) {
+        let totals = &mut self.totals[link as usize];
+        totals.delivered += 1;
+        totals.delivered_bytes += u64::from(packet.size());
+        totals.marks += u64::from(packet.is_marked);
     }
 
-    /// Counts what a link has dropped, and schedules its next deadline.
-    fn settle(&mut self, index: u32, refused: Option<Dropped<IpBuffer>>) {
-        let direction = &mut self.links[index as usize];
-        let keeps = direction.link.keeps();
-        let later = std::iter::from_fn(|| keeps.then(|| direction.link.dropped()).flatten());
-        for dropped in refused.into_iter().chain(later) {
-            direction.totals.drops += 1;
-            self.held_bytes -= held(&dropped.packet);
-        }
-        let deadline = direction.link.deadline();
-        if deadline != direction.scheduled {
-            direction.scheduled = deadline;
-            self.agenda.extend(deadline.map(|at| Reverse((at, index))));
-        }
+    fn dropped(&mut self, link: u32, dropped: Dropped<IpBuffer>) {
+        self.totals[link as usize].drops += 1;
+        self.held_bytes -= held(&dropped.packet);
+        self.pool.give(dropped.packet.into_bytes());
     }
 }
 
@@ -277,5 +279,5 @@ impl LinkTotals {
 
 /// The memory that a packet takes, in bytes.
 fn held(packet: &IpBuffer) -> u64 {
-    u64::from(packet.size()) + OVERHEAD_BYTES
+    packet.buffer_size() + OVERHEAD_BYTES
 }

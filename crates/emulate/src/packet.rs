@@ -1,8 +1,8 @@
 //! IP packets in the network.
 
-use std::hash::{Hash, Hasher};
+use std::net::{IpAddr, Ipv4Addr};
 
-use skywave_path::{CLASSES, Packet};
+use skywave_path::{CLASSES, Packet, Routed};
 use skywave_wire::Ecn;
 use skywave_wire::ip::{Forwarded, ParseError};
 use twox_hash::XxHash3_64;
@@ -20,8 +20,7 @@ pub struct IpBuffer {
     ecn: Ecn,
     class: u8,
     flow: u64,
-    /// Where it goes next; see [`Network`](crate::Network).
-    pub(crate) hop: u32,
+    hop: u32,
     /// The host that it is for.
     pub(crate) to: u32,
     /// Whether the link it is on has changed its ECN field.
@@ -33,26 +32,27 @@ impl IpBuffer {
     ///
     /// # Errors
     /// What is wrong with it, and the bytes.
-    pub fn new(mut bytes: Vec<u8>) -> Result<Self, (ParseError, Vec<u8>)> {
+    pub fn new(bytes: Vec<u8>) -> Result<Self, (ParseError, Vec<u8>)> {
+        Self::read(bytes).map(|(packet, _)| packet)
+    }
+
+    /// The same, with the packet's destination.
+    pub(crate) fn read(mut bytes: Vec<u8>) -> Result<(Self, IpAddr), (ParseError, Vec<u8>)> {
         let header = match Forwarded::parse(&bytes) {
             Ok(header) => header,
             Err(error) => return Err((error, bytes)),
         };
         bytes.truncate(header.length);
-        let ports = (!header.is_fragment && WITH_PORTS.contains(&header.protocol))
-            .then(|| bytes.get(header.payload..header.payload + 4))
-            .flatten();
-        let mut hasher = XxHash3_64::with_seed(0);
-        (header.addresses, header.protocol, ports).hash(&mut hasher);
-        Ok(Self {
+        let packet = Self {
             ecn: header.ecn,
             class: (header.dscp >> 3) % CLASSES as u8,
-            flow: hasher.finish(),
+            flow: flow(&header, &bytes),
             hop: 0,
             to: 0,
             is_marked: false,
             bytes,
-        })
+        };
+        Ok((packet, header.addresses.destination()))
     }
 
     /// Returns the packet, from its IP header on.
@@ -60,10 +60,34 @@ impl IpBuffer {
         &self.bytes
     }
 
+    /// Returns the size of its buffer, in bytes.
+    pub(crate) fn buffer_size(&self) -> u64 {
+        self.bytes.capacity() as u64
+    }
+
     /// Returns its buffer.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
+}
+
+/// Returns a number for a packet's addresses, protocol and ports.
+fn flow(header: &Forwarded, packet: &[u8]) -> u64 {
+    let octets = |address| match address {
+        IpAddr::V4(address) => Ipv4Addr::to_ipv6_mapped(&address).octets(),
+        IpAddr::V6(address) => address.octets(),
+    };
+    let mut key = [0; 37];
+    key[..16].copy_from_slice(&octets(header.addresses.source()));
+    key[16..32].copy_from_slice(&octets(header.addresses.destination()));
+    key[32] = header.protocol;
+    if !header.is_fragment
+        && WITH_PORTS.contains(&header.protocol)
+        && let Some(ports) = packet.get(header.payload..header.payload + 4)
+    {
+        key[33..].copy_from_slice(ports);
+    }
+    XxHash3_64::oneshot(&key)
 }
 
 impl Packet for IpBuffer {
@@ -89,5 +113,15 @@ impl Packet for IpBuffer {
 
     fn class(&self) -> u8 {
         self.class
+    }
+}
+
+impl Routed for IpBuffer {
+    fn hop(&self) -> u32 {
+        self.hop
+    }
+
+    fn set_hop(&mut self, hop: u32) {
+        self.hop = hop;
     }
 }

@@ -112,6 +112,62 @@ fn both_directions_are_there_and_no_others() {
     assert_eq!(arrivals(&mut network, ms(100)).len(), 1);
 }
 
+/// Hosts a and d, with b and c between them side by side.
+fn two_ways() -> Network {
+    let nodes = ["a", "b", "c", "d"].map(str::to_owned);
+    let ends = [["a", "b"], ["b", "d"], ["a", "c"], ["c", "d"]];
+    let links = ends.map(|ends| link("rate = '8 Mbps'\ndelay = '1 ms'", ends));
+    let hosts = ["a", "d"].map(str::to_owned);
+    Network::new(&nodes, &links, &hosts, &Registry::default(), 1).expect("they can be emulated")
+}
+
+/// The links that packets have come to so far.
+fn used(network: &mut Network) -> Vec<String> {
+    let totals = network.totals().into_iter();
+    totals
+        .filter(|link| link.arrivals > 0)
+        .map(|link| link.name)
+        .collect()
+}
+
+#[test]
+fn a_route_may_be_named() {
+    let mut network = two_ways();
+    network.send(0, 1, packet(1, 100, Ecn::NotEct)).unwrap();
+    let named = ["c".to_owned()];
+    network
+        .set_route("a", "d", &named)
+        .expect("links lead there");
+    // The first packet keeps its route.
+    assert_eq!(arrivals(&mut network, ms(100)).len(), 1);
+    assert_eq!(used(&mut network), ["a->b", "b->d"]);
+    let mut network = two_ways();
+    network
+        .set_route("a", "d", &named)
+        .expect("links lead there");
+    for (from, to) in [(0, 1), (1, 0)] {
+        network.send(from, to, packet(2, 100, Ecn::NotEct)).unwrap();
+    }
+    assert_eq!(arrivals(&mut network, ms(100)).len(), 2);
+    assert_eq!(used(&mut network), ["b->a", "d->b", "a->c", "c->d"]);
+}
+
+#[test]
+fn a_route_that_is_not_there_is_refused() {
+    let mut network = two_ways();
+    for (from, to, through, message) in [
+        ("a", "d", &["c", "b"][..], "there is no link \"c->b\""),
+        ("a", "d", &[], "there is no link \"a->d\""),
+        ("a", "d", &["x"], "there is no node \"x\""),
+        ("a", "b", &[], "there is no host \"b\""),
+        ("a", "a", &["b"], "a route leads from one host to another"),
+    ] {
+        let through: Vec<_> = through.iter().map(|&node| node.to_owned()).collect();
+        let error = network.set_route(from, to, &through).unwrap_err();
+        assert_eq!((&*error.field, &*error.message), ("route", message));
+    }
+}
+
 #[test]
 fn drops_and_marks_are_counted() {
     let mut network = two_links(

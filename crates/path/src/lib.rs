@@ -1,9 +1,10 @@
 //! The path between endpoints: links, their queues, and losses.
 //!
 //! Everything here is sans-IO and generic over [`Packet`]. The simulator uses it on virtual time
-//! with its frames; a live emulator could use it on real time with real buffers. [`Link`] is a
-//! complete simplex link; [`Variation`] makes its rate and delay vary. Randomness comes from seeded
-//! generators supplied by the caller.
+//! with its frames, the emulator on real time with real buffers. [`Link`] is a complete simplex
+//! link; [`Variation`] makes its rate and delay vary. A [`Topology`] has the routes over links, and
+//! a [`Network`] moves packets along them. Randomness comes from seeded generators supplied by the
+//! caller.
 //!
 //! A new discipline implements [`Admission`] or [`Keeps`], and [`QueueKind`]. The documentation of
 //! the `queue` module shows how, with an example; [`contract`] has tests for any discipline.
@@ -11,6 +12,7 @@
 pub mod contract;
 mod link;
 mod loss;
+mod network;
 mod packet;
 mod queue;
 mod quick_start;
@@ -24,6 +26,7 @@ pub use loss::{
     BernoulliSpec, CheckedLoss, ErrorUnit, GilbertElliottSpec, Loss, LossChoice, LossKind,
     LossSpec, Losses, PacketLossSpec, loss_probability, register_built_in_losses,
 };
+pub use network::{Hop, Network, NetworkObserver, NoRoute, Routed, Topology, Way};
 pub use packet::{CLASSES, Packet};
 pub use queue::{
     AdaptiveRed, Admission, AnyQueue, Arrival, Backlog, Checked, CoDel, CoDelConfig, CoDelSpec,

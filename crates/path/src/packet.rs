@@ -7,7 +7,7 @@ pub const CLASSES: usize = 4;
 
 /// A packet as links and queues see it.
 ///
-/// The simulator implements it for its frames; a live router could implement it for real buffers.
+/// The simulator implements it for its frames, the emulator for real buffers.
 pub trait Packet {
     /// Returns the bytes it occupies on the link, including the headers of IP and above.
     fn size(&self) -> u32;

@@ -27,7 +27,6 @@ mod profile;
 mod random;
 mod read;
 mod registry;
-mod routes;
 mod scenario;
 mod schema;
 mod socket;
@@ -48,7 +47,6 @@ pub use place::{Place, place_of};
 pub use profile::Profile;
 pub use random::stream;
 pub use registry::{Backend, Registry};
-pub use routes::{Fewest, Routes};
 pub use scenario::{Probes, Scenario};
 pub use skywave_path::{
     BernoulliSpec, ErrorUnit, GilbertElliottSpec, LossSpec, PacketLossSpec, QueueSpec, TraceStep,

@@ -80,9 +80,14 @@ impl Port {
     /// # Errors
     /// That of the device.
     pub fn send(&self, packet: &[u8]) -> io::Result<()> {
-        let is_v6 = usize::from(packet.first().is_some_and(|byte| byte >> 4 == 6));
-        self.sockets[is_v6].send_to(packet, &self.targets[is_v6])?;
+        let version = version(packet);
+        self.sockets[version].send_to(packet, &self.targets[version])?;
         Ok(())
+    }
+
+    /// Returns the address to which a packet goes out of this port.
+    pub(super) fn target(&self, packet: &[u8]) -> &SockAddr {
+        &self.targets[version(packet)]
     }
 
     /// Returns the sockets, to wait for packets.
@@ -101,6 +106,11 @@ impl Port {
         }
         Ok(sum)
     }
+}
+
+/// Returns where a packet's IP version comes in the order of [`FRAMES`].
+fn version(packet: &[u8]) -> usize {
+    usize::from(packet.first().is_some_and(|byte| byte >> 4 == 6))
 }
 
 /// Makes a socket hold more than an ordinary user may ask for, where that is permitted. Without it,

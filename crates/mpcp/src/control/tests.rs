@@ -378,29 +378,12 @@ fn the_fallback_answers_a_mark_as_rfc_5681_does() {
     for told_by_transport in [true, false] {
         let mut window = fallen_back(config(), 3.0, 100);
         if told_by_transport {
-            window.on_mark(&Mark {
-                now: at(10),
-                in_flight: 3,
-                marked: 1,
-            });
+            window.on_mark(&Mark::new(at(10), 3, 1));
         } else {
-            window.on_packet_acked(&AckedPacket {
-                number: 0,
-                sent_at: at(0),
-                transmissions: 1,
-                ecn: OVER,
-            });
-            window.on_ack(&Ack {
-                now: at(10),
-                newly_acked: 1,
-                marked: 0,
-                in_flight: 3,
-                ack_ratio: 1,
-                rtt: None,
-                delivery_rate: None,
-                application_limited: true,
-                ecn_echo: false,
-            });
+            window.on_packet_acked(&AckedPacket::new(0, at(0), 1, OVER));
+            let mut ack = Ack::new(at(10), 1, 3);
+            ack.application_limited = true;
+            window.on_ack(&ack);
         }
         assert_eq!((window.cwnd(), window.ssthresh()), (1.5, 2.0));
     }
@@ -477,13 +460,7 @@ fn small_windows_of_long_round_trips_are_paced() {
     let mut window_of_ten = window(paces, 2000);
     // The first packet of a connection may be a small one.
     for bytes in [100, 1000, 400] {
-        window_of_ten.on_sent(&Sent {
-            now: at(0),
-            number: 0,
-            bytes,
-            in_flight: 1,
-            application_limited: false,
-        });
+        window_of_ten.on_sent(&Sent::new(at(0), 0, bytes, 1));
     }
     let pacing = window_of_ten.pacing().unwrap();
     assert_eq!(pacing.interval, Duration::from_millis(125));

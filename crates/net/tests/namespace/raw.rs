@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::thread;
 
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use caps::CapSet;
 use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, OpenError, Peer};
 use skywave_transport::dccp::Config;
 use skywave_wire::dccp::ServiceCode;
@@ -195,13 +195,7 @@ fn u_5_no_dccp_there() {
 fn without_permission() {
     // Capabilities are a thread's own: only this one loses them.
     let unprivileged = thread::spawn(|| {
-        let none = CapabilitySet::empty();
-        let sets = CapabilitySets {
-            effective: none,
-            permitted: none,
-            inheritable: none,
-        };
-        set_capabilities(None, sets).unwrap();
+        caps::clear(None, CapSet::Effective).unwrap();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let _within = runtime.enter();
         Endpoint::raw((Ipv4Addr::LOCALHOST, 0).into(), EndpointConfig::default())

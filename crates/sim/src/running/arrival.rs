@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use skywave_path::Way;
 use skywave_scenario::{FlowSpec, LinkSpec, Scenario, ScenarioError, TransportSpec};
 use skywave_traffic::SourceKind;
 use skywave_units::{Bytes, Duration, Instant};
@@ -14,7 +15,6 @@ use crate::warning::Warning;
 use crate::watching::backend::Registry;
 use crate::watching::passage::{Passage, Sizes};
 use crate::world::connect::start_of;
-use crate::world::network::Way;
 use crate::world::packet::IP_HEADER;
 
 /// The bytes of a packet that sets up a connection or acknowledges: its headers without options.

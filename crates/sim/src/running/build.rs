@@ -7,9 +7,10 @@ use crate::world::application::Application;
 use crate::world::connect::pair;
 use crate::world::host::Host;
 use crate::world::ids::{FlowId, PortId};
-use crate::world::network::{Network, Way};
+use crate::world::network::Network;
 use crate::world::packet::Port;
 use crate::world::transport::{ClockKind, Transport};
+use skywave_path::Way;
 use skywave_scenario::{Scenario, ScenarioError};
 use skywave_traffic::SourceKind;
 

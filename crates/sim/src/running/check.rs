@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use skywave_path::Way;
 use skywave_scenario::{Scenario, ScenarioError, TransportSpec};
 
 use crate::running::arrival;
@@ -10,7 +11,6 @@ use crate::running::build::Build;
 use crate::running::run::setup;
 use crate::warning::Warning;
 use crate::watching::backend::Registry;
-use crate::world::network::Way;
 use crate::world::transport::ClockKind;
 
 /// What is known about a scenario before it runs.

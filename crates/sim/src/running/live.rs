@@ -136,7 +136,7 @@ impl PreparedRun {
 
     /// Returns the name of a node.
     pub fn node(&self, index: u32) -> &str {
-        &self.build.network.nodes[index as usize]
+        &self.build.network.nodes()[index as usize]
     }
 
     /// Keeps what is sampled for [`LiveRun::samples`], which must then be called from time to time.

@@ -1,10 +1,10 @@
-//! The network of a scenario: links, and the routes over them.
+//! The network of a scenario: links, NATs, and the routes over them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use skywave_path::{Dialect, QueueKind};
-use skywave_scenario::{Backend, Fewest, LinkSpec, Registry, Routes, Scenario, ScenarioError};
+use skywave_path::{Dialect, QueueKind, Topology, Way};
+use skywave_scenario::{Backend, LinkSpec, Registry, Scenario, ScenarioError};
 
 use crate::world::nat::Nat;
 use crate::world::packet::{Frame, SimLink};
@@ -31,30 +31,15 @@ pub(crate) struct LinkName {
     pub(crate) to: u32,
 }
 
-/// Links, and routes as sequences of hops in one flat table.
+/// Links, and the routes over them.
 pub(crate) struct Network {
     pub(crate) links: Vec<SimLink>,
     nats: Nats,
     /// The disciplines of their queues.
     queues: Vec<Arc<dyn QueueKind<Frame>>>,
     pub(crate) names: Vec<LinkName>,
-    /// Node names. A node's address in captures follows from its index.
-    pub(crate) nodes: Vec<String>,
-    /// The index of each node.
-    index: BTreeMap<String, u32>,
-    hops: Vec<Hop>,
-    routes: Routes,
-    /// The routes requested so far, by the nodes they name, or by their ends if they name none.
-    asked: BTreeMap<Vec<u32>, Way>,
-}
-
-/// A route through the network.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
-    /// The index of its first hop in the table of hops.
-    pub(crate) hop: u32,
-    /// Whether another route has as few links.
-    pub(crate) has_equal: bool,
+    /// A node's address in captures follows from its index.
+    topology: Topology<Hop>,
 }
 
 impl Network {
@@ -67,35 +52,39 @@ impl Network {
         registry: &Registry<B>,
     ) -> Result<Self, ScenarioError> {
         let (nodes, specs) = scenario.topology();
-        let index: BTreeMap<String, u32> = nodes.iter().cloned().zip(0..).collect();
-        let mut links = Vec::new();
-        let mut queues = Vec::new();
-        let mut names = Vec::new();
-        let nats = Nats::new(&specs);
-        for direction in specs.iter().flat_map(LinkSpec::directions) {
-            let (from, to) = (index[direction.from], index[direction.to]);
-            links.push(direction.link(registry, scenario.seed)?);
-            queues.push(direction.queue.read(&registry.queues)?);
+        let mut network = Self {
+            links: Vec::new(),
+            nats: Nats::new(&specs),
+            queues: Vec::new(),
+            names: Vec::new(),
+            topology: Topology::new(nodes, Hop::Host),
+        };
+        let directions = specs.iter().flat_map(LinkSpec::directions);
+        for (link, direction) in (0..).zip(directions) {
+            let [from, to] = [direction.from, direction.to]
+                .map(|end| network.node(end).expect("links connect nodes"));
+            let hop = if network.nats.is_before(link) {
+                Hop::Nat(link)
+            } else {
+                Hop::Link(link)
+            };
+            network.topology.add_link(from, to, hop);
+            network.links.push(direction.link(registry, scenario.seed)?);
+            network.queues.push(direction.queue.read(&registry.queues)?);
             let name = direction.name();
-            names.push(LinkName { name, from, to });
+            network.names.push(LinkName { name, from, to });
         }
-        let ends = names.iter().map(|name| (name.from, name.to)).collect();
-        Ok(Self {
-            links,
-            nats,
-            queues,
-            names,
-            routes: Routes::new(nodes.len(), ends),
-            nodes,
-            index,
-            hops: Vec::new(),
-            asked: BTreeMap::new(),
-        })
+        Ok(network)
     }
 
     /// Returns the index of a node.
     pub(crate) fn node(&self, name: &str) -> Option<u32> {
-        self.index.get(name).copied()
+        self.topology.node(name)
+    }
+
+    /// Returns the names of the nodes, in the order of their indices.
+    pub(crate) fn nodes(&self) -> &[String] {
+        self.topology.nodes()
     }
 
     /// Returns the NAT in front of a link.
@@ -104,8 +93,9 @@ impl Network {
     }
 
     /// Returns the hop with this index in the table.
+    #[inline(always)]
     pub(crate) fn hop(&self, index: u32) -> Hop {
-        self.hops[index as usize]
+        self.topology.hop(index)
     }
 
     /// Returns the route between two nodes: through the nodes of `through`, or if that is `None`,
@@ -121,45 +111,8 @@ impl Network {
         through: Option<&[String]>,
         field: &str,
     ) -> Result<Way, ScenarioError> {
-        let between = through.unwrap_or_default().iter();
-        let between: Vec<_> = between.filter_map(|name| self.node(name)).collect();
-        let nodes = [&[from], &between[..], &[to]].concat();
-        // An explicit route without intermediate nodes has the same key. If a link connects the
-        // ends, it is also the only route with the fewest links.
-        if let Some(&way) = self.asked.get(&nodes) {
-            return Ok(way);
-        }
-        let name = |node: u32| &self.nodes[node as usize];
-        let found = match through {
-            None => self.routes.fewest_links(from, to).ok_or_else(|| {
-                let (from, to) = (&self.nodes[from as usize], &self.nodes[to as usize]);
-                format!("there is no route from \"{from}\" to \"{to}\"")
-            }),
-            Some(_) => match self.routes.along(&nodes) {
-                Ok(links) => Ok(Fewest {
-                    links,
-                    has_equal: false,
-                }),
-                Err((from, to)) => {
-                    Err(format!("there is no link \"{}->{}\"", name(from), name(to)))
-                }
-            },
-        };
-        let found = found.map_err(|message| ScenarioError::new(field, message))?;
-        let way = Way {
-            hop: self.hops.len() as u32,
-            has_equal: found.has_equal,
-        };
-        let hops = found.links.into_iter().map(|link| {
-            if self.nats.is_before(link) {
-                Hop::Nat(link)
-            } else {
-                Hop::Link(link)
-            }
-        });
-        self.hops.extend(hops.chain([Hop::Host]));
-        self.asked.insert(nodes, way);
-        Ok(way)
+        let found = self.topology.route(from, to, through);
+        found.map_err(|error| ScenarioError::new(field, error.to_string()))
     }
 
     /// Returns whether any queue on the route that starts here distinguishes traffic classes.
@@ -170,7 +123,8 @@ impl Network {
 
     /// Returns the links of the route that starts here.
     pub(crate) fn links_from(&self, hop: u32) -> impl Iterator<Item = u32> {
-        self.hops[hop as usize..].iter().map_while(|hop| match hop {
+        let hops = self.topology.hops_from(hop).iter();
+        hops.map_while(|hop| match hop {
             Hop::Link(link) | Hop::Nat(link) => Some(*link),
             Hop::Host => None,
         })
@@ -180,7 +134,7 @@ impl Network {
     pub(crate) fn nodes_from(&self, hop: u32) -> impl Iterator<Item = &str> {
         self.links_from(hop).map(|link| {
             let node = self.names[link as usize].to;
-            &*self.nodes[node as usize]
+            &*self.nodes()[node as usize]
         })
     }
 

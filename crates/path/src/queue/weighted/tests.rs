@@ -150,7 +150,7 @@ fn a_sub_queue_is_told_its_share_of_the_rate() {
         queues: [1, 2, 7].map(queue).to_vec(),
     };
     let rate = Rate::from_bps(10_000_009);
-    let random = |_: &str| Xoshiro256PlusPlus::seed_from_u64(1);
+    let random = |_: &str| Random::seed_from_u64(1);
     kind.build(&Head::new("link", rate, Duration::ZERO, &random));
     // Rounded down.
     let shares = [1_000_000, 2_000_001, 7_000_006].map(|bps| [rate, Rate::from_bps(bps)]);

@@ -7,9 +7,9 @@ const MOST_TREES: usize = 64;
 
 /// The directed links of a network, each with the nodes at its ends.
 #[derive(Debug)]
-pub struct Routes {
+pub(super) struct Routes {
     ends: Vec<(u32, u32)>,
-    /// Outgoing links of each node, in the order of the scenario.
+    /// Outgoing links of each node, in the order in which they were added.
     outgoing: Vec<Vec<u32>>,
     trees: BTreeMap<u32, Tree>,
 }
@@ -25,30 +25,35 @@ struct Tree {
 
 /// A route with the fewest links.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Fewest {
+pub(super) struct Fewest {
     /// The indices of its links, in order.
-    pub links: Vec<u32>,
+    pub(super) links: Vec<u32>,
     /// Whether another route has as few links.
-    pub has_equal: bool,
+    pub(super) has_equal: bool,
 }
 
 impl Routes {
-    /// Creates links between `nodes` nodes, with the indices of the nodes at their ends.
-    pub fn new(nodes: usize, ends: Vec<(u32, u32)>) -> Self {
-        let mut outgoing = vec![Vec::new(); nodes];
-        for (link, &(from, _)) in (0..).zip(&ends) {
-            outgoing[from as usize].push(link);
-        }
+    /// Creates as many nodes, without links.
+    pub(super) fn new(nodes: usize) -> Self {
         Self {
-            ends,
-            outgoing,
+            ends: Vec::new(),
+            outgoing: vec![Vec::new(); nodes],
             trees: BTreeMap::new(),
         }
     }
 
-    /// Returns the route with the fewest links; among equals, the one whose links come first in the
-    /// scenario.
-    pub fn fewest_links(&mut self, from: u32, to: u32) -> Option<Fewest> {
+    /// Adds a link, by the indices of the nodes at its ends. Returns its index.
+    pub(super) fn add_link(&mut self, from: u32, to: u32) -> u32 {
+        let link = self.ends.len() as u32;
+        self.ends.push((from, to));
+        self.outgoing[from as usize].push(link);
+        self.trees.clear();
+        link
+    }
+
+    /// Returns the route with the fewest links; among equals, the one whose links were added
+    /// first.
+    pub(super) fn fewest_links(&mut self, from: u32, to: u32) -> Option<Fewest> {
         // A host has one link, so the routes of all hosts at a router share the router's tree.
         if let &[only] = &self.outgoing[from as usize][..] {
             let next = self.ends[only as usize].1;
@@ -63,7 +68,7 @@ impl Routes {
     ///
     /// # Errors
     /// The first two consecutive nodes without a link.
-    pub fn along(&self, nodes: &[u32]) -> Result<Vec<u32>, (u32, u32)> {
+    pub(super) fn along(&self, nodes: &[u32]) -> Result<Vec<u32>, (u32, u32)> {
         let pairs = nodes.windows(2).map(|pair| (pair[0], pair[1]));
         pairs
             .map(|(from, to)| {
@@ -125,6 +130,14 @@ impl Routes {
 mod tests {
     use super::*;
 
+    fn routes(nodes: usize, ends: &[(u32, u32)]) -> Routes {
+        let mut routes = Routes::new(nodes);
+        for &(from, to) in ends {
+            routes.add_link(from, to);
+        }
+        routes
+    }
+
     fn fewest(links: Vec<u32>, has_equal: bool) -> Option<Fewest> {
         Some(Fewest { links, has_equal })
     }
@@ -132,27 +145,24 @@ mod tests {
     #[test]
     fn takes_the_fewest_links_and_the_first_of_equals() {
         // a is 0, b 1, c 2, d 3.
-        let ends = vec![(0, 1), (0, 2), (1, 3), (2, 3), (0, 3)];
-        let mut routes = Routes::new(4, ends.clone());
-        assert_eq!(routes.fewest_links(0, 3), fewest(vec![4], false));
-        let mut routes = Routes::new(4, ends[..4].to_vec());
+        let mut routes = routes(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
         assert_eq!(routes.fewest_links(0, 3), fewest(vec![0, 2], true));
         assert_eq!(routes.fewest_links(0, 2), fewest(vec![1], false));
         assert_eq!(routes.fewest_links(3, 0), None);
+        assert_eq!(routes.add_link(0, 3), 4);
+        assert_eq!(routes.fewest_links(0, 3), fewest(vec![4], false));
     }
 
     /// A route that extends one of two equally short routes also has an equal.
     #[test]
     fn equals_on_the_way_are_equals_at_the_end() {
-        let ends = vec![(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)];
-        let mut routes = Routes::new(5, ends);
+        let mut routes = routes(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]);
         assert_eq!(routes.fewest_links(0, 4), fewest(vec![0, 2, 4], true));
     }
 
     #[test]
     fn a_host_shares_the_tree_of_its_router() {
-        let ends = vec![(0, 1), (1, 0), (1, 2), (2, 1), (3, 1), (1, 3)];
-        let mut routes = Routes::new(4, ends);
+        let mut routes = routes(4, &[(0, 1), (1, 0), (1, 2), (2, 1), (3, 1), (1, 3)]);
         assert_eq!(routes.fewest_links(0, 2), fewest(vec![0, 2], false));
         assert_eq!(routes.fewest_links(3, 2), fewest(vec![4, 2], false));
         assert_eq!(routes.fewest_links(3, 1), fewest(vec![4], false));
@@ -161,7 +171,7 @@ mod tests {
 
     #[test]
     fn follows_the_nodes_that_are_named() {
-        let routes = Routes::new(4, vec![(0, 1), (1, 2), (2, 3)]);
+        let routes = routes(4, &[(0, 1), (1, 2), (2, 3)]);
         assert_eq!(routes.along(&[0, 1, 2, 3]), Ok(vec![0, 1, 2]));
         assert_eq!(routes.along(&[0, 2, 3]), Err((0, 2)));
     }

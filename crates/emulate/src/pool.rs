@@ -1,0 +1,61 @@
+//! Buffers of packets, which serve again and again.
+
+/// The bytes that a buffer holds: any packet of Ethernet's, and some more for a VLAN's tag.
+pub(crate) const BUFFER_BYTES: usize = 1536;
+
+/// The most buffers kept for later. The memory of longer bursts goes back to the system.
+const MOST_SPARE: usize = 4096;
+
+/// Buffers that no packet uses at present.
+#[derive(Debug)]
+pub(crate) struct Pool(Vec<Vec<u8>>);
+
+impl Pool {
+    /// Creates a pool without buffers.
+    pub(crate) fn new() -> Self {
+        Self(Vec::with_capacity(MOST_SPARE))
+    }
+
+    /// Returns an empty buffer with room for [`BUFFER_BYTES`].
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        self.0
+            .pop()
+            .unwrap_or_else(|| Vec::with_capacity(BUFFER_BYTES))
+    }
+
+    /// Takes a buffer that a packet no longer needs.
+    pub(crate) fn give(&mut self, mut buffer: Vec<u8>) {
+        let is_usual = (BUFFER_BYTES..2 * BUFFER_BYTES).contains(&buffer.capacity());
+        if is_usual && self.0.len() < MOST_SPARE {
+            buffer.clear();
+            self.0.push(buffer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_of_the_usual_size_come_back_empty() {
+        let mut pool = Pool::new();
+        let mut buffer = pool.take();
+        buffer.extend([1, 2, 3]);
+        let place = buffer.as_ptr();
+        pool.give(buffer);
+        pool.give(Vec::new());
+        pool.give(vec![0; 60_000]);
+        let again = pool.take();
+        assert_eq!((again.as_ptr(), again.len()), (place, 0));
+        assert!(pool.0.is_empty());
+    }
+
+    #[test]
+    fn a_burst_is_not_kept() {
+        let mut pool = Pool::new();
+        let burst: Vec<_> = (0..2 * MOST_SPARE).map(|_| pool.take()).collect();
+        burst.into_iter().for_each(|buffer| pool.give(buffer));
+        assert_eq!(pool.0.len(), MOST_SPARE);
+    }
+}
