@@ -16,10 +16,20 @@ HOMES = [CRATES / "mpcp", CRATES / "kernel-router"]
 # iterators.
 WORDS = re.compile(r"vcp|mpcp|dpcp|tpcp|(?<!\.)\bchain(?:s|ed)?\b", re.IGNORECASE)
 
-# The lines that plug them in, by file: a dependency, and one call.
+# The lines that plug them in, by file: a dependency, and one call; and those with which the crate
+# that exports all others exports theirs.
 REGISTRATION = {
     "scenario/Cargo.toml": ["skywave-mpcp.workspace = true"],
     "scenario/src/registry.rs": ["skywave_mpcp::register("],
+    "skywave/Cargo.toml": [
+        'mpcp = ["dep:skywave-mpcp"]',
+        "skywave-mpcp = { workspace = true, optional = true }",
+    ],
+    "skywave/src/lib.rs": [
+        "//! | `mpcp` | `mpcp`: MPCP and VCP, their controls and their router |",
+        '#[cfg(feature = "mpcp")]',
+        "pub use skywave_mpcp as mpcp;",
+    ],
 }
 
 
