@@ -24,6 +24,7 @@ from skywave import (
     Ack,
     AckedPacket,
     Aimd,
+    CoDel,
     Context,
     Control,
     Cubic,
@@ -31,6 +32,7 @@ from skywave import (
     Loss,
     LostPacket,
     Mark,
+    MarkedPackets,
     Pacing,
     Probes,
     RoundTrip,
@@ -245,6 +247,40 @@ def test_what_it_is_told_is_what_the_run_measures() -> None:
     assert min(rtts) == pytest.approx(0.046, abs=0.002)
     times = [ack.now_s for ack in acks]
     assert times == sorted(times)
+
+
+@pytest.mark.parametrize("transport", ["tcp", "dccp"])
+def test_each_acknowledgement_that_reports_marks_is_told(transport: str) -> None:
+    marks: list[Mark] = []
+    told: list[MarkedPackets] = []
+
+    class Watches(Reno):
+        def on_packets_marked(self, marked: MarkedPackets) -> None:
+            told.append(marked)
+
+        def on_mark(self, mark: Mark) -> None:
+            assert told[-1].now_s == mark.now_s
+            marks.append(mark)
+            super().on_mark(mark)
+
+    marking = CoDel(packets=100, ecn=True)
+    made = Scenario.dumbbell("own", duration="10 s", rate="4 Mbps", delay="20 ms", queue=marking)
+    ours: dict[str, Transport] = {
+        "tcp": Tcp(control=Watches(), ecn=True),
+        "dccp": Dccp(ccid=251, control=Watches()),
+    }
+    made.add_flow("flow", "s1", "d1", ours[transport])
+    results = run(made)
+    arrived = sum(link["marks"] for link in results.summary["links"])
+    packets = sum(marked.packets for marked in told)
+    assert 0 < len(marks) < len(told)
+    if transport == "tcp":
+        # All until CWR arrives.
+        assert packets > arrived
+        assert sum(marked.size or 0 for marked in told) == pytest.approx(1000 * packets, abs=1000)
+    else:
+        assert arrived - 5 <= packets <= arrived
+        assert {marked.size for marked in told} == {None}
 
 
 def test_once_in_a_round_trip_time_it_gets_a_report() -> None:

@@ -388,6 +388,26 @@ class LostPacket:
     def transmissions(self) -> int:
         """How often the packet was sent; can exceed 1 only for TCP."""
 
+class MarkedPackets:
+    """Data packets that one acknowledgement reports as marked."""
+
+    def __init__(
+        self,
+        *,
+        now_s: float = ...,
+        packets: int = ...,
+        size: int | None = ...,
+    ) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """When the acknowledgement arrived, in seconds."""
+    @property
+    def packets(self) -> int:
+        """How many. For TCP, counted as ``newly_acked`` is: 0 for less than a full segment."""
+    @property
+    def size(self) -> int | None:
+        """Bytes of data in them; None for DCCP, which does not know."""
+
 class Ack:
     """An acknowledgement."""
 
@@ -555,8 +575,9 @@ class Timeout:
 class Pacing:
     """How fast packets may leave: ``quantum`` packets at a time, ``interval_s`` seconds apart.
 
-    Packets here are full ones, as large as the largest that the connection has sent. Smaller ones
-    take less of the interval, in proportion to their bytes of data, and more of them leave together.
+    Packets here are full ones, as large as the largest that the connection has sent. Smaller
+    ones take less of the interval, in proportion to their bytes of data, and more of them leave
+    together.
 
     Raises:
         ValueError: If the interval is not within 0 to 3600 s, or the quantum is 0.

@@ -42,6 +42,7 @@ from skywave._core import (
     Loss,
     LostPacket,
     Mark,
+    MarkedPackets,
     Pacing,
     RoundTrip,
     Sent,
@@ -61,6 +62,7 @@ __all__ = [
     "Loss",
     "LostPacket",
     "Mark",
+    "MarkedPackets",
     "Pacing",
     "RoundTrip",
     "Sent",
@@ -164,6 +166,14 @@ class Control:
 
         Each transmission is reported at most once, before the ``on_loss`` or ``on_timeout`` that it
         causes. Losses found later in the same window of data cause no such call.
+        """
+
+    def on_packets_marked(self, marked: MarkedPackets) -> None:
+        """Handle marks, as many as an acknowledgement reports. Called only if a class defines it.
+
+        Unlike ``on_mark``, it is called each time, before ``on_ack`` and the ``on_mark`` that it
+        may cause. DCCP tells each marked packet, once. TCP's receivers repeat a mark until the
+        sender answers (RFC 3168 section 6.1.3); what they acknowledge meanwhile counts as marked.
         """
 
     # Subclasses define these. The core rejects a class that lacks one it would call. They raise for

@@ -5,8 +5,8 @@ use core::fmt;
 use skywave_units::Instant;
 
 use crate::{
-    Ack, AckedPacket, Aimd, Control, ControlFailure, Interests, Loss, LostPacket, Mark, Pacing,
-    Sent,
+    Ack, AckedPacket, Aimd, Control, ControlFailure, Interests, Loss, LostPacket, Mark,
+    MarkedPackets, Pacing, Sent,
 };
 
 /// A control chosen at run time: built-in or user-defined.
@@ -71,6 +71,10 @@ impl Control for AnyControl {
 
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         each!(self, control => control.on_packet_lost(packet));
+    }
+
+    fn on_packets_marked(&mut self, marked: &MarkedPackets) {
+        each!(self, control => control.on_packets_marked(marked));
     }
 
     fn on_ack(&mut self, ack: &Ack) {

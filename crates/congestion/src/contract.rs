@@ -23,7 +23,7 @@ use skywave_wire::Ecn;
 
 use crate::{
     Ack, AckedPacket, AnyControl, Control, ControlFailure, DeliveryRate, Loss, LostPacket, Mark,
-    Sent,
+    MarkedPackets, Sent,
 };
 
 /// The lower bound of the limit that a loss, a mark or a timeout puts on any window: the least
@@ -297,6 +297,11 @@ impl Bench {
                         ecn,
                     });
                 }
+                if ecn.is_ce() || ecn_echo {
+                    let bytes = Some(packets as u64 * u64::from(BYTES));
+                    let marked = MarkedPackets::new(now, packets as u32, bytes);
+                    self.control.on_packets_marked(&marked);
+                }
                 let prior_delivered = self.delivered;
                 self.delivered += packets as u64 * u64::from(BYTES);
                 let rtt = last_sent_at.filter(|_| has_samples).map(|at| now - at);
@@ -336,11 +341,15 @@ impl Bench {
                     is_repeated,
                 });
             }
-            Call::Mark => self.control.on_mark(&Mark {
-                now,
-                in_flight,
-                marked: 1,
-            }),
+            Call::Mark => {
+                let marked = MarkedPackets::new(now, 1, None);
+                self.control.on_packets_marked(&marked);
+                self.control.on_mark(&Mark {
+                    now,
+                    in_flight,
+                    marked: 1,
+                });
+            }
             Call::Timeout => {
                 self.control.on_timeout(now, in_flight);
                 self.in_flight.clear();

@@ -74,6 +74,30 @@ impl LostPacket {
     }
 }
 
+/// Packets that one acknowledgement reports as marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MarkedPackets {
+    /// When the acknowledgement arrived.
+    pub now: Instant,
+    /// Data packets marked. For TCP, full segments acknowledged with ECN-Echo, counted as
+    /// [`Ack::newly_acked`] is: 0 for less than a segment.
+    pub packets: u32,
+    /// Bytes of data in them, if the transport knows; DCCP does not.
+    pub bytes: Option<u64>,
+}
+
+impl MarkedPackets {
+    /// Describes `packets` marked packets, reported at `now`.
+    pub const fn new(now: Instant, packets: u32, bytes: Option<u64>) -> Self {
+        Self {
+            now,
+            packets,
+            bytes,
+        }
+    }
+}
+
 /// The summary of an acknowledgement, reported after its individual packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ack {
@@ -82,7 +106,7 @@ pub struct Ack {
     /// Data packets acknowledged for the first time.
     pub newly_acked: u32,
     /// How many of them were marked (CE), if the protocol reports it: DCCP does; TCP only reports
-    /// that some were, in [`Ack::ecn_echo`].
+    /// that some were, in [`Ack::ecn_echo`]. See [`Control::on_packets_marked`] for both.
     pub marked: u32,
     /// Data packets in flight after the acknowledgement, as far as the sender knows; after a
     /// timeout, only those sent since.
@@ -192,6 +216,18 @@ pub trait Control {
     /// later acknowledgements show which are lost.
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         let _ = packet;
+    }
+
+    /// Reports that an acknowledgement says that packets were marked: each time, and before the call
+    /// of [`Control::on_ack`] for it and of [`Control::on_mark`] that it may cause. What is reported
+    /// later in the same window of data causes no call of [`Control::on_mark`]. So a control can
+    /// respond to how many packets are marked, as DCTCP does (RFC 8257).
+    ///
+    /// DCCP tells each marked packet, once. TCP's receivers repeat a mark in all acknowledgements
+    /// until CWR arrives (RFC 3168 section 6.1.3), so what they acknowledge meanwhile counts as
+    /// marked: an upper bound.
+    fn on_packets_marked(&mut self, marked: &MarkedPackets) {
+        let _ = marked;
     }
 
     /// Reports an acknowledgement, after its individual packets.

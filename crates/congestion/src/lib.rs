@@ -34,7 +34,9 @@ mod vegas;
 pub use aimd::{Aimd, AimdConfig, DecreaseLaw, GrowthLaw, rfc3390_window};
 pub use any::AnyControl;
 pub use built_in::built_in_controls;
-pub use control::{Ack, AckedPacket, Control, Interests, Loss, LostPacket, Mark, Sent};
+pub use control::{
+    Ack, AckedPacket, Control, Interests, Loss, LostPacket, Mark, MarkedPackets, Sent,
+};
 pub use cubic::{Cubic, CubicConfig, CubicParameters};
 pub use delivery_rate::{DeliveryRate, DeliverySampler};
 pub use failure::ControlFailure;

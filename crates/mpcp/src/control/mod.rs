@@ -23,7 +23,8 @@ use fallback::{Fallback, Overload};
 use growth::Growth;
 use reader::{Reader, Reading};
 use skywave_congestion::{
-    Ack, AckedPacket, Control, ControlFailure, Interests, Loss, LostPacket, Mark, Pacing, Sent,
+    Ack, AckedPacket, Control, ControlFailure, Interests, Loss, LostPacket, Mark, MarkedPackets,
+    Pacing, Sent,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -371,6 +372,12 @@ impl Control for Mpcp {
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         if let Some(fallback) = &mut self.fallback {
             fallback.window.on_packet_lost(packet);
+        }
+    }
+
+    fn on_packets_marked(&mut self, marked: &MarkedPackets) {
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_packets_marked(marked);
         }
     }
 

@@ -37,6 +37,7 @@ pub(super) struct Calls {
     pub(super) sent: bool,
     pub(super) acked_packets: bool,
     pub(super) lost_packets: bool,
+    pub(super) marked_packets: bool,
     pub(super) inner_values: bool,
 }
 
@@ -60,6 +61,7 @@ impl Class {
                 sent: overrides("on_sent")?,
                 acked_packets: overrides("on_packet_acked")?,
                 lost_packets: overrides("on_packet_lost")?,
+                marked_packets: overrides("on_packets_marked")?,
                 inner_values: overrides("inner_values")?,
             },
             wants: match class.getattr("sack")?.is_truthy()? {

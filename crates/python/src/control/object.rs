@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use skywave_congestion::{
     Ack, AckedPacket, AnyControl, Control, ControlContext, ControlFailure, ControlKind, Interests,
-    Loss, LostPacket, Mark, Pacing, Sent, Wants,
+    Loss, LostPacket, Mark, MarkedPackets, Pacing, Sent, Wants,
 };
 use skywave_units::Instant;
 
@@ -216,6 +216,14 @@ impl Control for ObjectControl {
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         if self.class.calls.lost_packets {
             self.call("on_packet_lost", || (values::LostPacket::from(packet),));
+        }
+    }
+
+    fn on_packets_marked(&mut self, marked: &MarkedPackets) {
+        if self.class.calls.marked_packets {
+            self.call("on_packets_marked", || {
+                (values::MarkedPackets::from(marked),)
+            });
         }
     }
 

@@ -80,6 +80,15 @@ value!(
 );
 
 value!(
+    /// Data packets that an acknowledgement reports as marked.
+    MarkedPackets {
+        now_s: f64 = 0.0,
+        packets: u32 = 1,
+        size: Option<u64> = None,
+    }
+);
+
+value!(
     /// An acknowledgement.
     Ack {
         now_s: f64 = 0.0,
@@ -248,6 +257,16 @@ impl From<&congestion::LostPacket> for LostPacket {
     }
 }
 
+impl From<&congestion::MarkedPackets> for MarkedPackets {
+    fn from(marked: &congestion::MarkedPackets) -> Self {
+        Self {
+            now_s: marked.now.as_secs_f64(),
+            packets: marked.packets,
+            size: marked.bytes,
+        }
+    }
+}
+
 impl From<&congestion::Ack> for Ack {
     fn from(ack: &congestion::Ack) -> Self {
         Self {
@@ -300,6 +319,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Sent>()?;
     module.add_class::<AckedPacket>()?;
     module.add_class::<LostPacket>()?;
+    module.add_class::<MarkedPackets>()?;
     module.add_class::<Ack>()?;
     module.add_class::<RoundTrip>()?;
     module.add_class::<Loss>()?;

@@ -8,6 +8,7 @@ mod delivery_rate;
 mod ecn;
 mod extension;
 mod lost_packets;
+mod marks;
 mod network;
 mod ns2_newreno;
 mod pacing;

@@ -142,6 +142,11 @@ impl Script {
             options,
             payload: Payload::EMPTY,
         };
+        self.relay(segment);
+    }
+
+    /// Passes a segment of a real receiver to the sender.
+    pub(crate) fn relay(&mut self, segment: Segment) {
         let output = self.sender.receive(self.now, Ecn::NotEct, segment, drained);
         self.keep(output);
     }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use skywave_congestion::{
     Ack, AckedPacket, Aimd, AnyControl, Control, ControlFailure, Interests, Loss, LostPacket, Mark,
-    Pacing, Sent, Vegas,
+    MarkedPackets, Pacing, Sent, Vegas,
 };
 use skywave_units::Instant;
 
@@ -97,6 +97,10 @@ impl Control for SenderControl {
 
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         each!(self, control => control.on_packet_lost(packet));
+    }
+
+    fn on_packets_marked(&mut self, marked: &MarkedPackets) {
+        each!(self, control => control.on_packets_marked(marked));
     }
 
     #[inline(always)]

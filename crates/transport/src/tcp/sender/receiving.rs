@@ -1,7 +1,7 @@
 //! Handles acknowledgements and timeouts.
 
 use skywave_congestion::{
-    Ack, AckedPacket, Control, DeliveryRate, Loss, LostPacket, Mark, RttEstimator,
+    Ack, AckedPacket, Control, DeliveryRate, Loss, LostPacket, Mark, MarkedPackets, RttEstimator,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
@@ -128,7 +128,10 @@ impl Sender {
             self.loss.on_sack(now, &sack, self.local, at);
         }
         // The marked segment was in flight until now.
-        let echo = self.ecn.is_echo(flags).then(|| self.flight_at_loss());
+        let echo = self.ecn.is_echo(flags).then(|| {
+            self.report_marked_packets(now, ack);
+            self.flight_at_loss()
+        });
         if ack > self.una {
             self.on_progress(now, ack, echo.is_some());
         } else {
@@ -145,6 +148,20 @@ impl Sender {
         {
             self.on_mark(now, flight);
         }
+    }
+
+    /// Reports the data before `ack`, which an ECN-Echo acknowledges, as marked.
+    #[cold]
+    fn report_marked_packets(&mut self, now: Instant, ack: u64) {
+        if ack == self.una {
+            return;
+        }
+        let unreported = u64::from(self.acked_rest) + (ack - self.una);
+        let packets = u32::try_from(unreported / self.smss).unwrap_or(u32::MAX);
+        // The FIN is not data.
+        let bytes = ack.min(self.end) - self.una;
+        let marked = MarkedPackets::new(now, packets, Some(bytes));
+        self.control.on_packets_marked(&marked);
     }
 
     /// RFC 3168 section 6.1.2: like a loss, but nothing is retransmitted. A window of one segment

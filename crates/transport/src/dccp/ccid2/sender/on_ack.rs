@@ -1,6 +1,6 @@
 //! How the sender handles an acknowledgement (RFC 4341 section 5).
 
-use skywave_congestion::{Ack, Control, Loss, LostPacket, Mark};
+use skywave_congestion::{Ack, Control, Loss, LostPacket, Mark, MarkedPackets};
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::{DccpOption, OptionList, SeqNo};
 
@@ -51,6 +51,10 @@ impl Sender {
         self.counts.acked += u64::from(news.newly_acked);
         self.counts.lost += u64::from(news.lost);
         self.counts.marked += u64::from(news.marked);
+        if news.marked > 0 {
+            let marked = MarkedPackets::new(now, news.marked, None);
+            self.control.on_packets_marked(&marked);
+        }
         self.look_for_suspects(now, ack, packet.options);
         let sample = self.sample(now, ack, &news, packet.options);
 

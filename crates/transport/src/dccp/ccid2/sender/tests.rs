@@ -1,5 +1,5 @@
 use skywave_congestion::{
-    Ack, AckedPacket, AnyControl, GrowthLaw, Interests, Loss, Mark, Pacing, Sent,
+    Ack, AckedPacket, AnyControl, GrowthLaw, Interests, Loss, Mark, MarkedPackets, Pacing, Sent,
 };
 use skywave_wire::Ecn;
 use skywave_wire::dccp::{DccpOption, ElapsedTime, OptionList};
@@ -626,6 +626,7 @@ fn asks_for_a_sequence_window_of_five_windows() {
 struct Recorder {
     sent: u32,
     acked: Vec<Ecn>,
+    marked: u32,
     marks: u32,
 }
 
@@ -641,7 +642,12 @@ impl Control for Recorder {
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         self.acked.push(packet.ecn);
     }
+    fn on_packets_marked(&mut self, marked: &MarkedPackets) {
+        assert_eq!(marked.bytes, None);
+        self.marked += marked.packets;
+    }
     fn on_ack(&mut self, ack: &Ack) {
+        assert_eq!(self.marked, ack.marked);
         assert_eq!(self.acked.len(), ack.newly_acked as usize);
         assert_eq!(self.acked, [Ecn::Ce, Ecn::Ect0]);
         assert_eq!((ack.in_flight, ack.ack_ratio, ack.rtt), (1, 2, Some(RTT)));
