@@ -263,13 +263,13 @@ def test_each_acknowledgement_that_reports_marks_is_told(transport: str) -> None
             marks.append(mark)
             super().on_mark(mark)
 
-    made = scenario(
-        Tcp(control=Watches(), ecn=True)
-        if transport == "tcp"
-        else Dccp(ccid=251, control=Watches())
-    )
-    for link in made.links:
-        link.queue = CoDel(packets=100, ecn=True)
+    marking = CoDel(packets=100, ecn=True)
+    made = Scenario.dumbbell("own", duration="10 s", rate="4 Mbps", delay="20 ms", queue=marking)
+    ours: dict[str, Transport] = {
+        "tcp": Tcp(control=Watches(), ecn=True),
+        "dccp": Dccp(ccid=251, control=Watches()),
+    }
+    made.add_flow("flow", "s1", "d1", ours[transport])
     results = run(made)
     arrived = sum(link["marks"] for link in results.summary["links"])
     packets = sum(marked.packets for marked in told)

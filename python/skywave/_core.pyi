@@ -575,8 +575,9 @@ class Timeout:
 class Pacing:
     """How fast packets may leave: ``quantum`` packets at a time, ``interval_s`` seconds apart.
 
-    Packets here are full ones, as large as the largest that the connection has sent. Smaller ones
-    take less of the interval, in proportion to their bytes of data, and more of them leave together.
+    Packets here are full ones, as large as the largest that the connection has sent. Smaller
+    ones take less of the interval, in proportion to their bytes of data, and more of them leave
+    together.
 
     Raises:
         ValueError: If the interval is not within 0 to 3600 s, or the quantum is 0.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use skywave_congestion::{
     Ack, AckedPacket, AnyControl, Control, ControlFailure, Interests, Loss, LostPacket, Mark,
-    Pacing, Sent,
+    MarkedPackets, Pacing, Sent,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -53,6 +53,10 @@ impl Control for Notes {
 
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         self.add("packet lost", packet.number);
+    }
+
+    fn on_packets_marked(&mut self, marked: &MarkedPackets) {
+        self.add("packets marked", marked.packets);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -124,6 +128,7 @@ fn any_control_forwards_each_call() {
     control.on_sent(&sent(NOW, 1));
     control.on_packet_acked(&ACKED);
     control.on_packet_lost(&LostPacket::new(NOW, 4, NOW, 1));
+    control.on_packets_marked(&MarkedPackets::new(NOW, 13, None));
     control.on_ack(&ACK);
     control.on_loss(&loss(NOW, 6));
     control.on_mark(&MARK);
@@ -138,6 +143,7 @@ fn any_control_forwards_each_call() {
             "sent 1",
             "packet acked 3",
             "packet lost 4",
+            "packets marked 13",
             "ack 5",
             "loss 6",
             "mark 2",
