@@ -59,11 +59,11 @@ class Config(Checked):
             `send_queue`. An empty queue takes a datagram of any size.
         receive_queue_bytes: The most data that may wait to be read; more is dropped as with
             `receive_queue`. An empty queue takes a datagram of any size.
-        ecn: Whether packets are ECN-capable and marks are evaluated (RFC 4340 section 12).
+        ecn: Whether packets are ECN-capable and marks are heeded (RFC 4340 section 12).
         detect_optimistic_acks: Whether to end connections with a receiver that acknowledges
-            packets before they have arrived, which makes a sender too fast. The sender skips
-            a sequence number now and then to find out. Only receivers under CCID 2, 251 and
-            the like say what has arrived.
+            packets before they have arrived, and so makes a sender too fast. To find out, the
+            sender occasionally skips a sequence number. Only receivers under CCID 2, 251 and
+            the like report what has arrived.
         checksum_coverage: How much data the checksum covers, as CsCov: 0 for all, n > 0 for
             (n - 1) * 4 bytes; at most 15 (RFC 4340 section 9.2).
         minimum_checksum_coverage: The smallest coverage to accept from the peer, as CsCov; 0
@@ -73,13 +73,13 @@ class Config(Checked):
             follow it down and up (DPLPMTUD, RFC 8899), even where ICMP is filtered.
         connect_timeout: How long a connection attempt waits for an answer before it gives up.
         linger: How long closing waits for queued datagrams to leave and to be acknowledged.
-        keepalive: After this long without a packet from the peer, ask whether it is still
-            there. This finds peers that are gone, and keeps the bindings of middleboxes
-            alive; those for UDP may last no longer than 15 s to 2 min. 0 s: never.
-        silence_timeout: How long the peer may leave data, or the question whether it is
-            there, without an answer before the connection ends. 0 s: for ever.
+        keepalive: How long to wait without a packet from the peer before sending a keepalive.
+            Keepalives find peers that are gone, and keep the bindings of middleboxes alive;
+            those for UDP may last no longer than 15 s to 2 min. 0 s: never.
+        silence_timeout: How long the peer may leave data or a keepalive unanswered before the
+            connection ends. 0 s: forever.
         idle_timeout: How long the connection may carry no data in either direction before it
-            ends. 0 s: for ever.
+            ends. 0 s: forever.
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye
             2000, "A Comparison of Equation-Based and AIMD Congestion Control". All else, slow
             start and timeouts included, is as in the control `reno`, which is AIMD(1, 1/2).

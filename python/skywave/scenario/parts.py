@@ -22,10 +22,10 @@ from skywave.scenario.part import Part, naming_fields
 NatChecksum: TypeAlias = Literal["adjusted", "recomputed"]
 """How a NAT corrects TCP's checksum.
 
-- ``adjusted``: By the difference of the addresses and ports (RFC 3022 section 4.2), which
-  keeps a deliberate difference.
-- ``recomputed``: It computes the checksum anew, as with checksum offload, which removes a
-  deliberate difference.
+- ``adjusted``: By the difference of the addresses and ports (RFC 3022 section 4.2). A
+  deliberate difference survives.
+- ``recomputed``: By recomputing it, as with checksum offload. A deliberate difference is
+  lost.
 """
 
 Profile: TypeAlias = Literal["rfc", "ns2"]
@@ -153,7 +153,7 @@ VcpStart: TypeAlias = Literal["by-load-factor", "by-slow-start"]
 """
 
 VcpGrowth: TypeAlias = Literal["per-packet", "per-ack"]
-"""What equations A3 and A4 of Chen, Yang and Hong increase cwnd for, which they do not say.
+"""What cwnd grows for. Equations A3 and A4 of Chen, Yang and Hong leave this open.
 
 - ``per-packet``: Each acknowledged packet, according to its own code.
 - ``per-ack``: Each acknowledgement of new packets, however many, according to the largest
@@ -330,7 +330,7 @@ class TraceFile(Part):
     """The steps in a file; its path is relative to the scenario file. Each line has time, rate
     and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
     or delay stays unchanged. A line of two numbers without units is a time in seconds and the
-    rate from then on in Mbit/s (`0.5 1.196`), as public traces of mobile networks have them;
+    rate from then on in Mbit/s (`0.5 1.196`), the format of public traces of mobile networks;
     before the first time, the link has its `rate`. Lines that start with `#` are comments.
     When the scenario is read from a file, the steps replace this field.
 
@@ -338,8 +338,8 @@ class TraceFile(Part):
         file: The steps in a file; its path is relative to the scenario file. Each line has
             time, rate and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of
             time. An empty rate or delay stays unchanged. A line of two numbers without units
-            is a time in seconds and the rate from then on in Mbit/s (`0.5 1.196`), as public
-            traces of mobile networks have them; before the first time, the link has its
+            is a time in seconds and the rate from then on in Mbit/s (`0.5 1.196`), the format
+            of public traces of mobile networks; before the first time, the link has its
             `rate`. Lines that start with `#` are comments. When the scenario is read from a
             file, the steps replace this field.
 
@@ -351,18 +351,18 @@ class TraceFile(Part):
 @frozen(kw_only=True, field_transformer=naming_fields)
 class TraceOpportunities(Part):
     """The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a
-    trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet takes
-    what is left of an opportunity, and the rest of the next one; an opportunity without
-    packets is lost. The last time is the length of the trace, after which it begins anew. The
-    `rate` of the link is then only what its queue takes for the rate.
+    trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet uses
+    what is left of an opportunity, and then part of the next one; an opportunity without
+    packets is lost. The last time is the length of the trace, after which it starts over. The
+    `rate` of the link is then only what its queue assumes.
 
     Attributes:
         opportunities: The times, in milliseconds and in order, at which the link can deliver
             1500 bytes, as in a trace of Mahimahi (Netravali et al. 2015). A time may occur
-            several times. A packet takes what is left of an opportunity, and the rest of the
+            several times. A packet uses what is left of an opportunity, and then part of the
             next one; an opportunity without packets is lost. The last time is the length of
-            the trace, after which it begins anew. The `rate` of the link is then only what
-            its queue takes for the rate.
+            the trace, after which it starts over. The `rate` of the link is then only what
+            its queue assumes.
 
     """
 
@@ -371,13 +371,13 @@ class TraceOpportunities(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class TraceMahimahi(Part):
-    """A file of Mahimahi with such times, one on each line; its path is relative to the scenario
-    file. When the scenario is read from a file, the times replace this field.
+    """A Mahimahi file of such times, one per line; its path is relative to the scenario file.
+    When the scenario is read from a file, the times replace this field.
 
     Attributes:
-        mahimahi: A file of Mahimahi with such times, one on each line; its path is relative
-            to the scenario file. When the scenario is read from a file, the times replace
-            this field.
+        mahimahi: A Mahimahi file of such times, one per line; its path is relative to the
+            scenario file. When the scenario is read from a file, the times replace this
+            field.
 
     """
 
@@ -404,13 +404,13 @@ class Step(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class Nat(Part):
-    """A NAT in front of both directions of a link: what it does to the TCP segments that pass
-    it, beside translating addresses and ports, which nothing here reads. It does nothing to
-    DCCP and UDP.
+    """A NAT in front of both directions of a link: what it does to TCP segments besides
+    translating addresses and ports, which nothing in a simulation reads. It leaves DCCP and
+    UDP alone.
 
     Attributes:
-        tracking: Whether it tracks connections and discards segments whose sequence or
-            acknowledgement number is out of the window, as stateful packet filters do (van
+        tracking: Whether it tracks connections and drops segments whose sequence or
+            acknowledgement number is outside the window, as stateful packet filters do (van
             Rooij, "Real Stateful TCP Packet Filtering in IP Filter", 2000).
         checksum: How it corrects TCP's checksum.
 
@@ -641,9 +641,9 @@ class Dccp(Part):
             yes for `ns2`, to match the header sizes of ns-2's module.
         ecn: Whether to use ECN. Required by CCIDs that write their own codes into the ECN
             field.
-        detect_optimistic_acks: Whether the sender skips a sequence number now and then, to
-            catch receivers that acknowledge packets before they have arrived, as sockets do.
-            It concerns CCIDs whose receivers say what has arrived, such as CCID 2.
+        detect_optimistic_acks: Whether the sender occasionally skips a sequence number, as on
+            sockets, to catch receivers that acknowledge packets before they have arrived.
+            This applies to CCIDs whose receivers report what has arrived, such as CCID 2.
         ack_ratio: The initial Ack Ratio (RFC 4340 section 11.3), at least 1. In packets.
         min_ack_ratio: The smallest Ack Ratio that CCID 2's sender asks for, 1 or 2 (RFC 4341
             section 6.1.2). Absent: 2 for profile `rfc`; 1 for `ns2`. In packets.
@@ -770,8 +770,7 @@ class KernelTcp(Part):
     """The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its
     place, with the same control and segment, and SACK.
 
-    The kernel counts duplicates among the packets that it delivers, and does not tell
-    timeouts.
+    The kernel counts duplicates as delivered packets, and does not report timeouts.
 
     Attributes:
         control: The congestion control, by its name in the kernel: `cubic`, `reno` or `bbr`,
@@ -1079,9 +1078,9 @@ class OnOff(Part):
     """Bursts of constant rate, separated by pauses. The lengths of both are random, and the mean
     rate is `rate * on / (on + off)`, of the mean lengths.
 
-    Time in bursts adds up over pauses: a datagram leaves whenever there has been as much more
-    of it as a datagram takes at `rate`. The flow starts in a pause, so that many flows do not
-    start together.
+    Time in bursts adds up across pauses: a datagram leaves each time it has grown by what a
+    datagram takes at `rate`. A flow starts in a pause, so that many flows do not start
+    together.
 
     In ns-2, this is `Application/Traffic/Exponential` or `/Pareto`, which round a burst to
     whole datagrams, at least one.
@@ -1168,8 +1167,7 @@ class Replay(Part):
             32 bits: the time since the datagram before it in microseconds, and the size in
             bytes. When the scenario is read from a file, `times` and `sizes` replace this
             field.
-        repeat: Whether it begins anew at its end, and so on. The last time is the length of
-            the trace, as in ns-2.
+        repeat: Whether the trace repeats. Its last time is its length, as in ns-2.
 
     """
 
@@ -1368,7 +1366,7 @@ class Vcp(Part):
         chain: The number of packets per load factor. 1 (the default) is VCP, 2 is DPCP, 3 is
             TPCP, n is MPCP(n). Over DCCP the CCID determines it.
         order: Where the packets of a TCP flow carry their position in a chain. Not for DCCP,
-            whose sequence numbers tell it.
+            whose sequence numbers give it.
         limits: Whether VCP's limits on increases also apply to chains of several packets.
         acts: When to act on the digits of a chain.
         start: How a connection starts.
