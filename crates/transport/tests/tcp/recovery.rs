@@ -189,3 +189,52 @@ fn rfc6675_5_1_after_a_timeout_only_what_is_missing_is_sent() {
     assert_eq!(script.sack(5001, &blocks[1..]), [full(6001), full(8001)]);
     assert_eq!(script.stats().timeouts, 1);
 }
+
+/// RFC 6582 section 6: a limit to what one acknowledgement releases in a recovery. Here a window
+/// that opens would release all that the duplicates have made room for.
+#[test]
+fn rfc6582_6_an_acknowledgement_in_a_recovery_releases_a_burst_at_most() {
+    for (recovery_burst, released) in [(None, [4, 1]), (Some(2), [2, 2]), (Some(3), [3, 2])] {
+        let mut script = ten_in_flight(SenderConfig {
+            recovery_burst,
+            ..config(RecoveryAlgorithm::NewReno)
+        });
+        script.window = 10_000;
+        assert!(script.ack(1).is_empty());
+        assert_eq!(duplicates(&mut script, 1, 3), [full(1)]);
+        assert!(duplicates(&mut script, 1, 6).is_empty());
+        script.window = u16::MAX;
+        let found = [(); 2].map(|()| script.ack(1).len());
+        assert_eq!(found, released, "{recovery_burst:?}");
+    }
+}
+
+/// The third duplicate makes Tahoe start over with one segment, so that it takes back what limited
+/// transmit has lent, even where that may send old data.
+#[test]
+fn tahoe_takes_back_what_the_first_duplicates_lent() {
+    let mut script = ten_in_flight(SenderConfig {
+        limited_transmit: LimitedTransmit::Any,
+        ..config(RecoveryAlgorithm::Tahoe)
+    });
+    assert_eq!(duplicates(&mut script, 1, 2), [full(10_001), full(11_001)]);
+    assert_eq!(duplicates(&mut script, 1, 9), [full(1)]);
+}
+
+/// ns-2's Sack1 sends a hole of several segments again one by one.
+#[test]
+fn sack1_fills_a_hole_segment_by_segment() {
+    let mut script = ten_in_flight(SenderConfig {
+        syn_options: true,
+        limited_transmit: LimitedTransmit::Off,
+        ..SenderConfig::ns2(RecoveryAlgorithm::Sack1)
+    });
+    // Segments 1 to 4 are lost.
+    let mut sent = Vec::new();
+    for right in (5001..=10_001).step_by(1000) {
+        sent.extend(script.sack(1, &[(4001, right)]));
+    }
+    sent.extend(script.sack(1001, &[(4001, 10_001)]));
+    sent.extend(script.sack(2001, &[(4001, 10_001)]));
+    assert_eq!(sent[..4], [1, 1001, 2001, 3001].map(full), "{sent:?}");
+}

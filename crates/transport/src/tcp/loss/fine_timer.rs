@@ -186,3 +186,25 @@ impl FineTimeout {
         self.seconds = (self.srtt + 2.0 * self.rttvar) * (1.0 + 1.0 / 16.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Jacobson 1988, appendix A: gains of an eighth and a quarter, computed by hand.
+    #[test]
+    fn the_estimate_follows_samples_and_their_deviation() {
+        let close = |value: f64, wanted: f64| assert!((value - wanted).abs() < 1e-12, "{value}");
+        let mut timeout = FineTimeout::new(0.1);
+        close(timeout.seconds, 0.15);
+        // RTTVAR from 25 ms to 25 + (100 - 25) / 4 ms.
+        timeout.on_sample(0.2);
+        close(timeout.srtt, 0.1125);
+        close(timeout.rttvar, 0.04375);
+        close(timeout.seconds, (0.1125 + 0.0875) * 17.0 / 16.0);
+        // A sample below the mean deviates as much as one above.
+        timeout.on_sample(0.0125);
+        close(timeout.srtt, 0.1);
+        close(timeout.rttvar, 0.04375 + (0.1 - 0.04375) / 4.0);
+    }
+}

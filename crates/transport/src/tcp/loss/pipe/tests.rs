@@ -288,3 +288,20 @@ proptest! {
         }
     }
 }
+
+/// While a lost segment has not been sent again, the sender is not limited by its application.
+#[test]
+fn a_loss_is_pending_until_its_last_segment_is_sent_again() {
+    let mut recovery = new(true);
+    assert!(!recovery.has_unsent_loss(at(1, 10_001)));
+    duplicate(&mut recovery, &[segments(3, 3), segments(5, 8)]);
+    let position = at(1, 10_001);
+    for lost in [2, 4] {
+        assert!(recovery.has_unsent_loss(position));
+        let next = recovery.next_segment(position, u64::MAX, NO_FRESH);
+        assert_eq!(next, Some(segments(lost, lost)));
+    }
+    assert!(!recovery.has_unsent_loss(position));
+    assert_eq!(on_progress(&mut recovery, at(10_001, 10_001)), FULL);
+    assert!(!recovery.has_unsent_loss(at(10_001, 10_001)));
+}
