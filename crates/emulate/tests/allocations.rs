@@ -8,7 +8,7 @@ mod skipped;
 
 use std::net::{SocketAddr, UdpSocket};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use peak_alloc::PeakAlloc;
 use skywave_emulate::{Emulation, Namespace, Network, Options, Registry, enlarge};
@@ -20,6 +20,8 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// Most of a burst is dropped: the queue holds fewer packets.
 const LINK: &str = "rate = '50 Mbps'\ndelay = '2 ms'\nqueue = { drop-tail = { packets = 50 } }";
 const BURST: u64 = 200;
+/// How long the test waits for packets.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn pair() -> Option<Emulation> {
     let hosts = match Namespace::new().and_then(|first| Ok(vec![first, Namespace::new()?])) {
@@ -45,6 +47,7 @@ struct Flow {
     receiver: UdpSocket,
     sent: u64,
     received: u64,
+    begun: Instant,
 }
 
 impl Flow {
@@ -62,7 +65,13 @@ impl Flow {
             receiver,
             sent: 0,
             received: 0,
+            begun: Instant::now(),
         }
+    }
+
+    /// Fails a test that waits for packets in vain.
+    fn be_patient(&self) {
+        assert!(self.begun.elapsed() < PATIENCE, "packets are missing");
     }
 
     /// Sends packets until one arrives: the kernel takes a while to put an interface into use, and
@@ -70,11 +79,13 @@ impl Flow {
     fn begin(&mut self) {
         let mut buffer = [0; 2000];
         while self.receiver.recv(&mut buffer).is_err() {
+            self.be_patient();
             self.sender.send(b"begins").expect("it has room");
             sleep(Duration::from_millis(1));
         }
         self.sender.send(b"has begun").expect("it has room");
         while self.receiver.recv(&mut buffer).ok() != Some(9) {
+            self.be_patient();
             sleep(Duration::from_millis(1));
         }
     }
@@ -83,6 +94,7 @@ impl Flow {
     fn carry(&mut self, packets: u64) {
         let until = self.received + packets;
         while self.received < until {
+            self.be_patient();
             for _ in 0..BURST {
                 self.sender.send(&[7; 1000]).expect("it has room");
             }
@@ -115,6 +127,7 @@ fn packets_allocate_nothing_and_all_are_counted() {
     assert_eq!((MEMORY.current_usage(), MEMORY.peak_usage()), (used, used));
     // Now each packet is somewhere.
     let report = loop {
+        flow.be_patient();
         flow.receive();
         let report = emulation.report();
         let link = &report.links[0];

@@ -189,10 +189,15 @@ mod tests {
     use std::net::{Ipv4Addr, Ipv6Addr};
     use std::thread;
 
+    use skywave_units::{Duration, Instant};
+
     use super::super::Edge;
     use super::*;
-    use crate::Namespace;
     use crate::tests::skipped::skipped;
+    use crate::{Clock, Namespace};
+
+    /// How long a test waits for packets.
+    const PATIENCE: Duration = Duration::from_secs(60);
 
     /// Both ends of a pair of interfaces, and what keeps them. `None` where there can be none.
     fn pair(mtu: u32) -> Option<([Port; 2], [Namespace; 2], Socket)> {
@@ -237,7 +242,12 @@ mod tests {
     ) -> (u64, [Vec<Vec<u8>>; 2]) {
         let (mut pool, mut outbox) = (Pool::new(), Outbox::new(socket));
         let mut inbox = Inbox::new(&mut pool);
+        let clock = Clock::start();
         let mut receive = |socket| {
+            assert!(
+                clock.now() < Instant::ZERO + PATIENCE,
+                "packets are missing"
+            );
             let count = inbox.receive(socket).unwrap();
             let packets = (0..count).map(|index| inbox.take(index, &mut pool));
             packets.collect::<Vec<_>>()
