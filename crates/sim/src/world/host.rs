@@ -332,3 +332,6 @@ impl Successive {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
