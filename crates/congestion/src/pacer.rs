@@ -69,7 +69,7 @@ impl Pacer {
             return;
         };
         self.quantum = quantum.max(1);
-        // Even packets without data shall not leave in any number.
+        // Packets without data count too, or any number of them could leave.
         let bytes = bytes.max(1);
         self.left = self.left.saturating_add(bytes);
         // What leaves although it should have waited does not shorten the wait of the others.

@@ -180,3 +180,6 @@ impl Status for Successive {
         self.status().is_some_and(Status::is_over)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+use super::*;
+
+/// Counts that all differ, and a state.
+fn stats(unit: u64) -> HostStats {
+    HostStats {
+        packets_sent: unit,
+        bytes_sent: 2 * unit,
+        retransmissions: 3 * unit,
+        timeouts: 4 * unit,
+        receive_window_limited: Duration::from_millis(5 * unit),
+        delivered_packets: 6 * unit,
+        delivered_bytes: 7 * unit,
+        is_idle: true,
+        cwnd: 8.0,
+        ssthresh: 9.0,
+        pipe: 10,
+        srtt: Some(Duration::from_millis(11)),
+        rate: None,
+    }
+}
+
+fn counts(of: &HostStats) -> [u64; 7] {
+    [
+        of.packets_sent,
+        of.bytes_sent,
+        of.retransmissions,
+        of.timeouts,
+        of.receive_window_limited.as_nanos() / 1_000_000,
+        of.delivered_packets,
+        of.delivered_bytes,
+    ]
+}
+
+fn kernel(stats: HostStats, is_closed: bool) -> Host {
+    let supply = Supply {
+        is_closed,
+        ..Supply::default()
+    };
+    Host::Kernel(Box::new(KernelEnd { supply, stats }))
+}
+
+#[test]
+fn a_connection_of_the_kernel_is_supplied_until_it_is_closed() {
+    let mut end = KernelEnd::default();
+    assert!(end.send(Payload::Synthetic(100)));
+    assert!(end.write(Some(2000)));
+    assert_eq!((end.supply.bytes, end.supply.is_endless), (2100, false));
+    assert!(end.write(None));
+    assert!(end.supply.is_endless);
+    assert_eq!(end.waiting(), 0, "the kernel has all of it");
+    end.close(Instant::ZERO);
+    let closed = Supply {
+        bytes: 2100,
+        is_endless: false,
+        is_closed: true,
+    };
+    assert_eq!(end.supply, closed);
+    assert!(end.send(Payload::Synthetic(100)) && end.write(Some(1)) && end.write(None));
+    assert_eq!(end.supply, closed, "what is closed takes no more");
+}
+
+#[test]
+fn a_connection_of_the_kernel_is_over_once_it_is_closed_and_idle() {
+    let busy = HostStats::default();
+    for (stats, is_closed, is_over) in [
+        (busy, false, false),
+        (busy, true, false),
+        (stats(1), false, false),
+        (stats(1), true, true),
+    ] {
+        assert_eq!(kernel(stats, is_closed).is_over(), is_over);
+    }
+}
+
+#[test]
+fn counts_of_successive_connections_add_up_and_the_state_is_the_current_ones() {
+    let mut end = Successive::default();
+    assert!(end.current().is_none() && !end.is_over());
+    assert_eq!(end.delivered_bytes(), 0);
+    end.open(kernel(stats(1), true), 1000);
+    assert!(end.is_over());
+    let busy = HostStats {
+        is_idle: false,
+        ..stats(10)
+    };
+    // Opening the next one closes this one.
+    end.open(kernel(busy, false), 1001);
+    assert!(end.current().is_some() && !end.is_over());
+    assert_eq!(end.delivered_bytes(), 70, "of the current one");
+    let found = end.stats();
+    assert_eq!(counts(&found), counts(&stats(11)));
+    assert_eq!((found.is_idle, found.cwnd, found.pipe), (false, 8.0, 10));
+    assert_eq!(found.srtt, busy.srtt);
+    // Between connections there are only counts.
+    end.close();
+    end.close();
+    assert!(end.current().is_none() && !end.is_over());
+    let found = end.stats();
+    assert_eq!(counts(&found), counts(&stats(11)));
+    assert!(found.is_idle);
+    assert_eq!((found.cwnd, found.pipe, found.srtt), (0.0, 0, None));
+}
