@@ -7,6 +7,8 @@ mod port;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
+use std::thread;
+use std::time::Duration;
 
 use nix::net::if_::if_nametoindex;
 use skywave_netlink::{Interface, Netlink};
@@ -19,6 +21,9 @@ use crate::{EmulateError, Namespace};
 
 /// The most names tried for an interface before giving up.
 const MOST_NAMES: u32 = 1000;
+
+/// How often to ask whether an interface is up, at most, a millisecond apart.
+const MOST_QUESTIONS: u32 = 5000;
 
 /// Where a host is connected to the network.
 #[derive(Clone, Debug)]
@@ -71,7 +76,12 @@ impl Edge {
         let (edge, there) = (self.clone(), name.clone());
         host.run(move || edge.bring_up(&there))?;
         let address = self.ethernet_address();
-        let port = hub.run(move || Port::open(&ours, address))?;
+        let port = hub.run(move || {
+            wait_until_up(&ours).map_err(|error| {
+                EmulateError::system("cannot bring up a pair of interfaces", error)
+            })?;
+            Port::open(&ours, address)
+        })?;
         Ok(Attachment { port, name })
     }
 
@@ -129,6 +139,19 @@ impl Attachment {
         // The network's end takes frames for any address.
         host.run(move || Port::open(&name, [0x02; 6]))
     }
+}
+
+/// Waits for an interface whose peer has been set up. The kernel notices that after a while, and drops
+/// what is sent before.
+fn wait_until_up(name: &str) -> io::Result<()> {
+    let mut kernel = Netlink::open()?;
+    for _ in 0..MOST_QUESTIONS {
+        if kernel.device(name)?.is_up {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Err(io::ErrorKind::TimedOut.into())
 }
 
 /// Returns a name that no interface of the calling thread's namespace has.

@@ -4,7 +4,7 @@ use std::io;
 
 use netlink_packet_core::NLM_F_ECHO;
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkAttribute, LinkLayerType, LinkMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkLayerType, LinkMessage, State};
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2};
 
 use crate::{Netlink, unexpected};
@@ -17,6 +17,9 @@ pub struct Device {
     pub index: u32,
     /// The type of its link.
     pub kind: LinkLayerType,
+    /// Whether it is operational (`up` in RFC 2863). Until then, the kernel drops what is sent, even
+    /// if both ends of the link have been set up. A loopback device never says so.
+    pub is_up: bool,
 }
 
 /// What a queueing discipline says about itself.
@@ -44,6 +47,9 @@ impl Netlink {
             RouteNetlinkMessage::NewLink(link) => Ok(Device {
                 index: link.header.index,
                 kind: link.header.link_layer_type,
+                is_up: link
+                    .attributes
+                    .contains(&LinkAttribute::OperState(State::Up)),
             }),
             _ => Err(unexpected()),
         }
