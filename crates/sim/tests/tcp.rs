@@ -4,6 +4,8 @@
 
 mod support;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
 use skywave_sim::{FlowSummary, Results};
 
 use crate::support::{counts, floats, run_verified, table, words};
@@ -105,4 +107,18 @@ fn marks_keep_the_queue_short_where_each_flow_has_a_segment() {
         let mean = late.iter().sum::<f64>() / late.len() as f64;
         assert!(mean < 0.15, "{control}: {mean} s of queueing delay");
     }
+}
+
+/// Without a loss, nothing is in flight that the window does not permit, and slow start doubles it.
+#[test]
+fn the_window_of_samples_permits_what_is_in_flight() {
+    let results = alone("10 Mbps", "50 ms", 500, "", 1);
+    let samples = table(&results, "flows");
+    let windows = floats(samples, "cwnd_packets");
+    let pipes = samples.column_by_name("pipe_packets").unwrap();
+    let pipes = pipes.as_primitive::<UInt32Type>().values();
+    for (cwnd, &pipe) in windows.iter().zip(pipes) {
+        assert!(f64::from(pipe) <= cwnd.ceil(), "{pipe} of {cwnd}");
+    }
+    assert!(windows.last().unwrap() > &20.0, "{windows:?}");
 }
