@@ -1,25 +1,26 @@
+use skywave_units::Duration;
+
 use super::*;
 
 /// Counts that all differ, and a state.
-fn stats(unit: u64) -> HostStats {
-    HostStats {
-        packets_sent: unit,
-        bytes_sent: 2 * unit,
-        retransmissions: 3 * unit,
-        timeouts: 4 * unit,
-        receive_window_limited: Duration::from_millis(5 * unit),
-        delivered_packets: 6 * unit,
-        delivered_bytes: 7 * unit,
-        is_idle: true,
-        cwnd: 8.0,
-        ssthresh: 9.0,
-        pipe: 10,
-        srtt: Some(Duration::from_millis(11)),
-        rate: None,
-    }
+fn stats(unit: u64) -> EndStats {
+    let mut stats = EndStats::default();
+    stats.packets_sent = unit;
+    stats.bytes_sent = 2 * unit;
+    stats.retransmissions = 3 * unit;
+    stats.timeouts = 4 * unit;
+    stats.receive_window_limited = Duration::from_millis(5 * unit);
+    stats.delivered_packets = 6 * unit;
+    stats.delivered_bytes = 7 * unit;
+    stats.is_idle = true;
+    stats.cwnd = 8.0;
+    stats.ssthresh = 9.0;
+    stats.pipe = 10;
+    stats.srtt = Some(Duration::from_millis(11));
+    stats
 }
 
-fn counts(of: &HostStats) -> [u64; 7] {
+fn counts(of: &EndStats) -> [u64; 7] {
     [
         of.packets_sent,
         of.bytes_sent,
@@ -31,7 +32,7 @@ fn counts(of: &HostStats) -> [u64; 7] {
     ]
 }
 
-fn kernel(stats: HostStats, is_closed: bool) -> Host {
+fn kernel(stats: EndStats, is_closed: bool) -> Host {
     let supply = Supply {
         is_closed,
         ..Supply::default()
@@ -61,14 +62,14 @@ fn a_connection_of_the_kernel_is_supplied_until_it_is_closed() {
 
 #[test]
 fn a_connection_of_the_kernel_is_over_once_it_is_closed_and_idle() {
-    let busy = HostStats::default();
+    let busy = EndStats::default();
     for (stats, is_closed, is_over) in [
         (busy, false, false),
         (busy, true, false),
         (stats(1), false, false),
         (stats(1), true, true),
     ] {
-        assert_eq!(kernel(stats, is_closed).is_over(), is_over);
+        assert_eq!(kernel(stats, is_closed).status().is_over(), is_over);
     }
 }
 
@@ -79,15 +80,13 @@ fn counts_of_successive_connections_add_up_and_the_state_is_the_current_ones() {
     assert_eq!(end.delivered_bytes(), 0);
     end.open(kernel(stats(1), true), 1000);
     assert!(end.is_over());
-    let busy = HostStats {
-        is_idle: false,
-        ..stats(10)
-    };
+    let mut busy = stats(10);
+    busy.is_idle = false;
     // Opening the next one closes this one.
     end.open(kernel(busy, false), 1001);
     assert!(end.current().is_some() && !end.is_over());
     assert_eq!(end.delivered_bytes(), 70, "of the current one");
-    let found = end.stats();
+    let found = end.end_stats();
     assert_eq!(counts(&found), counts(&stats(11)));
     assert_eq!((found.is_idle, found.cwnd, found.pipe), (false, 8.0, 10));
     assert_eq!(found.srtt, busy.srtt);
@@ -95,7 +94,7 @@ fn counts_of_successive_connections_add_up_and_the_state_is_the_current_ones() {
     end.close();
     end.close();
     assert!(end.current().is_none() && !end.is_over());
-    let found = end.stats();
+    let found = end.end_stats();
     assert_eq!(counts(&found), counts(&stats(11)));
     assert!(found.is_idle);
     assert_eq!((found.cwnd, found.pipe, found.srtt), (0.0, 0, None));
