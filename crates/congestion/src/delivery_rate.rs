@@ -426,7 +426,7 @@ mod tests {
         for number in 0..1000 {
             sampler.on_sent(ms(0), number, 1000);
         }
-        // A number and a time for each at least.
+        // At least a number and a time for each.
         let least = 1000 * (size_of::<u64>() + size_of::<Instant>());
         assert!(
             (least..8 * least).contains(&sampler.heap_size()),

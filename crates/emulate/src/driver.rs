@@ -58,7 +58,7 @@ impl State {
 #[derive(Debug)]
 pub(crate) struct Driver {
     pub(crate) ports: Vec<Port>,
-    /// What sends out of the ports.
+    /// The socket that sends through the ports.
     pub(crate) outgoing: Socket,
     /// The host of each address.
     pub(crate) hosts: BTreeMap<IpAddr, u32>,
@@ -90,11 +90,11 @@ struct Turns<'a> {
     capture: Option<Capture>,
     inbox: Inbox,
     outbox: Outbox<'a>,
-    /// The sockets of all ports, as many of each port.
+    /// The sockets of all ports, the same number for each.
     sockets: Vec<PollFd<'a>>,
     /// What has arrived at hosts in this turn.
     arrivals: Vec<Arrival>,
-    /// When the devices were last asked what they have lost.
+    /// When the devices were last asked for the number of packets they have lost.
     asked: Instant,
 }
 
@@ -138,8 +138,8 @@ impl<'a> Turns<'a> {
         Ok(state.network.deadline())
     }
 
-    /// Advances the network to the present, and sends what has arrived at hosts. None of it waits
-    /// for more than a batch.
+    /// Advances the network to the present, and sends what has arrived at hosts. No packet waits
+    /// for more than one batch to fill.
     fn deliver(&mut self, state: &mut State) {
         let Self {
             driver,

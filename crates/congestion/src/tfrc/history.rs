@@ -155,8 +155,8 @@ impl History {
         let without_data = after.non_data_before.min(hole);
         let lost = hole - without_data;
         if lost > 0 {
-            // Section 5.2: interpolate when the first lost packet would have arrived, which left next
-            // after the last one that did.
+            // Section 5.2: interpolate the arrival time of the first lost packet, which was sent
+            // right after the last one that arrived.
             let at = self.last.map_or(after.at, |at| {
                 let share = 1.0 / (hole + 1) as f64;
                 at + Duration::from_secs_f64((after.at - at).as_secs_f64() * share)

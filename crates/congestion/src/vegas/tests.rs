@@ -181,7 +181,8 @@ fn published_rules_keep_inflation_out_of_cwnd() {
     assert_eq!(vegas.cwnd(), 2.0);
 }
 
-/// A mark takes what a loss takes, but may leave one packet, where a loss leaves two.
+/// A mark reduces the window by as much as a loss does, but possibly to one packet, where a loss
+/// leaves at least two.
 #[test]
 fn a_mark_takes_a_quarter_and_may_leave_one_packet() {
     let now = Instant::ZERO;

@@ -507,7 +507,7 @@ proptest! {
     }
 }
 
-/// What an event that is taken back leaves to the first interval is added to its length, which was
+/// When a loss event is withdrawn, its interval is added to the first one, whose length was
 /// computed from the receive rate.
 #[test]
 fn a_late_packet_lengthens_the_computed_first_interval() {

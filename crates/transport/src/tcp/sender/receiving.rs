@@ -150,7 +150,7 @@ impl Sender {
         }
     }
 
-    /// Reports the data before `ack`, which an ECN-Echo acknowledges, as marked.
+    /// Reports the data before `ack`, acknowledged with ECN-Echo, as marked.
     #[cold]
     fn report_marked_packets(&mut self, now: Instant, ack: u64) {
         if ack == self.una {
@@ -187,7 +187,7 @@ impl Sender {
         let all_acknowledged_before = self.una >= self.end;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
-        // What pacing still held back has arrived after all.
+        // The segment that pacing still held back has arrived after all.
         self.due.retransmission = false;
         self.limited = 0;
         let sample = self.sample_rtt(now, ack);

@@ -124,13 +124,13 @@ impl Sender {
         self.released > most
     }
 
-    /// Whether pacing holds back a retransmission. Neither a mark nor jitter does.
+    /// Returns whether pacing holds back a retransmission. Neither a mark nor jitter does.
     fn is_paced(&mut self, now: Instant) -> bool {
         self.held_until = self.pacer.earliest_departure().filter(|&at| at > now);
         self.held_until.is_some()
     }
 
-    /// Whether pacing, a mark or jitter holds back what the window permits.
+    /// Returns whether pacing, a mark or jitter holds back what the window permits.
     #[inline(always)]
     fn is_held(&mut self, now: Instant) -> bool {
         let earliest = self.pacer.earliest_departure().max(Some(self.marked_until));

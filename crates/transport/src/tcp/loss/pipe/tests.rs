@@ -289,7 +289,7 @@ proptest! {
     }
 }
 
-/// While a lost segment has not been sent again, the sender is not limited by its application.
+/// Until every lost segment has been retransmitted, the application does not limit the sender.
 #[test]
 fn a_loss_is_pending_until_its_last_segment_is_sent_again() {
     let mut recovery = new(true);
