@@ -148,9 +148,9 @@ impl AimdConfig {
     }
 }
 
-/// The initial window of RFC 3390, counted in whole packets as in RFC 5681 section 3.1: 2 to 4,
-/// depending on `packet_size` in bytes. Counted in bytes it would be 2.99 packets for packets that
-/// fill an Ethernet frame.
+/// Returns the initial window of RFC 3390, counted in whole packets as in RFC 5681 section 3.1: 2
+/// to 4, depending on `packet_size` in bytes. Counted in bytes it would be 2.99 packets for packets
+/// that fill an Ethernet frame.
 pub const fn rfc3390_window(packet_size: u32) -> f64 {
     match packet_size {
         0..=1095 => 4.0,
@@ -275,7 +275,7 @@ impl Aimd {
         whole.max(self.decrease.min_ssthresh())
     }
 
-    /// Half of the quantity that the decrease law halves.
+    /// Returns half of the quantity that the decrease law halves.
     fn half(&self, in_flight: u32) -> f64 {
         let factor = self.decrease_factor;
         match self.decrease {

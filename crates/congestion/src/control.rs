@@ -233,7 +233,7 @@ impl Mark {
     }
 }
 
-/// The part of `in_flight` packets that the path has sustained: at most `cwnd`.
+/// Returns the part of `in_flight` packets that the path has sustained: at most `cwnd`.
 ///
 /// FlightSize also counts what selective or duplicate acknowledgements have already reported, and
 /// what was sent on them. After a long recovery it exceeds cwnd, and a fraction of it would not be a

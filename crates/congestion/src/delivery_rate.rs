@@ -249,7 +249,8 @@ impl DeliverySampler {
         }
     }
 
-    /// How far `number` is ahead of `other` in circular arithmetic; negative if it is behind.
+    /// Returns how far `number` is ahead of `other` in circular arithmetic; negative if it is
+    /// behind.
     const fn distance(&self, number: u64, other: u64) -> i64 {
         let distance = number.wrapping_sub(other) << self.unused_bits;
         distance as i64 >> self.unused_bits

@@ -100,7 +100,7 @@ impl Default for VegasParameters {
 }
 
 impl VegasParameters {
-    /// The window with these parameters and `rules`.
+    /// Returns the window with these parameters and `rules`.
     pub const fn window(&self, context: &ControlContext, rules: VegasRules) -> VegasConfig {
         VegasConfig {
             alpha: self.alpha,

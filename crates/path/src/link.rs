@@ -35,7 +35,7 @@ struct Entrance {
 }
 
 impl Entrance {
-    /// Whether an arriving packet is lost.
+    /// Returns whether an arriving packet is lost.
     fn loses(&mut self, now: Instant, size: u32) -> bool {
         if let Some(loss) = &mut self.loss
             && loss.loses_next(size)

@@ -22,7 +22,7 @@ fn ack(seconds: f64) -> Ack {
     }
 }
 
-/// A window of `cwnd` packets that has just been reduced.
+/// Returns a window of `cwnd` packets that has just been reduced.
 fn reduced(cwnd: f64) -> Cubic {
     let mut window = Cubic::new(CubicConfig {
         initial_cwnd: cwnd,

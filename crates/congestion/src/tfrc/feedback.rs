@@ -60,8 +60,8 @@ impl DynamicFeedback {
 }
 
 impl FeedbackSchedule {
-    /// The interval between reports at an arrival rate of `packets` per second; `None` if the
-    /// window counter decides.
+    /// Returns the interval between reports at an arrival rate of `packets` per second, or `None`
+    /// if the window counter decides.
     pub(super) fn interval(self, rtt: Duration, packets: f64) -> Option<Duration> {
         match self {
             Self::WindowCounter => None,
@@ -70,7 +70,7 @@ impl FeedbackSchedule {
         }
     }
 
-    /// The minimum time that a report covers.
+    /// Returns the minimum time that a report covers.
     pub(super) fn window(self, rtt: Duration, packets: f64) -> Duration {
         match self {
             Self::Dynamic(DynamicFeedback {

@@ -91,17 +91,17 @@ impl History {
         }
     }
 
-    /// The loss intervals, newest first.
+    /// Returns the loss intervals, newest first.
     pub(super) fn intervals(&self) -> impl ExactSizeIterator<Item = &LossInterval> {
         self.intervals.iter()
     }
 
-    /// The last sequence number that belongs to an interval.
+    /// Returns the last sequence number that belongs to an interval.
     pub(super) const fn settled(&self) -> u64 {
         self.next - 1
     }
 
-    /// Whether a packet with data arrived before the first loss.
+    /// Returns whether a packet with data arrived before the first loss.
     pub(super) const fn has_data(&self) -> bool {
         self.has_data
     }

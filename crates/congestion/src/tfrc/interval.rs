@@ -61,7 +61,7 @@ impl LossInterval {
         }
     }
 
-    /// Whether TFRC-SP counts every loss in it.
+    /// Returns whether TFRC-SP counts every loss in it.
     fn is_short(&self) -> bool {
         self.losses > 0 && self.quarters <= SHORT_QUARTERS
     }
@@ -119,7 +119,7 @@ fn mean(intervals: &[(f64, f64)], df: f64, includes_current: bool) -> Option<f64
     }
 }
 
-/// The mean of I_1 to I_n.
+/// Returns the mean of I_1 to I_n.
 fn without_current(older: &[(f64, f64)]) -> f64 {
     let (total, weights) = older
         .iter()

@@ -19,12 +19,12 @@ impl ReceiveSet {
         Self(VecDeque::from([(now, f64::INFINITY)]))
     }
 
-    /// The greatest rate, in bytes per second.
+    /// Returns the greatest rate, in bytes per second.
     pub(super) fn max(&self) -> f64 {
         self.0.front().map_or(0.0, |&(_, rate)| rate)
     }
 
-    /// The latest rate.
+    /// Returns the latest rate.
     pub(super) fn latest(&self) -> f64 {
         self.0.back().map_or(0.0, |&(_, rate)| rate)
     }

@@ -192,8 +192,8 @@ impl Sender {
         }
     }
 
-    /// Whether nothing more may leave before the first report or the first expiration of the
-    /// nofeedback timer.
+    /// Returns whether nothing more may leave before the first report or the first expiration of
+    /// the nofeedback timer.
     fn has_sent_first_flight(&self) -> bool {
         self.awaits_first_report()
             && self.quick_start.is_none()
@@ -201,8 +201,8 @@ impl Sender {
             && self.sizes.sent() >= UNREPORTED_WINDOWS * self.initial_window()
     }
 
-    /// Whether there has been neither a report nor an expiration of the nofeedback timer that
-    /// counts.
+    /// Returns whether there has been neither a report nor an expiration of the nofeedback timer
+    /// that counts.
     const fn awaits_first_report(&self) -> bool {
         self.reports == 0 && self.timeouts == 0
     }
@@ -302,9 +302,9 @@ impl Sender {
         self.set_timer(now);
     }
 
-    /// Whether X stays the rate approved by Quick-Start after this report. Congestion, or the end
-    /// of the Validation Phase, returns to the rate of section 4.3 (RFC 5634 sections 3.2.4 and
-    /// 3.2.5).
+    /// Returns whether X stays the rate approved by Quick-Start after this report. Congestion, or
+    /// the end of the Validation Phase, returns to the rate of section 4.3 (RFC 5634 sections 3.2.4
+    /// and 3.2.5).
     fn keeps_approved_rate(&mut self, now: Instant, report: &Feedback, loss_event: bool) -> bool {
         let Some(quick_start) = &mut self.quick_start else {
             return false;
@@ -367,7 +367,7 @@ impl Sender {
         }
     }
 
-    /// The fraction of a round-trip time that a report at `now` represents in the averages.
+    /// Returns the fraction of a round-trip time that a report at `now` represents in the averages.
     fn share_of_round_trip(&self, now: Instant) -> f64 {
         match (self.config.smoothing, self.reported_at, self.rtt) {
             (Smoothing::PerRoundTrip, Some(last), Some(rtt)) => {
@@ -449,8 +449,8 @@ impl Sender {
         self.set_timer(now);
     }
 
-    /// Whether the sender has been idle and its rate is no higher than the rate after an idle
-    /// period.
+    /// Returns whether the sender has been idle and its rate is no higher than the rate after an
+    /// idle period.
     fn is_idle_and_slow(&self) -> bool {
         if self.sent_since_timer {
             return false;

@@ -101,7 +101,7 @@ impl<P: Packet> FqCoDel<P> {
         }
     }
 
-    /// The queue of a flow.
+    /// Returns the queue of a flow.
     fn bucket(&self, flow: u64) -> u32 {
         let hash = XxHash3_64::oneshot_with_seed(self.salt, &flow.to_le_bytes());
         (hash % u64::from(self.config.flows)) as u32

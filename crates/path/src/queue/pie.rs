@@ -162,7 +162,7 @@ impl<P: Packet, R: Rng> Pie<P, R> {
         self.burst_allowance -= self.config.update;
     }
 
-    /// Whether to drop or mark the arriving packet (RFC 8033 section 4.1).
+    /// Returns whether to drop or mark the arriving packet (RFC 8033 section 4.1).
     fn drop_early(&mut self) -> bool {
         let is_short = |delay| delay * 2 < self.config.target;
         let probability = self.drop_probability;

@@ -60,7 +60,7 @@ impl<P: Packet + Send + 'static> Weighted<P> {
     }
 }
 
-/// The index, out of `count`, of the sub-queue that serves a class.
+/// Returns the index, out of `count`, of the sub-queue that serves a class.
 fn index_of(class: u8, count: usize) -> usize {
     usize::from(class).min(count - 1)
 }

@@ -56,13 +56,13 @@ impl ReceiveWindow {
         if max < MAX_WINDOW { max } else { MAX_WINDOW }
     }
 
-    /// The smallest window scale shift with which [`ReceiveWindow::max`] can be announced.
+    /// Returns the smallest window scale shift with which [`ReceiveWindow::max`] can be announced.
     pub(super) fn shift(self) -> u8 {
         let fits = |shift: &u8| self.max() >> shift <= u32::from(u16::MAX);
         (0..MAX_WINDOW_SHIFT).find(fits).unwrap_or(MAX_WINDOW_SHIFT)
     }
 
-    /// The window at the start of a connection.
+    /// Returns the window at the start of a connection.
     pub(super) fn initial(self) -> u32 {
         match self {
             Self::Fixed(_) => self.max(),
@@ -72,13 +72,13 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window at the start of a connection, as encoded in the header.
+    /// Returns the window at the start of a connection, as encoded in the header.
     pub(super) fn field(self, shift: u8) -> u16 {
         u16::try_from(self.initial() >> shift).unwrap_or(u16::MAX)
     }
 
-    /// What adjusts the window of a connection, if anything does. The connection is established at
-    /// `now`, `rtt` after the SYN-ACK, and has segments of `segment` bytes.
+    /// Returns what adjusts the window of a connection, if anything does. The connection is
+    /// established at `now`, `rtt` after the SYN-ACK, and has segments of `segment` bytes.
     pub(super) fn right_sizing(
         self,
         now: Instant,
@@ -145,9 +145,9 @@ impl RightSizing {
         adjusted
     }
 
-    /// The window for a sender of which a round trip has delivered `delivered` bytes. Twice as much
-    /// leaves room while a loss is repaired. A sender in slow start, which doubles its rate, gets
-    /// more by the growth since the last round trip.
+    /// Returns the window for a sender of which a round trip has delivered `delivered` bytes. Twice
+    /// as much leaves room while a loss is repaired. A sender in slow start, which doubles its
+    /// rate, gets more by the growth since the last round trip.
     fn window_for(&mut self, delivered: u64) -> u32 {
         let most = u64::from(self.most);
         if delivered <= most {

@@ -327,18 +327,18 @@ impl Connection {
         }
     }
 
-    /// The window to announce, as encoded in the header.
+    /// Returns the window to announce, as encoded in the header.
     #[inline(always)]
     fn window_field(&self, shift: u8) -> u16 {
         u16::try_from(self.window >> shift).unwrap_or(u16::MAX)
     }
 
-    /// Whether there is anything to SACK.
+    /// Returns whether there is anything to SACK.
     const fn has_news(&self) -> bool {
         !self.recent.is_empty()
     }
 
-    /// The out-of-order range that contains `offset`.
+    /// Returns the out-of-order range that contains `offset`.
     fn range_of(&self, offset: u64) -> Option<Range> {
         let beyond = self.received.beyond();
         let index = beyond.partition_point(|range| range.end <= offset);

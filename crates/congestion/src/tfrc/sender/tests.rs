@@ -23,7 +23,7 @@ impl Bench {
         }
     }
 
-    /// A sender in slow start, after its first packet and first report.
+    /// Creates a sender in slow start, after its first packet and first report.
     fn started(config: Config) -> Self {
         let mut bench = Self::new(config);
         bench.send();

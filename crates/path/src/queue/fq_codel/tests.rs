@@ -22,7 +22,7 @@ fn offer(queue: &mut FqCoDel<Parcel>, flow: u32, size: u32, count: u32) {
     }
 }
 
-/// The flows of the next packets.
+/// Returns the flows of the next packets.
 fn served(queue: &mut FqCoDel<Parcel>, count: usize) -> Vec<u64> {
     std::iter::from_fn(|| queue.dequeue(NOW))
         .take(count)

@@ -57,9 +57,9 @@ impl Pipe {
         self.high_data = at.max;
     }
 
-    /// Whether to retransmit the first unacknowledged segment again, because the retransmission by
-    /// an earlier recovery is lost: enough of what was sent after it has arrived. So are the others
-    /// that are unacknowledged.
+    /// Returns whether to retransmit the first unacknowledged segment again, because the
+    /// retransmission by an earlier recovery is lost: enough of what was sent after it has arrived.
+    /// So are the others that are unacknowledged.
     fn repeats(&mut self, at: Position, board: &Scoreboard) -> bool {
         let lost_below = board.lost_below(at.smss);
         let is_lost = |sent: &mut Retransmitted| at.una < sent.end && sent.high_data < lost_below;

@@ -96,7 +96,7 @@ pub struct Sender {
     counters: Counters,
 }
 
-/// What the log must record for a recovery and a control.
+/// Returns what the log must record for a recovery and a control.
 fn keeps(recovery: RecoveryAlgorithm, interests: Interests) -> Keeps {
     let keeps = recovery.keeps();
     Keeps {
@@ -378,7 +378,7 @@ impl Sender {
         (self.control.cwnd() * self.smss as i64 as f64) as i64
     }
 
-    /// The byte up to which cwnd, as inflated or deflated by a recovery, permits sending.
+    /// Returns the byte up to which cwnd, as inflated or deflated by a recovery, permits sending.
     #[inline(always)]
     fn cwnd_end(&self) -> u64 {
         let usable = self.cwnd().saturating_add(self.loss.inflation(self.nxt));

@@ -36,8 +36,8 @@ impl Sender {
             .then(|| self.segment(self.nxt, Flags::ACK, Payload::EMPTY, TcpOptions::default()))
     }
 
-    /// The first byte and data length of a retransmission due regardless of the window, or of a
-    /// segment permitted by a pipe-based recovery. Separate from the common path to keep that
+    /// Returns the first byte and data length of a retransmission due regardless of the window, or
+    /// of a segment permitted by a pipe-based recovery. Separate from the common path to keep that
     /// short.
     #[cold]
     fn next_of_recovery(&mut self, now: Instant) -> Option<(u64, u64)> {
@@ -58,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// The data length of the next segment; zero for a FIN alone.
+    /// Returns the data length of the next segment; zero for a FIN alone.
     #[inline(always)]
     fn sendable(&mut self, now: Instant) -> Option<u64> {
         let mut hole = u64::MAX;
@@ -110,8 +110,9 @@ impl Sender {
         Some(length)
     }
 
-    /// Whether the last acknowledgement of a recovery has released as many segments as it may.
-    /// Counts one more otherwise. Jitter releases what accumulated without a limit, as in ns-2.
+    /// Returns whether the last acknowledgement of a recovery has released as many segments as it
+    /// may. Counts one more otherwise. Jitter releases what accumulated without a limit, as in
+    /// ns-2.
     #[cold]
     fn exceeds_recovery_burst(&mut self) -> bool {
         let Some(most) = self.config.recovery_burst else {
@@ -138,7 +139,7 @@ impl Sender {
         self.held_until.is_some() || self.jitter.holds(now)
     }
 
-    /// The first byte and data length of the next segment of a pipe-based recovery.
+    /// Returns the first byte and data length of the next segment of a pipe-based recovery.
     fn sendable_by_pipe(&mut self, now: Instant) -> Option<(u64, u64)> {
         let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
         if !self.loss.has_room(cwnd, self.smss) || self.is_held(now) {
@@ -154,7 +155,7 @@ impl Sender {
         Some((segment.start, data))
     }
 
-    /// The new data that could be sent: a full segment, the last one, or a FIN alone.
+    /// Returns the new data that could be sent: a full segment, the last one, or a FIN alone.
     fn fresh(&self) -> u64 {
         let Some(remaining) = self.end.checked_sub(self.max) else {
             return 0;

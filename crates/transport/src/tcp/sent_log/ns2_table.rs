@@ -28,7 +28,7 @@ impl VegasTable {
         (self.first + ahead) % self.places.len()
     }
 
-    /// What the segment with `ahead` outstanding segments before it is taken for.
+    /// Returns what the segment with `ahead` outstanding segments before it is taken for.
     pub(super) fn of(&self, ahead: usize) -> Option<SentSegment> {
         self.places.get(self.place(ahead)).copied().flatten()
     }

@@ -24,7 +24,7 @@ const fn at(una: u64, max: u64) -> Position {
     }
 }
 
-/// The bytes of segments `first..=last`, counted from 1.
+/// Returns the bytes of segments `first..=last`, counted from 1.
 const fn segments(first: u64, last: u64) -> Range {
     Range {
         start: (first - 1) * SMSS + 1,
@@ -179,7 +179,7 @@ fn what_a_recovery_sent_again_above_its_end_the_next_does_not_repeat() {
     );
 }
 
-/// The state after a timeout with segments 2 to 4 of 10 SACKed.
+/// Returns the state after a timeout with segments 2 to 4 of 10 SACKed.
 fn timed_out(keeps_sacks: bool) -> Sack {
     let mut recovery = new(keeps_sacks);
     duplicate(&mut recovery, &[segments(2, 4)]);
