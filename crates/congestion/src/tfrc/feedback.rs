@@ -51,7 +51,7 @@ impl DynamicFeedback {
         }
     }
 
-    /// N, at an arrival rate of `packets` per second.
+    /// Returns N, at an arrival rate of `packets` per second.
     fn reports(&self, rtt: Duration, packets: f64) -> u64 {
         let rtt = rtt.as_secs_f64();
         let wanted = (rtt / self.rtt_ref.as_secs_f64().max(1e-9)).round();

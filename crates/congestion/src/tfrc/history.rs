@@ -114,7 +114,7 @@ impl History {
         }
     }
 
-    /// p.
+    /// Returns p.
     pub(super) fn loss_event_rate(&self) -> f64 {
         self.averaging.loss_event_rate(self.intervals.iter())
     }

@@ -33,7 +33,7 @@ impl Pacing {
         self.nominal(now, pace).max(sent + pace.min_interval)
     }
 
-    /// t_(i+1), but no older than the credit permits.
+    /// Returns t_(i+1), but no older than the credit permits.
     fn nominal(&self, now: Instant, pace: Pace) -> Instant {
         match self.last {
             None => now,

@@ -46,7 +46,7 @@ impl SegmentSizes {
         self.sums[0].1 as f64 * self.mean()
     }
 
-    /// s in bytes; at least 1, and 1 before anything was sent.
+    /// Returns s in bytes; at least 1, and 1 before anything was sent.
     pub(super) fn mean(&self) -> f64 {
         if let Some(bytes) = self.fixed {
             return f64::from(bytes.max(1));

@@ -377,7 +377,7 @@ impl Sender {
         }
     }
 
-    /// The first half of step 4: recv_limit.
+    /// Returns recv_limit, after taking in the receive rate: the first half of step 4.
     fn take_in_receive_rate(&mut self, now: Instant, report: &Feedback, loss_event: bool) -> f64 {
         let rtt = self.rtt().unwrap_or_default();
         let was_limited = self.limited.on_feedback(report.sent_at, rtt);
@@ -400,7 +400,7 @@ impl Sender {
         2.0 * set.max()
     }
 
-    /// The second half of step 4: X.
+    /// Updates X, the second half of step 4.
     fn update_rate(&mut self, now: Instant, recv_limit: f64, first_rtt: bool) {
         let rtt = self.rtt().unwrap_or_default();
         let x = self.x();
@@ -509,7 +509,8 @@ impl Sender {
         self.update_rate(now, 2.0 * receive_rate, false);
     }
 
-    /// 2 s at first (section 4.2), then max(4 R, 2 s / X) (step 2 of section 4.4).
+    /// Sets the nofeedback timer: to 2 s at first (section 4.2), then to max(4 R, 2 s / X) (step 2
+    /// of section 4.4).
     fn set_timer(&mut self, now: Instant) {
         let two_packets = Duration::from_secs_f64(2.0 * self.sizes.mean() / self.x());
         let after = if self.awaits_first_report() {
@@ -521,14 +522,14 @@ impl Sender {
         self.sent_since_timer = false;
     }
 
-    /// X before the reduction of section 4.5; s per second while nothing is known.
+    /// Returns X before the reduction of section 4.5; s per second while nothing is known.
     fn x(&self) -> f64 {
         self.x
             .unwrap_or_else(|| self.cap(self.initial_rate()))
             .max(self.least_rate())
     }
 
-    /// X_inst; never more than an approved rate in use (RFC 5634 section 2.3.1).
+    /// Returns X_inst; never more than an approved rate in use (RFC 5634 section 2.3.1).
     fn x_inst(&self) -> f64 {
         let approved = self.quick_start.map_or(f64::INFINITY, |used| used.rate);
         (self.x() * self.slowdown)
@@ -536,7 +537,7 @@ impl Sender {
             .max(self.least_rate())
     }
 
-    /// initial_rate (section 4.2); one packet per second before the first round-trip time.
+    /// Returns initial_rate (section 4.2); one packet per second before the first round-trip time.
     fn initial_rate(&self) -> f64 {
         let Some(rtt) = self.rtt else {
             return self.sizes.mean();
@@ -544,7 +545,7 @@ impl Sender {
         self.initial_window() / rtt
     }
 
-    /// W_init, in bytes.
+    /// Returns W_init, in bytes.
     fn initial_window(&self) -> f64 {
         let s = self.sizes.largest();
         match self.config.initial_window {
@@ -553,7 +554,7 @@ impl Sender {
         }
     }
 
-    /// X_Bps; infinite before the first loss.
+    /// Returns X_Bps; infinite before the first loss.
     fn x_equation(&self) -> f64 {
         let s = self.sizes.mean();
         let rtt = self.rtt.unwrap_or_default();
@@ -566,7 +567,7 @@ impl Sender {
         }
     }
 
-    /// s / t_mbi: one packet per 64 seconds.
+    /// Returns s / t_mbi: one packet per 64 seconds.
     fn least_rate(&self) -> f64 {
         self.sizes.mean() / T_MBI
     }

@@ -10,7 +10,8 @@ fn window(cwnd: f64, ssthresh: f64) -> Vegas {
     })
 }
 
-/// A round in which every packet of a full window is acknowledged after `rtt_ms` and replaced.
+/// Simulates a round in which every packet of a full window is acknowledged after `rtt_ms` and
+/// replaced.
 fn round(window: &mut Vegas, now: &mut Instant, rtt_ms: u64) {
     let rtt = Duration::from_millis(rtt_ms);
     let sent_at = *now;

@@ -171,7 +171,7 @@ impl<H: Copy> Topology<H> {
 mod tests {
     use super::*;
 
-    /// Links from a to b and c, and from both to d. A link's hop is ten times its index.
+    /// Creates links from a to b and c, and from both to d. A link's hop is ten times its index.
     fn diamond() -> Topology<u32> {
         let nodes = ["a", "b", "c", "d"].map(str::to_owned);
         let mut topology = Topology::new(nodes.to_vec(), 99);

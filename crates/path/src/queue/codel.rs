@@ -28,7 +28,7 @@ pub struct CoDelConfig {
 }
 
 impl Default for CoDelConfig {
-    /// The values of RFC 8289 section 4.5, for the open Internet, without marking.
+    /// Returns the values of RFC 8289 section 4.5, for the open Internet, without marking.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(5),

@@ -40,7 +40,7 @@ pub struct FqCoDelConfig {
 }
 
 impl Default for FqCoDelConfig {
-    /// Linux's values (RFC 8290 section 5.2), including marking.
+    /// Returns Linux's values (RFC 8290 section 5.2), including marking.
     fn default() -> Self {
         Self {
             codel: CoDelConfig {

@@ -108,7 +108,7 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
         self.queues.iter().map(|sub| sub.queue.bytes()).sum()
     }
 
-    /// The names are those of the sub-queues, prefixed with `queues[0].` and so on.
+    /// Passes the values of the sub-queues, whose names are prefixed with `queues[0].` and so on.
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         for (index, sub) in self.queues.iter().enumerate() {
             sub.queue.inner_values(&mut |name, value| {

@@ -91,7 +91,7 @@ mod tests {
 
     const DELAY: Duration = Duration::from_millis(20);
 
-    /// Returns the arrival times in ms of packets of these sizes that are all there at the
+    /// Returns the arrival times, in ms, of packets of these sizes that are all queued at the
     /// beginning.
     fn arrivals(milliseconds: &[u32], sizes: &[u32]) -> Vec<f64> {
         let random = Random::seed_from_u64(0);
@@ -111,7 +111,7 @@ mod tests {
         found
     }
 
-    /// Within the microsecond of an opportunity.
+    /// Asserts that times lie within the microsecond of an opportunity.
     fn assert_at(found: &[f64], wanted: &[f64]) {
         assert_eq!(found.len(), wanted.len());
         for (found, wanted) in found.iter().zip(wanted) {

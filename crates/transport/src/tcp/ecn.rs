@@ -106,7 +106,7 @@ pub(super) struct ReceiverEcn {
 }
 
 impl ReceiverEcn {
-    /// The state after a SYN with these flags, if the configuration permits `usage`.
+    /// Returns the state after a SYN with these flags, if the configuration permits `usage`.
     pub(super) fn accept(usage: EcnUse, syn: Flags) -> Self {
         let refused = usage == EcnUse::Rfc3168 && !syn.contains(ECE_CWR);
         Self {

@@ -41,9 +41,9 @@ pub enum ReceiveWindow {
 }
 
 impl Default for ReceiveWindow {
-    /// Autotuned, with a maximum of 32 MiB: Linux's `tcp_rmem[2]` since version 6.16 on a machine
-    /// with enough memory (`Documentation/networking/ip-sysctl.rst`). There it limits the buffer,
-    /// here the window.
+    /// Returns an autotuned window with a maximum of 32 MiB: Linux's `tcp_rmem[2]` since version
+    /// 6.16 on a machine with enough memory (`Documentation/networking/ip-sysctl.rst`). There it
+    /// limits the buffer, here the window.
     fn default() -> Self {
         Self::Autotuned { max: 32 << 20 }
     }
@@ -125,7 +125,8 @@ pub(super) struct RightSizing {
 }
 
 impl RightSizing {
-    /// Everything before `next` has been delivered. Returns the window, given the present one.
+    /// Returns the new window, given the current one, once everything before `next` has been
+    /// delivered.
     #[inline(always)]
     pub(super) fn on_delivered(&mut self, now: Instant, next: u64, window: u32) -> u32 {
         let fills_window = next - self.opened_from >= u64::from(self.opened);
@@ -145,7 +146,7 @@ impl RightSizing {
         adjusted
     }
 
-    /// Returns the window for a sender of which a round trip has delivered `delivered` bytes. Twice
+    /// Returns the window for a sender that had `delivered` bytes delivered in a round trip. Twice
     /// as much leaves room while a loss is repaired. A sender in slow start, which doubles its
     /// rate, gets more by the growth since the last round trip.
     fn window_for(&mut self, delivered: u64) -> u32 {

@@ -525,7 +525,8 @@ mod tests {
             }
         }
 
-        /// Returns the data bytes of segments whose every byte has been reported as received.
+        /// Returns the number of data bytes of segments of which every byte has been reported as
+        /// received.
         fn expected(&self) -> u64 {
             let whole = self.starts.windows(2).filter(|ends| {
                 self.told[ends[0] as usize..ends[1] as usize]

@@ -32,8 +32,8 @@ impl SequenceSpace {
         near.checked_add_signed(distance as i64)
     }
 
-    /// Returns the bytes of a SACK block, if they lie between `una` and `max`; otherwise `None`,
-    /// because a peer cannot have received what was never sent.
+    /// Returns the byte range of a SACK block, if it lies between `una` and `max`; otherwise
+    /// `None`, because a peer cannot have received what was never sent.
     pub(super) fn block(self, block: &SackBlock, una: u64, max: u64) -> Option<Range> {
         let start = self.offset(block.left, una)?;
         let end = self.offset(block.right, una)?;

@@ -43,7 +43,7 @@ impl Timer {
         self.wake
     }
 
-    /// Returns whether the timer has fired by `now`; it is then off.
+    /// Returns whether the timer has fired by `now`, and turns it off if so.
     pub(super) fn fired(&mut self, now: Instant) -> bool {
         match (self.due, self.wake) {
             (Some(due), _) if due <= now => {

@@ -207,7 +207,7 @@ impl Segment {
         MIN_HEADER + self.options.encoded_len()
     }
 
-    /// Returns the length of the segment without IP, in bytes: header and data.
+    /// Returns the encoded length in bytes, without IP: header and data.
     pub fn encoded_len(&self) -> usize {
         self.header_len() + self.payload.len()
     }
@@ -327,7 +327,7 @@ impl Segment {
     }
 }
 
-/// a - b in one's complement, with end-around borrow (RFC 1071).
+/// Returns a - b in one's complement, with end-around borrow (RFC 1071).
 const fn ones_complement_sub(a: u16, b: u16) -> u16 {
     let (difference, borrows) = a.overflowing_sub(b);
     difference - borrows as u16

@@ -72,7 +72,7 @@ impl Flags {
     /// How many control bits there are.
     pub const COUNT: u32 = 9;
 
-    /// Creates the flags in the low [`Flags::COUNT`] bits of `bits`, FIN lowest; the other bits are
+    /// Creates flags from the low [`Flags::COUNT`] bits of `bits`, FIN lowest; the other bits are
     /// ignored.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits & ((1 << Self::COUNT) - 1))
@@ -88,7 +88,7 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// Creates the bits of both.
+    /// Returns the flags that are set in either.
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -110,7 +110,7 @@ pub struct TcpOptions {
 }
 
 impl TcpOptions {
-    /// Returns whether there are none.
+    /// Returns whether there are no options.
     pub const fn is_empty(&self) -> bool {
         self.mss.is_none()
             && self.window_scale.is_none()

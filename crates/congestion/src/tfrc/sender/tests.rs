@@ -50,7 +50,7 @@ impl Bench {
         self.sender.on_sent(self.now, SIZE);
     }
 
-    /// A report on a packet that left `age` ms ago.
+    /// Delivers a report on a packet that left `age` ms ago.
     fn report_on(&mut self, age: u64, receive_rate: f64, p: f64) {
         let feedback = Feedback {
             sent_at: self.now - MS * age,

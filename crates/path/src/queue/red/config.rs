@@ -134,7 +134,7 @@ pub struct AdaptiveRed {
 }
 
 impl Default for AdaptiveRed {
-    /// The values of the paper and of ns-2.
+    /// Returns the values of the paper and of ns-2.
     fn default() -> Self {
         Self {
             interval: Duration::from_millis(500),

@@ -67,7 +67,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Returns whether the call of [`LossRecovery::on_progress`] can be skipped.
+    /// Returns whether the call to [`LossRecovery::on_progress`] can be skipped.
     pub(super) const fn is_quiet(&self) -> bool {
         self.is_quiet
     }
@@ -192,7 +192,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Returns what follows from what the detection found outside of a recovery.
+    /// Returns the response to what the detection found outside of a recovery.
     fn answer(&mut self, found: Found, at: Position) -> OnDuplicate {
         match found {
             Found::Nothing => OnDuplicate::Wait,

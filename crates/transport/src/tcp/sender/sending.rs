@@ -111,7 +111,7 @@ impl Sender {
     }
 
     /// Returns whether the last acknowledgement of a recovery has released as many segments as it
-    /// may. Counts one more otherwise. Jitter releases what accumulated without a limit, as in
+    /// may, and counts one more otherwise. Jitter releases what accumulated without a limit, as in
     /// ns-2.
     #[cold]
     fn exceeds_recovery_burst(&mut self) -> bool {
@@ -249,7 +249,8 @@ impl Sender {
         }
     }
 
-    /// CheckIfAppLimited (see [`skywave_congestion::DeliverySampler::mark_application_limited`]).
+    /// Returns whether the sender is limited by the application: CheckIfAppLimited (see
+    /// [`skywave_congestion::DeliverySampler::mark_application_limited`]).
     fn is_application_limited(&self) -> bool {
         if self.state != State::Established || self.max < self.end {
             return false;

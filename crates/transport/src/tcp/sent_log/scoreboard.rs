@@ -24,7 +24,7 @@ impl Scoreboard {
         }
     }
 
-    /// Update (): adds the blocks' bytes between `una` and `max`. Returns whether any of them is
+    /// Adds the blocks' bytes between `una` and `max`: Update (). Returns whether any of them is
     /// new.
     pub(in crate::tcp) fn update(
         &mut self,
@@ -119,8 +119,8 @@ impl Scoreboard {
             .map_or(from, |range| range.end)
     }
 
-    /// IsLost () of RFC 6675 for all bytes at once. UnSACKed bytes below this offset are lost:
-    /// above it, three separate ranges or more than two segments have been SACKed.
+    /// Returns the offset below which unSACKed bytes are lost, since three separate ranges or more
+    /// than two segments above it have been SACKed: IsLost () of RFC 6675 for all bytes at once.
     pub(in crate::tcp) fn lost_below(&self, smss: u64) -> u64 {
         let mut bytes = 0;
         for (above, range) in self.sacked().iter().rev().enumerate() {
@@ -134,8 +134,8 @@ impl Scoreboard {
         0
     }
 
-    /// SetPipe () of RFC 6675: bytes between `una` and `max` assumed in flight. An unSACKed byte
-    /// counts once unless it is lost, and once more if it is below `retransmitted`.
+    /// Returns the bytes between `una` and `max` assumed in flight: SetPipe () of RFC 6675. An
+    /// unSACKed byte counts once unless it is lost, and once more if it is below `retransmitted`.
     pub(in crate::tcp) fn pipe(&self, una: u64, max: u64, retransmitted: u64, smss: u64) -> u64 {
         let unsacked_before = |end: u64| {
             let end = end.clamp(una, max);

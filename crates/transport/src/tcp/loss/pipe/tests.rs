@@ -24,7 +24,7 @@ const fn at(una: u64, max: u64) -> Position {
     }
 }
 
-/// Returns the bytes of segments `first..=last`, counted from 1.
+/// Returns the byte range of segments `first..=last`, counted from 1.
 const fn segments(first: u64, last: u64) -> Range {
     Range {
         start: (first - 1) * SMSS + 1,
