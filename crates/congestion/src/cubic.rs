@@ -91,7 +91,7 @@ impl ControlKind for CubicParameters {
         Ok(())
     }
 
-    /// Systems whose default CUBIC is use SACK with it (RFC 9438 section 1).
+    /// Asks for SACK, as the systems whose default is CUBIC use it (RFC 9438 section 1).
     fn wants(&self) -> Wants {
         Wants::default().with_sack()
     }

@@ -84,7 +84,7 @@ impl Driver {
     }
 }
 
-/// The driver's work, which comes in turns.
+/// The driver's work, done in turns.
 struct Turns<'a> {
     driver: &'a Driver,
     capture: Option<Capture>,

@@ -121,7 +121,7 @@ fn two_ways() -> Network {
     Network::new(&nodes, &links, &hosts, &Registry::default(), 1).expect("they can be emulated")
 }
 
-/// Returns the links that packets have come to so far.
+/// Returns the links that packets have entered so far.
 fn used(network: &mut Network) -> Vec<String> {
     let totals = network.totals().into_iter();
     totals

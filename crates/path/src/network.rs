@@ -36,7 +36,7 @@ pub trait Routed: Packet {
 
 /// An observer of packets on links, which takes those that are dropped.
 pub trait NetworkObserver<P> {
-    /// Reports a packet that comes to the sending end of a link.
+    /// Reports a packet that arrives at the sending end of a link.
     fn enters(&mut self, link: u32, packet: &mut P);
 
     /// Reports a packet that has reached the far end of a link.

@@ -232,7 +232,7 @@ mod tests {
             arrivals(trace(&steps), &[0, 0, 55]),
             [ms(155), ms(165), ms(175)]
         );
-        // What arrives meanwhile begins afterwards.
+        // Packets that arrive in the meantime begin afterwards.
         assert_eq!(arrivals(trace(&steps), &[6, 7]), [ms(160), ms(170)]);
     }
 

@@ -1,12 +1,12 @@
-//! The generator of random numbers.
+//! The random number generator.
 
 use core::convert::Infallible;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{SeedableRng, TryRng};
 
-/// A seeded generator of random numbers, for simulations and for an endpoint's random choices. Not
-/// for cryptographic keys.
+/// A seeded random number generator, for simulations and for an endpoint's random choices. Not for
+/// cryptographic keys.
 ///
 /// The same seed gives the same numbers on every machine and in every version of this crate: results
 /// of scenarios depend on them. The algorithm is xoshiro256++ of Blackman and Vigna ("Scrambled

@@ -348,7 +348,7 @@ impl Sender {
             .max(self.note_least_rtt(time) / 2)
     }
 
-    /// Steps 1 and 2, and section 4.5.
+    /// Updates the round-trip time as in steps 1 and 2, and as in section 4.5.
     fn sample_rtt(&mut self, now: Instant, sample: f64) {
         let share = self.share_of_round_trip(now);
         let average = |mean: f64, weight: f64, sample: f64| {

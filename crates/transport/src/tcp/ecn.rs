@@ -90,7 +90,7 @@ impl SenderEcn {
     }
 
     /// Records a reduction of the window for a mark or a loss: marks of data sent before `max` are
-    /// answered, and the peer is told (section 6.1.2).
+    /// answered, and the peer is informed (section 6.1.2).
     pub(super) fn on_reduced(&mut self, max: u64) {
         self.answered_until = max + 1;
         self.cwr = true;

@@ -22,7 +22,7 @@ const DELAY: Duration = Duration::from_millis(20);
 const REPEAT: Duration = Duration::from_millis(300);
 const HELLO: u8 = 1;
 const REPLY: u8 = 2;
-/// The datagram with which an end closes.
+/// The kind of the datagram that an end sends when it closes.
 const BYE: u8 = 3;
 /// Data after which the receiver's layer fails.
 const FORGED: &[u8] = b"forged";

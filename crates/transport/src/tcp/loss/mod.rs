@@ -1,5 +1,5 @@
 //! Loss detection and recovery: what acknowledgements say about losses, what to retransmit, and how
-//! much the window may open meanwhile.
+//! much the window may open in the meantime.
 //!
 //! A [`Detection`] decides when data is lost, a [`Recovery`] what to do about it. Both see the
 //! sender's [`SentLog`]. [`LossRecovery`] combines them: what the detection finds begins a recovery,

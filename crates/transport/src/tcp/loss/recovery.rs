@@ -7,7 +7,7 @@ use crate::tcp::reassembly::Range;
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// Decides what to retransmit, and how much may leave meanwhile.
+/// Decides what to retransmit, and how much may leave in the meantime.
 ///
 /// All sizes are in bytes; all positions are offsets.
 pub(in crate::tcp) trait Recovery: fmt::Debug + Send {

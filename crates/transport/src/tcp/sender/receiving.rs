@@ -379,7 +379,7 @@ impl Sender {
         });
     }
 
-    /// Reports a loss: the control reduces the window, and the peer is told (CWR).
+    /// Reports a loss: the control reduces the window, and CWR informs the peer.
     fn report_loss(&mut self, now: Instant, is_repeated: bool) {
         self.ecn.on_reduced(self.max);
         let lost = self.loss.lost(self.position());
