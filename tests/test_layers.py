@@ -30,8 +30,7 @@ LAYERS = [
     {"python", "fuzz"},
 ]
 
-# Circles that are there: the file that the program begins with, the modules, and why they have not
-# been taken apart.
+# Known cycles: the root file of the program, the modules, and why they have not been broken up.
 KNOWN: dict[tuple[str, frozenset[str]], str] = {}
 
 Module = tuple[str, ...]  # the path of a module inside its crate; () is the crate's root
@@ -47,7 +46,7 @@ FOLDERS = folders()
 
 
 def programs() -> list[str]:
-    """The file that each library, program, test, example and benchmark begins with."""
+    """The root file of each library, program, test, example and benchmark."""
     roots = ["src/lib.rs", "src/main.rs", "fuzz_targets/*.rs"]
     for kind in ("tests", "examples", "benches"):
         roots += [f"{kind}/*.rs", f"{kind}/*/main.rs"]
@@ -170,9 +169,9 @@ def item_end(text: str, start: int) -> int:
 
 
 def read_modules(root: Path) -> dict[Module, str]:
-    """The code of each module of a library or program that begins with `root`.
+    """The code of each module of the library or program whose root file is `root`.
 
-    But for what is compiled for tests only.
+    Code that is compiled for tests only is left out.
     """
     modules: dict[Module, str] = {}
 

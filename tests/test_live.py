@@ -237,7 +237,7 @@ def test_a_signal_keeps_the_runs_that_are_whole(
 @needs_root
 @pytest.mark.parametrize(("run", "at"), [(1, 0.3), (1, 1.0), (2, 0.3)])
 def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
-    """An interrupt ends it, and a run counts if that comes when its time is over."""
+    """An interrupt ends the comparison; the run counts if its time is over by then."""
 
     def interrupt(what: str, fraction: float) -> None:
         if what == f"run {run} of 3, in real time" and fraction >= at:

@@ -169,11 +169,11 @@ class Control:
         """
 
     def on_packets_marked(self, marked: MarkedPackets) -> None:
-        """Handle marks, as many as an acknowledgement reports. Called only if a class defines it.
+        """Handle the marks that an acknowledgement reports. Called only if a class defines it.
 
         Unlike ``on_mark``, it is called each time, before ``on_ack`` and the ``on_mark`` that it
-        may cause. DCCP tells each marked packet, once. TCP's receivers repeat a mark until the
-        sender answers (RFC 3168 section 6.1.3); what they acknowledge meanwhile counts as marked.
+        may cause. DCCP reports each marked packet once. TCP's receivers repeat a mark until the
+        sender answers (RFC 3168 section 6.1.3); what they acknowledge until then counts as marked.
         """
 
     # Subclasses define these. The core rejects a class that lacks one it would call. They raise for

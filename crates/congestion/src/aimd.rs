@@ -91,7 +91,7 @@ pub struct AimdConfig {
 }
 
 impl AimdConfig {
-    /// TCP as in RFC 5681 and RFC 3390, for segments of `mss` bytes.
+    /// Creates the configuration of TCP as in RFC 5681 and RFC 3390, for segments of `mss` bytes.
     pub fn rfc5681(mss: u32) -> Self {
         Self {
             initial_cwnd: rfc3390_window(mss),
@@ -105,7 +105,8 @@ impl AimdConfig {
         }
     }
 
-    /// ns-2's TCP with a receiver's window of `window` packets, which is also the initial ssthresh.
+    /// Creates the configuration of ns-2's TCP with a receiver's window of `window` packets, which
+    /// is also the initial ssthresh.
     pub fn ns2_tcp(window: u32) -> Self {
         Self {
             initial_cwnd: 2.0,
@@ -119,7 +120,7 @@ impl AimdConfig {
         }
     }
 
-    /// CCID 2 as in RFC 4341, for packets of `packet_size` bytes.
+    /// Creates the configuration of CCID 2 as in RFC 4341, for packets of `packet_size` bytes.
     pub fn rfc4341(packet_size: u32) -> Self {
         Self {
             initial_cwnd: rfc3390_window(packet_size),
@@ -133,7 +134,8 @@ impl AimdConfig {
         }
     }
 
-    /// Mattsson's TCP-like DCCP module for ns-2, as shipped with ns-2.35.
+    /// Creates the configuration of Mattsson's TCP-like DCCP module for ns-2, as shipped with
+    /// ns-2.35.
     pub fn ns2_tcplike() -> Self {
         Self {
             initial_cwnd: 3.0,
@@ -148,9 +150,9 @@ impl AimdConfig {
     }
 }
 
-/// The initial window of RFC 3390, counted in whole packets as in RFC 5681 section 3.1: 2 to 4,
-/// depending on `packet_size` in bytes. Counted in bytes it would be 2.99 packets for packets that
-/// fill an Ethernet frame.
+/// Returns the initial window of RFC 3390, counted in whole packets as in RFC 5681 section 3.1: 2
+/// to 4, depending on `packet_size` in bytes. Counted in bytes it would be 2.99 packets for packets
+/// that fill an Ethernet frame.
 pub const fn rfc3390_window(packet_size: u32) -> f64 {
     match packet_size {
         0..=1095 => 4.0,
@@ -265,7 +267,7 @@ impl Aimd {
         self.avoid_congestion(left);
     }
 
-    /// ssthresh after congestion that leaves `half` of the window.
+    /// Returns ssthresh after congestion that leaves `half` of the window.
     fn ssthresh_of(&self, half: f64) -> f64 {
         let whole = if self.decrease == DecreaseLaw::Ns2Tcp {
             half.floor()
@@ -275,7 +277,7 @@ impl Aimd {
         whole.max(self.decrease.min_ssthresh())
     }
 
-    /// Half of the quantity that the decrease law halves.
+    /// Returns half of the quantity that the decrease law halves.
     fn half(&self, in_flight: u32) -> f64 {
         let factor = self.decrease_factor;
         match self.decrease {

@@ -35,7 +35,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Describes a packet of an application that has more to send.
+    /// Describes a packet sent by an application that has more to send.
     #[inline]
     pub const fn new(now: Instant, number: u64, bytes: u32, in_flight: u32) -> Self {
         Self {
@@ -157,7 +157,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Describes an acknowledgement without marks and samples that arrives while cwnd is full, with
+    /// Describes an acknowledgement without marks or samples that arrives while cwnd is full, with
     /// an Ack Ratio of 1.
     #[inline]
     pub const fn new(now: Instant, newly_acked: u32, in_flight: u32) -> Self {
@@ -192,7 +192,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Returns the loss that a control which treats marks like losses sees in `mark`.
+    /// Returns `mark` as a loss, for a control that treats marks like losses.
     pub const fn of_mark(mark: &Mark) -> Self {
         Self::new(mark.now, mark.in_flight, 0)
     }
@@ -233,7 +233,7 @@ impl Mark {
     }
 }
 
-/// The part of `in_flight` packets that the path has sustained: at most `cwnd`.
+/// Returns the part of `in_flight` packets that the path has sustained: at most `cwnd`.
 ///
 /// FlightSize also counts what selective or duplicate acknowledgements have already reported, and
 /// what was sent on them. After a long recovery it exceeds cwnd, and a fraction of it would not be a
@@ -287,14 +287,14 @@ pub trait Control {
         let _ = packet;
     }
 
-    /// Reports that an acknowledgement says that packets were marked: each time, and before the call
-    /// of [`Control::on_ack`] for it and of [`Control::on_mark`] that it may cause. What is reported
-    /// later in the same window of data causes no call of [`Control::on_mark`]. So a control can
+    /// Reports the marks of an acknowledgement. It is called for every acknowledgement that reports
+    /// marks, before [`Control::on_ack`] and before the [`Control::on_mark`] that it may cause;
+    /// further marks in the same window of data cause no [`Control::on_mark`]. So a control can
     /// respond to how many packets are marked, as DCTCP does (RFC 8257).
     ///
-    /// DCCP tells each marked packet, once. TCP's receivers repeat a mark in all acknowledgements
-    /// until CWR arrives (RFC 3168 section 6.1.3), so what they acknowledge meanwhile counts as
-    /// marked: an upper bound.
+    /// DCCP reports each marked packet once. TCP's receivers repeat a mark in all acknowledgements
+    /// until CWR arrives (RFC 3168 section 6.1.3), so everything acknowledged in the meantime
+    /// counts as marked: an upper bound.
     fn on_packets_marked(&mut self, marked: &MarkedPackets) {
         let _ = marked;
     }

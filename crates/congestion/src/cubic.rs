@@ -33,7 +33,8 @@ pub struct CubicConfig {
 }
 
 impl CubicConfig {
-    /// RFC 9438's constants, with RFC 3390's initial window for packets of `packet_size` bytes.
+    /// Creates a configuration with RFC 9438's constants and RFC 3390's initial window for packets
+    /// of `packet_size` bytes.
     pub fn rfc9438(packet_size: u32) -> Self {
         Self {
             initial_cwnd: rfc3390_window(packet_size),
@@ -90,7 +91,7 @@ impl ControlKind for CubicParameters {
         Ok(())
     }
 
-    /// Systems whose default CUBIC is use SACK with it (RFC 9438 section 1).
+    /// Asks for SACK, as the systems whose default is CUBIC use it (RFC 9438 section 1).
     fn wants(&self) -> Wants {
         Wants::default().with_sack()
     }
@@ -148,7 +149,7 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// W_cubic (t): equation 1.
+    /// Returns W_cubic (t): equation 1.
     fn window(&self, c: f64, t: f64) -> f64 {
         c * (t - self.k).powi(3) + self.origin
     }

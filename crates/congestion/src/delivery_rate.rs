@@ -249,7 +249,8 @@ impl DeliverySampler {
         }
     }
 
-    /// How far `number` is ahead of `other` in circular arithmetic; negative if it is behind.
+    /// Returns how far `number` is ahead of `other` in circular arithmetic; negative if it is
+    /// behind.
     const fn distance(&self, number: u64, other: u64) -> i64 {
         let distance = number.wrapping_sub(other) << self.unused_bits;
         distance as i64 >> self.unused_bits
@@ -426,7 +427,7 @@ mod tests {
         for number in 0..1000 {
             sampler.on_sent(ms(0), number, 1000);
         }
-        // A number and a time for each at least.
+        // At least a number and a time for each.
         let least = 1000 * (size_of::<u64>() + size_of::<Instant>());
         assert!(
             (least..8 * least).contains(&sampler.heap_size()),

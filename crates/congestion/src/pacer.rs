@@ -4,10 +4,10 @@ use skywave_units::{Duration, Instant, Rate};
 
 /// The speed at which data may leave: `quantum` bytes per `interval`.
 ///
-/// The rate is quantum / interval, for packets of any size: a small packet takes as much less of the
-/// interval. Bytes are those of application data, as in [`Sent::bytes`](crate::Sent::bytes). The
-/// quantum is also what may leave back to back, for example in one system call; a full packet
-/// spreads packets most evenly.
+/// The rate is quantum / interval, for packets of any size: a smaller packet takes a proportionally
+/// smaller part of the interval. Bytes are those of application data, as in
+/// [`Sent::bytes`](crate::Sent::bytes). The quantum is also what may leave back to back, for
+/// example in one system call; a quantum of one full packet spreads packets most evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
     /// The time from one quantum to the next, at most an hour.
@@ -20,7 +20,7 @@ impl Pacing {
     /// The longest interval; with a longer one, a connection would practically stop.
     const LONGEST: Duration = Duration::from_secs(3600);
 
-    /// Creates a pacing at `rate`, `quantum` bytes at a time.
+    /// Creates a pacing at `rate`, in quanta of `quantum` bytes.
     pub fn at_rate(rate: Rate, quantum: u32) -> Self {
         let quantum = quantum.max(1);
         Self {
@@ -29,9 +29,9 @@ impl Pacing {
         }
     }
 
-    /// Creates a pacing of `packets` packets of `size` bytes per `interval`. It suits controls that
-    /// count in packets, whose windows do not tell how large these are: let `size` be the largest
-    /// [`Sent::bytes`](crate::Sent::bytes) so far.
+    /// Creates a pacing of `packets` packets of `size` bytes each per `interval`. It suits controls
+    /// that count in packets and do not know their size: pass the largest
+    /// [`Sent::bytes`](crate::Sent::bytes) so far as `size`.
     pub fn of_packets(interval: Duration, packets: u32, size: u32) -> Self {
         Self {
             interval: interval.min(Self::LONGEST),
@@ -69,13 +69,13 @@ impl Pacer {
             return;
         };
         self.quantum = quantum.max(1);
-        // Packets without data count too, or any number of them could leave.
+        // Even packets without data must not leave in unlimited numbers.
         let bytes = bytes.max(1);
         self.left = self.left.saturating_add(bytes);
-        // What leaves although it should have waited does not shorten the wait of the others.
+        // A packet that leaves too early does not shorten the wait of those after it.
         let held_until = self.release.filter(|&at| at > now);
         self.release = held_until;
-        // Whether another packet like this one would be too much.
+        // Whether another packet of this size would exceed the quantum.
         if self.left.saturating_add(bytes) > self.quantum {
             let wait = interval_of(self.left, interval, self.quantum);
             self.left = 0;
@@ -104,7 +104,7 @@ impl Pacer {
     }
 }
 
-/// The time that `bytes` take if `quantum` of them take an `interval`.
+/// Returns the time that `bytes` take if `quantum` of them take an `interval`.
 fn interval_of(bytes: u32, interval: Duration, quantum: u32) -> Duration {
     let nanos = u128::from(interval.as_nanos()) * u128::from(bytes) / u128::from(quantum);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -158,8 +158,8 @@ mod tests {
         assert_eq!(pacer.earliest_departure(), Some(ms(20)));
     }
 
-    /// A packet takes its part of the interval. As many leave together as fit a quantum, and at
-    /// least one.
+    /// A packet takes its share of the interval. As many packets leave together as fit into a
+    /// quantum, but at least one.
     #[test]
     fn a_packet_waits_in_proportion_to_its_size() {
         let pacing = Some(Pacing::of_packets(ms(10) - ms(0), 1, 1000));

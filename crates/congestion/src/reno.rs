@@ -12,7 +12,7 @@ use crate::{Aimd, AimdConfig, AnyControl, ControlContext, ControlKind};
 pub struct RenoParameters {}
 
 impl RenoParameters {
-    /// The window of a new connection.
+    /// Returns the window of a new connection.
     pub(crate) fn config(context: &ControlContext) -> AimdConfig {
         let laws = if context.ns2 {
             // The initial ssthresh comes from the context.

@@ -60,7 +60,8 @@ pub enum VegasRules {
 }
 
 impl VegasConfig {
-    /// Alpha 1, beta 3 and gamma 1 (ns-2's defaults) with an initial window of `initial_cwnd`.
+    /// Creates a configuration with alpha 1, beta 3 and gamma 1 (ns-2's defaults), and an initial
+    /// window of `initial_cwnd`.
     pub const fn new(initial_cwnd: f64) -> Self {
         Self {
             alpha: 1.0,
@@ -90,7 +91,7 @@ pub struct VegasParameters {
 }
 
 impl Default for VegasParameters {
-    /// ns-2's defaults: 1, 3 and 1.
+    /// Returns ns-2's defaults: 1, 3 and 1.
     fn default() -> Self {
         let VegasConfig {
             alpha, beta, gamma, ..
@@ -100,7 +101,7 @@ impl Default for VegasParameters {
 }
 
 impl VegasParameters {
-    /// The window with these parameters and `rules`.
+    /// Returns the configuration of a window with these parameters and `rules`.
     pub const fn window(&self, context: &ControlContext, rules: VegasRules) -> VegasConfig {
         VegasConfig {
             alpha: self.alpha,
@@ -270,7 +271,7 @@ impl Vegas {
         self.cwnd = rest.max(LEAST_CWND).min(self.cwnd);
     }
 
-    /// cwnd in whole packets, or the flight if that does not fill cwnd.
+    /// Returns cwnd in whole packets, or the flight if that does not fill cwnd.
     fn used(&self, in_flight: u32) -> f64 {
         self.cwnd.floor().min(f64::from(in_flight))
     }
@@ -357,7 +358,7 @@ impl Control for Vegas {
         });
     }
 
-    /// As a loss, except that less than 2 packets may remain.
+    /// Responds as to a loss, except that less than 2 packets may remain.
     fn on_mark(&mut self, mark: &Mark) {
         let used = self.used(mark.in_flight);
         if self.config.rules == VegasRules::Published && used <= LEAST_CWND {

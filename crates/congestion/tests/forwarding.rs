@@ -1,5 +1,5 @@
-//! [`AnyControl`] passes each call on to the control that it wraps, and back what that answers; and
-//! what a control answers that defines only what it must.
+//! [`AnyControl`] forwards each call to the control that it wraps, and returns its answer. A
+//! control that defines only the required methods has the documented defaults.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ const ACKED: AckedPacket = AckedPacket::new(3, NOW, 1, Ecn::NotEct);
 
 const ACK: Ack = Ack::new(NOW, 5, 4);
 
-/// Writes down what it is told, and answers unlike the trait's defaults.
+/// A control that records its calls, and whose answers differ from the trait's defaults.
 struct Notes(Arc<Mutex<Vec<String>>>);
 
 impl Notes {
@@ -162,7 +162,7 @@ fn any_control_forwards_each_call() {
     assert!(failure.contains("it only takes notes"), "{failure}");
 }
 
-/// Defines only what every control must.
+/// A control that defines only the required methods.
 struct Least {
     losses: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! RFC 5348 section 5.4: the loss event rate of intervals, computed by hand.
+//! RFC 5348 section 5.4: loss event rates of loss intervals, computed by hand.
 
 use skywave_congestion::tfrc::loss_event_rate;
 

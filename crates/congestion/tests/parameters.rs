@@ -1,11 +1,11 @@
-//! Controls by name: which parameters are refused, and what a control needs.
+//! Controls selected by name: which parameters are rejected, and what a control needs.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
 use skywave_congestion::{Control, ControlContext, built_in_controls};
 
-/// The name of the parameter that is refused, if one is.
+/// Returns the name of the parameter that is rejected, if one is.
 fn refused(control: &str, parameters: &Value) -> Option<String> {
     let read = built_in_controls().read(control, parameters);
     read.err().map(|error| error.field)
@@ -44,7 +44,7 @@ fn bounds_are_refused_or_accepted_as_documented() {
     }
 }
 
-/// Vegas begins its rounds at single packets; the others need only the summary of each
+/// Vegas delimits its rounds by single packets; the others need only the summary of each
 /// acknowledgement.
 #[test]
 fn only_vegas_needs_each_packet() {

@@ -1,4 +1,4 @@
-//! What each document sets for TFRC, where it differs from the others.
+//! The parameters that each document sets for TFRC, where the documents differ.
 
 use skywave_congestion::tfrc::{
     AfterSilence, Config, FirstInterval, InitialWindow, SenderRules, UnseenIntervals,
@@ -28,7 +28,7 @@ fn rfc5348_and_rfc3448_differ_where_rfc5348_section_9_says() {
     // Section 6.2: what X_recv covers.
     assert_eq!(new.after_silence, AfterSilence::RoundTrip);
     assert_eq!(old.after_silence, AfterSilence::SinceReport);
-    // All else is the same; section 4.3 and 4.5 recommend q and q2.
+    // Everything else is the same; sections 4.3 and 4.5 recommend q and q2.
     assert_eq!([new.rtt_weight, old.rtt_weight], [0.9; 2]);
     assert_eq!(
         [new.oscillation_prevention, old.oscillation_prevention],

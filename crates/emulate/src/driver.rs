@@ -58,7 +58,7 @@ impl State {
 #[derive(Debug)]
 pub(crate) struct Driver {
     pub(crate) ports: Vec<Port>,
-    /// What sends out of the ports.
+    /// The socket that sends through the ports.
     pub(crate) outgoing: Socket,
     /// The host of each address.
     pub(crate) hosts: BTreeMap<IpAddr, u32>,
@@ -84,17 +84,17 @@ impl Driver {
     }
 }
 
-/// The driver's work, which comes in turns.
+/// The driver's work, done in turns.
 struct Turns<'a> {
     driver: &'a Driver,
     capture: Option<Capture>,
     inbox: Inbox,
     outbox: Outbox<'a>,
-    /// The sockets of all ports, as many of each port.
+    /// The sockets of all ports, the same number for each.
     sockets: Vec<PollFd<'a>>,
     /// What has arrived at hosts in this turn.
     arrivals: Vec<Arrival>,
-    /// When the devices were last asked what they have lost.
+    /// When the devices were last asked for the number of packets they have lost.
     asked: Instant,
 }
 
@@ -138,8 +138,8 @@ impl<'a> Turns<'a> {
         Ok(state.network.deadline())
     }
 
-    /// Advances the network to the present, and sends what has arrived at hosts. None of it waits
-    /// for more than a batch.
+    /// Advances the network to the present, and sends what has arrived at hosts: a batch as
+    /// soon as it is full, and the rest at the end.
     fn deliver(&mut self, state: &mut State) {
         let Self {
             driver,

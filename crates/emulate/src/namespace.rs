@@ -87,7 +87,7 @@ impl Namespace {
         outcome.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    /// Returns a file that stands for the namespace, and keeps it alive.
+    /// Returns a file that refers to the namespace and keeps it alive.
     pub(crate) fn file(&self) -> Result<File, EmulateError> {
         let copy = self.file.try_clone();
         copy.map_err(|error| EmulateError::system("cannot open a network namespace", error))

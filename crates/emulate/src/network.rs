@@ -29,7 +29,7 @@ impl Backend for Emulator {
 /// may send into them.
 pub const MOST_BYTES: u64 = 256 << 20;
 
-/// What a packet takes besides its buffer.
+/// The memory that a packet takes besides its buffer.
 const OVERHEAD_BYTES: u64 = 128;
 
 /// Links and the routes over them, between hosts.
@@ -45,7 +45,7 @@ pub struct Network {
     accounts: Accounts,
 }
 
-/// What has become of packets.
+/// The record of what has happened to packets.
 #[derive(Debug)]
 struct Accounts {
     totals: Vec<LinkTotals>,
@@ -139,9 +139,9 @@ impl Network {
         })
     }
 
-    /// Makes packets from one host to another pass through these nodes, in this order, as those of a
-    /// flow with a `route` do in a scenario. If there are none, they take the link between the two.
-    /// The way back stays as it is, and so does that of packets under way.
+    /// Routes packets from one host to another through these nodes, in this order, as a flow's
+    /// `route` does in a scenario. If there are none, they take the link between the two. The
+    /// reverse route stays as it is, and so do the routes of packets already in the network.
     ///
     /// # Errors
     /// [`ScenarioError`] at `route` if a host or node does not exist, or two successive nodes have
@@ -225,19 +225,18 @@ impl Network {
         self.accounts.refused
     }
 
-    /// Returns the buffers that no packet uses at present.
+    /// Returns the buffers that no packet currently uses.
     pub(crate) const fn pool(&mut self) -> &mut Pool {
         &mut self.accounts.pool
     }
 
-    /// Returns an empty buffer for a packet, one that has been used before if there is any.
+    /// Returns an empty buffer for a packet, a recycled one if there is any.
     pub fn buffer(&mut self) -> Vec<u8> {
         self.pool().take()
     }
 
-    /// Takes a buffer that is no longer needed, such as that of a packet which has arrived. It
-    /// serves again for another. A network whose packets all come back allocates no memory for
-    /// them.
+    /// Takes back a buffer that is no longer needed, such as that of a packet that has arrived, for
+    /// reuse. A network that gets all its buffers back allocates no memory for packets.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
         self.pool().give(buffer);
     }

@@ -36,7 +36,7 @@ impl IpBuffer {
         Self::read(bytes).map(|(packet, _)| packet)
     }
 
-    /// The same, with the packet's destination.
+    /// Does the same, and also returns the packet's destination.
     pub(crate) fn read(mut bytes: Vec<u8>) -> Result<(Self, IpAddr), (ParseError, Vec<u8>)> {
         let header = match Forwarded::parse(&bytes) {
             Ok(header) => header,
@@ -60,7 +60,7 @@ impl IpBuffer {
         &self.bytes
     }
 
-    /// Returns the size of its buffer, in bytes.
+    /// Returns the size of the packet's buffer, in bytes.
     pub(crate) fn buffer_size(&self) -> u64 {
         self.bytes.capacity() as u64
     }
@@ -71,7 +71,7 @@ impl IpBuffer {
     }
 }
 
-/// Returns a number for a packet's addresses, protocol and ports.
+/// Returns a hash of a packet's addresses, protocol and ports.
 fn flow(header: &Forwarded, packet: &[u8]) -> u64 {
     let octets = |address| match address {
         IpAddr::V4(address) => Ipv4Addr::to_ipv6_mapped(&address).octets(),

@@ -1,12 +1,13 @@
-//! Buffers of packets, which serve again and again.
+//! Packet buffers, for reuse.
 
-/// The bytes that a buffer holds: any packet of Ethernet's, and some more for a VLAN's tag.
+/// The capacity of a buffer, in bytes: any Ethernet packet, with room for a VLAN tag.
 pub(crate) const BUFFER_BYTES: usize = 1536;
 
-/// The most buffers kept for later. The memory of longer bursts goes back to the system.
+/// The largest number of buffers kept for reuse. The memory of longer bursts goes back to the
+/// system.
 const MOST_SPARE: usize = 4096;
 
-/// Buffers that no packet uses at present.
+/// Buffers that no packet currently uses.
 #[derive(Debug)]
 pub(crate) struct Pool(Vec<Vec<u8>>);
 

@@ -1,7 +1,7 @@
-//! Once it has its buffers, the emulator moves packets without allocating memory: what a packet
-//! needs comes back when it has been delivered or dropped.
+//! Once it has its buffers, the emulator moves packets without allocating memory: it reuses a
+//! packet's memory once the packet has been delivered or dropped.
 //!
-//! The only test of its binary: others would allocate memory at the same time.
+//! This is the only test in its binary, since others would allocate memory at the same time.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;
@@ -74,8 +74,7 @@ impl Flow {
         assert!(self.begun.elapsed() < PATIENCE, "packets are missing");
     }
 
-    /// Sends packets until one arrives: the kernel takes a while to put an interface into use, and
-    /// drops what comes before. Returns when all of them have arrived.
+    /// Sends packets until one arrives. Returns when all of them have arrived.
     fn begin(&mut self) {
         let mut buffer = [0; 2000];
         while self.receiver.recv(&mut buffer).is_err() {
@@ -90,7 +89,7 @@ impl Flow {
         }
     }
 
-    /// Sends bursts until so many packets have arrived.
+    /// Sends bursts until this many packets have arrived.
     fn carry(&mut self, packets: u64) {
         let until = self.received + packets;
         while self.received < until {
@@ -125,7 +124,7 @@ fn packets_allocate_nothing_and_all_are_counted() {
     MEMORY.reset_peak_usage();
     flow.carry(500);
     assert_eq!((MEMORY.current_usage(), MEMORY.peak_usage()), (used, used));
-    // Now each packet is somewhere.
+    // Now each packet is accounted for.
     let report = loop {
         flow.be_patient();
         flow.receive();

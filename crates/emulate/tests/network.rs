@@ -112,7 +112,7 @@ fn both_directions_are_there_and_no_others() {
     assert_eq!(arrivals(&mut network, ms(100)).len(), 1);
 }
 
-/// Hosts a and d, with b and c between them side by side.
+/// Returns a network of hosts a and d, with b and c in parallel between them.
 fn two_ways() -> Network {
     let nodes = ["a", "b", "c", "d"].map(str::to_owned);
     let ends = [["a", "b"], ["b", "d"], ["a", "c"], ["c", "d"]];
@@ -121,7 +121,7 @@ fn two_ways() -> Network {
     Network::new(&nodes, &links, &hosts, &Registry::default(), 1).expect("they can be emulated")
 }
 
-/// The links that packets have come to so far.
+/// Returns the links that packets have entered so far.
 fn used(network: &mut Network) -> Vec<String> {
     let totals = network.totals().into_iter();
     totals

@@ -127,7 +127,7 @@ struct Watch {
     targets: Vec<Target>,
     spins: bool,
     events: Box<[EpollEvent]>,
-    /// How many of the events say what is ready.
+    /// The number of events that report what is ready.
     ready: usize,
 }
 

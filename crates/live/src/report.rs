@@ -11,7 +11,8 @@ pub struct Report {
     pub elapsed_s: f64,
     /// Whether it ran for the scenario's whole duration.
     pub whole: bool,
-    /// Whether it was told to end. A run that is told so when its duration is over is whole.
+    /// Whether it was interrupted. A run that is interrupted when its duration is over is still
+    /// whole.
     pub interrupted: bool,
     /// How late packets left the network, relative to the time at which its links delivered them.
     /// Absent: none has left.

@@ -38,7 +38,7 @@ fn simulated(scenario: &Scenario) -> Option<String> {
     Some(checked.routes[0].forward.concat())
 }
 
-/// The same in the emulator: the links that a packet comes to, in order of time.
+/// Returns the same in the emulator: the links that a packet enters, in order of time.
 fn emulated(scenario: &Scenario) -> Option<String> {
     let (nodes, links) = scenario.topology();
     let hosts = ["a", "e"].map(str::to_owned);

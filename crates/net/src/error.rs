@@ -216,11 +216,10 @@ pub enum ConnectionError {
     /// The congestion control could no longer decide, and this end reset the connection.
     #[error("this end reset the connection, because its congestion control failed: {0}")]
     ControlFailed(ControlFailure),
-    /// The layer above the connection, such as DTLS, could no longer go on, and this end closed the
-    /// connection.
+    /// The layer above the connection, such as DTLS, failed, and this end closed the connection.
     #[error("this end closed the connection, because its layer failed: {reason}")]
     LayerFailed {
-        /// The reason in the layer's words.
+        /// The reason, as the layer states it.
         reason: Arc<str>,
     },
     /// The connection was closed normally.

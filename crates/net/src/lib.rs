@@ -67,7 +67,7 @@
 //! Clock and randomness enter here: time comes from the monotonic clock, and each connection's
 //! generator is seeded by the operating system.
 //!
-//! It needs Linux: timerfd, the error queue of sockets, and batches of raw packets.
+//! This crate needs Linux: timerfd, the error queue of sockets, and batches of raw packets.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
@@ -95,7 +95,7 @@ mod sync;
 mod system;
 mod totals;
 
-// A crate whose types are in signatures, so that users need not match the version.
+// Re-exported because its types occur in signatures, so that users need not match the version.
 pub use bytes;
 
 pub use config::{EndpointConfig, EndpointStats, Peer};

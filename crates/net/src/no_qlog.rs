@@ -1,4 +1,5 @@
-//! Stands in for qlog files without the feature `qlog`: no endpoint has logs, so nothing is called.
+//! Stands in for qlog files without the feature `qlog`: no endpoint has logs, so nothing here is
+//! ever called.
 
 use std::ops::ControlFlow;
 
@@ -11,11 +12,11 @@ use skywave_wire::{Checksum, Ecn};
 
 use crate::path::Key;
 
-/// The logs of an endpoint, which it cannot have.
+/// The logs of an endpoint, of which there are none.
 #[derive(Debug)]
 pub(crate) enum Logs {}
 
-/// The log of one connection, which it cannot have.
+/// The log of a connection, of which there are none.
 #[derive(Debug)]
 pub(crate) enum Log {}
 
@@ -51,7 +52,7 @@ impl Log {
     }
 }
 
-/// An outlet that records what passes through it, which no outlet does.
+/// An outlet that would record what passes through it; none exists.
 pub(crate) struct Logged<'a, O> {
     pub(crate) outlet: &'a mut O,
     pub(crate) log: &'a mut Log,

@@ -16,12 +16,12 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use crate::Netlink;
 
-/// How an interface is set up.
+/// The configuration of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
-    /// Its Ethernet address; `None` keeps what it has.
+    /// Its Ethernet address; `None` keeps the current one.
     pub ethernet_address: Option<[u8; 6]>,
-    /// The longest packet that it takes, in bytes; `None` keeps what it has.
+    /// The longest packet that it takes (MTU), in bytes; `None` keeps the current value.
     pub mtu: Option<u32>,
     /// Whether it sends without asking for the Ethernet addresses of its neighbours (ARP).
     pub without_arp: bool,
@@ -32,7 +32,7 @@ impl Netlink {
     /// receives.
     ///
     /// # Errors
-    /// The system's: `EPERM` without the capability, `EEXIST` if a name is taken.
+    /// The system's: `EPERM` without `CAP_NET_ADMIN`, `EEXIST` if a name is taken.
     pub fn create_pair(&mut self, names: [&str; 2]) -> io::Result<()> {
         let [mut message, peer] = names.map(named);
         message.attributes.push(LinkAttribute::LinkInfo(vec![
@@ -45,7 +45,7 @@ impl Netlink {
         )
     }
 
-    /// Moves an interface into the network namespace that an open file stands for.
+    /// Moves an interface into the network namespace that an open file refers to.
     ///
     /// # Errors
     /// The system's.
@@ -56,7 +56,7 @@ impl Netlink {
         self.order(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Sets an interface up: from now on, it sends and receives.
+    /// Configures an interface and brings it up: from then on, it sends and receives.
     ///
     /// # Errors
     /// The system's.
@@ -78,7 +78,7 @@ impl Netlink {
         self.order(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Gives an interface an address, alone in its network.
+    /// Adds an address to an interface, with a prefix that covers only this address.
     ///
     /// # Errors
     /// The system's.
@@ -96,7 +96,7 @@ impl Netlink {
         )
     }
 
-    /// Sends what is for an address through an interface.
+    /// Adds a route to a single address through an interface.
     ///
     /// # Errors
     /// The system's.
@@ -104,8 +104,7 @@ impl Netlink {
         self.add_prefix(device, to, whole(to))
     }
 
-    /// Sends everything that has no other route through an interface, of the IP version of
-    /// `unspecified`.
+    /// Adds a default route through an interface, for the IP version of `unspecified`.
     ///
     /// # Errors
     /// The system's.

@@ -1,4 +1,4 @@
-//! Devices, addresses, routes and queues of the Linux kernel, by rtnetlink (RFC 3549).
+//! Devices, addresses, routes and queues of the Linux kernel, over rtnetlink (RFC 3549).
 //!
 //! [`Netlink`] is a socket to the kernel. It asks about devices and their queues, and creates and
 //! sets up devices, as `ip` and `tc` do. Each call sends one message; the kernel has answered when
@@ -19,11 +19,11 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
 pub use change::Interface;
-// A type of another crate in a signature, so that users need not match the version.
+// Re-exported because the type occurs in a signature, so that users need not match the version.
 pub use netlink_packet_route::link::LinkLayerType;
 pub use question::{Device, Queue};
 
-/// The longest answer.
+/// The maximum length of an answer, in bytes.
 const ANSWER: usize = 32_768;
 
 /// A socket to the kernel, for the network namespace of the thread that opened it.
@@ -43,7 +43,7 @@ impl Netlink {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
-        // The kernel answers before the question is sent, or not at all.
+        // The kernel answers before `send` returns, or not at all.
         socket.set_non_blocking(true)?;
         Ok(Self {
             socket,
@@ -52,7 +52,7 @@ impl Netlink {
         })
     }
 
-    /// Asks for one thing.
+    /// Sends a request that has one answer, and returns the answer.
     fn ask(
         &mut self,
         question: RouteNetlinkMessage,
@@ -65,7 +65,7 @@ impl Netlink {
         }
     }
 
-    /// Makes the kernel change something.
+    /// Requests a change, and waits for its acknowledgement.
     fn order(&mut self, change: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         match self.exchange(change, flags | NLM_F_REQUEST | NLM_F_ACK)? {
             // An error without a code is an acknowledgement.
@@ -93,7 +93,7 @@ impl Netlink {
             let length = self.socket.recv(&mut &mut self.buffer[..], 0)?;
             let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&self.buffer[..length])
                 .map_err(io::Error::other)?;
-            // An answer that came too late for an earlier question is skipped.
+            // Skip the late answer to an earlier request.
             if answer.header.sequence_number == self.sequence {
                 return Ok(answer.payload);
             }
@@ -109,7 +109,7 @@ fn unexpected() -> io::Error {
 mod tests {
     use super::*;
 
-    // What every namespace has, and anyone may ask for.
+    // Every namespace has it, and no privilege is needed to ask for it.
     #[test]
     fn the_loopback_device_is_known() {
         let mut kernel = Netlink::open().expect("a socket");

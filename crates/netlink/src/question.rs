@@ -1,4 +1,4 @@
-//! Questions about a device.
+//! Queries about a device.
 
 use std::io;
 
@@ -22,15 +22,15 @@ pub struct Device {
     pub is_up: bool,
 }
 
-/// What a queueing discipline says about itself.
+/// The state of a queueing discipline, as it reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Queue {
     /// Its name, such as "tbf".
     pub kind: String,
-    /// The bytes that wait, as the discipline counts them: with link-layer headers.
+    /// The number of bytes queued, as the discipline counts them: with link-layer headers.
     pub bytes: u64,
-    /// The packets that it has dropped.
+    /// The number of packets that it has dropped.
     pub drops: u64,
 }
 
@@ -55,7 +55,8 @@ impl Netlink {
         }
     }
 
-    /// Returns what the queueing discipline at the root of a device says; `None` if there is none.
+    /// Returns the state of the queueing discipline at the root of a device, or `None` if there is
+    /// none.
     ///
     /// # Errors
     /// The system's.

@@ -35,7 +35,7 @@ struct Entrance {
 }
 
 impl Entrance {
-    /// Whether an arriving packet is lost.
+    /// Returns whether an arriving packet is lost.
     fn loses(&mut self, now: Instant, size: u32) -> bool {
         if let Some(loss) = &mut self.loss
             && loss.loses_next(size)
@@ -125,9 +125,9 @@ impl<P: Packet> Link<P> {
         Ok(self.wire.hand_on(now, packet))
     }
 
-    /// [`Link::enqueue`] for queues other than drop-tail. It is out of line because most links have
-    /// no managed queue, and choosing among all kinds would cost each packet there more than the
-    /// queue itself.
+    /// Does what [`Link::enqueue`] does, for queues other than drop-tail. It is out of line because
+    /// most links have no managed queue, and choosing among all kinds would cost each packet there
+    /// more than the queue itself.
     #[inline(never)]
     fn enqueue_managed(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
         let wire = &mut self.wire;
@@ -331,7 +331,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// 1000 bytes take 10 ms; propagation 100 ms.
+    /// Creates a link on which 1000 bytes take 10 ms, with a propagation delay of 100 ms.
     fn link(limit: u32) -> Link<Parcel> {
         let queue = DropTail::new(Limit::Packets(limit));
         Link::new(queue, Rate::from_bps(800_000), Duration::from_millis(100))

@@ -67,13 +67,13 @@ mod testing {
 
     pub(super) const PACKETS: u32 = 100_000;
 
-    /// Whether each of [`PACKETS`] packets of this size is lost.
+    /// Returns whether each of [`PACKETS`] packets of this size is lost.
     pub(super) fn losses(kind: &dyn LossKind, size: u32) -> Vec<bool> {
         let mut loss = kind.build(Random::seed_from_u64(7));
         (0..PACKETS).map(|_| loss.loses_next(size)).collect()
     }
 
-    /// The share of packets that are lost.
+    /// Returns the share of packets that are lost.
     pub(super) fn share(losses: &[bool]) -> f64 {
         losses.iter().filter(|&&lost| lost).count() as f64 / losses.len() as f64
     }

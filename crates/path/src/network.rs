@@ -1,7 +1,7 @@
 //! A network: links, and packets that move over them along routes.
 //!
-//! A [`Topology`] answers where a packet goes next. The simulator uses only that, because its
-//! schedule has more than links in it; whoever needs nothing but links uses [`Network`].
+//! A [`Topology`] determines where a packet goes next. The simulator uses only that, because its
+//! schedule contains more than links; a driver that needs only links uses [`Network`].
 
 mod routes;
 mod topology;
@@ -34,27 +34,27 @@ pub trait Routed: Packet {
     fn set_hop(&mut self, hop: u32);
 }
 
-/// Sees what happens to packets on links, and takes those that are dropped.
+/// An observer of packets on links, which takes those that are dropped.
 pub trait NetworkObserver<P> {
-    /// A packet comes to the sending end of a link.
+    /// Reports a packet that arrives at the sending end of a link.
     fn enters(&mut self, link: u32, packet: &mut P);
 
-    /// A packet has reached the far end of a link.
+    /// Reports a packet that has reached the far end of a link.
     fn leaves(&mut self, link: u32, packet: &P);
 
-    /// A link has dropped a packet.
+    /// Reports and hands over a packet that a link has dropped.
     fn dropped(&mut self, link: u32, dropped: Dropped<P>);
 }
 
 /// Links, and the packets on them.
 ///
-/// It has no clock: it is told the time, and does everything at the times that its links determine,
-/// in order. So the errors of a late driver do not add up along a route.
+/// It has no clock: the driver passes the time, and everything happens at the times that the links
+/// determine, in order. So the errors of a late driver do not add up along a route.
 #[derive(Debug)]
 pub struct Network<P> {
     topology: Topology<Hop>,
     links: Vec<Scheduled<P>>,
-    /// The deadlines of links. Those that differ from [`Scheduled::deadline`] are void.
+    /// The deadlines of links. Those that differ from [`Scheduled::deadline`] are stale.
     agenda: BinaryHeap<Reverse<(Instant, u32)>>,
     now: Instant,
 }
@@ -120,12 +120,12 @@ impl<P: Routed> Network<P> {
 
     /// Returns when something happens next.
     pub fn deadline(&self) -> Option<Instant> {
-        // A void entry wakes the driver once, for nothing.
+        // A stale entry wakes the driver once, for nothing.
         self.agenda.peek().map(|&Reverse((at, _))| at)
     }
 
-    /// Advances to `now`, and passes the packets that have arrived to `arrived`, in order of the
-    /// times at which they did.
+    /// Advances to `now`, and passes the packets that have arrived to `arrived`, in order of
+    /// arrival.
     pub fn advance<O: NetworkObserver<P>>(
         &mut self,
         now: Instant,

@@ -7,14 +7,14 @@
 //! # Adding a discipline
 //!
 //! A discipline is one file plus one call. The file contains the discipline, its parameters (serde,
-//! with defaults), and a [`QueueKind`] made of checked parameters, which declares what its queues
-//! may do ([`Conduct`]) and builds them. The call is
-//! [`OpenSet::register`](skywave_registry::OpenSet::register), with which [`register_built_in_queues`]
-//! registers this crate's disciplines too.
+//! with defaults), and a [`QueueKind`] built from checked parameters, which declares what its
+//! queues may do ([`Conduct`]) and builds them. The call is
+//! [`OpenSet::register`](skywave_registry::OpenSet::register), with which
+//! [`register_built_in_queues`] registers this crate's disciplines too.
 //!
 //! There are two kinds:
 //!
-//! - A FIFO that makes its final decision on arrival is an [`Admission`]. It is told about packets
+//! - A FIFO that makes its final decision on arrival is an [`Admission`]. It is notified of packets
 //!   but does not hold them. See `drop_tail` for a model.
 //! - A discipline that reorders, or that drops or marks accepted packets, [keeps](Keeps) them until
 //!   the link is ready, most simply in a [`Backlog`], which knows how long each has waited. See

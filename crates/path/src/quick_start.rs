@@ -86,19 +86,19 @@ impl QuickStartRouter {
         nonce.lowered(from, to, self.random.next_u32())
     }
 
-    /// The peak utilisation, in bits per second.
+    /// Returns the peak utilisation, in bits per second.
     fn peak(&self) -> u64 {
         let most = self.samples.iter().map(|sample| sample.arrived).max();
         let peak = most.unwrap_or(0) * 1_000_000_000 / SAMPLE.as_nanos();
         peak.min(self.rate)
     }
 
-    /// The sum of the rates approved, in bits per second.
+    /// Returns the sum of the rates approved, in bits per second.
     fn approved(&self) -> u64 {
         self.samples.iter().map(|sample| sample.approved).sum()
     }
 
-    /// The current sample, after forgetting those that are too old.
+    /// Returns the current sample, after forgetting those that are too old.
     fn sample(&mut self, now: Instant) -> &mut Sample {
         let number = (now - Instant::ZERO).as_nanos() / SAMPLE.as_nanos();
         let passed = number.saturating_sub(self.current).min(SAMPLES as u64);
@@ -131,7 +131,7 @@ mod tests {
         QuickStartRouter::new(Rate::from_bps(2_000_000), share, random)
     }
 
-    /// The request for rate `bits` as it leaves the router.
+    /// Returns the request for rate `bits` as it leaves the router.
     fn decided(router: &mut QuickStartRouter, now: Instant, bits: u8) -> RateRequest {
         let mut request = RateRequest {
             rate: RateField::from_bits(bits),

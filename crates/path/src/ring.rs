@@ -28,13 +28,13 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Whether the ring is empty.
+    /// Returns whether the ring is empty.
     #[inline(always)]
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The oldest item.
+    /// Returns the oldest item.
     #[inline(always)]
     pub(crate) fn front(&self) -> Option<&T> {
         self.slots.get(self.head)?.as_ref()

@@ -57,13 +57,13 @@ pub(crate) struct Transmission {
 }
 
 impl Transmitter {
-    /// An idle transmitter whose rate and delay do not change.
+    /// Creates an idle transmitter whose rate and delay do not change.
     pub(crate) fn constant(rate: Rate, delay: Duration) -> Self {
         let since = Instant::ZERO;
         Self::new(Condition { since, rate, delay }, None)
     }
 
-    /// An idle transmitter that follows a trace.
+    /// Creates an idle transmitter that follows a trace.
     pub(crate) fn following(trace: &Trace) -> Self {
         let conditions: Conditions = Box::new(trace.conditions());
         let mut later = conditions.peekable();
@@ -81,24 +81,25 @@ impl Transmitter {
         }
     }
 
-    /// When the last transmission ends or has ended.
+    /// Returns when the last transmission ends or has ended.
     #[inline(always)]
     pub(crate) const fn free_at(&self) -> Instant {
         self.free_at
     }
 
-    /// The rate at the end of the last transmission.
+    /// Returns the rate at the end of the last transmission.
     pub(crate) const fn rate(&self) -> Rate {
         self.current.rate
     }
 
-    /// The propagation delay at the end of the last transmission.
+    /// Returns the propagation delay at the end of the last transmission.
     #[inline(always)]
     pub(crate) const fn delay(&self) -> Duration {
         self.current.delay
     }
 
-    /// By how much the last transmission ends after [`Transmitter::free_at`], in units of 2^-32 ns.
+    /// Returns by how much the last transmission ends after [`Transmitter::free_at`], in units of
+    /// 2^-32 ns.
     pub(crate) fn rest(&self) -> u64 {
         let rate = u128::from(self.current.rate.as_bps());
         (u128::from(self.owed) << 32).checked_div(rate).unwrap_or(0) as u64
@@ -201,8 +202,8 @@ fn nanobits(size: u32) -> u128 {
     NANOBITS_PER_BYTE * u128::from(size)
 }
 
-/// The whole nanoseconds that `nanobits` take at a rate, and the nanobits that are left then. A
-/// time that is too long to be represented lasts forever.
+/// Returns the whole nanoseconds that `nanobits` take at a rate, and the nanobits that are left
+/// then. A time that is too long to be represented lasts forever.
 fn time_of(nanobits: u128, rate: u64) -> (u64, u64) {
     // A 128-bit division is slow, and packets of 64 kB fit 64 bits.
     match u64::try_from(nanobits) {

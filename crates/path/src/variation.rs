@@ -70,12 +70,12 @@ impl Variation {
         self
     }
 
-    /// The trace along which rate and delay vary.
+    /// Returns the trace along which rate and delay vary.
     pub(crate) const fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// Whether packets may overtake earlier ones.
+    /// Returns whether packets may overtake earlier ones.
     pub(crate) const fn is_overtaking(&self) -> bool {
         self.overtaking
     }
@@ -94,8 +94,8 @@ impl Variation {
         Rate::from_bps((total / u128::from(end.as_nanos().max(1))) as u64)
     }
 
-    /// When a packet arrives if `delay` applies at the end of its transmission. The transmission
-    /// begins and ends later than it says by `rests`, in units of 2^-32 ns.
+    /// Returns when a packet arrives if `delay` applies at the end of its transmission. The
+    /// exact times of the transmission are those of `transmission` plus `rests`, in units of 2^-32 ns.
     pub(crate) fn arrival(
         &mut self,
         transmission: Transmission,
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// A link that follows these steps.
+    /// Returns a link that follows these steps.
     fn trace(steps: &[TraceStep]) -> Variation {
         let random = Random::seed_from_u64(0);
         Variation::new(Trace::new(
@@ -168,7 +168,7 @@ mod tests {
     const RATE: Rate = Rate::from_bps(800_000);
     const DELAY: Duration = Duration::from_millis(100);
 
-    /// Arrival times of packets of 1000 bytes sent at these times, in ms.
+    /// Returns the arrival times of packets of 1000 bytes sent at these times, in ms.
     fn arrivals(variation: Variation, at_ms: &[u64]) -> Vec<Instant> {
         let queue = DropTail::new(Limit::Unlimited);
         let mut link = Link::new(queue, RATE, DELAY).varying(variation);
@@ -232,7 +232,7 @@ mod tests {
             arrivals(trace(&steps), &[0, 0, 55]),
             [ms(155), ms(165), ms(175)]
         );
-        // What arrives meanwhile begins afterwards.
+        // Packets that arrive in the meantime begin afterwards.
         assert_eq!(arrivals(trace(&steps), &[6, 7]), [ms(160), ms(170)]);
     }
 

@@ -1,11 +1,11 @@
-//! What a queue's declaration means to those who hold it to it.
+//! What a queue's declaration permits.
 
 use skywave_path::{Conduct, Dialect, Limit, Writes};
 use skywave_wire::Ecn;
 
 const CODES: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
-/// RFC 3168 section 5: a packet with 00 keeps it, and no other gets it.
+/// RFC 3168 section 5: a Not-ECT packet stays Not-ECT, and no other packet becomes Not-ECT.
 #[test]
 fn each_declaration_allows_its_changes_of_the_ecn_field() {
     let all = [
@@ -16,7 +16,7 @@ fn each_declaration_allows_its_changes_of_the_ecn_field() {
     ];
     for before in CODES {
         for after in CODES {
-            // Which declarations allow this change: so many of the last ones.
+            // How many of the declarations, counted from the last one, allow this change.
             let allowing = match (before, after) {
                 _ if before == after => 4,
                 (Ecn::NotEct, _) | (_, Ecn::NotEct) => 0,
@@ -36,7 +36,7 @@ const DIALECT: Dialect = Dialect {
     variant: 1,
 };
 
-/// A queue that does all that a queue may do.
+/// Returns the conduct of a queue that does all that a queue may do.
 fn wild(packets: u32) -> Conduct {
     Conduct {
         drops_early: true,
@@ -74,10 +74,10 @@ fn several_sub_queues_may_do_together_what_one_of_them_may() {
     };
     assert_eq!(Conduct::of_sub_queues(&[wild(7), tame]), both);
     assert_eq!(Conduct::of_sub_queues(&[tame, wild(7)]), both);
-    // Flows understand the codes of both if they are the same ones.
+    // Flows understand the codes of both if both use the same codes.
     let same = Conduct::of_sub_queues(&[wild(7), wild(5)]);
     assert_eq!(same.dialect, Some(DIALECT));
-    // What one of them does not limit, nothing limits.
+    // What one sub-queue does not limit, the whole does not limit.
     let open = Conduct::of_sub_queues(&[tame, Conduct::fifo(Limit::Unlimited)]);
     assert_eq!((open.most_packets, open.most_bytes), (None, None));
 }

@@ -46,7 +46,7 @@ impl Routed for Letter {
     }
 }
 
-/// Writes down what it sees: the link and the number of the packet.
+/// An observer that records the link and the packet's number.
 #[derive(Default)]
 struct Log {
     entered: Vec<(u32, u32)>,
@@ -73,8 +73,8 @@ fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// Links a->b, a->c, b->d and c->d. 1,000 bytes take 10 ms on each, and then its delay; one packet
-/// may wait.
+/// Returns a network with links a->b, a->c, b->d and c->d. 1,000 bytes take 10 ms on each, and then
+/// its delay; one packet may wait.
 fn diamond() -> Network<Letter> {
     let mut network = Network::new(["a", "b", "c", "d"].map(str::to_owned).to_vec());
     for (from, to, delay) in [(0, 1, 1), (0, 2, 100), (1, 3, 2), (2, 3, 200)] {
@@ -116,7 +116,7 @@ fn packets_take_their_routes_and_arrive_in_order_of_time() {
     assert_eq!(network.deadline(), Some(ms(11)));
     let queued: Vec<_> = network.links().map(Link::queued_packets).collect();
     assert_eq!(queued, [1, 0, 0, 0]);
-    // However late it is told the time.
+    // However late the driver passes the time.
     let found = arrivals(&mut network, &mut log, ms(1000));
     assert_eq!(found, [(ms(23), 2), (ms(33), 3), (ms(320), 1)]);
     assert_eq!(

@@ -385,8 +385,8 @@ fn packets_that_must_not_overtake_are_spaced_by_their_exact_times() {
     );
 }
 
-/// A packet whose nanobits do not fit 64 bits: it owes the next one what it takes beyond whole
-/// nanoseconds, as all others do.
+/// A packet whose nanobits do not fit into 64 bits: like any other, it passes its fraction of a
+/// nanosecond on to the next one.
 #[test]
 fn the_largest_packets_take_their_time() {
     for rate in [7_777_777_777, 400_000_000_001] {

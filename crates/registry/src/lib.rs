@@ -57,7 +57,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-// Crates whose types are in bounds, so that users need not match the version.
+// Re-exported because their types occur in bounds, so that users need not match the version.
 pub use {schemars, serde};
 
 pub use serde_json::Value;

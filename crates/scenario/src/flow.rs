@@ -277,7 +277,7 @@ impl TransportSpec {
     /// The transports that every registry has.
     pub(crate) const BUILT_IN: [&str; 4] = [Self::TCP, Self::DCCP, Self::UDP, Self::KERNEL_TCP];
 
-    /// Returns its name in a scenario.
+    /// Returns the transport's name in a scenario.
     pub fn name(&self) -> &str {
         match self {
             Self::Tcp(_) => Self::TCP,
@@ -329,7 +329,7 @@ impl TransportSpec {
             Self::Dccp(dccp) => dccp.validate(&format!("{field}.dccp")),
             Self::Udp(UdpSpec {}) => Ok(()),
             Self::KernelTcp(tcp) => tcp.validate(&format!("{field}.kernel-tcp")),
-            // Whoever reads it from the registry learns what is wrong.
+            // Reading it from the registry reports what is wrong.
             Self::Other(_) => Ok(()),
         }
     }

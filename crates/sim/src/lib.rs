@@ -39,7 +39,7 @@ mod warning;
 mod watching;
 mod world;
 
-// Crates whose types are in signatures, so that users need not match the version.
+// Re-exported because their types occur in signatures, so that users need not match the version.
 pub use {arrow_array, arrow_schema};
 
 pub use error::{RunError, WireMismatch};

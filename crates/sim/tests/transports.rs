@@ -1,4 +1,4 @@
-//! A transport of one's own: stop and wait over UDP, registered like everything else.
+//! A custom transport: stop-and-wait over UDP, registered like the built-in ones.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -41,7 +41,7 @@ impl TransportKind for StopAndWait {
     }
 }
 
-/// An end. Its packets begin with their number: even ones have data, odd ones acknowledge it.
+/// An end. Its packets begin with their number: even ones carry data, odd ones acknowledge it.
 #[derive(Debug)]
 struct StopAndWaitEnd {
     ports: [u16; 2],
@@ -49,7 +49,7 @@ struct StopAndWaitEnd {
     waiting: VecDeque<Bytes>,
     /// The number of the datagram at the front of `waiting`.
     number: u32,
-    /// When the datagram at the front is sent again; `None` if it was not sent yet.
+    /// When the datagram at the front is sent again; `None` if it has not been sent yet.
     deadline: Option<Instant>,
     is_due: bool,
     expected: u32,
@@ -57,7 +57,7 @@ struct StopAndWaitEnd {
     stats: EndStats,
 }
 
-/// What the queue holds.
+/// The capacity of the queue.
 const MOST_WAITING: usize = 10;
 
 impl StopAndWaitEnd {

@@ -6,8 +6,8 @@
 //!   `examples/own_queue.rs`.
 //! - [`wire`] decodes and encodes packets, [`units`] defines quantities, and [`registry`] finds
 //!   members by name.
-//! - [`rand`] draws from the random streams ([`units::Random`]) of queues, losses and sources, in the
-//!   version whose traits they implement.
+//! - [`rand`] draws from the random streams ([`units::Random`]) of queues, losses and sources. It
+//!   is the version of `rand` whose traits they implement.
 //!
 //! Features choose what is compiled; `net` and `sim` are on by default:
 //!

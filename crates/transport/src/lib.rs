@@ -115,7 +115,7 @@ mod status;
 pub mod tcp;
 pub mod udp;
 
-// A crate whose types are in signatures, so that users need not match the version.
+// Re-exported because its types occur in signatures, so that users need not match the version.
 pub use bytes;
 
 pub use end::{Drain, Drained, Driven, End, Transmit};

@@ -1,7 +1,7 @@
-//! Transports of your own: protocols over UDP that scenarios select by name.
+//! Custom transports: protocols over UDP that scenarios select by name.
 //!
-//! Implement [`Peer`] for an end of a connection, and [`TransportKind`] for its parameters, and
-//! register those:
+//! Implement [`Peer`] for an end of a connection and [`TransportKind`] for its parameters, and
+//! register the parameters:
 //!
 //! ```text
 //! registry.transports.register("arq", "Stop and wait.", |arq: Arq| Ok(Arc::new(arq)));
@@ -22,26 +22,26 @@ use skywave_wire::{Ecn, Payload};
 use crate::udp::Socket;
 use crate::{Carrier, End, EndStats, SendingEnd, Status, Transmit};
 
-/// One end of a connection of your own transport, whose packets travel in UDP.
+/// One end of a connection of a custom transport, whose packets travel over UDP.
 ///
 /// The driver obeys "mutate, then drain", as [`Driven`](crate::Driven) does. Both ends of a
 /// connection are peers: the one that the application writes to, and the one that it reads from.
 pub trait Peer: End<Packet = Datagram> + SendingEnd + Status + fmt::Debug + Send {
-    /// Reads what has arrived, as an application does that never falls behind. The driver calls it
+    /// Reads what has arrived, like an application that never falls behind. The driver calls it
     /// after each packet.
     fn read(&mut self) {}
 }
 
 /// A transport with its parameters, as stored in [`Transports`].
 pub trait TransportKind: fmt::Debug + Send + Sync {
-    /// Returns what it carries, so that sources which need something else are refused.
+    /// Returns what the transport carries, so that sources that need something else are rejected.
     fn carrier(&self) -> Carrier;
 
     /// Creates the two ends of a connection, the sending application's first.
     fn connect(&self, setup: &PeerSetup<'_>) -> [Box<dyn Peer>; 2];
 }
 
-/// What a transport is told about a connection.
+/// The setup of a connection, as passed to its transport.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct PeerSetup<'a> {

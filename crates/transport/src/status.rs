@@ -1,4 +1,4 @@
-//! What an end of any transport says about itself.
+//! The status of an end of any transport.
 
 use skywave_congestion::{Control, ControlFailure};
 use skywave_units::Duration;
@@ -6,8 +6,8 @@ use skywave_units::Duration;
 use crate::dccp::RateStats;
 use crate::{dccp, tcp, udp};
 
-/// Counters and congestion state, the same for every transport. What a transport does not have is
-/// zero or `None`.
+/// Counters and congestion state, the same for every transport. A value that a transport does not
+/// have is zero or `None`.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct EndStats {
@@ -45,7 +45,7 @@ impl EndStats {
     /// Returns these values with the counts of earlier connections added.
     #[must_use]
     pub fn counts_after(self, past: &Self) -> Self {
-        // Without `..`, so that a new field must be listed either as a count or as something else.
+        // No `..` here, so that a new field must be listed either as a count or as something else.
         let Self {
             packets_sent,
             bytes_sent,
@@ -80,9 +80,9 @@ impl EndStats {
     }
 }
 
-/// What a driver asks of an end of any transport.
+/// The part of an end of any transport that reports its state to the driver.
 pub trait Status {
-    /// Returns its counters and congestion state.
+    /// Returns the end's counters and congestion state.
     fn end_stats(&self) -> EndStats;
 
     /// Passes the inner values of its congestion control to `record`, with their names, which end
@@ -91,7 +91,7 @@ pub trait Status {
         let _ = record;
     }
 
-    /// Returns why its congestion control can no longer decide, if it has failed.
+    /// Returns why the congestion control has failed, if it has.
     fn failure(&self) -> Option<ControlFailure> {
         None
     }

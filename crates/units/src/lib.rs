@@ -1,4 +1,4 @@
-//! Time, rate and size: types, parsing and printing; and the generator of random numbers.
+//! Time, rate and size: types, parsing and printing; and a random number generator.
 //!
 //! Every quantity is an integer in a fixed unit, so arithmetic is exact and the same on every
 //! machine: [`Instant`] and [`Duration`] count nanoseconds, [`Rate`] counts bits per second,

@@ -1,11 +1,11 @@
-//! The generator of random numbers.
+//! The random number generator.
 
 use core::convert::Infallible;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{SeedableRng, TryRng};
 
-/// A seeded generator of random numbers, for simulations and for what an endpoint draws. Not for
+/// A seeded random number generator, for simulations and for an endpoint's random choices. Not for
 /// cryptographic keys.
 ///
 /// The same seed gives the same numbers on every machine and in every version of this crate: results
@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{SeedableRng, TryRng};
 /// Linear Pseudorandom Number Generators", 2021), and a seed of 64 bits is expanded by SplitMix64.
 ///
 /// It implements the traits of [`rand_core`](crate::rand_core), with which `rand` draws from
-/// distributions. What `rand` makes of the numbers may differ between its versions.
+/// distributions. What `rand` derives from the numbers may differ between its versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random(Xoshiro256PlusPlus);
 
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(Random::seed_from_u64(0), Random::from_seed(seed));
     }
 
-    // What `rand` draws of 32 bits are the upper ones, and bytes are words in little-endian order.
+    // A draw of 32 bits takes the upper ones, and bytes are words in little-endian order.
     #[test]
     fn words_and_bytes_are_parts_of_the_numbers() {
         let whole = first::<2>(Random::seed_from_u64(7));

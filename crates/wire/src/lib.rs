@@ -52,7 +52,7 @@ pub mod quick_start;
 pub mod tcp;
 pub mod udp;
 
-// Crates whose types are in signatures, so that users need not match the version.
+// Re-exported because their types occur in signatures, so that users need not match the version.
 pub use {arrayvec, bytes, smallvec};
 
 pub use checksum::{AddressPair, Checksum};

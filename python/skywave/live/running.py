@@ -33,12 +33,12 @@ class Lived:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether it was told to end, by Ctrl-C or by ``progress``."""
+        """Whether it was interrupted, by Ctrl-C or by ``progress``."""
         return bool(self.verdict.report["interrupted"])
 
     @property
     def is_whole(self) -> bool:
-        """Whether it ran for the scenario's whole duration, as one interrupted at its end did."""
+        """Whether it ran for the scenario's whole duration, even if interrupted at its end."""
         return bool(self.verdict.report["whole"])
 
 

@@ -22,7 +22,7 @@ fn ack(seconds: f64) -> Ack {
     }
 }
 
-/// A window of `cwnd` packets that has just been reduced.
+/// Returns a window of `cwnd` packets that has just been reduced.
 fn reduced(cwnd: f64) -> Cubic {
     let mut window = Cubic::new(CubicConfig {
         initial_cwnd: cwnd,
@@ -199,8 +199,8 @@ fn rfc9438_5_1_the_average_window_is_that_of_the_response_function() {
     }
 }
 
-/// "Further reduce W_max" is for a window below the last maximum: one that has just reached it keeps
-/// its place.
+/// "Further reduce W_max" applies to a window below the last maximum, not to one that has just
+/// reached it.
 #[test]
 fn rfc9438_4_7_a_window_that_reaches_the_last_maximum_makes_no_room() {
     let mut window = reduced(100.0);

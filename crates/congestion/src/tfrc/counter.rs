@@ -60,9 +60,9 @@ pub(super) struct CounterClock {
     rtt: Option<Duration>,
 }
 
-/// Whether the counters of two data packets may differ by more than they show modulo 16: enough
-/// packets between them are lost for the counter to have wrapped, and they arrived more than a
-/// round-trip time apart. `distance` is the difference of their sequence numbers, `time` that of
+/// Returns whether the counters of two data packets may differ by more than they show modulo 16:
+/// enough packets between them are lost for the counter to have wrapped, and they arrived more than
+/// a round-trip time apart. `distance` is the difference of their sequence numbers, `time` that of
 /// their arrivals.
 ///
 /// Samples come only "from packet pairs whose CCVals differ by at most 4" (RFC 4342 section 8.1).
@@ -131,7 +131,7 @@ impl CounterClock {
         self.last.map_or(0, |(count, _)| count)
     }
 
-    /// The round-trip time; `None` before the first sample.
+    /// Returns the round-trip time, or `None` before the first sample.
     pub(super) const fn rtt(&self) -> Option<Duration> {
         self.rtt
     }

@@ -51,7 +51,7 @@ impl DynamicFeedback {
         }
     }
 
-    /// N, at an arrival rate of `packets` per second.
+    /// Returns N, at an arrival rate of `packets` per second.
     fn reports(&self, rtt: Duration, packets: f64) -> u64 {
         let rtt = rtt.as_secs_f64();
         let wanted = (rtt / self.rtt_ref.as_secs_f64().max(1e-9)).round();
@@ -60,8 +60,8 @@ impl DynamicFeedback {
 }
 
 impl FeedbackSchedule {
-    /// The interval between reports at an arrival rate of `packets` per second; `None` if the
-    /// window counter decides.
+    /// Returns the interval between reports at an arrival rate of `packets` per second, or `None`
+    /// if the window counter decides.
     pub(super) fn interval(self, rtt: Duration, packets: f64) -> Option<Duration> {
         match self {
             Self::WindowCounter => None,
@@ -70,7 +70,7 @@ impl FeedbackSchedule {
         }
     }
 
-    /// The minimum time that a report covers.
+    /// Returns the minimum time that a report covers.
     pub(super) fn window(self, rtt: Duration, packets: f64) -> Duration {
         match self {
             Self::Dynamic(DynamicFeedback {

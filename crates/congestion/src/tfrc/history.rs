@@ -91,17 +91,17 @@ impl History {
         }
     }
 
-    /// The loss intervals, newest first.
+    /// Returns the loss intervals, newest first.
     pub(super) fn intervals(&self) -> impl ExactSizeIterator<Item = &LossInterval> {
         self.intervals.iter()
     }
 
-    /// The last sequence number that belongs to an interval.
+    /// Returns the last sequence number that belongs to an interval.
     pub(super) const fn settled(&self) -> u64 {
         self.next - 1
     }
 
-    /// Whether a packet with data arrived before the first loss.
+    /// Returns whether a packet with data arrived before the first loss.
     pub(super) const fn has_data(&self) -> bool {
         self.has_data
     }
@@ -114,7 +114,7 @@ impl History {
         }
     }
 
-    /// p.
+    /// Returns p.
     pub(super) fn loss_event_rate(&self) -> f64 {
         self.averaging.loss_event_rate(self.intervals.iter())
     }
@@ -155,8 +155,8 @@ impl History {
         let without_data = after.non_data_before.min(hole);
         let lost = hole - without_data;
         if lost > 0 {
-            // Section 5.2: interpolate when the first lost packet would have arrived, which left next
-            // after the last one that did.
+            // Section 5.2: interpolate the arrival time of the first lost packet, which was sent
+            // right after the last one that arrived.
             let at = self.last.map_or(after.at, |at| {
                 let share = 1.0 / (hole + 1) as f64;
                 at + Duration::from_secs_f64((after.at - at).as_secs_f64() * share)

@@ -61,12 +61,12 @@ impl LossInterval {
         }
     }
 
-    /// Whether TFRC-SP counts every loss in it.
+    /// Returns whether TFRC-SP counts every loss in it.
     fn is_short(&self) -> bool {
         self.losses > 0 && self.quarters <= SHORT_QUARTERS
     }
 
-    /// I_i. With `counts_losses`, short intervals count N / K packets (RFC 4828 section 3).
+    /// Returns I_i. With `counts_losses`, short intervals count N / K packets (RFC 4828 section 3).
     fn length(&self, counts_losses: bool) -> f64 {
         let length = self.seeded.unwrap_or(self.data_length.max(1) as f64);
         if counts_losses && self.is_short() {
@@ -98,7 +98,8 @@ pub fn loss_event_rate(lengths: &[f64]) -> f64 {
     .map_or(0.0, |mean| (1.0 / mean).min(1.0))
 }
 
-/// I_mean of intervals with their discounts, I_0 first; `df` is the general discount factor.
+/// Returns I_mean of intervals with their discounts, I_0 first; `df` is the general discount
+/// factor.
 fn mean(intervals: &[(f64, f64)], df: f64, includes_current: bool) -> Option<f64> {
     let (&(current, _), older) = intervals.split_first()?;
     let older = &older[..older.len().min(INTERVALS)];
@@ -119,7 +120,7 @@ fn mean(intervals: &[(f64, f64)], df: f64, includes_current: bool) -> Option<f64
     }
 }
 
-/// The mean of I_1 to I_n.
+/// Returns the mean of I_1 to I_n.
 fn without_current(older: &[(f64, f64)]) -> f64 {
     let (total, weights) = older
         .iter()
@@ -145,7 +146,7 @@ pub(super) struct Averaging {
 }
 
 impl Averaging {
-    /// p of `intervals`, newest first; zero if there is only the first interval.
+    /// Returns p of `intervals`, newest first; zero if there is only the first interval.
     pub(super) fn loss_event_rate<'a>(
         self,
         intervals: impl Iterator<Item = &'a LossInterval>,
@@ -173,7 +174,7 @@ impl Averaging {
             .map_or(0.0, |mean| (1.0 / mean).min(1.0))
     }
 
-    /// DF (section 5.5) of `intervals`, newest first.
+    /// Returns DF (section 5.5) of `intervals`, newest first.
     pub(super) fn discount_of<'a>(self, intervals: impl Iterator<Item = &'a LossInterval>) -> f64 {
         let list: Vec<_> = intervals
             .map(|interval| (interval.length(self.counts_losses), interval.discount))

@@ -25,7 +25,7 @@ impl Pacing {
         Self { last: None }
     }
 
-    /// When the next packet may leave; `now` or earlier means now.
+    /// Returns when the next packet may leave; `now` or earlier means now.
     pub(super) fn next(&self, now: Instant, pace: Pace) -> Instant {
         let Some((_, sent)) = self.last else {
             return now;
@@ -33,7 +33,7 @@ impl Pacing {
         self.nominal(now, pace).max(sent + pace.min_interval)
     }
 
-    /// t_(i+1), but no older than the credit permits.
+    /// Returns t_(i+1), but no older than the credit permits.
     fn nominal(&self, now: Instant, pace: Pace) -> Instant {
         match self.last {
             None => now,
@@ -64,7 +64,7 @@ mod tests {
         Instant::ZERO + MS * millis
     }
 
-    /// How many packets leave at `now`.
+    /// Returns how many packets leave at `now`.
     fn burst(pacing: &mut Pacing, now: Instant, pace: Pace) -> u32 {
         let mut count = 0;
         while pacing.next(now, pace) <= now {

@@ -61,7 +61,7 @@ impl QuickStart {
         now >= self.mode_ends && self.last_sent.is_none_or(|last| sent_at >= last)
     }
 
-    /// When the Validation Phase has lasted for the Quick-Start Validation Time.
+    /// Returns when the Validation Phase has lasted for the Quick-Start Validation Time.
     pub(super) fn deadline(&self) -> Instant {
         self.mode_ends + self.rtt * VALIDATION_TIME
     }

@@ -69,7 +69,7 @@ impl ReceiveRate {
         }
     }
 
-    /// The rate since the latest report that is at least `window` ago; zero before there is
+    /// Returns the rates since the latest report that is at least `window` ago; zero before there is
     /// anything to measure.
     pub(super) fn rates(&self, now: Instant, window: Duration) -> Rates {
         let covers = |mark: &&Mark| now - mark.at >= window;

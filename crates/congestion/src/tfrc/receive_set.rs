@@ -14,22 +14,22 @@ const ENTRIES: usize = 16;
 pub(super) struct ReceiveSet(VecDeque<(Instant, f64)>);
 
 impl ReceiveSet {
-    /// "First initialized to contain a single item, with value Infinity."
+    /// Creates the set, "first initialized to contain a single item, with value Infinity".
     pub(super) fn new(now: Instant) -> Self {
         Self(VecDeque::from([(now, f64::INFINITY)]))
     }
 
-    /// The greatest rate, in bytes per second.
+    /// Returns the greatest rate, in bytes per second.
     pub(super) fn max(&self) -> f64 {
         self.0.front().map_or(0.0, |&(_, rate)| rate)
     }
 
-    /// The latest rate.
+    /// Returns the latest rate.
     pub(super) fn latest(&self) -> f64 {
         self.0.back().map_or(0.0, |&(_, rate)| rate)
     }
 
-    /// "Update X_recv_set()": adds `rate` and removes rates older than two round-trip times.
+    /// Adds `rate` and removes rates older than two round-trip times: "Update X_recv_set()".
     pub(super) fn update(&mut self, now: Instant, rtt: Duration, rate: f64) {
         while self.0.back().is_some_and(|&(_, other)| other <= rate) {
             self.0.pop_back();
@@ -46,15 +46,15 @@ impl ReceiveSet {
         }
     }
 
-    /// "Maximize X_recv_set()": keeps only the greatest rate other than Infinity, with the current
-    /// time.
+    /// Keeps only the greatest rate other than Infinity, with the current time: "Maximize
+    /// X_recv_set()".
     pub(super) fn maximize(&mut self, now: Instant, rate: f64) {
         let known = self.0.iter().map(|&(_, rate)| rate);
         let greatest = known.filter(|rate| rate.is_finite()).fold(rate, f64::max);
         self.replace(now, greatest);
     }
 
-    /// "Halve entries in X_recv_set."
+    /// Halves the rates: "Halve entries in X_recv_set."
     pub(super) fn halve(&mut self) {
         for (_, rate) in &mut self.0 {
             *rate /= 2.0;

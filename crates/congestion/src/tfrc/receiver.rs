@@ -162,7 +162,7 @@ impl Receiver {
         }
     }
 
-    /// The length of the first loss interval (section 6.3.1).
+    /// Returns the length of the first loss interval (section 6.3.1).
     fn first_length(&self, now: Instant, had_data: bool) -> f64 {
         let rtt = self.rtt();
         let now = self.rate.rates(now, rtt).packets;

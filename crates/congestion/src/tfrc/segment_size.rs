@@ -41,12 +41,12 @@ impl SegmentSizes {
         }
     }
 
-    /// The data sent in the current loss interval, in bytes of packets of size s.
+    /// Returns the data sent in the current loss interval, in bytes of packets of size s.
     pub(super) fn sent(&self) -> f64 {
         self.sums[0].1 as f64 * self.mean()
     }
 
-    /// s in bytes; at least 1, and 1 before anything was sent.
+    /// Returns s in bytes; at least 1, and 1 before anything was sent.
     pub(super) fn mean(&self) -> f64 {
         if let Some(bytes) = self.fixed {
             return f64::from(bytes.max(1));
@@ -56,7 +56,7 @@ impl SegmentSizes {
         (bytes as f64 / packets.max(1) as f64).max(1.0)
     }
 
-    /// The largest packet so far, for the initial window (section 4.2).
+    /// Returns the largest packet so far, for the initial window (section 4.2).
     pub(super) fn largest(&self) -> f64 {
         f64::from(self.fixed.unwrap_or(self.largest).max(1))
     }

@@ -192,8 +192,8 @@ impl Sender {
         }
     }
 
-    /// Whether nothing more may leave before the first report or the first expiration of the
-    /// nofeedback timer.
+    /// Returns whether nothing more may leave before the first report or the first expiration of
+    /// the nofeedback timer.
     fn has_sent_first_flight(&self) -> bool {
         self.awaits_first_report()
             && self.quick_start.is_none()
@@ -201,8 +201,8 @@ impl Sender {
             && self.sizes.sent() >= UNREPORTED_WINDOWS * self.initial_window()
     }
 
-    /// Whether there has been neither a report nor an expiration of the nofeedback timer that
-    /// counts.
+    /// Returns whether there has been neither a report nor an expiration of the nofeedback timer
+    /// that counts.
     const fn awaits_first_report(&self) -> bool {
         self.reports == 0 && self.timeouts == 0
     }
@@ -302,9 +302,9 @@ impl Sender {
         self.set_timer(now);
     }
 
-    /// Whether X stays the rate approved by Quick-Start after this report. Congestion, or the end
-    /// of the Validation Phase, returns to the rate of section 4.3 (RFC 5634 sections 3.2.4 and
-    /// 3.2.5).
+    /// Returns whether X stays the rate approved by Quick-Start after this report. Congestion, or
+    /// the end of the Validation Phase, returns to the rate of section 4.3 (RFC 5634 sections 3.2.4
+    /// and 3.2.5).
     fn keeps_approved_rate(&mut self, now: Instant, report: &Feedback, loss_event: bool) -> bool {
         let Some(quick_start) = &mut self.quick_start else {
             return false;
@@ -348,7 +348,7 @@ impl Sender {
             .max(self.note_least_rtt(time) / 2)
     }
 
-    /// Steps 1 and 2, and section 4.5.
+    /// Updates the round-trip time as in steps 1 and 2, and as in section 4.5.
     fn sample_rtt(&mut self, now: Instant, sample: f64) {
         let share = self.share_of_round_trip(now);
         let average = |mean: f64, weight: f64, sample: f64| {
@@ -367,7 +367,7 @@ impl Sender {
         }
     }
 
-    /// The fraction of a round-trip time that a report at `now` represents in the averages.
+    /// Returns the fraction of a round-trip time that a report at `now` represents in the averages.
     fn share_of_round_trip(&self, now: Instant) -> f64 {
         match (self.config.smoothing, self.reported_at, self.rtt) {
             (Smoothing::PerRoundTrip, Some(last), Some(rtt)) => {
@@ -377,7 +377,7 @@ impl Sender {
         }
     }
 
-    /// The first half of step 4: recv_limit.
+    /// Returns recv_limit, after taking in the receive rate: the first half of step 4.
     fn take_in_receive_rate(&mut self, now: Instant, report: &Feedback, loss_event: bool) -> f64 {
         let rtt = self.rtt().unwrap_or_default();
         let was_limited = self.limited.on_feedback(report.sent_at, rtt);
@@ -400,7 +400,7 @@ impl Sender {
         2.0 * set.max()
     }
 
-    /// The second half of step 4: X.
+    /// Updates X, the second half of step 4.
     fn update_rate(&mut self, now: Instant, recv_limit: f64, first_rtt: bool) {
         let rtt = self.rtt().unwrap_or_default();
         let x = self.x();
@@ -449,8 +449,8 @@ impl Sender {
         self.set_timer(now);
     }
 
-    /// Whether the sender has been idle and its rate is no higher than the rate after an idle
-    /// period.
+    /// Returns whether the sender has been idle and its rate is no higher than the rate after an
+    /// idle period.
     fn is_idle_and_slow(&self) -> bool {
         if self.sent_since_timer {
             return false;
@@ -509,7 +509,8 @@ impl Sender {
         self.update_rate(now, 2.0 * receive_rate, false);
     }
 
-    /// 2 s at first (section 4.2), then max(4 R, 2 s / X) (step 2 of section 4.4).
+    /// Sets the nofeedback timer: to 2 s at first (section 4.2), then to max(4 R, 2 s / X) (step 2
+    /// of section 4.4).
     fn set_timer(&mut self, now: Instant) {
         let two_packets = Duration::from_secs_f64(2.0 * self.sizes.mean() / self.x());
         let after = if self.awaits_first_report() {
@@ -521,14 +522,14 @@ impl Sender {
         self.sent_since_timer = false;
     }
 
-    /// X before the reduction of section 4.5; s per second while nothing is known.
+    /// Returns X before the reduction of section 4.5; s per second while nothing is known.
     fn x(&self) -> f64 {
         self.x
             .unwrap_or_else(|| self.cap(self.initial_rate()))
             .max(self.least_rate())
     }
 
-    /// X_inst; never more than an approved rate in use (RFC 5634 section 2.3.1).
+    /// Returns X_inst; never more than an approved rate in use (RFC 5634 section 2.3.1).
     fn x_inst(&self) -> f64 {
         let approved = self.quick_start.map_or(f64::INFINITY, |used| used.rate);
         (self.x() * self.slowdown)
@@ -536,7 +537,7 @@ impl Sender {
             .max(self.least_rate())
     }
 
-    /// initial_rate (section 4.2); one packet per second before the first round-trip time.
+    /// Returns initial_rate (section 4.2); one packet per second before the first round-trip time.
     fn initial_rate(&self) -> f64 {
         let Some(rtt) = self.rtt else {
             return self.sizes.mean();
@@ -544,7 +545,7 @@ impl Sender {
         self.initial_window() / rtt
     }
 
-    /// W_init, in bytes.
+    /// Returns W_init, in bytes.
     fn initial_window(&self) -> f64 {
         let s = self.sizes.largest();
         match self.config.initial_window {
@@ -553,7 +554,7 @@ impl Sender {
         }
     }
 
-    /// X_Bps; infinite before the first loss.
+    /// Returns X_Bps; infinite before the first loss.
     fn x_equation(&self) -> f64 {
         let s = self.sizes.mean();
         let rtt = self.rtt.unwrap_or_default();
@@ -566,7 +567,7 @@ impl Sender {
         }
     }
 
-    /// s / t_mbi: one packet per 64 seconds.
+    /// Returns s / t_mbi: one packet per 64 seconds.
     fn least_rate(&self) -> f64 {
         self.sizes.mean() / T_MBI
     }

@@ -10,7 +10,8 @@ fn window(cwnd: f64, ssthresh: f64) -> Vegas {
     })
 }
 
-/// A round in which every packet of a full window is acknowledged after `rtt_ms` and replaced.
+/// Simulates a round in which every packet of a full window is acknowledged after `rtt_ms` and
+/// replaced.
 fn round(window: &mut Vegas, now: &mut Instant, rtt_ms: u64) {
     let rtt = Duration::from_millis(rtt_ms);
     let sent_at = *now;
@@ -181,7 +182,8 @@ fn published_rules_keep_inflation_out_of_cwnd() {
     assert_eq!(vegas.cwnd(), 2.0);
 }
 
-/// A mark takes what a loss takes, but may leave one packet, where a loss leaves two.
+/// A mark reduces the window by as much as a loss does, but possibly to one packet, where a loss
+/// leaves at least two.
 #[test]
 fn a_mark_takes_a_quarter_and_may_leave_one_packet() {
     let now = Instant::ZERO;

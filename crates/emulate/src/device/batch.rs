@@ -1,4 +1,4 @@
-//! Many packets with one call of the system.
+//! Batches: many packets in one system call.
 #![allow(unsafe_code)]
 
 use std::io::{self, ErrorKind};
@@ -12,18 +12,18 @@ use socket2::{Domain, Socket, Type};
 use super::{LONGEST_PACKET, Port};
 use crate::pool::{BUFFER_BYTES, Pool};
 
-/// The most packets that one call receives or sends.
+/// The largest number of packets that one call receives or sends.
 pub(crate) const BATCH: usize = 64;
 
 /// Receives packets in batches, each into a buffer of its own.
 pub(crate) struct Inbox {
     buffers: Vec<Vec<u8>>,
-    /// Where the rest of a packet goes that is longer than its buffer. They are touched only by
-    /// such packets.
+    /// The memory for the rest of each packet that is longer than its buffer. Only such packets
+    /// touch it.
     rests: Vec<u8>,
     /// The memory of each packet: its buffer, and then its part of `rests`.
     slices: Vec<[iovec; 2]>,
-    /// What the system is told about each packet, and says about it.
+    /// A header for each packet, which the kernel reads and fills in.
     headers: Vec<mmsghdr>,
 }
 
@@ -49,11 +49,11 @@ impl Inbox {
         inbox
     }
 
-    /// Receives the packets that wait at a socket, at most [`BATCH`]. Returns their number.
+    /// Receives up to [`BATCH`] packets that wait at a socket, and returns their number.
     /// [`Inbox::take`] hands them out.
     ///
     /// # Errors
-    /// That of the device.
+    /// The device's.
     pub(crate) fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         // SAFETY: each header points to two slices, and these to a buffer and to a part of `rests`,
         // which are at least as long as they say. All of it is owned by the inbox.
@@ -81,7 +81,7 @@ impl Inbox {
         let fitting = length.min(BUFFER_BYTES);
         let mut packet = mem::replace(&mut self.buffers[index], pool.take());
         self.slices[index][0] = slice(self.buffers[index].as_mut_ptr(), BUFFER_BYTES);
-        // SAFETY: the system has written so many bytes to this buffer, which has room for them. A
+        // SAFETY: the system has written this many bytes to the buffer, which has room for them. A
         // second call for this index finds a length of zero.
         unsafe { packet.set_len(fitting) };
         let rest = &self.rests[index * LONGEST_PACKET..];
@@ -116,7 +116,7 @@ impl<'a> Outbox<'a> {
         Socket::new(Domain::PACKET, Type::DGRAM.nonblocking(), None)
     }
 
-    /// Sends packets, each out of its port, in this order. Returns how many of them the system
+    /// Sends packets in this order, each through its port. Returns how many of them the system
     /// refused.
     pub(crate) fn send<'b>(
         &mut self,
@@ -156,7 +156,7 @@ impl<'a> Outbox<'a> {
                 let count = rest.len() as u32;
                 libc::sendmmsg(self.socket.as_raw_fd(), rest.as_mut_ptr(), count, 0)
             };
-            // Where a packet is refused the call ends. If it is the first one, the call fails.
+            // The call stops at a packet that is refused. If that is the first one, the call fails.
             let done = usize::try_from(sent).unwrap_or_else(|_| {
                 let is_interrupted = io::Error::last_os_error().kind() == ErrorKind::Interrupted;
                 refused += u64::from(!is_interrupted);
@@ -199,7 +199,8 @@ mod tests {
     /// How long a test waits for packets.
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    /// Both ends of a pair of interfaces, and what keeps them. `None` where there can be none.
+    /// Returns both ends of a pair of interfaces and what keeps them alive, or `None` where the
+    /// system does not permit one.
     fn pair(mtu: u32) -> Option<([Port; 2], [Namespace; 2], Socket)> {
         let spaces = match Namespace::new().and_then(|hub| Ok([hub, Namespace::new()?])) {
             Ok(spaces) => spaces,
@@ -224,7 +225,7 @@ mod tests {
         Some(([attachment.port, far], spaces, socket))
     }
 
-    /// A packet with this first byte, a number and so many bytes.
+    /// Returns a packet of `length` bytes with this first byte and a number.
     fn packet(first: u8, number: u16, length: usize) -> Vec<u8> {
         let [high, low] = number.to_be_bytes();
         let mut bytes = vec![first, high, low];
@@ -232,8 +233,8 @@ mod tests {
         bytes
     }
 
-    /// Sends these packets to the other end. Returns how many were refused, and what comes to each of
-    /// its sockets; waits for so many.
+    /// Sends these packets to the other end, and waits until `counts` of them have come to its
+    /// sockets. Returns how many were refused, and what came to each socket.
     fn exchange(
         [near, far]: &[Port; 2],
         socket: &Socket,
@@ -252,7 +253,7 @@ mod tests {
             let packets = (0..count).map(|index| inbox.take(index, &mut pool));
             packets.collect::<Vec<_>>()
         };
-        // The kernel takes a while to put an interface into use, and drops what comes before.
+        // The kernel takes a while to bring an interface up, and drops what comes earlier.
         let probe = [0x4f; 20];
         let first = far.sockets().next().unwrap();
         while receive(first).is_empty() {
@@ -275,7 +276,7 @@ mod tests {
         (refused, all)
     }
 
-    /// One that the system refuses holds up none behind it.
+    /// A packet that the system refuses does not hold up those behind it.
     #[test]
     fn a_batch_keeps_its_order_and_counts_what_is_refused() {
         let Some((ports, _spaces, socket)) = pair(1500) else {

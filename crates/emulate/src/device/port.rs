@@ -85,7 +85,7 @@ impl Port {
         Ok(())
     }
 
-    /// Returns the address to which a packet goes out of this port.
+    /// Returns the address for sending a packet out of this port.
     pub(super) fn target(&self, packet: &[u8]) -> &SockAddr {
         &self.targets[version(packet)]
     }
@@ -108,7 +108,7 @@ impl Port {
     }
 }
 
-/// Returns where a packet's IP version comes in the order of [`FRAMES`].
+/// Returns the index of a packet's IP version in [`FRAMES`].
 fn version(packet: &[u8]) -> usize {
     usize::from(packet.first().is_some_and(|byte| byte >> 4 == 6))
 }

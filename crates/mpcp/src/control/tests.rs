@@ -357,7 +357,7 @@ fn a_loss_under_low_load_shows_a_router_without_vcp() {
     assert!(window.fallback.is_none());
 }
 
-/// A window of `packets` packets that has fallen back.
+/// Returns a control with a window of `packets` packets that has fallen back.
 fn fallen_back(config: VcpConfig, packets: f64, rtt_ms: u64) -> Mpcp {
     let mut window = window(
         VcpConfig {
@@ -389,7 +389,7 @@ fn the_fallback_answers_a_mark_as_rfc_5681_does() {
     }
 }
 
-/// VCP's pacing is for windows of VCP: the fallback's may grow far beyond the one it began with.
+/// VCP's pacing suits VCP's windows; the fallback's window may grow far beyond its initial size.
 #[test]
 fn the_fallback_does_not_pace() {
     let paces = VcpConfig::xia2005(0.0);

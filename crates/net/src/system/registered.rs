@@ -7,8 +7,8 @@ use nix::sys::timerfd::TimerFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// What owns an open descriptor, and refers to the same one for its whole life. It is implemented
-/// in this file only.
+/// An owner of an open descriptor, which refers to the same one for its whole lifetime. The trait
+/// is implemented in this file only.
 pub(crate) trait Owner: AsRawFd {}
 
 impl Owner for OwnedFd {}
@@ -28,8 +28,8 @@ impl Owner for Timer {}
 /// Lets the current runtime watch `descriptor`, which must be non-blocking.
 #[allow(unsafe_code)]
 pub(crate) fn registered<T: Owner>(descriptor: T, interest: Interest) -> io::Result<AsyncFd<T>> {
-    // SAFETY: an `Owner` owns an open descriptor and refers to the same one for its whole life, and
-    // nothing takes it out of the `AsyncFd`. The runtime requires this because it keeps the
+    // SAFETY: an `Owner` owns an open descriptor and refers to the same one for its whole lifetime,
+    // and nothing takes it out of the `AsyncFd`. The runtime requires this because it keeps the
     // descriptor's number.
     let watched = unsafe { AsyncFd::register_with_interest(descriptor, interest) };
     Ok(watched?)

@@ -193,7 +193,7 @@ fn u_5_no_dccp_there() {
 /// Without permission for raw sockets, the error says how to get it.
 #[test]
 fn without_permission() {
-    // Capabilities are a thread's own: only this one loses them.
+    // Capabilities are per thread: only this one loses them.
     let unprivileged = thread::spawn(|| {
         caps::clear(None, CapSet::Effective).unwrap();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,4 +1,4 @@
-//! How many system calls it takes to send.
+//! The number of system calls that sending takes.
 
 use skywave_net::Connection;
 use skywave_transport::dccp::Config;
@@ -9,9 +9,9 @@ use crate::{Pair, pair, quick, soon};
 const BURST: u32 = 20;
 /// Bursts in which a thousand datagrams are sent.
 const BURSTS: u32 = 50;
-/// The calls that a thousand datagrams may take. Where nothing interrupts the thread, a burst takes
-/// two: one for its first datagram, and one for those that follow within the time that datagrams are
-/// gathered. Without gathering it takes one for each.
+/// The number of calls that a thousand datagrams may take. If nothing interrupts the thread, a
+/// burst takes two: one for its first datagram, and one for those that follow within the gathering
+/// time. Without gathering, it takes one per datagram.
 const BUDGET: u64 = 500;
 
 fn cwnd(connection: &Connection) -> f64 {
@@ -37,7 +37,7 @@ async fn a_thousand_datagrams_in_bursts_keep_to_a_budget_of_calls() {
         ..quick()
     };
     let pair = pair(config).await;
-    // Until the window never holds a datagram back.
+    // Grow the window until it never holds a datagram back.
     soon(async {
         while cwnd(&pair.client) < f64::from(2 * BURST) {
             burst(&pair, 4 * BURST).await;

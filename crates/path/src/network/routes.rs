@@ -33,7 +33,7 @@ pub(super) struct Fewest {
 }
 
 impl Routes {
-    /// Creates as many nodes, without links.
+    /// Creates `nodes` nodes without links.
     pub(super) fn new(nodes: usize) -> Self {
         Self {
             ends: Vec::new(),

@@ -21,7 +21,8 @@ pub struct Topology<H> {
     /// The hop at the end of a route.
     end: H,
     hops: Vec<H>,
-    /// The routes requested so far, by whether they name their nodes, and these or their ends.
+    /// The routes requested so far, by whether they name their nodes, and by those nodes or their
+    /// ends.
     asked: BTreeMap<(bool, Vec<u32>), Way>,
 }
 
@@ -60,7 +61,7 @@ pub enum NoRoute {
 }
 
 impl<H: Copy> Topology<H> {
-    /// Creates a topology of these nodes without links. Each route will end with the hop `end`.
+    /// Creates a topology of these nodes without links. Each route ends with the hop `end`.
     pub fn new(nodes: Vec<String>, end: H) -> Self {
         Self {
             index: nodes.iter().cloned().zip(0..).collect(),
@@ -74,7 +75,7 @@ impl<H: Copy> Topology<H> {
     }
 
     /// Adds a link from one node to another, onto which `hop` leads. Returns its index; links count
-    /// from zero. Routes that have been requested before stay as they are.
+    /// from zero. Routes requested earlier stay as they are.
     ///
     /// # Panics
     /// If there is no such node.
@@ -170,7 +171,7 @@ impl<H: Copy> Topology<H> {
 mod tests {
     use super::*;
 
-    /// Links from a to b and c, and from both to d. A link's hop is ten times its index.
+    /// Creates links from a to b and c, and from both to d. A link's hop is ten times its index.
     fn diamond() -> Topology<u32> {
         let nodes = ["a", "b", "c", "d"].map(str::to_owned);
         let mut topology = Topology::new(nodes.to_vec(), 99);
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(refused(3, 0, None), "there is no route from \"d\" to \"a\"");
         assert_eq!(refused(0, 3, Some("d")), "there is no link \"a->d\"");
         assert_eq!(refused(0, 3, Some("x")), "there is no node \"x\"");
-        // The route with the fewest links between the two is no answer to that.
+        // A cached route with the fewest links does not answer a request that names its nodes.
         topology.route(0, 3, None).expect("links lead there");
         let refused = topology.route(0, 3, Some(&[])).unwrap_err();
         assert_eq!(refused.to_string(), "there is no link \"a->d\"");

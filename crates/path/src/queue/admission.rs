@@ -181,12 +181,12 @@ impl Waiting {
         room.fits(size, self.packets(), self.bytes)
     }
 
-    /// The number of packets waiting, as of the last [`Waiting::begin`].
+    /// Returns the number of packets waiting, as of the last [`Waiting::begin`].
     fn packets(&self) -> usize {
         self.starts.len()
     }
 
-    /// The number of bytes waiting, as of the last [`Waiting::begin`].
+    /// Returns the number of bytes waiting, as of the last [`Waiting::begin`].
     const fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -28,7 +28,7 @@ pub struct CoDelConfig {
 }
 
 impl Default for CoDelConfig {
-    /// The values of RFC 8289 section 4.5, for the open Internet, without marking.
+    /// Returns the values of RFC 8289 section 4.5, for the open Internet, without marking.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(5),
@@ -297,8 +297,8 @@ impl<P> Lane<'_, P> {
     }
 }
 
-/// When to drop the next packet: the interval shrinks with the square root of the number of drops
-/// (RFC 8289 section 5.6).
+/// Returns when to drop the next packet: the interval shrinks with the square root of the number of
+/// drops (RFC 8289 section 5.6).
 fn control_law(since: Instant, count: u32, interval: Duration) -> Instant {
     since + Duration::from_nanos((interval.as_nanos() as f64 / f64::from(count).sqrt()) as u64)
 }

@@ -40,7 +40,7 @@ pub struct FqCoDelConfig {
 }
 
 impl Default for FqCoDelConfig {
-    /// Linux's values (RFC 8290 section 5.2), including marking.
+    /// Returns Linux's values (RFC 8290 section 5.2), including marking.
     fn default() -> Self {
         Self {
             codel: CoDelConfig {
@@ -101,7 +101,7 @@ impl<P: Packet> FqCoDel<P> {
         }
     }
 
-    /// The queue of a flow.
+    /// Returns the queue of a flow.
     fn bucket(&self, flow: u64) -> u32 {
         let hash = XxHash3_64::oneshot_with_seed(self.salt, &flow.to_le_bytes());
         (hash % u64::from(self.config.flows)) as u32

@@ -65,7 +65,7 @@ pub struct PieConfig {
 }
 
 impl Default for PieConfig {
-    /// The basic scheme with the values of RFC 8033 section 4, without options.
+    /// Returns the basic scheme with the values of RFC 8033 section 4, without options.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(15),
@@ -140,7 +140,7 @@ impl<P: Packet, R: Rng> Pie<P, R> {
         }
     }
 
-    /// RFC 8033 section 4.2.
+    /// Updates the drop probability (RFC 8033 section 4.2).
     fn calculate_drop_probability(&mut self) {
         let (target, delay) = (self.config.target.as_secs_f64(), self.delay.as_secs_f64());
         let trend = delay - self.old_delay.as_secs_f64();
@@ -162,7 +162,7 @@ impl<P: Packet, R: Rng> Pie<P, R> {
         self.burst_allowance -= self.config.update;
     }
 
-    /// Whether to drop or mark the arriving packet (RFC 8033 section 4.1).
+    /// Returns whether to drop or mark the arriving packet (RFC 8033 section 4.1).
     fn drop_early(&mut self) -> bool {
         let is_short = |delay| delay * 2 < self.config.target;
         let probability = self.drop_probability;

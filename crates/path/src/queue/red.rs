@@ -104,7 +104,7 @@ impl<R: Rng> Red<R> {
         self.max_p
     }
 
-    /// The current queue, in packets or bytes.
+    /// Returns the current queue, in packets or bytes.
     fn length(&self, line: &mut Line<'_>) -> u64 {
         if self.config.queue_in_bytes {
             line.bytes()
@@ -134,7 +134,7 @@ impl<R: Rng> Red<R> {
         self.adapted_at = now;
     }
 
-    /// The drop probability derived from the average alone.
+    /// Returns the drop probability derived from the average alone.
     ///
     /// The gentle part starts from the configured `max_p` even if adaptation has changed it, as in
     /// ns-2.
@@ -150,8 +150,8 @@ impl<R: Rng> Red<R> {
         probability.min(1.0)
     }
 
-    /// The drop probability that makes the distances between drops uniform instead of geometric
-    /// and, if configured, makes larger packets more likely to be dropped.
+    /// Returns the drop probability that makes the distances between drops uniform instead of
+    /// geometric and, if configured, makes larger packets more likely to be dropped.
     fn spread(&self, probability: f64, size: u32) -> f64 {
         let mean = self.config.mean_packet;
         let count = if self.config.drop_by_bytes {

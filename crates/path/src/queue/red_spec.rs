@@ -148,7 +148,7 @@ impl RedSpec {
         })
     }
 
-    /// The weight of the average.
+    /// Returns the weight of the average.
     fn average(&self) -> Result<RedWeight, ParameterError> {
         let is_weight = self
             .weight

@@ -60,7 +60,7 @@ impl<P: Packet + Send + 'static> Weighted<P> {
     }
 }
 
-/// The index, out of `count`, of the sub-queue that serves a class.
+/// Returns the index, out of `count`, of the sub-queue that serves a class.
 fn index_of(class: u8, count: usize) -> usize {
     usize::from(class).min(count - 1)
 }
@@ -108,7 +108,7 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
         self.queues.iter().map(|sub| sub.queue.bytes()).sum()
     }
 
-    /// The names are those of the sub-queues, prefixed with `queues[0].` and so on.
+    /// Passes the values of the sub-queues, whose names are prefixed with `queues[0].` and so on.
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         for (index, sub) in self.queues.iter().enumerate() {
             sub.queue.inner_values(&mut |name, value| {

@@ -91,7 +91,8 @@ mod tests {
 
     const DELAY: Duration = Duration::from_millis(20);
 
-    /// Arrival times in ms of packets of these sizes that are all there at the beginning.
+    /// Returns the arrival times, in ms, of packets of these sizes that are all queued at the
+    /// beginning.
     fn arrivals(milliseconds: &[u32], sizes: &[u32]) -> Vec<f64> {
         let random = Random::seed_from_u64(0);
         let rate = Rate::from_bps(1);
@@ -110,7 +111,7 @@ mod tests {
         found
     }
 
-    /// Within the microsecond of an opportunity.
+    /// Asserts that times lie within the microsecond of an opportunity.
     fn assert_at(found: &[f64], wanted: &[f64]) {
         assert_eq!(found.len(), wanted.len());
         for (found, wanted) in found.iter().zip(wanted) {

@@ -117,7 +117,7 @@ fn legs(flow: &FlowSpec, source: &dyn SourceKind, [forward, back]: [Way; 2]) -> 
         TransportSpec::Tcp(tcp) => after_handshake(segment(tcp.segment)),
         TransportSpec::KernelTcp(tcp) => after_handshake(segment(tcp.segment)),
         TransportSpec::Dccp(_) => after_handshake(datagram),
-        // Whether another transport has a handshake is not known; its data takes this long at least.
+        // Other transports may have a handshake; their data takes at least this long.
         TransportSpec::Udp(_) | TransportSpec::Other(_) => vec![(forward, datagram)],
     }
 }

@@ -84,7 +84,7 @@ struct Current {
 }
 
 impl Host {
-    /// Returns what it says about itself.
+    /// Returns the status of the end.
     pub(crate) fn status(&self) -> &dyn Status {
         match self {
             Self::TcpSender(sender) => sender.get(),

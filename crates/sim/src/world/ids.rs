@@ -101,7 +101,7 @@ impl PortId {
         Self(host.0)
     }
 
-    /// Returns the host that it attaches.
+    /// Returns the host that is attached to it.
     #[inline(always)]
     pub(crate) const fn host(self) -> HostId {
         HostId(self.0)

@@ -40,9 +40,9 @@ pub enum Cause {
     Aborted,
     /// The congestion control could no longer decide.
     ControlFailed(ControlFailure),
-    /// The [layer](super::Layer) could no longer go on, and this end closed the connection.
+    /// The [layer](super::Layer) failed, and this end closed the connection.
     LayerFailed {
-        /// The reason in the layer's words.
+        /// The reason, as the layer states it.
         reason: Arc<str>,
     },
 }

@@ -44,16 +44,17 @@ pub trait Layer: Debug + Send {
     /// next deadline is later than `now`.
     fn expire(&mut self, now: Instant);
 
-    /// Returns why the layer can no longer go on (a forged handshake, an alert of the peer), or
-    /// `None` while it can. The session then closes with [`Cause::LayerFailed`], after what
-    /// [`close`](Self::close) returns.
+    /// Returns why the layer has failed (a forged handshake, an alert from the peer), or `None` if
+    /// it has not. A session whose layer has failed sends what [`close`](Self::close) returns, and
+    /// closes with [`Cause::LayerFailed`].
     fn failure(&self) -> Option<&str> {
         None
     }
 
-    /// Ends the layer, because the application closes or the layer has failed. Returns its last
-    /// datagram, of at most `mps` bytes, such as DTLS's close_notify or a fatal alert. It leaves
-    /// after everything that is queued, even if the queue is full. Nothing is sealed afterwards.
+    /// Ends the layer, because the application closes the session or the layer has failed. Returns
+    /// its last datagram, of at most `mps` bytes, such as DTLS's close_notify or a fatal alert. It
+    /// leaves after everything that is queued, even if the queue is full. Nothing is sealed
+    /// afterwards.
     fn close(&mut self, now: Instant, mps: u32) -> Option<Bytes> {
         let _ = (now, mps);
         None

@@ -80,7 +80,7 @@ pub struct SenderConfig {
 }
 
 impl Default for SenderConfig {
-    /// The RFCs' recommendations, with segments of 1460 bytes.
+    /// Returns the RFCs' recommendations, with segments of 1460 bytes.
     fn default() -> Self {
         Self {
             segment_size: 1460,
@@ -160,8 +160,8 @@ pub struct ReceiverConfig {
 }
 
 impl Default for ReceiverConfig {
-    /// Segments of 1460 bytes, an autotuned window, SACK, and acknowledgements delayed by up to
-    /// 200 ms.
+    /// Returns a configuration with segments of 1460 bytes, an autotuned window, SACK, and
+    /// acknowledgements delayed by up to 200 ms.
     fn default() -> Self {
         Self {
             max_segment_size: 1460,

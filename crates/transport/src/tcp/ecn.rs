@@ -46,7 +46,7 @@ impl SenderEcn {
         }
     }
 
-    /// The flags of an ECN-setup SYN (RFC 3168 section 6.1.1).
+    /// Returns the flags of an ECN-setup SYN (RFC 3168 section 6.1.1).
     pub(super) fn syn_flags(&self) -> Flags {
         match self.usage {
             EcnUse::Rfc3168 => ECE_CWR,
@@ -77,20 +77,20 @@ impl SenderEcn {
         }
     }
 
-    /// Whether the flags of an acknowledgement echo a mark, answered or not.
+    /// Returns whether the flags of an acknowledgement echo a mark, answered or not.
     #[inline(always)]
     pub(super) fn is_echo(&self, flags: Flags) -> bool {
         self.usage == EcnUse::Rfc3168 && flags.contains(Flags::ECE)
     }
 
-    /// Whether a mark echoed by an acknowledgement of everything before `ack` is still unanswered
-    /// (section 6.1.2).
+    /// Returns whether a mark echoed by an acknowledgement of everything before `ack` is still
+    /// unanswered (section 6.1.2).
     pub(super) const fn is_unanswered(&self, ack: u64) -> bool {
         ack >= self.answered_until
     }
 
     /// Records a reduction of the window for a mark or a loss: marks of data sent before `max` are
-    /// answered, and the peer is told (section 6.1.2).
+    /// answered, and the peer is informed (section 6.1.2).
     pub(super) fn on_reduced(&mut self, max: u64) {
         self.answered_until = max + 1;
         self.cwr = true;
@@ -106,7 +106,7 @@ pub(super) struct ReceiverEcn {
 }
 
 impl ReceiverEcn {
-    /// The state after a SYN with these flags, if the configuration permits `usage`.
+    /// Returns the state after a SYN with these flags, if the configuration permits `usage`.
     pub(super) fn accept(usage: EcnUse, syn: Flags) -> Self {
         let refused = usage == EcnUse::Rfc3168 && !syn.contains(ECE_CWR);
         Self {
@@ -115,7 +115,7 @@ impl ReceiverEcn {
         }
     }
 
-    /// The flag of an ECN-setup SYN-ACK.
+    /// Returns the flag of an ECN-setup SYN-ACK.
     pub(super) fn syn_ack_flags(&self) -> Flags {
         match self.usage {
             EcnUse::Rfc3168 => Flags::ECE,
@@ -136,7 +136,7 @@ impl ReceiverEcn {
         }
     }
 
-    /// The ECN flags of an acknowledgement.
+    /// Returns the ECN flags of an acknowledgement.
     #[inline(always)]
     pub(super) fn ack_flags(&self) -> Flags {
         match self.usage {

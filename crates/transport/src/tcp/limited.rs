@@ -26,7 +26,7 @@ impl LimitedTime {
         self.since = holds.then_some(now);
     }
 
-    /// The time until the last note.
+    /// Returns the total time up to the last note.
     pub(super) const fn total(&self) -> Duration {
         self.total
     }

@@ -44,18 +44,18 @@ impl Reassembly {
         }
     }
 
-    /// The next byte expected (RCV.NXT).
+    /// Returns the next byte expected (RCV.NXT).
     pub(super) const fn next(&self) -> u64 {
         self.next
     }
 
-    /// The ranges beyond the next byte expected, in ascending order; they neither touch nor
+    /// Returns the ranges beyond the next byte expected, in ascending order; they neither touch nor
     /// overlap.
     pub(super) fn beyond(&self) -> &[Range] {
         &self.beyond
     }
 
-    /// Bytes of heap memory in use.
+    /// Returns the bytes of heap memory in use.
     pub(super) fn heap_size(&self) -> usize {
         if self.beyond.spilled() {
             self.beyond.capacity() * size_of::<Range>()

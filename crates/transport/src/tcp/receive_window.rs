@@ -41,9 +41,9 @@ pub enum ReceiveWindow {
 }
 
 impl Default for ReceiveWindow {
-    /// Autotuned, with a maximum of 32 MiB: Linux's `tcp_rmem[2]` since version 6.16 on a machine
-    /// with enough memory (`Documentation/networking/ip-sysctl.rst`). There it limits the buffer,
-    /// here the window.
+    /// Returns an autotuned window with a maximum of 32 MiB: Linux's `tcp_rmem[2]` since version
+    /// 6.16 on a machine with enough memory (`Documentation/networking/ip-sysctl.rst`). There it
+    /// limits the buffer, here the window.
     fn default() -> Self {
         Self::Autotuned { max: 32 << 20 }
     }
@@ -56,13 +56,13 @@ impl ReceiveWindow {
         if max < MAX_WINDOW { max } else { MAX_WINDOW }
     }
 
-    /// The smallest window scale shift with which [`ReceiveWindow::max`] can be announced.
+    /// Returns the smallest window scale shift with which [`ReceiveWindow::max`] can be announced.
     pub(super) fn shift(self) -> u8 {
         let fits = |shift: &u8| self.max() >> shift <= u32::from(u16::MAX);
         (0..MAX_WINDOW_SHIFT).find(fits).unwrap_or(MAX_WINDOW_SHIFT)
     }
 
-    /// The window at the start of a connection.
+    /// Returns the window at the start of a connection.
     pub(super) fn initial(self) -> u32 {
         match self {
             Self::Fixed(_) => self.max(),
@@ -72,13 +72,13 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window at the start of a connection, as encoded in the header.
+    /// Returns the window at the start of a connection, as encoded in the header.
     pub(super) fn field(self, shift: u8) -> u16 {
         u16::try_from(self.initial() >> shift).unwrap_or(u16::MAX)
     }
 
-    /// What adjusts the window of a connection, if anything does. The connection is established at
-    /// `now`, `rtt` after the SYN-ACK, and has segments of `segment` bytes.
+    /// Returns what adjusts the window of a connection, if anything does. The connection is
+    /// established at `now`, `rtt` after the SYN-ACK, and has segments of `segment` bytes.
     pub(super) fn right_sizing(
         self,
         now: Instant,
@@ -125,7 +125,8 @@ pub(super) struct RightSizing {
 }
 
 impl RightSizing {
-    /// Everything before `next` has been delivered. Returns the window, given the present one.
+    /// Returns the new window, given the current one, once everything before `next` has been
+    /// delivered.
     #[inline(always)]
     pub(super) fn on_delivered(&mut self, now: Instant, next: u64, window: u32) -> u32 {
         let fills_window = next - self.opened_from >= u64::from(self.opened);
@@ -145,9 +146,9 @@ impl RightSizing {
         adjusted
     }
 
-    /// The window for a sender of which a round trip has delivered `delivered` bytes. Twice as much
-    /// leaves room while a loss is repaired. A sender in slow start, which doubles its rate, gets
-    /// more by the growth since the last round trip.
+    /// Returns the window for a sender that had `delivered` bytes delivered in a round trip. Twice
+    /// as much leaves room while a loss is repaired. A sender in slow start, which doubles its
+    /// rate, gets more by the growth since the last round trip.
     fn window_for(&mut self, delivered: u64) -> u32 {
         let most = u64::from(self.most);
         if delivered <= most {

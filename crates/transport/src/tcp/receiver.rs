@@ -130,7 +130,7 @@ impl Receiver {
             .map_or(0, |connection| connection.received.heap_size())
     }
 
-    /// RFC 9293 section 3.10.7.2: LISTEN.
+    /// Handles a SYN in LISTEN (RFC 9293 section 3.10.7.2).
     #[cold]
     #[inline(never)]
     fn accept(&mut self, syn: Segment) {
@@ -152,7 +152,7 @@ impl Receiver {
         self.due = Due::SynAck;
     }
 
-    /// RFC 9293 section 3.10.7.4, for a receiver that sends no data.
+    /// Handles a segment as in RFC 9293 section 3.10.7.4, for a receiver that sends no data.
     #[inline(always)]
     fn on_segment(&mut self, now: Instant, ecn: Ecn, mut segment: Segment) {
         if let Some(extension) = &mut self.extension {
@@ -306,7 +306,7 @@ impl Receiver {
 }
 
 impl Connection {
-    /// A segment has shown that our SYN-ACK arrived.
+    /// Notes that a segment has shown that our SYN-ACK arrived.
     #[cold]
     fn on_established(&mut self, now: Instant, config: &ReceiverConfig) {
         self.established = true;
@@ -316,8 +316,8 @@ impl Connection {
             .right_sizing(now, rtt, config.max_segment_size);
     }
 
-    /// The window changes only with the acknowledgement number: an acknowledgement with another
-    /// window is not a duplicate (RFC 5681 section 2).
+    /// Adjusts the window, but only when the acknowledgement number changes: an acknowledgement
+    /// with another window is not a duplicate (RFC 5681 section 2).
     #[inline(always)]
     fn adjust_window(&mut self, now: Instant, arrival: Arrival) {
         if let Some(right_sizing) = &mut self.right_sizing
@@ -327,18 +327,18 @@ impl Connection {
         }
     }
 
-    /// The window to announce, as encoded in the header.
+    /// Returns the window to announce, as encoded in the header.
     #[inline(always)]
     fn window_field(&self, shift: u8) -> u16 {
         u16::try_from(self.window >> shift).unwrap_or(u16::MAX)
     }
 
-    /// Whether there is anything to SACK.
+    /// Returns whether there is anything to SACK.
     const fn has_news(&self) -> bool {
         !self.recent.is_empty()
     }
 
-    /// The out-of-order range that contains `offset`.
+    /// Returns the out-of-order range that contains `offset`.
     fn range_of(&self, offset: u64) -> Option<Range> {
         let beyond = self.received.beyond();
         let index = beyond.partition_point(|range| range.end <= offset);
@@ -348,8 +348,8 @@ impl Connection {
             .filter(|range| range.start <= offset)
     }
 
-    /// RFC 2018 section 4: the first block contains the newest segment, even a duplicate; the most
-    /// recently reported blocks follow.
+    /// Orders the SACK blocks as in RFC 2018 section 4: the first block contains the newest
+    /// segment, even a duplicate; the most recently reported blocks follow.
     fn note_arrival(&mut self, data: Range) {
         let newest = self.range_of(data.start);
         let mut recent = core::mem::take(&mut self.recent);
@@ -366,7 +366,7 @@ impl Connection {
         self.recent = recent;
     }
 
-    /// Boxed, so that a segment without SACK blocks can stay in registers.
+    /// Returns the SACK blocks, boxed so that a segment without them can stay in registers.
     #[cold]
     fn sack_blocks(&self, limit: u8) -> Box<ArrayVec<SackBlock, MAX_SACK_BLOCKS>> {
         let ranges = self

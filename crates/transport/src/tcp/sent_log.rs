@@ -45,7 +45,7 @@ pub(super) struct Keeps {
 }
 
 impl Keeps {
-    /// Whether there is anything to record.
+    /// Returns whether there is anything to record.
     const fn anything(self) -> bool {
         self.times || self.sacks
     }
@@ -144,7 +144,7 @@ impl SentLog {
         }
     }
 
-    /// What has been SACKed and not forgotten.
+    /// Returns what has been SACKed and not forgotten.
     pub(super) fn sacks(&self) -> &Scoreboard {
         self.records
             .as_ref()
@@ -244,13 +244,14 @@ impl SentLog {
         }
     }
 
-    /// The delivery rate, after everything covered by an acknowledgement was recorded and removed;
-    /// `rtt` is the acknowledgement's sample.
+    /// Returns the delivery rate, after everything covered by an acknowledgement was recorded and
+    /// removed; `rtt` is the acknowledgement's sample.
     pub(super) fn delivery_rate(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
         self.delivery()?.sampler.sample(rtt)
     }
 
-    /// The first unacknowledged segment; if there is none, what the next segment is taken for.
+    /// Returns the first unacknowledged segment. If there is none, returns what ns-2's table has
+    /// at the place of the next segment, if there is a table.
     pub(super) fn oldest(&self) -> Option<SentSegment> {
         let records = self.records.as_ref()?;
         let oldest = records.segments.front().copied();
@@ -434,7 +435,7 @@ mod tests {
         assert_eq!(acked(&mut log, 300, 51), Some(50));
     }
 
-    /// The first bytes of the segments that are passed as lost.
+    /// Returns the first bytes of the segments that the log reports as lost.
     fn lost(log: &mut SentLog, below: u64, is_first_lost: bool) -> Vec<u64> {
         let mut lost = Vec::new();
         log.take_lost(below, is_first_lost, |sent| lost.push(sent.start));
@@ -524,7 +525,8 @@ mod tests {
             }
         }
 
-        /// The data bytes of segments whose every byte has been reported as received.
+        /// Returns the number of data bytes of segments of which every byte has been reported as
+        /// received.
         fn expected(&self) -> u64 {
             let whole = self.starts.windows(2).filter(|ends| {
                 self.told[ends[0] as usize..ends[1] as usize]

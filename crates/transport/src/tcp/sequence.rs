@@ -21,19 +21,19 @@ impl SequenceSpace {
         Self { initial }
     }
 
-    /// The sequence number of `offset`.
+    /// Returns the sequence number of `offset`.
     pub(super) const fn wire(self, offset: u64) -> u32 {
         self.initial.wrapping_add(offset as u32)
     }
 
-    /// The offset of `number` nearest to `near`; `None` if it lies before the SYN.
+    /// Returns the offset of `number` nearest to `near`, or `None` if it lies before the SYN.
     pub(super) const fn offset(self, number: u32, near: u64) -> Option<u64> {
         let distance = number.wrapping_sub(self.wire(near)) as i32;
         near.checked_add_signed(distance as i64)
     }
 
-    /// The bytes of a SACK block, if they lie between `una` and `max`; otherwise `None`, because a
-    /// peer cannot have received what was never sent.
+    /// Returns the byte range of a SACK block, if it lies between `una` and `max`; otherwise
+    /// `None`, because a peer cannot have received what was never sent.
     pub(super) fn block(self, block: &SackBlock, una: u64, max: u64) -> Option<Range> {
         let start = self.offset(block.left, una)?;
         let end = self.offset(block.right, una)?;

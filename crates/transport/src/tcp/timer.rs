@@ -37,12 +37,13 @@ impl Timer {
         *self = Self::default();
     }
 
-    /// When [`Timer::fired`] must next be called: at or before the time at which the timer fires.
+    /// Returns when [`Timer::fired`] must next be called: at or before the time at which the timer
+    /// fires.
     pub(super) const fn wake(&self) -> Option<Instant> {
         self.wake
     }
 
-    /// Whether the timer has fired by `now`; it is then off.
+    /// Returns whether the timer has fired by `now`, and turns it off if so.
     pub(super) fn fired(&mut self, now: Instant) -> bool {
         match (self.due, self.wake) {
             (Some(due), _) if due <= now => {

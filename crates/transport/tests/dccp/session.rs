@@ -22,13 +22,13 @@ const DELAY: Duration = Duration::from_millis(20);
 const REPEAT: Duration = Duration::from_millis(300);
 const HELLO: u8 = 1;
 const REPLY: u8 = 2;
-/// What ends the layer.
+/// The kind of the datagram that an end sends when it closes.
 const BYE: u8 = 3;
 /// Data after which the receiver's layer fails.
 const FORGED: &[u8] = b"forged";
 
-/// A client says hello until the server replies. Data is mixed with its number. Each end says bye
-/// when it ends.
+/// A layer whose client sends hello until the server replies. Data is XORed with its number. Each
+/// end sends bye when it closes.
 #[derive(Debug)]
 struct Toy {
     side: Side,
@@ -351,7 +351,7 @@ fn both_ends_close_normally() {
     }
 }
 
-/// The datagrams that an end has sent, in order.
+/// Returns the datagrams that an end has sent, in order.
 fn datagrams_of(network: &mut Network<Session>, side: Side) -> Vec<Bytes> {
     let log = network.log.take().expect("a log");
     let sent = log.iter().filter(|sent| sent.from == side);

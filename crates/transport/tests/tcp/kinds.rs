@@ -1,4 +1,4 @@
-//! Controls that are TCP's own, by name, and what one says that does not define more.
+//! TCP's own controls, selected by name, and the defaults of a control for any transport.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a control learns about marked packets.
+//! What a sender reports to its control about marked packets.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ enum Call {
     Loss,
 }
 
-/// A control with a constant window that remembers its calls.
+/// A control with a constant window that records its calls.
 struct Listener(Arc<Mutex<Vec<Call>>>);
 
 impl Listener {
@@ -52,7 +52,7 @@ impl Control for Listener {
     }
 }
 
-/// A sender of an endless stream that has sent its SYN, and the calls of its control.
+/// Returns a sender of an endless stream that has sent its SYN, and the calls of its control.
 fn connecting() -> (Script, Arc<Mutex<Vec<Call>>>) {
     let calls = Arc::default();
     let control = AnyControl::new(Listener(Arc::clone(&calls)));
@@ -66,7 +66,7 @@ fn connecting() -> (Script, Arc<Mutex<Vec<Call>>>) {
     (script, calls)
 }
 
-/// The same with eight segments in flight.
+/// Returns the same with eight segments in flight.
 fn eight_in_flight() -> (Script, Arc<Mutex<Vec<Call>>>) {
     let (mut script, calls) = connecting();
     script.accept();
@@ -74,7 +74,7 @@ fn eight_in_flight() -> (Script, Arc<Mutex<Vec<Call>>>) {
     (script, calls)
 }
 
-/// The calls since the last time.
+/// Returns the calls since the last time.
 fn news(calls: &Mutex<Vec<Call>>) -> Vec<Call> {
     core::mem::take(&mut *calls.lock().unwrap())
 }
@@ -87,7 +87,7 @@ fn each_echo_is_reported_and_only_the_first_of_a_window_is_an_event() {
     script.echo(3001);
     let first = [Call::Marked(2, Some(2000)), Call::Ack(2), Call::Mark];
     assert_eq!(news(&calls), first);
-    // Parts of a segment are counted once they are a whole one.
+    // Parts of a segment are counted once they add up to a whole one.
     script.echo(3501);
     assert_eq!(news(&calls), [Call::Marked(0, Some(500)), Call::Ack(0)]);
     script.echo(4001);
@@ -98,7 +98,7 @@ fn each_echo_is_reported_and_only_the_first_of_a_window_is_an_event() {
     assert_eq!(news(&calls), [Call::Ack(1)]);
 }
 
-/// No acknowledgement of a recovery reaches `on_ack`, but its marks are told.
+/// No acknowledgement during a recovery reaches `on_ack`, but its marks are reported.
 #[test]
 fn echoes_are_reported_in_a_recovery() {
     let (mut script, calls) = eight_in_flight();

@@ -45,7 +45,7 @@ fn a_quantum_leaves_together_and_an_interval_before_the_next_one() {
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(12_001, 2)));
 }
 
-/// Two segments that are smaller than half of a quantum leave together. The next one waits as long as
+/// Two segments that are smaller than half a quantum leave together. The next one waits as long as
 /// their bytes take.
 #[test]
 fn small_segments_wait_in_proportion_to_their_size() {
@@ -67,7 +67,7 @@ fn small_segments_wait_in_proportion_to_their_size() {
     assert_eq!(script.wait_for_segment(), (INTERVAL, vec![full(1901)]));
 }
 
-/// A sender of whose ten segments the last has just left.
+/// Returns a sender that has just sent the last of its ten segments.
 fn ten_sent_one_by_one() -> Script {
     let mut script = Script::with_control(config(), AnyControl::new(Trains(1)));
     script.apply(|sender| sender.write_unlimited()).unwrap();
@@ -86,7 +86,7 @@ fn a_retransmission_waits_for_its_turn() {
         assert_eq!(script.ack(1), []);
     }
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(1, 1)));
-    // A partial acknowledgement: the next one waits as well.
+    // A partial acknowledgement: the next retransmission waits as well.
     assert_eq!(script.ack(2001), []);
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(2001, 1)));
 }
@@ -101,7 +101,7 @@ fn a_retransmission_that_waits_is_forgotten_when_its_segment_is_acknowledged() {
     assert_eq!(script.wait_for_segment(), (INTERVAL, train(10_001, 1)));
 }
 
-/// What cwnd still permits does not leave with it.
+/// While a retransmission waits, new segments that cwnd permits wait as well.
 #[test]
 fn a_retransmission_that_waits_lets_nothing_else_pass() {
     let mut script = Script::with_control(config(), AnyControl::new(Trains(QUANTUM)));
@@ -111,7 +111,7 @@ fn a_retransmission_that_waits_lets_nothing_else_pass() {
     script.now += RTT;
     script.ack(1001);
     assert_eq!(script.ack(4001), train(11_001, 1));
-    // The quantum is used up: what cwnd permits, and each duplicate more of it, is held back.
+    // The quantum is used up: what cwnd permits is held back, and so is what each duplicate adds.
     for _ in 0..5 {
         assert_eq!(script.ack(4001), []);
     }

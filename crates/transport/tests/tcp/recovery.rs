@@ -190,8 +190,8 @@ fn rfc6675_5_1_after_a_timeout_only_what_is_missing_is_sent() {
     assert_eq!(script.stats().timeouts, 1);
 }
 
-/// RFC 6582 section 6: a limit to what one acknowledgement releases in a recovery. Here a window
-/// that opens would release all that the duplicates have made room for.
+/// RFC 6582 section 6: a limit to what one acknowledgement releases during a recovery. Without it,
+/// the opening window would release everything that the duplicates have made room for.
 #[test]
 fn rfc6582_6_an_acknowledgement_in_a_recovery_releases_a_burst_at_most() {
     for (recovery_burst, released) in [(None, [4, 1]), (Some(2), [2, 2]), (Some(3), [3, 2])] {
@@ -209,8 +209,8 @@ fn rfc6582_6_an_acknowledgement_in_a_recovery_releases_a_burst_at_most() {
     }
 }
 
-/// The third duplicate makes Tahoe start over with one segment, so that it takes back what limited
-/// transmit has lent, even where that may send old data.
+/// The third duplicate makes Tahoe start over with one segment, so it takes back what limited
+/// transmit has lent, even if that may send old data.
 #[test]
 fn tahoe_takes_back_what_the_first_duplicates_lent() {
     let mut script = ten_in_flight(SenderConfig {
@@ -221,7 +221,7 @@ fn tahoe_takes_back_what_the_first_duplicates_lent() {
     assert_eq!(duplicates(&mut script, 1, 9), [full(1)]);
 }
 
-/// ns-2's Sack1 sends a hole of several segments again one by one.
+/// ns-2's Sack1 retransmits a hole of several segments one by one.
 #[test]
 fn sack1_fills_a_hole_segment_by_segment() {
     let mut script = ten_in_flight(SenderConfig {

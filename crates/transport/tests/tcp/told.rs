@@ -1,4 +1,4 @@
-//! What a sender tells others: its control at an acknowledgement, and its user.
+//! What a sender reports to its control at an acknowledgement, and to its user.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use skywave_units::{Duration, Instant};
 
 use crate::script::{RTT, Script, config, full, window};
 
-/// A window of ten segments, of a control that has no interests.
+/// A control with a window of ten segments and no interests.
 struct Samples(Arc<Mutex<Vec<Option<Duration>>>>);
 
 impl Control for Samples {
@@ -60,7 +60,7 @@ fn a_sender_is_idle_when_all_that_was_written_is_acknowledged() {
     assert!(script.sender.get().is_idle());
 }
 
-/// What a sender without SACK keeps is in the sender itself.
+/// A sender without SACK keeps all its state in itself.
 #[test]
 fn only_sack_takes_memory_of_the_heap() {
     let reno = RecoveryAlgorithm::Reno {

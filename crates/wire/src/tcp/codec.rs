@@ -48,7 +48,7 @@ pub enum ParseError {
 }
 
 impl ParseError {
-    /// The offset of the fault, in bytes from the start of the TCP header.
+    /// Returns the offset of the fault, in bytes from the start of the TCP header.
     pub const fn offset(&self) -> usize {
         match *self {
             Self::TooShort { length, .. } => length,
@@ -77,7 +77,7 @@ pub enum EmitError {
 }
 
 impl TcpOptions {
-    /// The encoded length in bytes: a multiple of four.
+    /// Returns the encoded length in bytes: a multiple of four.
     ///
     /// Options are aligned to 32 bits as in Linux (timestamps take 12 bytes, three SACK blocks 28),
     /// and packed only if they would not fit otherwise.
@@ -115,7 +115,7 @@ impl TcpOptions {
         length
     }
 
-    /// The options in sending order, with NOPs in between.
+    /// Returns the options in sending order, with NOPs in between.
     fn elements(&self) -> ArrayVec<TcpOptionElement, 16> {
         let aligned = self.aligned_len() <= MAX_OPTIONS;
         let mut elements = ArrayVec::new();
@@ -202,12 +202,12 @@ impl TcpOptions {
 }
 
 impl Segment {
-    /// The length of the header in bytes: 20 plus options.
+    /// Returns the length of the header in bytes: 20 plus options.
     pub fn header_len(&self) -> usize {
         MIN_HEADER + self.options.encoded_len()
     }
 
-    /// The length of the segment without IP, in bytes: header and data.
+    /// Returns the encoded length in bytes, without IP: header and data.
     pub fn encoded_len(&self) -> usize {
         self.header_len() + self.payload.len()
     }
@@ -327,7 +327,7 @@ impl Segment {
     }
 }
 
-/// a - b in one's complement, with end-around borrow (RFC 1071).
+/// Returns a - b in one's complement, with end-around borrow (RFC 1071).
 const fn ones_complement_sub(a: u16, b: u16) -> u16 {
     let (difference, borrows) = a.overflowing_sub(b);
     difference - borrows as u16

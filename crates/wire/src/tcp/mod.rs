@@ -72,22 +72,23 @@ impl Flags {
     /// How many control bits there are.
     pub const COUNT: u32 = 9;
 
-    /// The flags in the low [`Flags::COUNT`] bits of `bits`, FIN lowest; the other bits are ignored.
+    /// Creates flags from the low [`Flags::COUNT`] bits of `bits`, FIN lowest; the other bits are
+    /// ignored.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits & ((1 << Self::COUNT) - 1))
     }
 
-    /// The bits, FIN lowest.
+    /// Returns the bits, FIN lowest.
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// Whether all bits of `other` are set.
+    /// Returns whether all bits of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The bits of both.
+    /// Returns the flags that are set in either.
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -109,7 +110,7 @@ pub struct TcpOptions {
 }
 
 impl TcpOptions {
-    /// Whether there are none.
+    /// Returns whether there are no options.
     pub const fn is_empty(&self) -> bool {
         self.mss.is_none()
             && self.window_scale.is_none()

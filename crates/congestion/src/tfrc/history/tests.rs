@@ -86,7 +86,7 @@ impl Bench {
         self.now += MS * 101;
     }
 
-    /// One loss, and the three packets that prove it.
+    /// Simulates one loss, and the three packets that prove it.
     fn lose_one(&mut self) -> News {
         self.next(Fate::Lost);
         self.next(Fate::Data);
@@ -94,7 +94,7 @@ impl Bench {
         self.next(Fate::Data)
     }
 
-    /// (lossless, loss, data) lengths, the newest first.
+    /// Returns the (lossless, loss, data) lengths, the newest first.
     fn lengths(&self) -> Vec<(u64, u64, u64)> {
         self.history
             .intervals()
@@ -507,7 +507,7 @@ proptest! {
     }
 }
 
-/// What an event that is taken back leaves to the first interval is added to its length, which was
+/// When a loss event is withdrawn, its interval is added to the first one, whose length was
 /// computed from the receive rate.
 #[test]
 fn a_late_packet_lengthens_the_computed_first_interval() {

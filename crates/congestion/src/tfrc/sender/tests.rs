@@ -23,7 +23,7 @@ impl Bench {
         }
     }
 
-    /// A sender in slow start, after its first packet and first report.
+    /// Creates a sender in slow start, after its first packet and first report.
     fn started(config: Config) -> Self {
         let mut bench = Self::new(config);
         bench.send();
@@ -50,7 +50,7 @@ impl Bench {
         self.sender.on_sent(self.now, SIZE);
     }
 
-    /// A report on a packet that left `age` ms ago.
+    /// Delivers a report on a packet that left `age` ms ago.
     fn report_on(&mut self, age: u64, receive_rate: f64, p: f64) {
         let feedback = Feedback {
             sent_at: self.now - MS * age,
@@ -611,8 +611,8 @@ proptest! {
     }
 }
 
-/// RFC 5348 section 4.4: without a loss event, an idle sender's rate stays as soon as it is below
-/// twice the rate after an idle period, not only at that rate.
+/// RFC 5348 section 4.4: without a loss event, an idle sender's rate is no longer halved once it is
+/// below twice the rate after an idle period, not only once it has reached that rate.
 #[test]
 fn t_7_an_idle_sender_keeps_a_rate_below_twice_that_after_an_idle_period() {
     let mut bench = Bench::started(Config::rfc5348());
@@ -624,7 +624,7 @@ fn t_7_an_idle_sender_keeps_a_rate_below_twice_that_after_an_idle_period() {
 }
 
 /// Section 4.6 of RFC 5348 lets a sender make up for a round-trip time in which it sent nothing; in
-/// RFC 3448 permission to send is not kept.
+/// RFC 3448, unused permission to send is lost.
 #[test]
 fn unused_permission_to_send_is_kept_for_a_round_trip_time_or_not_at_all() {
     for (config, kept) in [

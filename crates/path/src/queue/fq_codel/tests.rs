@@ -22,7 +22,7 @@ fn offer(queue: &mut FqCoDel<Parcel>, flow: u32, size: u32, count: u32) {
     }
 }
 
-/// The flows of the next packets.
+/// Returns the flows of the next packets.
 fn served(queue: &mut FqCoDel<Parcel>, count: usize) -> Vec<u64> {
     std::iter::from_fn(|| queue.dequeue(NOW))
         .take(count)
@@ -176,7 +176,7 @@ proptest! {
     }
 }
 
-/// The limit is what may wait: only the packet after that causes drops.
+/// The limit is the number of packets that may wait: only the next one causes drops.
 #[test]
 fn as_many_packets_wait_as_the_limit_says() {
     let mut queue = fq_codel(FqCoDelConfig {
@@ -191,7 +191,7 @@ fn as_many_packets_wait_as_the_limit_says() {
     assert!(queue.dropped().is_some());
 }
 
-/// A quantum that is spent to the byte is spent: the turn is the next flow's.
+/// A flow that has used its quantum to the last byte passes its turn to the next flow.
 #[test]
 fn packets_of_a_quantum_alternate() {
     let mut queue = fq_codel(FqCoDelConfig {

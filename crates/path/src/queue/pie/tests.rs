@@ -18,7 +18,7 @@ fn pie(config: PieConfig) -> Pie<Parcel> {
     Pie::new(Limit::Unlimited, config, random)
 }
 
-/// A queue with 100 packets, a drop probability of `probability` and no allowance left.
+/// Returns a queue with 100 packets, a drop probability of `probability` and no allowance left.
 fn loaded(config: PieConfig, probability: f64) -> Pie<Parcel> {
     let mut pie = pie(config);
     for id in 0..100 {

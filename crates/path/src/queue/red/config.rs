@@ -69,7 +69,7 @@ impl RedConfig {
         rate.as_bps() as f64 / (8.0 * f64::from(self.mean_packet))
     }
 
-    /// The thresholds, in packets.
+    /// Returns the thresholds, in packets.
     pub(super) fn thresholds(&self, packets_per_second: f64) -> RedThresholds {
         let target = self.target_delay.as_secs_f64() * packets_per_second;
         let min = self
@@ -134,7 +134,7 @@ pub struct AdaptiveRed {
 }
 
 impl Default for AdaptiveRed {
-    /// The values of the paper and of ns-2.
+    /// Returns the values of the paper and of ns-2.
     fn default() -> Self {
         Self {
             interval: Duration::from_millis(500),

@@ -16,7 +16,8 @@ fn red(config: RedConfig, seed: u64) -> Red {
     Red::new(config, RATE, Duration::from_millis(10), random)
 }
 
-/// The average equals the queue, and between 5 and 50 packets the drop probability is at most 0.1.
+/// Returns a configuration whose average equals the queue, and whose drop probability between 5 and
+/// 50 packets is at most 0.1.
 fn prompt() -> RedConfig {
     RedConfig {
         min_threshold: Some(5.0),

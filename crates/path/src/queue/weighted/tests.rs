@@ -127,7 +127,8 @@ proptest! {
     }
 }
 
-/// Writes down the link's rate and the share of it for which it is asked to build queues.
+/// A kind of queue that records the link's rate, and the share of it for which it is asked to build
+/// queues.
 #[derive(Default)]
 struct Told(Mutex<Vec<[Rate; 2]>>);
 

@@ -30,7 +30,7 @@ pub enum EndKind {
     Tcp,
     /// Our DCCP.
     Dccp,
-    /// UDP: the kernel's. Transports of users run over it.
+    /// The kernel's UDP, over which users' transports run.
     Udp,
     /// The kernel's TCP.
     KernelTcp(KernelTcpSpec),

@@ -45,7 +45,7 @@ impl Connection {
     }
 
     /// Queues the last datagram before a close, even if the queue is full. Drops it if nothing can
-    /// be sent, or not of this size.
+    /// be sent any more, or if it is too large.
     pub(crate) fn send_last(&mut self, datagram: Payload) {
         if let Ok(()) | Err(SendError::QueueFull) = self.admit(datagram.len()) {
             self.send_queue.push_back(datagram);

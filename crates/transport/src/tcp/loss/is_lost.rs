@@ -18,7 +18,7 @@ pub(in crate::tcp) struct IsLost {
 }
 
 impl IsLost {
-    /// Section 5, steps 1 and 2.
+    /// Returns whether a loss is detected (section 5, steps 1 and 2).
     fn find(&self, at: Position, log: &SentLog) -> Found {
         let is_lost =
             self.duplicates >= DUPLICATE_THRESHOLD || at.una < log.sacks().lost_below(at.smss);
@@ -31,7 +31,8 @@ impl IsLost {
 }
 
 impl Detection for IsLost {
-    /// Section 5. An acknowledgement that SACKs nothing new is not a duplicate (section 2).
+    /// Counts a duplicate (section 5). An acknowledgement that SACKs nothing new is not one
+    /// (section 2).
     fn on_duplicate(&mut self, news: &News, log: &mut SentLog) -> Found {
         if !news.has_sacked {
             return Found::Nothing;
@@ -49,7 +50,7 @@ impl Detection for IsLost {
         }
     }
 
-    /// Section 5.1.
+    /// Resets the state at a timeout (section 5.1).
     fn on_timeout(&mut self, _now: Instant, at: Position) {
         self.recovery_point = at.max;
         self.duplicates = 0;

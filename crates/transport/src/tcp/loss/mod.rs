@@ -1,5 +1,5 @@
 //! Loss detection and recovery: what acknowledgements say about losses, what to retransmit, and how
-//! much the window may open meanwhile.
+//! much the window may open in the meantime.
 //!
 //! A [`Detection`] decides when data is lost, a [`Recovery`] what to do about it. Both see the
 //! sender's [`SentLog`]. [`LossRecovery`] combines them: what the detection finds begins a recovery,
@@ -67,17 +67,17 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Whether the call of [`LossRecovery::on_progress`] can be skipped.
+    /// Returns whether the call to [`LossRecovery::on_progress`] can be skipped.
     pub(super) const fn is_quiet(&self) -> bool {
         self.is_quiet
     }
 
-    /// Whether the log has the times of segments.
+    /// Returns whether the log has the times of segments.
     pub(super) const fn keeps_times(&self) -> bool {
         self.keeps_times
     }
 
-    /// Whether delivery rates are measured.
+    /// Returns whether delivery rates are measured.
     pub(super) const fn keeps_rates(&self) -> bool {
         self.keeps_rates
     }
@@ -192,7 +192,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// What follows from what the detection found outside of a recovery.
+    /// Returns the response to what the detection found outside of a recovery.
     fn answer(&mut self, found: Found, at: Position) -> OnDuplicate {
         match found {
             Found::Nothing => OnDuplicate::Wait,
@@ -215,7 +215,8 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.recovery.on_timeout(at, &mut self.log);
     }
 
-    /// When [`LossRecovery::expire`] is due. A detection that waits for something is not quiet.
+    /// Returns when [`LossRecovery::expire`] is due. A quiet detection has no
+    /// deadline.
     #[inline(always)]
     pub(super) fn deadline(&self) -> Option<Instant> {
         if self.is_quiet {
@@ -235,7 +236,8 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.answer(found, at)
     }
 
-    /// The temporary addition to cwnd in bytes if `nxt` is the next byte to send; may be negative.
+    /// Returns the temporary addition to cwnd in bytes if `nxt` is the next byte to send; may be
+    /// negative.
     #[inline(always)]
     pub(super) fn inflation(&self, nxt: u64) -> i64 {
         if self.is_quiet {
@@ -250,7 +252,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.detection.inflation() + self.recovery.inflation(nxt, &self.log)
     }
 
-    /// The number of segments that limited transmit permits beyond cwnd (RFC 3042).
+    /// Returns the number of segments that limited transmit permits beyond cwnd (RFC 3042).
     #[inline(always)]
     pub(super) fn limited_transmit(&self) -> u32 {
         if self.is_quiet {
@@ -269,14 +271,14 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Whether a recovery is under way.
+    /// Returns whether a recovery is under way.
     #[cold]
     pub(super) fn is_recovering(&self) -> bool {
         self.recovery.is_recovering()
     }
 
-    /// Bytes known to be lost when a recovery begins; zero if the detection only knows that
-    /// something was lost.
+    /// Returns the bytes known to be lost when a recovery begins; zero if the detection only knows
+    /// that something was lost.
     #[cold]
     pub(super) fn lost(&self, at: Position) -> u64 {
         let below = self.detection.lost_below(at, &self.log);
@@ -316,7 +318,8 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.recovery.take_deficit(smss)
     }
 
-    /// Whether [`LossRecovery::next_segment`] decides what may be sent, rather than the window alone.
+    /// Returns whether [`LossRecovery::next_segment`] decides what may be sent, rather than the
+    /// window alone.
     #[inline(always)]
     pub(super) fn counts_pipe(&self) -> bool {
         if self.is_quiet {
@@ -331,12 +334,12 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.recovery.counts_pipe()
     }
 
-    /// Whether a pipe-based recovery may send with a cwnd of `cwnd` bytes.
+    /// Returns whether a pipe-based recovery may send with a cwnd of `cwnd` bytes.
     pub(super) fn has_room(&self, cwnd: u64, smss: u64) -> bool {
         self.recovery.has_room(cwnd, smss)
     }
 
-    /// Whether a pipe-based recovery knows of a loss it has not retransmitted yet.
+    /// Returns whether a pipe-based recovery knows of a loss it has not retransmitted yet.
     pub(super) fn has_unsent_loss(&self, at: Position) -> bool {
         self.recovery.has_unsent_loss(at, &self.log)
     }
@@ -346,20 +349,21 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.recovery.next_segment(at, cwnd, fresh, &self.log)
     }
 
-    /// Where to continue after a timeout if `nxt` is the next byte to send: behind SACKed data.
+    /// Returns where to continue after a timeout if `nxt` is the next byte to send: behind SACKed
+    /// data.
     #[cold]
     pub(super) fn skip_received(&self, nxt: u64) -> u64 {
         self.recovery.skip_received(nxt, &self.log)
     }
 
-    /// The end of the hole that begins at `una`, as far as is known.
+    /// Returns the end of the hole that begins at `una`, as far as is known.
     #[cold]
     pub(super) fn end_of_hole(&self, una: u64) -> u64 {
         let hole = self.log.sacks().hole(una);
         hole.map_or(u64::MAX, |hole| hole.end)
     }
 
-    /// Bytes of heap memory in use.
+    /// Returns the bytes of heap memory in use.
     pub(super) fn heap_size(&self) -> usize {
         self.detection.heap_size() + self.recovery.heap_size() + self.log.heap_size()
     }

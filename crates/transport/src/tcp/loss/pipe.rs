@@ -37,7 +37,8 @@ struct Retransmitted {
 }
 
 impl Pipe {
-    /// At a timeout, the SACKs are kept if `keeps_sacks`, unless the receiver has reneged.
+    /// Creates a recovery. If `keeps_sacks`, a timeout keeps the SACKs unless the receiver has
+    /// reneged.
     pub(in crate::tcp) const fn new(keeps_sacks: bool) -> Self {
         Self {
             recovering: false,
@@ -57,9 +58,9 @@ impl Pipe {
         self.high_data = at.max;
     }
 
-    /// Whether to retransmit the first unacknowledged segment again, because the retransmission by
-    /// an earlier recovery is lost: enough of what was sent after it has arrived. So are the others
-    /// that are unacknowledged.
+    /// Returns whether to retransmit the first unacknowledged segment again, because the
+    /// retransmission by an earlier recovery is lost: enough of what was sent after it has arrived.
+    /// The other unacknowledged retransmissions are lost as well.
     fn repeats(&mut self, at: Position, board: &Scoreboard) -> bool {
         let lost_below = board.lost_below(at.smss);
         let is_lost = |sent: &mut Retransmitted| at.una < sent.end && sent.high_data < lost_below;
@@ -74,7 +75,7 @@ impl Pipe {
         self.pipe = board.pipe(at.una, at.max, self.high_rxt, at.smss);
     }
 
-    /// NextSeg () of section 4.
+    /// Returns the next segment to send: NextSeg () of section 4.
     fn next_seg(&mut self, at: Position, fresh: Range, board: &Scoreboard) -> Option<Range> {
         let from = self.high_rxt.max(at.una);
         let hole = board.hole(from).map(|hole| Range {
@@ -105,7 +106,7 @@ impl Pipe {
 }
 
 impl Recovery for Pipe {
-    /// Section 5, step 4.
+    /// Begins a recovery (section 5, step 4).
     fn begin(&mut self, at: Position, log: &mut SentLog) -> Begin {
         let board = log.sacks();
         self.recovering = true;
@@ -154,7 +155,7 @@ impl Recovery for Pipe {
         }
     }
 
-    /// Section 5.1.
+    /// Resets the state at a timeout (section 5.1).
     fn on_timeout(&mut self, at: Position, log: &mut SentLog) {
         if !self.keeps_sacks || log.sacks().shows_reneging(at.una) {
             log.forget_sacks();
@@ -165,7 +166,8 @@ impl Recovery for Pipe {
         self.recovery_point = at.max;
     }
 
-    /// During recovery from a timeout, SACKed data before `nxt` is not in flight.
+    /// Returns the SACKed data before `nxt`, which is not in flight, during recovery from a
+    /// timeout.
     fn inflation(&self, nxt: u64, log: &SentLog) -> i64 {
         if self.recovering || log.sacks().sacked().is_empty() {
             return 0;
@@ -178,7 +180,7 @@ impl Recovery for Pipe {
         self.recovering
     }
 
-    /// Section 5, step C.
+    /// Returns whether cwnd has room for a segment (section 5, step C).
     fn has_room(&self, cwnd: u64, smss: u64) -> bool {
         cwnd >= self.pipe + smss
     }

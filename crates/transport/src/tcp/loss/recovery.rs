@@ -7,11 +7,11 @@ use crate::tcp::reassembly::Range;
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// Decides what to retransmit, and how much may leave meanwhile.
+/// Decides what to retransmit, and how much may leave in the meantime.
 ///
 /// All sizes are in bytes; all positions are offsets.
 pub(in crate::tcp) trait Recovery: fmt::Debug + Send {
-    /// Begins: the first unacknowledged segment is lost.
+    /// Begins the recovery: the first unacknowledged segment is lost.
     fn begin(&mut self, at: Position, log: &mut SentLog) -> Begin;
 
     /// Returns whether it has begun and not ended.

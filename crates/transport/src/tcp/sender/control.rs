@@ -36,7 +36,7 @@ impl From<Aimd> for SenderControl {
 }
 
 impl SenderControl {
-    /// The header extension, if the control has one.
+    /// Returns the header extension, if the control has one.
     #[inline(always)]
     pub(super) fn extension(&mut self) -> Option<&mut (dyn SenderExtension + Send)> {
         match self {

@@ -39,7 +39,7 @@ impl SendJitter {
         self.lets_one_pass = true;
     }
 
-    /// Whether data that could be sent now must wait.
+    /// Returns whether data that could be sent now must wait.
     #[inline(always)]
     pub(super) fn holds(&mut self, now: Instant) -> bool {
         !self.most.is_zero() && self.draws_or_waits(now)
@@ -85,7 +85,7 @@ impl SendJitter {
         matches!(self.gate, Gate::Until(_))
     }
 
-    /// When the delay ends.
+    /// Returns when the delay ends.
     pub(super) const fn wake(&self) -> Option<Instant> {
         match self.gate {
             Gate::Until(at) => Some(at),

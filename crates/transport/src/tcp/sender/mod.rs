@@ -96,7 +96,7 @@ pub struct Sender {
     counters: Counters,
 }
 
-/// What the log must record for a recovery and a control.
+/// Returns what the log must record for a recovery and a control.
 fn keeps(recovery: RecoveryAlgorithm, interests: Interests) -> Keeps {
     let keeps = recovery.keeps();
     Keeps {
@@ -354,7 +354,7 @@ impl Sender {
         }
     }
 
-    /// FlightSize, in bytes.
+    /// Returns FlightSize, in bytes.
     const fn flight(&self) -> u64 {
         self.max - self.una
     }
@@ -363,8 +363,8 @@ impl Sender {
         u32::try_from(bytes.div_ceil(self.smss)).unwrap_or(u32::MAX)
     }
 
-    /// FlightSize in segments when a loss is detected, or the receiver's window if so configured.
-    /// Segments sent by limited transmit do not count (RFC 5681 section 3.2, step 2).
+    /// Returns FlightSize in segments when a loss is detected, or the receiver's window if so
+    /// configured. Segments sent by limited transmit do not count (RFC 5681 section 3.2, step 2).
     fn flight_at_loss(&self) -> u32 {
         self.in_segments(match self.config.reduced {
             ReducedWindow::Flight => self.flight() - u64::from(self.limited),
@@ -372,13 +372,13 @@ impl Sender {
         })
     }
 
-    /// cwnd in bytes.
+    /// Returns cwnd in bytes.
     #[inline(always)]
     fn cwnd(&self) -> i64 {
         (self.control.cwnd() * self.smss as i64 as f64) as i64
     }
 
-    /// The byte up to which cwnd, as inflated or deflated by a recovery, permits sending.
+    /// Returns the byte up to which cwnd, as inflated or deflated by a recovery, permits sending.
     #[inline(always)]
     fn cwnd_end(&self) -> u64 {
         let usable = self.cwnd().saturating_add(self.loss.inflation(self.nxt));

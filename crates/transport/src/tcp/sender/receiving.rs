@@ -18,7 +18,7 @@ const DEFAULT_MSS: u16 = 536;
 const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
 impl Sender {
-    /// RFC 9293 section 3.10.7.3: SYN-SENT.
+    /// Handles a segment in SYN-SENT (RFC 9293 section 3.10.7.3).
     #[cold]
     #[inline(never)]
     pub(super) fn on_syn_ack(&mut self, now: Instant, segment: Segment) {
@@ -76,7 +76,7 @@ impl Sender {
         }
     }
 
-    /// RFC 9293 section 3.10.7.4, for a peer that sends no data.
+    /// Handles a segment as in RFC 9293 section 3.10.7.4, for a peer that sends no data.
     #[inline(always)]
     pub(super) fn on_segment(&mut self, now: Instant, mut segment: Segment) {
         if let Some(extension) = self.control.extension() {
@@ -150,7 +150,7 @@ impl Sender {
         }
     }
 
-    /// Reports the data before `ack`, which an ECN-Echo acknowledges, as marked.
+    /// Reports the data before `ack`, acknowledged with ECN-Echo, as marked.
     #[cold]
     fn report_marked_packets(&mut self, now: Instant, ack: u64) {
         if ack == self.una {
@@ -164,8 +164,8 @@ impl Sender {
         self.control.on_packets_marked(&marked);
     }
 
-    /// RFC 3168 section 6.1.2: like a loss, but nothing is retransmitted. A window of one segment
-    /// cannot be halved: the next segment waits for an RTO instead.
+    /// Responds to a mark as to a loss, but retransmits nothing (RFC 3168 section 6.1.2). A window
+    /// of one segment cannot be halved: the next segment waits for an RTO instead.
     #[cold]
     fn on_mark(&mut self, now: Instant, flight: u32) {
         let cwnd = self.control.cwnd();
@@ -187,7 +187,7 @@ impl Sender {
         let all_acknowledged_before = self.una >= self.end;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
-        // What pacing still held back has arrived after all.
+        // The segment that pacing still held back has arrived after all.
         self.due.retransmission = false;
         self.limited = 0;
         let sample = self.sample_rtt(now, ack);
@@ -379,7 +379,7 @@ impl Sender {
         });
     }
 
-    /// Reports a loss: the control reduces the window, and the peer is told (CWR).
+    /// Reports a loss: the control reduces the window, and CWR informs the peer.
     fn report_loss(&mut self, now: Instant, is_repeated: bool) {
         self.ecn.on_reduced(self.max);
         let lost = self.loss.lost(self.position());
@@ -419,7 +419,8 @@ impl Sender {
         self.timer.stop();
     }
 
-    /// RFC 6298 steps 5.4 to 5.6, RFC 5681 section 3.1, RFC 6582 section 3.2 step 4.
+    /// Handles a retransmission timeout: RFC 6298 steps 5.4 to 5.6, RFC 5681 section 3.1, RFC 6582
+    /// section 3.2 step 4.
     pub(super) fn on_timeout(&mut self, now: Instant) {
         self.counters.timeouts += 1;
         self.ecn.on_reduced(self.max);
@@ -434,7 +435,8 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    /// RFC 9293 section 3.8.6.1: the window has been closed, or too small to use, for an RTO.
+    /// Makes a window probe due, because the window has been closed, or too small to use, for an RTO
+    /// (RFC 9293 section 3.8.6.1).
     pub(super) fn on_persist(&mut self, now: Instant) {
         self.timed = None;
         self.due.probe = self.una < self.end || self.closing;

@@ -36,8 +36,8 @@ impl Sender {
             .then(|| self.segment(self.nxt, Flags::ACK, Payload::EMPTY, TcpOptions::default()))
     }
 
-    /// The first byte and data length of a retransmission due regardless of the window, or of a
-    /// segment permitted by a pipe-based recovery. Separate from the common path to keep that
+    /// Returns the first byte and data length of a retransmission due regardless of the window, or
+    /// of a segment permitted by a pipe-based recovery. Separate from the common path to keep that
     /// short.
     #[cold]
     fn next_of_recovery(&mut self, now: Instant) -> Option<(u64, u64)> {
@@ -58,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// The data length of the next segment; zero for a FIN alone.
+    /// Returns the data length of the next segment; zero for a FIN alone.
     #[inline(always)]
     fn sendable(&mut self, now: Instant) -> Option<u64> {
         let mut hole = u64::MAX;
@@ -110,8 +110,8 @@ impl Sender {
         Some(length)
     }
 
-    /// Whether the last acknowledgement of a recovery has released as many segments as it may.
-    /// Counts one more otherwise. Jitter releases what accumulated without a limit, as in ns-2.
+    /// Counts a segment that the last acknowledgement of a recovery releases. Returns whether that
+    /// exceeds the limit. Jitter has no limit, as in ns-2.
     #[cold]
     fn exceeds_recovery_burst(&mut self) -> bool {
         let Some(most) = self.config.recovery_burst else {
@@ -124,13 +124,14 @@ impl Sender {
         self.released > most
     }
 
-    /// Whether pacing holds back a retransmission. Neither a mark nor jitter does.
+    /// Returns whether pacing holds back a retransmission. Neither a mark nor jitter
+    /// holds one back.
     fn is_paced(&mut self, now: Instant) -> bool {
         self.held_until = self.pacer.earliest_departure().filter(|&at| at > now);
         self.held_until.is_some()
     }
 
-    /// Whether pacing, a mark or jitter holds back what the window permits.
+    /// Returns whether pacing, a mark or jitter holds back what the window permits.
     #[inline(always)]
     fn is_held(&mut self, now: Instant) -> bool {
         let earliest = self.pacer.earliest_departure().max(Some(self.marked_until));
@@ -138,7 +139,7 @@ impl Sender {
         self.held_until.is_some() || self.jitter.holds(now)
     }
 
-    /// The first byte and data length of the next segment of a pipe-based recovery.
+    /// Returns the first byte and data length of the next segment of a pipe-based recovery.
     fn sendable_by_pipe(&mut self, now: Instant) -> Option<(u64, u64)> {
         let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
         if !self.loss.has_room(cwnd, self.smss) || self.is_held(now) {
@@ -154,7 +155,7 @@ impl Sender {
         Some((segment.start, data))
     }
 
-    /// The new data that could be sent: a full segment, the last one, or a FIN alone.
+    /// Returns the new data that could be sent: a full segment, the last one, or a FIN alone.
     fn fresh(&self) -> u64 {
         let Some(remaining) = self.end.checked_sub(self.max) else {
             return 0;
@@ -248,7 +249,8 @@ impl Sender {
         }
     }
 
-    /// CheckIfAppLimited (see [`skywave_congestion::DeliverySampler::mark_application_limited`]).
+    /// Returns whether the sender is limited by the application: CheckIfAppLimited (see
+    /// [`skywave_congestion::DeliverySampler::mark_application_limited`]).
     fn is_application_limited(&self) -> bool {
         if self.state != State::Established || self.max < self.end {
             return false;

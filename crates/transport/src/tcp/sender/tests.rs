@@ -66,7 +66,7 @@ fn sender() -> Sender {
     Sender::new(config, control, ports, 1)
 }
 
-/// A segment of the peer, whose initial sequence number is 0.
+/// Returns a segment of the peer, whose initial sequence number is 0.
 fn from_peer(sender: &Sender, flags: Flags, ack: u64, sacked: Option<(u64, u64)>) -> Segment {
     let block = |(left, right)| SackBlock {
         left: sender.local.wire(left),
@@ -90,7 +90,7 @@ fn from_peer(sender: &Sender, flags: Flags, ack: u64, sacked: Option<(u64, u64)>
     }
 }
 
-/// The offsets of the data that leaves now.
+/// Returns the offsets of the data that leaves now.
 fn sent(sender: &mut Sender, now: Instant) -> Vec<u64> {
     let mut offsets = Vec::new();
     while let Some(sent) = sender.transmit(now) {

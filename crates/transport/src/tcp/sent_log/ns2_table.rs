@@ -28,7 +28,8 @@ impl VegasTable {
         (self.first + ahead) % self.places.len()
     }
 
-    /// What the segment with `ahead` outstanding segments before it is taken for.
+    /// Returns the entry at the place of the segment that has `ahead` outstanding segments before
+    /// it. It may be that of an earlier segment.
     pub(super) fn of(&self, ahead: usize) -> Option<SentSegment> {
         self.places.get(self.place(ahead)).copied().flatten()
     }

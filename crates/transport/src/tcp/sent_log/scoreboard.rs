@@ -24,7 +24,7 @@ impl Scoreboard {
         }
     }
 
-    /// Update (): adds the blocks' bytes between `una` and `max`. Returns whether any of them is
+    /// Adds the blocks' bytes between `una` and `max`: Update (). Returns whether any of them is
     /// new.
     pub(in crate::tcp) fn update(
         &mut self,
@@ -50,8 +50,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the receiver has discarded SACKed data: with the byte at `una`, which it still waits
-    /// for, it would have acknowledged more.
+    /// Returns whether the receiver has discarded SACKed data: with the byte at `una`, which it
+    /// still waits for, it would have acknowledged more.
     pub(in crate::tcp) fn shows_reneging(&self, una: u64) -> bool {
         self.received.next() > una
     }
@@ -61,17 +61,17 @@ impl Scoreboard {
         self.received = Reassembly::new(self.received.next());
     }
 
-    /// The SACKed ranges, in ascending order.
+    /// Returns the SACKed ranges, in ascending order.
     pub(in crate::tcp) fn sacked(&self) -> &[Range] {
         self.received.beyond()
     }
 
-    /// Bytes of heap memory in use.
+    /// Returns the bytes of heap memory in use.
     pub(in crate::tcp) fn heap_size(&self) -> usize {
         self.received.heap_size()
     }
 
-    /// The last unSACKed range between `una` and `max`.
+    /// Returns the last unSACKed range between `una` and `max`.
     pub(in crate::tcp) fn last_unsacked(&self, una: u64, max: u64) -> Option<Range> {
         let mut end = max;
         for range in self.sacked().iter().rev() {
@@ -86,7 +86,7 @@ impl Scoreboard {
         (una < end).then_some(Range { start: una, end })
     }
 
-    /// The number of SACKed bytes before `end`.
+    /// Returns the number of SACKed bytes before `end`.
     pub(in crate::tcp) fn sacked_before(&self, end: u64) -> u64 {
         self.sacked()
             .iter()
@@ -95,8 +95,8 @@ impl Scoreboard {
             .sum()
     }
 
-    /// The first hole at or after `from`, up to the next SACKed range; `None` if nothing above is
-    /// SACKed.
+    /// Returns the first hole at or after `from`, up to the next SACKed range, or `None` if nothing
+    /// above is SACKed.
     pub(in crate::tcp) fn hole(&self, from: u64) -> Option<Range> {
         let mut start = from;
         for range in self.sacked() {
@@ -111,7 +111,7 @@ impl Scoreboard {
         None
     }
 
-    /// The first unSACKed byte at or after `from`.
+    /// Returns the first unSACKed byte at or after `from`.
     pub(in crate::tcp) fn skip(&self, from: u64) -> u64 {
         let sacked = self.sacked();
         let next = sacked.get(sacked.partition_point(|range| range.end <= from));
@@ -119,8 +119,8 @@ impl Scoreboard {
             .map_or(from, |range| range.end)
     }
 
-    /// IsLost () of RFC 6675 for all bytes at once. UnSACKed bytes below this offset are lost:
-    /// above it, three separate ranges or more than two segments have been SACKed.
+    /// Returns the offset below which unSACKed bytes are lost, since three separate ranges or more
+    /// than two segments above it have been SACKed: IsLost () of RFC 6675 for all bytes at once.
     pub(in crate::tcp) fn lost_below(&self, smss: u64) -> u64 {
         let mut bytes = 0;
         for (above, range) in self.sacked().iter().rev().enumerate() {
@@ -134,8 +134,8 @@ impl Scoreboard {
         0
     }
 
-    /// SetPipe () of RFC 6675: bytes between `una` and `max` assumed in flight. An unSACKed byte
-    /// counts once unless it is lost, and once more if it is below `retransmitted`.
+    /// Returns the bytes between `una` and `max` assumed in flight: SetPipe () of RFC 6675. An
+    /// unSACKed byte counts once unless it is lost, and once more if it is below `retransmitted`.
     pub(in crate::tcp) fn pipe(&self, una: u64, max: u64, retransmitted: u64, smss: u64) -> u64 {
         let unsacked_before = |end: u64| {
             let end = end.clamp(una, max);

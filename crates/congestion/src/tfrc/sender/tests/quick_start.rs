@@ -13,7 +13,7 @@ fn asking() -> Config {
     }
 }
 
-/// A sender in slow start whose request has just been approved.
+/// Returns a sender in slow start whose request has just been approved.
 fn approved(config: Config) -> Bench {
     let mut bench = Bench::new(config);
     bench.send_one();

@@ -24,7 +24,7 @@ const fn at(una: u64, max: u64) -> Position {
     }
 }
 
-/// The bytes of segments `first..=last`, counted from 1.
+/// Returns the byte range of segments `first..=last`, counted from 1.
 const fn segments(first: u64, last: u64) -> Range {
     Range {
         start: (first - 1) * SMSS + 1,
@@ -179,7 +179,7 @@ fn what_a_recovery_sent_again_above_its_end_the_next_does_not_repeat() {
     );
 }
 
-/// The state after a timeout with segments 2 to 4 of 10 SACKed.
+/// Returns the state after a timeout with segments 2 to 4 of 10 SACKed.
 fn timed_out(keeps_sacks: bool) -> Sack {
     let mut recovery = new(keeps_sacks);
     duplicate(&mut recovery, &[segments(2, 4)]);
@@ -289,7 +289,7 @@ proptest! {
     }
 }
 
-/// While a lost segment has not been sent again, the sender is not limited by its application.
+/// Until every lost segment has been retransmitted, the application does not limit the sender.
 #[test]
 fn a_loss_is_pending_until_its_last_segment_is_sent_again() {
     let mut recovery = new(true);
