@@ -19,6 +19,7 @@ import pytest
 from conftest import ROOT, assert_bad_input, run_cli, serving
 from relay import Relay
 from skywave.cli.net import exchange, options
+from skywave.cli.net.exchanges import Exchanges
 from skywave.cli.net.interval import line
 from skywave.net import Endpoint, Listener
 from skywave.net.load import Load
@@ -225,6 +226,26 @@ def test_an_interrupted_listener_reports_every_connection(
         assert document["end"] == {"origin": "local", "code": 1, "name": "closed"}
     assert listener.returncode == STATUS[number]
     assert errors == SAYS[number]
+
+
+def test_an_interrupt_before_a_listener_waits_loses_no_report() -> None:
+    port, begin = free_udp_port(), Exchanges.begin
+
+    def begin_late(exchanges: Exchanges) -> None:
+        begin(exchanges)
+        connection = endpoint.connect("127.0.0.1", PORT, udp_port=port)
+        connection.send(b"hello")
+        assert connection.recv(timeout_s=PATIENCE_S) == b"hello"
+        raise KeyboardInterrupt
+
+    arguments = ("listen", str(PORT), "--udp-port", str(port), "--once", "--echo", "--json")
+    with (
+        closing(Endpoint.udp("127.0.0.1:0")) as endpoint,
+        mock.patch.object(Exchanges, "begin", begin_late),
+    ):
+        done = run_cli(*arguments)
+    assert done.returncode == STATUS[signal.SIGINT]
+    assert json.loads(done.stdout)["interrupted"] is True
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])

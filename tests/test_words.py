@@ -16,8 +16,8 @@ HOMES = [CRATES / "mpcp", CRATES / "kernel-router"]
 # iterators.
 WORDS = re.compile(r"vcp|mpcp|dpcp|tpcp|(?<!\.)\bchain(?:s|ed)?\b", re.IGNORECASE)
 
-# The lines that plug them in, by file: a dependency and one call; and the lines with which the crate
-# that re-exports all others re-exports them.
+# The lines that plug them in, by file: a dependency and one call; and the lines with which the
+# crate that re-exports all others re-exports them.
 REGISTRATION = {
     "scenario/Cargo.toml": ["skywave-mpcp.workspace = true"],
     "scenario/src/registry.rs": ["skywave_mpcp::register("],

@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use skywave_path::CLASSES;
+use skywave_registry::{Choice, unknown};
 use skywave_transport::Carrier;
-use skywave_transport::peer::TransportSelection;
+use skywave_transport::peer::{TransportChoice, TransportKind, TransportSelection};
 use skywave_units::{Bytes, Duration};
 
 use crate::check::{check, check_ends, check_name, no_such};
@@ -117,8 +119,8 @@ impl<'de> Visitor<'de> for TransportVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TransportSpec, A::Error> {
-        let wrong = || de::Error::custom("give one transport: { tcp = { .. } }");
-        let name: String = map.next_key()?.ok_or_else(wrong)?;
+        let none = || de::Error::custom("give one of its forms, as { name = { .. } }");
+        let name: String = map.next_key()?.ok_or_else(none)?;
         let transport = match &*name {
             TransportSpec::TCP => TransportSpec::Tcp(map.next_value()?),
             TransportSpec::DCCP => TransportSpec::Dccp(map.next_value()?),
@@ -127,9 +129,32 @@ impl<'de> Visitor<'de> for TransportVisitor {
             _ => TransportSpec::Other(TransportSelection::from_entry(name, &mut map)?),
         };
         if map.next_key::<String>()?.is_some() {
-            return Err(wrong());
+            return Err(de::Error::custom("give one of its forms, not several"));
         }
         Ok(transport)
+    }
+}
+
+impl<B: Backend> Registry<B> {
+    /// Returns the transport that `selection` names.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] within `field` if it is unknown, or a parameter of it is wrong.
+    pub fn transport(
+        &self,
+        selection: &TransportSelection,
+        field: &str,
+    ) -> Result<Arc<dyn TransportKind>, ScenarioError> {
+        let name = selection.name();
+        if !self.transports.contains(name) {
+            let built_in = TransportSpec::BUILT_IN.into_iter();
+            let mut known: Vec<_> = built_in.chain(self.transports.names()).collect();
+            known.sort_unstable();
+            let message = unknown(TransportChoice::KIND, name, &known);
+            return Err(ScenarioError::new(field, message));
+        }
+        let found = selection.read(&self.transports);
+        found.map_err(|error| error.within(field).into())
     }
 }
 

@@ -11,10 +11,8 @@ use skywave_path::{
 use skywave_registry::{Choice, Found, OpenSet, ParameterError, Value, unknown};
 use skywave_traffic::{SourceChoice, Sources, register_built_in_sources};
 use skywave_transport::dccp::mechanism::CcidKinds;
-use skywave_transport::peer::{TransportChoice, TransportKind, TransportSelection, Transports};
+use skywave_transport::peer::{TransportChoice, Transports};
 use skywave_transport::tcp::{AnyTransport, TcpControlKind, TcpControls, built_in_tcp_controls};
-
-use crate::{ScenarioError, TransportSpec};
 
 /// What runs scenarios: a simulator, or an emulator in real time.
 pub trait Backend: Sized + 'static {
@@ -119,27 +117,6 @@ impl<B: Backend> Registry<B> {
             member: Arc::new(AnyTransport(found.member)),
             parameters: found.parameters,
         })
-    }
-
-    /// Returns the transport that `selection` names.
-    ///
-    /// # Errors
-    /// [`ScenarioError`] within `field` if it is unknown, or a parameter of it is wrong.
-    pub fn transport(
-        &self,
-        selection: &TransportSelection,
-        field: &str,
-    ) -> Result<Arc<dyn TransportKind>, ScenarioError> {
-        let name = selection.name();
-        if !self.transports.contains(name) {
-            let built_in = TransportSpec::BUILT_IN.into_iter();
-            let mut known: Vec<_> = built_in.chain(self.transports.names()).collect();
-            known.sort_unstable();
-            let message = unknown(TransportChoice::KIND, name, &known);
-            return Err(ScenarioError::new(field, message));
-        }
-        let found = selection.read(&self.transports);
-        found.map_err(|error| error.within(field).into())
     }
 
     /// Returns whether TCP has a control `name`.

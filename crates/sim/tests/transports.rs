@@ -267,7 +267,7 @@ fn what_is_wrong_is_said_at_its_field() {
         (
             r#"{ stop-and-wait = { timeout = "1 s" }, tcp = {} }"#,
             FIFTY_KB,
-            "flows[0].transport: give one transport",
+            "flows[0].transport: give one of its forms, not several",
         ),
         (
             r#""tcp""#,

@@ -18,7 +18,7 @@ LOOK_S = 0.2
 
 
 class Exchanges:
-    """Accepts connections, runs an exchange over each, and tells what it reports.
+    """Accepts connections, runs an exchange over each, and passes on its report.
 
     Interrupts reach the main thread alone, which does nothing but wait, so that no connection and
     no report is lost.
@@ -33,7 +33,7 @@ class Exchanges:
         *,
         once: bool,
     ) -> None:
-        """Begin to accept connections, or with ``once`` a single one."""
+        """Prepare to accept connections, or with ``once`` a single one."""
         self._listener = listener
         self._pool = pool
         self._over = over
@@ -44,6 +44,9 @@ class Exchanges:
         self._running: dict[int, Exchange] = {}
         self._ended: SimpleQueue[bool | BaseException] = SimpleQueue()
         self._accepting = threading.Thread(target=self._accept, daemon=True)
+
+    def begin(self) -> None:
+        """Begin to accept connections. From then on, whatever happens, stop them."""
         self._accepting.start()
 
     def _accept(self) -> None:
@@ -83,7 +86,9 @@ class Exchanges:
     def stop(self, interrupt: KeyboardInterrupt) -> None:
         """Let all exchanges close their connections and tell what they report."""
         self._is_stopped = True
-        self._accepting.join()
+        # The interrupt may have come before the thread has begun.
+        if self._accepting.ident is not None:
+            self._accepting.join()
         for exchange in list(self._running.values()):
             exchange.stop(interrupt)
         self._pool.shutdown()

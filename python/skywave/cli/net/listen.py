@@ -161,7 +161,9 @@ def listen(
             _print(document, as_json=as_json, line=not once, to_stdout=to_stdout)
 
         exchanges = Exchanges(listener, pool, exchange_over, tell, once=once)
+        # A connection may be open before `begin` returns, and an interrupt must not lose it.
         try:
+            exchanges.begin()
             is_ok = exchanges.wait()
             while not once:
                 exchanges.wait()
