@@ -16,6 +16,6 @@ mod pacing;
 mod receive_window;
 mod receiver;
 mod recovery;
+mod reports;
 mod script;
 mod sender;
-mod told;

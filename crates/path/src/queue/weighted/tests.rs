@@ -130,9 +130,9 @@ proptest! {
 /// A kind of queue that records the link's rate, and the share of it for which it is asked to build
 /// queues.
 #[derive(Default)]
-struct Told(Mutex<Vec<[Rate; 2]>>);
+struct RateRecorder(Mutex<Vec<[Rate; 2]>>);
 
-impl QueueKind<Parcel> for Told {
+impl QueueKind<Parcel> for RateRecorder {
     fn conduct(&self) -> Conduct {
         Conduct::fifo(Limit::Packets(1))
     }
@@ -144,9 +144,9 @@ impl QueueKind<Parcel> for Told {
 }
 
 #[test]
-fn a_sub_queue_is_told_its_share_of_the_rate() {
-    let told = Arc::new(Told::default());
-    let queue = |weight| (weight, Arc::clone(&told) as Arc<dyn QueueKind<Parcel>>);
+fn a_sub_queue_gets_its_share_of_the_rate() {
+    let rates = Arc::new(RateRecorder::default());
+    let queue = |weight| (weight, Arc::clone(&rates) as Arc<dyn QueueKind<Parcel>>);
     let kind = Kind {
         queues: [1, 2, 7].map(queue).to_vec(),
     };
@@ -155,5 +155,5 @@ fn a_sub_queue_is_told_its_share_of_the_rate() {
     kind.build(&Head::new("link", rate, Duration::ZERO, &random));
     // Rounded down.
     let shares = [1_000_000, 2_000_001, 7_000_006].map(|bps| [rate, Rate::from_bps(bps)]);
-    assert_eq!(*told.0.lock().unwrap(), shares);
+    assert_eq!(*rates.0.lock().unwrap(), shares);
 }
