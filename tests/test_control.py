@@ -516,6 +516,45 @@ def test_a_class_asks_for_selective_acknowledgements() -> None:
     assert recovery(control=Selective(), recovery="reno") == "reno"
 
 
+def test_a_class_asks_for_marks() -> None:
+    class Marked(Reno):
+        ecn = "ect0"
+
+    class Counting(Reno):
+        ecn = "ect1"
+
+    class Wrong(Reno):
+        ecn = "ect2"  # type: ignore[assignment]
+
+    def marks(transport: Transport) -> int:
+        queue = CoDel(packets=100, ecn=True)
+        made = Scenario.dumbbell("own", duration="5 s", rate="4 Mbps", delay="20 ms", queue=queue)
+        made.add_flow("flow", "s1", "d1", transport)
+        return sum(link["marks"] for link in run(made).summary["links"])
+
+    assert marks(Tcp(control=Reno())) == 0
+    assert marks(Tcp(control=Marked())) > 0
+    assert marks(Dccp(ccid=251, control=Counting())) > 0
+    with pytest.raises(ScenarioError, match=r"ECT\(1\).*use it over DCCP, with ccid 251"):
+        marks(Tcp(control=Counting()))
+    with pytest.raises(ScenarioError, match=r"Wrong\.ecn is 'ect2': give \"ect0\""):
+        marks(Dccp(ccid=251, control=Wrong()))
+
+
+@pytest.mark.parametrize("is_paced", [False, True])
+def test_a_class_asks_for_pacing(is_paced: bool) -> None:
+    times: list[float] = []
+
+    class Watches(Reno):
+        paced = is_paced
+
+        def on_sent(self, sent: Sent) -> None:
+            times.append(sent.now_s)
+
+    run(scenario(Tcp(control=Watches(), initial_cwnd=10)))
+    assert len(set(times[:10])) == (10 if is_paced else 1)
+
+
 @pytest.mark.parametrize(
     ("control", "table", "complaint"),
     [

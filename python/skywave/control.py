@@ -102,6 +102,15 @@ class Control:
     """Whether TCP recovers with selective acknowledgements if ``Tcp.recovery`` is absent: ``sack``
     instead of ``newreno``."""
 
+    ecn: ClassVar[Literal["ect0", "ect1"] | None] = None
+    """The ECN code point of data, which also switches ECN on: ``"ect0"`` for routers that mark
+    where they would drop (RFC 3168), ``"ect1"`` for those that mark early and often (RFC 9331),
+    which needs DCCP. ``None`` leaves ECN to the transport's own settings."""
+
+    paced: ClassVar[bool] = False
+    """Whether packets are spread over the round trip, 1.25 times as fast as cwnd per smoothed
+    round-trip time (RFC 9002 section 7.7), as long as ``pacing`` is ``None``."""
+
     cwnd: float
     """Congestion window, in packets; initially that of the connection's settings."""
 

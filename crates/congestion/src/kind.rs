@@ -24,20 +24,26 @@ pub struct ControlContext {
     pub ns2: bool,
 }
 
-/// What a control works best with, where the transport or the user has a choice.
+/// What a control asks of the transport.
 ///
 /// ```
-/// use skywave_congestion::Wants;
+/// use skywave_congestion::{Ect, Wants};
 ///
-/// assert!(!Wants::default().sack);
-/// assert!(Wants::default().with_sack().sack);
+/// let wants = Wants::default().with_sack().with_ecn(Ect::Zero);
+/// assert!(wants.sack && !wants.pacing);
+/// assert_eq!(wants.ecn, Some(Ect::Zero));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wants {
-    /// Selective acknowledgements. Over TCP this is a recovery that uses them (RFC 6675), if none
-    /// is chosen; DCCP's Ack Vectors are always selective.
+    /// Selective acknowledgements. Over TCP this is a recovery that uses them (RFC 6675), unless
+    /// the user chooses another; DCCP's Ack Vectors are always selective.
     pub sack: bool,
+    /// ECN, with this code point on data. `None` leaves both to the transport and the user.
+    pub ecn: Option<Ect>,
+    /// Packets spread over the round trip ([`Pacing::of_window`](crate::Pacing::of_window))
+    /// whenever the control names no [`Pacing`](crate::Pacing) of its own.
+    pub pacing: bool,
 }
 
 impl Wants {
@@ -47,6 +53,31 @@ impl Wants {
         self.sack = true;
         self
     }
+
+    /// Asks for ECN too, with `code` on data.
+    #[must_use]
+    pub const fn with_ecn(mut self, code: Ect) -> Self {
+        self.ecn = Some(code);
+        self
+    }
+
+    /// Asks for pacing too.
+    #[must_use]
+    pub const fn with_pacing(mut self) -> Self {
+        self.pacing = true;
+        self
+    }
+}
+
+/// A code point of ECN-capable transports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ect {
+    /// ECT(0): a router marks where it would drop (RFC 3168).
+    Zero,
+    /// ECT(1): a router marks early and often (L4S, RFC 9331). The control answers the share of
+    /// marked packets, so the receiver must report each mark: DCCP's Ack Vectors do, RFC 3168's
+    /// echo does not.
+    One,
 }
 
 /// The parameters of a control, from which each connection's control is built.

@@ -41,7 +41,7 @@ pub use cubic::{Cubic, CubicConfig, CubicParameters};
 pub use delivery_rate::{DeliveryRate, DeliverySampler};
 pub use failure::ControlFailure;
 pub use general_aimd::AimdParameters;
-pub use kind::{ControlContext, ControlKind, Controls, Wants, no_controls, register_control};
+pub use kind::{ControlContext, ControlKind, Controls, Ect, Wants, no_controls, register_control};
 pub use pacer::{Pacer, Pacing};
 pub use reno::RenoParameters;
 pub use rto::{Clocking, RtoConfig, RttEstimator};

@@ -38,6 +38,15 @@ impl Pacing {
             quantum: packets.max(1).saturating_mul(size.max(1)),
         }
     }
+
+    /// Creates the pacing of a window: `cwnd` packets of `size` bytes each per `srtt`, and a quarter
+    /// more, so that variations of the round-trip time leave none of the window unused (RFC 9002
+    /// section 7.7).
+    pub fn of_window(cwnd: f64, size: u32, srtt: Duration) -> Self {
+        const GAIN: f64 = 1.25;
+        let interval = srtt.as_secs_f64() / (GAIN * cwnd.max(1.0));
+        Self::of_packets(Duration::from_secs_f64(interval), 1, size)
+    }
 }
 
 /// Enforces a control's [`Pacing`]. A transport consults it before sending a packet.
@@ -185,6 +194,18 @@ mod tests {
             .burst(ms(0), 300),
             Some(3)
         );
+    }
+
+    #[test]
+    fn a_window_takes_four_fifths_of_a_round_trip() {
+        let srtt = Duration::from_millis(100);
+        let pacing = Pacing::of_window(8.0, 1000, srtt);
+        assert_eq!(
+            pacing,
+            Pacing::of_packets(Duration::from_millis(10), 1, 1000)
+        );
+        let least = Pacing::of_packets(Duration::from_millis(80), 1, 1000);
+        assert_eq!(Pacing::of_window(0.5, 1000, srtt), least);
     }
 
     #[test]

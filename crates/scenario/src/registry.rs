@@ -113,8 +113,10 @@ impl<B: Backend> Registry<B> {
             return Err(ParameterError::new("", unknown("control", name, &known)));
         }
         let found = self.controls.read(name, parameters)?;
+        let control = AnyTransport(found.member);
+        control.check()?;
         Ok(Found {
-            member: Arc::new(AnyTransport(found.member)),
+            member: Arc::new(control),
             parameters: found.parameters,
         })
     }

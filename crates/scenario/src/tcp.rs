@@ -25,7 +25,8 @@ pub struct TcpSpec {
     #[serde(flatten)]
     #[schemars(skip)]
     pub parameters: Named,
-    /// Whether to use ECN (RFC 3168). Controls that use the ECN bits in their own way ignore this.
+    /// Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in their
+    /// own way, ignore this.
     pub ecn: bool,
     /// How lost segments are detected and retransmitted. Absent: `sack` for `cubic`, `vegas` for
     /// `vegas`, and `newreno` for most other controls.

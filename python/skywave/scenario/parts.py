@@ -545,8 +545,8 @@ class Tcp(Part):
         profile: The rules that apply where the RFCs leave a choice or ns-2 departs from them.
         control: The congestion control, by name. Every control works with every recovery. Its
             parameters, if any, are in a table of that name next to this field.
-        ecn: Whether to use ECN (RFC 3168). Controls that use the ECN bits in their own way
-            ignore this.
+        ecn: Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in
+            their own way, ignore this.
         recovery: How lost segments are detected and retransmitted. Absent: `sack` for
             `cubic`, `vegas` for `vegas`, and `newreno` for most other controls.
         keep_sacks: Whether SACKs outlive a retransmission timeout, so that only missing

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
-use skywave_congestion::Wants;
+use skywave_congestion::{Ect, Wants};
 
 /// A class with parameters. Cheap to clone.
 #[derive(Clone)]
@@ -64,10 +65,7 @@ impl Class {
                 marked_packets: overrides("on_packets_marked")?,
                 inner_values: overrides("inner_values")?,
             },
-            wants: match class.getattr("sack")?.is_truthy()? {
-                true => Wants::default().with_sack(),
-                false => Wants::default(),
-            },
+            wants: wants(class)?,
             place,
             class: Arc::new(class.clone().unbind()),
             parameters: Arc::new(parameters.clone().unbind()),
@@ -78,6 +76,33 @@ impl Class {
     pub(super) fn make<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.class.bind(py).call((), Some(self.parameters.bind(py)))
     }
+}
+
+/// Reads what the class asks of the transport.
+fn wants(class: &Bound<'_, PyType>) -> PyResult<Wants> {
+    let mut wants = Wants::default();
+    if class.getattr("sack")?.is_truthy()? {
+        wants = wants.with_sack();
+    }
+    if class.getattr("paced")?.is_truthy()? {
+        wants = wants.with_pacing();
+    }
+    let ecn = class.getattr("ecn")?;
+    if ecn.is_none() {
+        return Ok(wants);
+    }
+    let code = match ecn.str()?.to_str()? {
+        "ect0" => Ect::Zero,
+        "ect1" => Ect::One,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "{}.ecn is {}: give \"ect0\", \"ect1\" or None",
+                class.name()?,
+                ecn.repr()?,
+            )));
+        }
+    };
+    Ok(wants.with_ecn(code))
 }
 
 impl fmt::Debug for Class {

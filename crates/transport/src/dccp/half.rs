@@ -2,6 +2,8 @@
 
 use core::ops::{Deref, DerefMut};
 
+use skywave_congestion::Ect;
+use skywave_wire::Ecn;
 use skywave_wire::dccp::DccpOption;
 
 use super::Config;
@@ -12,6 +14,8 @@ use super::mechanism::{Mechanism, SenderHalf, TcpLike};
 #[derive(Debug)]
 pub(crate) struct Sender {
     row: &'static Row,
+    /// The code point that its control asks for on data.
+    ect: Option<Ecn>,
     half: SenderHalf,
 }
 
@@ -29,6 +33,10 @@ impl Sender {
     fn with(mechanism: &dyn Mechanism, config: &Config, mps: u32) -> Self {
         Self {
             row: mechanism.row(),
+            ect: mechanism.wants().ecn.map(|code| match code {
+                Ect::Zero => Ecn::Ect0,
+                Ect::One => Ecn::Ect1,
+            }),
             half: mechanism.sender(&config.half_context(mps, config.ack_ratio)),
         }
     }
@@ -36,6 +44,11 @@ impl Sender {
     /// The row of its CCID.
     pub(crate) const fn row(&self) -> &'static Row {
         self.row
+    }
+
+    /// The code point that its control asks for on data.
+    pub(crate) const fn ect(&self) -> Option<Ecn> {
+        self.ect
     }
 
     /// Whether the CCID understands this CCID-specific option from the peer's receiving half (RFC

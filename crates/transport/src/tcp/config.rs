@@ -75,6 +75,9 @@ pub struct SenderConfig {
     pub send_jitter: Duration,
     /// The use of the ECN bits.
     pub ecn: EcnUse,
+    /// Whether packets are spread over the round trip, once its time is known, while the control
+    /// names no pacing of its own ([`Pacing::of_window`](skywave_congestion::Pacing::of_window)).
+    pub pacing: bool,
     /// The retransmission timeout.
     pub rto: RtoConfig,
 }
@@ -94,6 +97,7 @@ impl Default for SenderConfig {
             reduced: ReducedWindow::Flight,
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
+            pacing: false,
             rto: RtoConfig::rfc6298(),
         }
     }
@@ -135,6 +139,7 @@ impl SenderConfig {
             reduced: ReducedWindow::Receiver,
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
+            pacing: false,
             rto: RtoConfig::ns2_tcp(),
         }
     }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use skywave_congestion::{ControlContext, ControlKind, Vegas, VegasParameters, VegasRules};
+use skywave_congestion::{
+    ControlContext, ControlKind, Ect, Vegas, VegasParameters, VegasRules, Wants,
+};
 use skywave_registry::{OpenSet, ParameterError};
 
 use super::{Header, ReceiverExtension, RecoveryAlgorithm, SenderControl};
@@ -31,6 +33,11 @@ pub trait TcpControlKind: fmt::Debug + Send + Sync {
     /// [`SenderExtension`](super::SenderExtension).
     fn receiver(&self) -> Option<Box<dyn ReceiverExtension + Send>> {
         None
+    }
+
+    /// Returns what the control asks of the sender.
+    fn wants(&self) -> Wants {
+        Wants::default()
     }
 
     /// Returns the recovery to use if none is chosen, or `None` for the usual default.
@@ -72,7 +79,16 @@ pub trait TcpControlKind: fmt::Debug + Send + Sync {
 pub struct AnyTransport(pub Arc<dyn ControlKind>);
 
 impl TcpControlKind for AnyTransport {
+    /// # Errors
+    /// [`ParameterError`] with the first invalid one, or because the control asks for ECT(1): TCP's
+    /// echo of marks does not report each (RFC 3168 section 6.1.3).
     fn check(&self) -> Result<(), ParameterError> {
+        let counts_marks = self.wants().ecn == Some(Ect::One);
+        ParameterError::unless(!counts_marks, "", || {
+            "it sends data with ECT(1) and counts the marks, which TCP does not report: use it over \
+             DCCP, with ccid 251"
+                .to_owned()
+        })?;
         self.0.check()
     }
 
@@ -80,8 +96,12 @@ impl TcpControlKind for AnyTransport {
         self.0.build(context).into()
     }
 
+    fn wants(&self) -> Wants {
+        self.0.wants()
+    }
+
     fn recovery(&self) -> Option<RecoveryAlgorithm> {
-        self.0.wants().sack.then_some(RecoveryAlgorithm::Sack)
+        self.wants().sack.then_some(RecoveryAlgorithm::Sack)
     }
 }
 

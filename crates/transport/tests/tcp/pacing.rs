@@ -67,6 +67,34 @@ fn small_segments_wait_in_proportion_to_their_size() {
     assert_eq!(script.wait_for_segment(), (INTERVAL, vec![full(1901)]));
 }
 
+/// A window of ten segments that names no pacing.
+struct Bursts;
+
+impl Control for Bursts {
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_loss(&mut self, _loss: &Loss) {}
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+    fn limit_cwnd(&mut self, _limit: f64) {}
+    fn cwnd(&self) -> f64 {
+        10.0
+    }
+}
+
+/// RFC 9002 section 7.7: a window takes four fifths of a round trip.
+#[test]
+fn a_window_without_a_pacing_of_its_own_is_spread_if_the_configuration_says_so() {
+    let mut config = config();
+    config.pacing = true;
+    let mut script = Script::with_control(config, AnyControl::new(Bursts));
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    assert_eq!(script.sent(), train(1, 1));
+    for start in (1001..10_000).step_by(1000) {
+        assert_eq!(script.wait_for_segment(), (RTT * 2 / 25, train(start, 1)));
+    }
+    assert!(script.wait(RTT).is_empty());
+}
+
 /// Returns a sender that has just sent the last of its ten segments.
 fn ten_sent_one_by_one() -> Script {
     let mut script = Script::with_control(config(), AnyControl::new(Trains(1)));

@@ -129,7 +129,8 @@ impl TcpPlan {
     }
 
     fn ecn(&self) -> tcp::EcnUse {
-        if self.spec.ecn && !self.control.owns_ecn() {
+        let is_wanted = self.spec.ecn || self.control.wants().ecn.is_some();
+        if is_wanted && !self.control.owns_ecn() {
             tcp::EcnUse::Rfc3168
         } else {
             tcp::EcnUse::Off
@@ -165,6 +166,7 @@ impl TcpPlan {
             },
             send_jitter: spec.send_jitter,
             ecn: self.ecn(),
+            pacing: self.control.wants().pacing,
             rto: rto_config(base.rto, spec.tick, spec.initial_rto, spec.min_rto),
             ..base
         }

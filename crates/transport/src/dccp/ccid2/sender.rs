@@ -3,7 +3,7 @@
 mod on_ack;
 
 use skywave_congestion::{
-    Aimd, AnyControl, Control, ControlFailure, DeliverySampler, Pacer, RttEstimator, Sent,
+    Aimd, AnyControl, Control, ControlFailure, DeliverySampler, Pacer, Pacing, RttEstimator, Sent,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::SeqNo;
@@ -88,6 +88,8 @@ pub struct Sender {
     awaits_delayed_acks: bool,
     ack_of_ack: AckOfAckRule,
     verify_nonce: bool,
+    /// Whether packets are spread over the round trip while the control names no pacing.
+    paces_window: bool,
     /// Whether each lost packet reduces cwnd, instead of each window with losses.
     reduces_per_packet: bool,
 
@@ -153,6 +155,7 @@ impl Sender {
             awaits_delayed_acks: config.awaits_delayed_acks,
             ack_of_ack: config.ack_of_ack,
             verify_nonce: config.verify_nonce,
+            paces_window: false,
             reduces_per_packet: config.reductions == Reductions::PerPacket,
             timeout: None,
             ack_ratio_in_force: ack_ratio,
@@ -167,6 +170,13 @@ impl Sender {
             peer_data_at: None,
             counts: Counts::default(),
         }
+    }
+
+    /// Sets whether packets are spread over the round trip while the control names no pacing.
+    #[must_use]
+    pub const fn with_pacing(mut self, paces_window: bool) -> Self {
+        self.paces_window = paces_window;
+        self
     }
 
     /// Returns a snapshot.
@@ -238,7 +248,10 @@ impl Sender {
         );
         sent.application_limited = application_limited;
         self.control.on_sent(&sent);
-        let pacing = self.control.pacing();
+        let pacing = self
+            .control
+            .pacing()
+            .or_else(|| self.pacing_of_window(sent.bytes));
         if pacing.is_none() && self.occasional.is_none() {
             return;
         }
@@ -251,6 +264,16 @@ impl Sender {
             }
             occasional.nothing_waits = packet.is_last;
         }
+    }
+
+    /// The pacing of a window whose control names none. It counts packets of any size, as cwnd does.
+    #[inline(always)]
+    fn pacing_of_window(&self, bytes: u32) -> Option<Pacing> {
+        if !self.paces_window {
+            return None;
+        }
+        let srtt = self.rtt.srtt()?;
+        Some(Pacing::of_window(self.control.cwnd(), bytes, srtt))
     }
 
     /// How long outstanding data may stay unacknowledged before the timeout (RFC 4341 section 5).

@@ -75,8 +75,8 @@ impl Connection {
             && !self.features.peer.ecn_incapable
     }
 
-    /// The ECN bits of a packet: a nonce on data if configured, or the CCID's own code if its
-    /// routers write codes. Packets without data that pass those routers must not appear to carry a
+    /// The ECN bits of a packet: what the control asks for, a nonce on data if configured, or the
+    /// CCID's own code if its routers write codes. Packets without data that pass those routers must not appear to carry a
     /// code.
     pub(super) fn ecn(&mut self, is_data: bool) -> Ecn {
         let ours = self.sender.row().data_ecn;
@@ -87,6 +87,8 @@ impl Connection {
             ours.filter(|_| is_data).unwrap_or_default()
         } else if !self.ecn_path.permits_ect() {
             Ecn::NotEct
+        } else if let Some(code) = self.sender.ect() {
+            code
         } else if is_data && self.config.ecn_nonces && self.rng.next_u64() & 1 == 1 {
             Ecn::Ect1
         } else {

@@ -22,7 +22,7 @@ pub(super) use tfrc_sp::profile as tfrc_sp_profile;
 
 use core::fmt;
 
-use skywave_congestion::tfrc as rate_control;
+use skywave_congestion::{Wants, tfrc as rate_control};
 use skywave_wire::dccp::Packet;
 
 use super::ccid::Row;
@@ -48,6 +48,11 @@ pub struct HalfContext<'a> {
 pub trait Mechanism: fmt::Debug + Send + Sync {
     /// Returns its facts, always the same row.
     fn row(&self) -> &'static Row;
+
+    /// Returns what its control asks of the connection.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
 
     /// Creates the data-sending half of a connection.
     fn sender(&self, context: &HalfContext<'_>) -> SenderHalf;

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use skywave_congestion::{ControlContext, ControlKind, RenoParameters};
+use skywave_congestion::{ControlContext, ControlKind, RenoParameters, Wants};
 
 use super::{HalfContext, Mechanism, ReceiverHalf, SenderHalf};
 use crate::dccp::ackvec::VectorKind;
@@ -47,6 +47,10 @@ impl Mechanism for SendersChoice {
         }
     }
 
+    fn wants(&self) -> Wants {
+        self.0.wants()
+    }
+
     fn sender(&self, context: &HalfContext<'_>) -> SenderHalf {
         let control = self.0.build(&ControlContext {
             packet_size: context.mps,
@@ -54,7 +58,9 @@ impl Mechanism for SendersChoice {
             initial_ssthresh: context.ccid2.initial_ssthresh,
             ns2: false,
         });
-        Sender::with_control(context.ccid2, control, context.ack_ratio, VectorKind::Ack).into()
+        let sender =
+            Sender::with_control(context.ccid2, control, context.ack_ratio, VectorKind::Ack);
+        sender.with_pacing(self.wants().pacing).into()
     }
 
     fn receiver(&self, context: &HalfContext<'_>) -> ReceiverHalf {

@@ -23,6 +23,7 @@ mod sequences;
 mod termination;
 mod tfrc;
 mod train;
+mod wants;
 
 use skywave_units::rand_core::SeedableRng;
 use skywave_units::{Duration, Instant, Random};

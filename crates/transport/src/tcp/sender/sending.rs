@@ -1,6 +1,6 @@
 //! Chooses the next segment to send, and when.
 
-use skywave_congestion::{Control, Sent};
+use skywave_congestion::{Control, Pacing, Sent};
 use skywave_units::Instant;
 use skywave_wire::Payload;
 use skywave_wire::tcp::{Flags, Segment, TcpOptions};
@@ -169,6 +169,20 @@ impl Sender {
         if wanted <= room { wanted } else { 0 }
     }
 
+    /// Returns the pacing of a window whose control names none.
+    #[inline(always)]
+    fn pacing_of_window(&self) -> Option<Pacing> {
+        if !self.config.pacing {
+            return None;
+        }
+        let srtt = self.rtt.srtt()?;
+        Some(Pacing::of_window(
+            self.control.cwnd(),
+            self.smss as u32,
+            srtt,
+        ))
+    }
+
     /// Builds the segment from `start`, including the FIN if it reaches the end of a closed stream.
     #[inline(always)]
     fn data_segment(&mut self, now: Instant, start: u64, length: u64) -> Segment {
@@ -206,8 +220,8 @@ impl Sender {
         let mut sent = Sent::new(now, start, length as u32, in_flight);
         sent.application_limited = application_limited;
         self.control.on_sent(&sent);
-        self.pacer
-            .on_sent(now, length as u32, self.control.pacing());
+        let pacing = self.control.pacing().or_else(|| self.pacing_of_window());
+        self.pacer.on_sent(now, length as u32, pacing);
         let (code, marks) = self.ecn.on_data(if start >= self.una + self.rwnd {
             Sending::Probe
         } else if is_new {
