@@ -3,10 +3,14 @@
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;
+#[path = "../../sim/tests/support/stop_and_wait.rs"]
+mod stop_and_wait;
 
 use skywave_emulate::EmulateError;
 use skywave_live::{Encapsulation, LiveError, Lived, Options, Progress, run};
-use skywave_sim::{Registry, RunError, RunOptions, Scenario};
+use skywave_sim::{RunError, RunOptions, Scenario};
+
+use self::stop_and_wait::registry;
 
 /// Reads a scenario: a bottleneck of 4 Mbps with a round-trip time of 44 ms, and these flows.
 fn scenario(seconds: u64, flows: &str) -> Scenario {
@@ -18,7 +22,7 @@ fn scenario(seconds: u64, flows: &str) -> Scenario {
         flows = [{flows}]
         "#
     );
-    Scenario::from_toml(&text, &Registry::default()).expect(&text)
+    Scenario::from_toml(&text, &registry()).expect(&text)
 }
 
 fn flow(name: &str, number: u32, transport: &str, source: &str) -> String {
@@ -29,7 +33,7 @@ fn flow(name: &str, number: u32, transport: &str, source: &str) -> String {
 
 /// Runs a scenario on the real clock; `None` where namespaces are not permitted.
 fn live(scenario: &Scenario, options: Options) -> Option<Lived> {
-    match run(scenario, &Registry::default(), options, |_| true) {
+    match run(scenario, &registry(), options, |_| true) {
         Ok(lived) => Some(lived),
         Err(LiveError::Emulate(error @ EmulateError::System { .. })) => {
             skipped::skipped(error);
@@ -42,8 +46,7 @@ fn live(scenario: &Scenario, options: Options) -> Option<Lived> {
 /// Returns how many bytes a flow delivers on both clocks.
 fn both(scenario: &Scenario, options: Options) -> Option<[Vec<f64>; 2]> {
     let lived = live(scenario, options)?;
-    let registry = Registry::default();
-    let simulated = skywave_sim::run(scenario, &registry, RunOptions::default(), |_| true);
+    let simulated = skywave_sim::run(scenario, &registry(), RunOptions::default(), |_| true);
     let bytes = |results: skywave_sim::Results| {
         let flows = results.summary.flows.into_iter();
         flows.map(|flow| flow.delivered_bytes as f64).collect()
@@ -100,6 +103,16 @@ fn udp_delivers_on_both_clocks() {
     );
 }
 
+/// One datagram of 1 kB per round trip.
+#[test]
+fn a_custom_transport_delivers_on_both_clocks() {
+    assert_alike(
+        "stop-and-wait = { timeout = \"1 s\" }",
+        "ftp = { size = \"1 MB\", datagram = \"1000 B\" }",
+        Encapsulation::Raw,
+    );
+}
+
 #[test]
 fn the_kernels_tcp_fills_the_bottleneck_and_is_sampled() {
     let scenario = scenario(
@@ -125,12 +138,9 @@ fn the_kernels_tcp_fills_the_bottleneck_and_is_sampled() {
 fn a_run_ends_when_it_is_told_to_even_while_it_is_set_up() {
     let scenario = scenario(60, &flow("f", 1, "tcp = {}", "ftp = {}"));
     let ended_where = |is_last: fn(&Progress) -> bool| {
-        run(
-            &scenario,
-            &Registry::default(),
-            Options::default(),
-            |told| !is_last(&told),
-        )
+        run(&scenario, &registry(), Options::default(), |told| {
+            !is_last(&told)
+        })
     };
     let error = match ended_where(|told| matches!(told, Progress::SetUp(_))) {
         Err(LiveError::Emulate(error @ EmulateError::System { .. })) => {

@@ -201,6 +201,15 @@ impl<T> Drained<T> {
     }
 }
 
+/// Returns the earlier of two times, either of which may be absent.
+#[inline(always)]
+pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use skywave_wire::Payload;

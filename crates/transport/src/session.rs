@@ -19,6 +19,7 @@ pub use self::event::{Cause, Event};
 pub use self::layer::Layer;
 use self::layer::Layered;
 use crate::dccp::{Connection, Datagram, Outlet, SendError};
+use crate::end::earlier;
 use crate::{Drain, End, Transmit};
 
 /// A [`Connection`] with an optional [`Layer`].
@@ -267,8 +268,7 @@ impl End for Session {
         let Some(layered) = &self.layered else {
             return deadline;
         };
-        let both = [deadline, layered.deadline(&self.connection, &self.history)];
-        both.into_iter().flatten().min()
+        earlier(deadline, layered.deadline(&self.connection, &self.history))
     }
 
     fn expire(&mut self, now: Instant) {

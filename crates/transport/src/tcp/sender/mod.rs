@@ -24,6 +24,7 @@ use super::sent_log::Keeps;
 use super::sequence::{Position, SequenceSpace};
 use super::timer::Timer;
 use super::{Ports, RecoveryAlgorithm, ReducedWindow, SenderConfig};
+use crate::end::earlier;
 use crate::{End, Transmit};
 
 /// The end of an endless stream: more than any run can send.
@@ -424,10 +425,8 @@ impl End for Sender {
         let is_open = self.state == State::Established;
         let jitter = self.jitter.wake().filter(|_| is_open);
         let loss = self.loss.deadline().filter(|_| is_open);
-        [self.timer.wake(), self.held_until, jitter, loss]
-            .into_iter()
-            .flatten()
-            .min()
+        let own = earlier(self.timer.wake(), self.held_until);
+        earlier(own, earlier(jitter, loss))
     }
 
     fn expire(&mut self, now: Instant) {
