@@ -151,7 +151,7 @@ impl SentLog {
             .map_or(&NO_SACKS, |records| &records.sacks)
     }
 
-    /// Returns, once, whether something was SACKed for the first time.
+    /// Returns whether something was SACKed for the first time since the last call.
     pub(super) fn take_news(&mut self) -> bool {
         self.records
             .as_mut()

@@ -28,7 +28,7 @@ impl Connection {
         self.send_with(datagram.len(), || datagram)
     }
 
-    /// Like [`send`](Self::send), for a datagram of `size` bytes that is created only if it is
+    /// Queues a datagram of `size` bytes like [`send`](Self::send), but creates it only if it is
     /// accepted.
     ///
     /// # Errors
