@@ -150,8 +150,8 @@ impl Shared {
         locked(&self.table).has_room(key.path.peer.ip(), Opened::ByPeer)
     }
 
-    /// Whether another half-open handshake can be stored. Drops the oldest if that one is long
-    /// overdue.
+    /// Returns whether another half-open handshake can be stored. Drops the oldest if that one is
+    /// long overdue.
     fn has_room_for_handshake(&self, now: Instant, mailbox: &Arc<Mailbox>) -> bool {
         if mailbox.half_open() < self.config.half_open {
             return true;
@@ -254,7 +254,7 @@ impl Shared {
             return;
         }
         if let NetworkErrorKind::TooBigHere(mtu) = error.kind {
-            // It comes from this host itself, and over IPv4 names no port.
+            // It comes from this host itself, and names no port over IPv4.
             for flow in self.flows_to(error.peer, None) {
                 let now = self.clock.now();
                 flow.apply(|session| session.on_local_mtu(now, mtu));
@@ -284,8 +284,8 @@ impl Shared {
         }
     }
 
-    /// The connections to a peer, whose UDP port may be unknown (zero), between these DCCP ports if
-    /// they are known.
+    /// Returns the connections to a peer, whose UDP port may be unknown (zero), between these DCCP
+    /// ports if they are known.
     fn flows_to(&self, peer: SocketAddr, ports: Option<(u16, u16)>) -> Vec<Arc<Flow>> {
         let mut flows = locked(&self.table).flows_to(peer.ip(), ports);
         flows.retain(|flow| [0, flow.key.path.peer.port()].contains(&peer.port()));

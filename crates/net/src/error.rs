@@ -266,7 +266,7 @@ fn from(local: &Option<IpAddr>) -> String {
     local.map_or_else(|| "this host".to_owned(), |address| address.to_string())
 }
 
-/// An address without its port, but with its interface.
+/// Returns an address without its port, but with its interface.
 fn host(address: &SocketAddr) -> String {
     match address {
         SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
@@ -280,7 +280,7 @@ fn lacks_interface(address: &SocketAddr) -> bool {
     matches!(address, SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() && v6.scope_id() == 0)
 }
 
-/// What the application can do if it cannot bind a UDP socket.
+/// Returns what the application can do if it cannot bind a UDP socket.
 fn udp_advice(address: &SocketAddr) -> &'static str {
     if lacks_interface(address) {
         NAME_THE_INTERFACE
@@ -289,7 +289,7 @@ fn udp_advice(address: &SocketAddr) -> &'static str {
     }
 }
 
-/// What the application can do if it cannot bind a raw socket.
+/// Returns what the application can do if it cannot bind a raw socket.
 fn raw_advice(address: &SocketAddr) -> &'static str {
     if lacks_interface(address) {
         NAME_THE_INTERFACE
@@ -298,7 +298,7 @@ fn raw_advice(address: &SocketAddr) -> &'static str {
     }
 }
 
-/// What the application can do if there is no route.
+/// Returns what the application can do if there is no route.
 fn routing_advice(local: Option<IpAddr>, peer: &SocketAddr) -> &'static str {
     match peer {
         _ if lacks_interface(peer) => NAME_THE_INTERFACE,
@@ -313,7 +313,7 @@ fn routing_advice(local: Option<IpAddr>, peer: &SocketAddr) -> &'static str {
     }
 }
 
-/// What the application can do about a Reset Code.
+/// Returns what the application can do about a Reset Code.
 fn advice(code: ResetCode) -> &'static str {
     match code {
         ResetCode::ABORTED => "its application or a timer gave up; connect again if it matters",

@@ -107,7 +107,7 @@ impl Logs {
         })
     }
 
-    /// The number of events dropped so far.
+    /// Returns the number of events dropped so far.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
     }
@@ -178,7 +178,7 @@ impl Drop for Logs {
 }
 
 impl Log {
-    /// The handshake is complete.
+    /// Records that the handshake is complete.
     pub(crate) fn established(&self) {
         self.progress.deserves_file.store(true, Relaxed);
     }

@@ -287,7 +287,7 @@ impl Flow {
         action(locked(&self.state).session.get())
     }
 
-    /// Whether it is locked.
+    /// Returns whether it is locked.
     pub(crate) fn is_busy(&self) -> bool {
         matches!(self.state.try_lock(), Err(TryLockError::WouldBlock))
     }
@@ -304,8 +304,8 @@ impl Flow {
         self.forget(None);
     }
 
-    /// Whether it still has something for the application that has not accepted it yet: it was
-    /// closed normally, and what it received has not been read.
+    /// Returns whether it still has something for an application that has not accepted it yet: it
+    /// was closed normally, and what it received has not been read.
     fn is_worth_accepting(&self) -> bool {
         let state = locked(&self.state);
         let is_waiting = state.is_in_backlog
@@ -324,8 +324,8 @@ impl Flow {
         }
     }
 
-    /// Whether `packet` returns an Init Cookie for a different Request than the one stored here: an
-    /// earlier Request was answered without storing it.
+    /// Returns whether `packet` returns an Init Cookie for a different Request than the one stored
+    /// here: an earlier Request was answered without storing it.
     pub(crate) fn is_met_by_cookie(&self, packet: &Packet) -> bool {
         let is_cookie = |option: &DccpOption| matches!(option, DccpOption::InitCookie(_));
         packet.options.iter().any(is_cookie)
@@ -346,7 +346,7 @@ impl Flow {
         locked(&self.state).session.get().is_established()
     }
 
-    /// Why it is over; `None` while it is not.
+    /// Returns why it is over, or `None` while it is not.
     pub(crate) fn end(&self) -> Option<ConnectionError> {
         locked(&self.state).end.clone()
     }

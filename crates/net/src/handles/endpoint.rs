@@ -286,7 +286,7 @@ impl Endpoint {
     }
 }
 
-/// Whether opening an IPv6 socket failed because the system has no IPv6.
+/// Returns whether opening an IPv6 socket failed because the system has no IPv6.
 fn has_no_ipv6(error: &io::Error) -> bool {
     let number = error.raw_os_error().map(Errno::from_raw);
     matches!(number, Some(Errno::EAFNOSUPPORT | Errno::EADDRNOTAVAIL))
