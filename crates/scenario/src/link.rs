@@ -60,7 +60,7 @@ impl LinkSpec {
         self.check_real_clock_within("")
     }
 
-    /// The same for a link at `prefix`, which ends with a dot.
+    /// Checks a link at `prefix`, which ends with a dot, in the same way.
     pub(crate) fn check_real_clock_within(&self, prefix: &str) -> Result<(), ScenarioError> {
         let Some((field, what)) = self.needs_virtual_clock() else {
             return Ok(());
@@ -106,7 +106,7 @@ impl LinkSpec {
 }
 
 impl BackSpec {
-    /// The same as for a [`LinkSpec`], with the field's path from there.
+    /// Returns the same as for a [`LinkSpec`], with the field's path from there.
     const fn needs_virtual_clock(&self) -> Option<(&'static str, &'static str)> {
         let Self {
             rate: _,
