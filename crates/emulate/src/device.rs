@@ -85,7 +85,7 @@ impl Edge {
         Ok(Attachment { port, name })
     }
 
-    /// The Ethernet address of the host's interface.
+    /// Returns the Ethernet address of the host's interface.
     fn ethernet_address(&self) -> [u8; 6] {
         // The second lowest bit of the first byte says that it is assigned locally.
         let [.., a, b] = self.index.to_be_bytes();

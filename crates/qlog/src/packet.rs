@@ -39,8 +39,8 @@ impl Packet {
     }
 }
 
-/// The packets that `packet` acknowledges: those that its Ack Vectors report as received (RFC 4340
-/// section 11.4), or that of its acknowledgement number.
+/// Returns the packets that `packet` acknowledges: those that its Ack Vectors report as received
+/// (RFC 4340 section 11.4), or that of its acknowledgement number.
 fn acked(packet: &dccp::Packet) -> Vec<(u64, u64)> {
     let Some(ack) = packet.kind.ack() else {
         return Vec::new();

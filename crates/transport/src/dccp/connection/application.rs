@@ -33,7 +33,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// As for [`send`](Self::send).
     pub fn send_with(
         &mut self,
         size: usize,
