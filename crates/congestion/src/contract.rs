@@ -45,8 +45,8 @@ pub enum Call {
         /// [`Sent::application_limited`].
         application_limited: bool,
     },
-    /// An acknowledgement of the oldest packets in flight. If none is in flight, it is skipped,
-    /// since no transport would report it.
+    /// An acknowledgement of the oldest packets in flight. It is skipped if none is in flight,
+    /// because no transport would report it.
     Ack {
         /// Packets, at least one.
         packets: u8,

@@ -35,8 +35,8 @@ pub struct ControlContext {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wants {
-    /// Selective acknowledgements. Over TCP this is a recovery that uses them (RFC 6675), if none
-    /// is chosen; DCCP's Ack Vectors are always selective.
+    /// Whether it wants selective acknowledgements. Over TCP this selects a recovery that uses them
+    /// (RFC 6675), unless the user chooses another one; DCCP's Ack Vectors are always selective.
     pub sack: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Slow start (RFC 5681 section 3.1), a part of the windows.
+//! Slow start (RFC 5681 section 3.1), which several windows share.
 
 use crate::Ack;
 

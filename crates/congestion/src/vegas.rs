@@ -16,7 +16,7 @@ use crate::{
 /// The minimum cwnd, in packets; also ssthresh after a loss.
 const LEAST_CWND: f64 = 2.0;
 
-/// The error of computed times within which a number of packets counts as a half.
+/// The rounding error within which a computed number of packets counts as exactly a half.
 const TIE: f64 = 1e-9;
 
 /// Parameters of [`Vegas`]. Windows are in packets.
@@ -154,7 +154,7 @@ impl ControlKind for VegasParameters {
 pub struct Vegas {
     config: VegasConfig,
     cwnd: f64,
-    /// Its ssthresh only: how it grows is Vegas's own.
+    /// Used for its ssthresh only: Vegas grows in its own way.
     slow_start: SlowStart,
     /// The cwnd that [`VegasRules::Ns2`] restores when a recovery's inflation ends.
     uninflated: f64,
@@ -358,7 +358,7 @@ impl Control for Vegas {
         });
     }
 
-    /// Responds as to a loss, except that less than 2 packets may remain.
+    /// Responds as to a loss, except that fewer than 2 packets may remain.
     fn on_mark(&mut self, mark: &Mark) {
         let used = self.used(mark.in_flight);
         if self.config.rules == VegasRules::Published && used <= LEAST_CWND {
