@@ -22,8 +22,8 @@ struct Sample {
 }
 
 /// Approves Quick-Start requests at the head of a link by the "target" algorithm of RFC 4782
-/// appendix D: the peak utilisation of the last 3 s plus the rates approved in them stays below a
-/// share of the link's rate.
+/// appendix D: the peak utilisation of the last 3 s plus the rates approved in that time stays
+/// below a share of the link's rate.
 ///
 /// Data that uses an approved rate counts twice until the approval is forgotten, which errs on the
 /// safe side.

@@ -8,8 +8,9 @@ use super::routes::{Fewest, Routes};
 
 /// The nodes of a network and the routes between them, in one flat table of hops.
 ///
-/// A hop is whatever a packet does next, such as to enter a link. Each link has one, and each route
-/// ends in the same one. A packet that knows the index of its hop finds the next one behind it.
+/// A hop is what a packet does next, such as entering a link. There is one hop per link, and one
+/// with which every route ends. The hops of a route are adjacent in the table, so a packet that
+/// knows the index of its hop finds the next one right after it.
 #[derive(Debug)]
 pub struct Topology<H> {
     nodes: Vec<String>,
