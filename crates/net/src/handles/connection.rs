@@ -207,7 +207,7 @@ impl Connection {
         }
     }
 
-    /// Waits until there is a datagram to read, or never will be. Cancel safe.
+    /// Waits until there is a datagram to read, or there never will be one. Cancel safe.
     pub async fn readable(&self) {
         let flow = self.flow();
         loop {
@@ -299,7 +299,7 @@ impl Connection {
     }
 
     /// Returns whether a thread is using the connection at this moment: its packets arrive or
-    /// leave, or its congestion control is called. Other methods wait for that.
+    /// leave, or its congestion control is called. Other methods wait until that is over.
     pub fn is_busy(&self) -> bool {
         self.flow().is_busy()
     }
