@@ -72,7 +72,7 @@ fn run_unobserved(
 /// nothing.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 pub fn run_observed<O: Observer + ?Sized>(
     scenario: &Scenario,
     registry: &Registry,

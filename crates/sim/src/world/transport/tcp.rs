@@ -205,7 +205,7 @@ impl TcpPlan {
         }
     }
 
-    /// Returns the window that ns-2's TCP uses for more than the receiver's window, in segments.
+    /// Returns the receiver's window in segments, from which ns-2's TCP derives other limits too.
     fn ns2_window(&self) -> u32 {
         self.spec.receive_window.unwrap_or(NS2_WINDOW)
     }
