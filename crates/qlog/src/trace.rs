@@ -28,7 +28,7 @@ pub struct About {
     pub vantage_point: VantagePoint,
     /// The protocol, such as `DCCP`.
     pub protocol: &'static str,
-    /// The time from which the events' times count.
+    /// Time zero: events' times are relative to it.
     pub start: Instant,
 }
 
