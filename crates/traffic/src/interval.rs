@@ -40,8 +40,8 @@ impl Interval {
     }
 }
 
-/// Equal intervals, one after the other. Each is rounded to whole nanoseconds, so that it ends at
-/// the last one that is not after the exact end.
+/// Equal intervals, one after the other. Each ends at the last whole nanosecond that is not after
+/// its exact end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Intervals {
     interval: Interval,
