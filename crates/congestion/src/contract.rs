@@ -26,7 +26,7 @@ use crate::{
     MarkedPackets, Sent,
 };
 
-/// The lower bound of the limit that a loss, a mark or a timeout puts on any window: the least
+/// What cwnd may be after a loss, a mark or a timeout even if it was smaller before: the least
 /// ssthresh (RFC 5681 section 3.1, equation 4).
 const LEAST_SSTHRESH: f64 = 2.0;
 

@@ -280,10 +280,10 @@ pub trait Control {
     }
 
     /// Reports a data packet that is lost: each transmission at most once, before the call of
-    /// [`Control::on_loss`] or [`Control::on_timeout`] that it causes. Losses that are found later in
-    /// the same window of data cause no such call. TCP calls it under the conditions of
-    /// [`Control::on_packet_acked`]. A timeout of DCCP, which retransmits nothing, reports no packets:
-    /// later acknowledgements show which are lost.
+    /// [`Control::on_loss`] or [`Control::on_timeout`] that it causes. Losses found later in the
+    /// same window of data cause no call of either. TCP calls it under the conditions of
+    /// [`Control::on_packet_acked`]. A timeout of DCCP, which retransmits nothing, reports no
+    /// packets: later acknowledgements show which are lost.
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         let _ = packet;
     }

@@ -174,7 +174,7 @@ pub struct Vegas {
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     /// The round ends when this many packets are acknowledged, which include the first one sent
-    /// after the round began. After a timeout, that packet was sent before.
+    /// after the round began. After a timeout, that packet had already been sent before the round.
     end: u64,
     /// When the round began; `None` before the first packet.
     began: Option<Instant>,
