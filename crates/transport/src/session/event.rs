@@ -123,7 +123,7 @@ impl History {
         }
     }
 
-    /// Returns why this end gave the connection up.
+    /// Returns why this end gave up the connection.
     fn cause_here(self, connection: &Connection) -> Cause {
         if let Some(failure) = connection.control_failure() {
             Cause::ControlFailed(failure)

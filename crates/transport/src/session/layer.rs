@@ -13,7 +13,7 @@ use crate::dccp::{Connection, Datagram, SendError, State};
 /// A protocol between an application and its connection. It has a handshake of its own, and
 /// transforms each datagram on its way.
 ///
-/// Its methods are called once the connection is established, except for
+/// Its methods are called only after the connection is established, except for
 /// [`is_ready`](Self::is_ready) and [`overhead`](Self::overhead). It never blocks and reads no
 /// clock.
 pub trait Layer: Debug + Send {

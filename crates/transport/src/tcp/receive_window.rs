@@ -98,7 +98,8 @@ impl ReceiveWindow {
             opened: self.initial(),
             from: 1,
             since: now,
-            // A sender fills a window of few segments in each round trip, and must outdo this.
+            // A sender fills a window of few segments in each round trip. Only more than this shows
+            // that a larger window is needed.
             most: (FIRST_SEGMENTS * segment).min(self.initial()),
         })
     }

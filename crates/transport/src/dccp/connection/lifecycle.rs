@@ -24,7 +24,7 @@ const LISTEN_INTERVAL: Duration = Duration::from_millis(200);
 const ROUND_TRIP_LIMIT: u64 = 3;
 
 /// How long `close` waits for acknowledgements after the last data has left: this many round-trip
-/// times, which is a few retransmission timeouts, but at least [`SETTLE_MIN`], since a peer may
+/// times, which is a few retransmission timeouts, but at least [`SETTLE_MIN`], because a peer may
 /// delay its acknowledgement (RFC 4341 section 6.1) or, like Linux with CCID 2, never acknowledge a
 /// single packet.
 const SETTLE_ROUND_TRIPS: u64 = 6;
