@@ -8,8 +8,8 @@ use skywave_wire::quick_start::{QsNonce, RateField, RateRequest};
 const SAMPLE: Duration = Duration::from_millis(150);
 
 /// N: the number of samples. The document leaves open how long approvals are remembered. Here they
-/// are remembered as long as the samples, 3 s. Even over a geostationary satellite, the data of one
-/// request is then seen before its rate is given to another.
+/// are remembered for as long as the samples, 3 s. Even over a geostationary satellite, the data of
+/// one request is then seen before its rate is given to another.
 const SAMPLES: usize = 20;
 
 /// What passed in one sample.

@@ -22,8 +22,8 @@ pub struct Topology<H> {
     /// The hop at the end of a route.
     end: H,
     hops: Vec<H>,
-    /// The routes requested so far, by whether they name their nodes, and by those nodes or their
-    /// ends.
+    /// The routes requested so far. The key says whether the request names the nodes of the route,
+    /// and lists those nodes or else the two ends.
     asked: BTreeMap<(bool, Vec<u32>), Way>,
 }
 
