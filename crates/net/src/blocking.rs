@@ -1,9 +1,9 @@
 //! Sockets without `async`: for programs that block, and for bindings to other languages (feature
 //! `blocking`).
 //!
-//! A [`Runtime`] is the tokio runtime of this process. It drives the endpoints, while another
-//! thread waits for their futures, optionally with a time limit, and with a callback that is polled
-//! and can interrupt the wait, as a Ctrl-C handler needs.
+//! A [`Runtime`] is the tokio runtime of this process. It drives the endpoints on threads of its
+//! own. Any other thread can wait for their futures, optionally with a time limit, or with a
+//! callback that is polled and may interrupt the wait, as on Ctrl-C.
 //!
 //! ```
 //! use std::net::Ipv4Addr;

@@ -22,16 +22,17 @@ use crate::sync::locked;
 use crate::system::incoming::Arrival;
 use crate::system::network_error::{NetworkError, NetworkErrorKind};
 
-/// Received data keeps its buffer, instead of being copied, if it is at least this fraction of it.
+/// Received data keeps its buffer instead of being copied if the buffer is at most this many times
+/// as large.
 const WORTH_KEEPING: usize = 4;
 
-/// How long a half-open handshake keeps its place among too many. A client that has not answered
-/// the Response by then has most probably forged its address; RFC 4340 section 8.1.3 would keep its
-/// state for 8 minutes.
+/// How long a half-open handshake keeps its place when there are too many. A client that has not
+/// answered the Response by then has most probably forged its address; RFC 4340 section 8.1.3 would
+/// keep its state for 8 minutes.
 const HALF_OPEN_GRACE: Duration = Duration::from_secs(4);
 
-/// The most network reports heeded per second. Timers and probes do without them, and attackers can
-/// forge as many as they like.
+/// The most network reports heeded per second. Timers and probes work without them, and attackers
+/// can forge any number of them.
 const REPORTS: u32 = 1_000;
 
 impl Shared {

@@ -52,7 +52,7 @@ pub enum OpenError {
         /// The most allowed.
         limit: usize,
     },
-    /// A limit that would forbid everything.
+    /// The limit of this name is zero, which would forbid everything.
     #[error("{0} is 0; give at least 1")]
     ZeroLimit(&'static str),
     /// The system provided no random numbers for the secret behind Init Cookies.
@@ -190,7 +190,7 @@ pub enum ConnectionError {
     /// The peer did not answer during the handshake.
     #[error("the peer does not answer; check its address, and that no filter drops the packets")]
     TimedOut,
-    /// The peer stopped answering: to data, to a close, or to the question whether it is there
+    /// The peer stopped answering: data, a close or a keepalive had no answer in time
     /// ([`Config::silence_timeout`](skywave_transport::dccp::Config::silence_timeout)).
     #[error("the peer stopped answering; its host or its network may be down: connect again later")]
     PeerGone,
@@ -201,7 +201,7 @@ pub enum ConnectionError {
     )]
     Idle,
     /// This end had more closing connections than
-    /// [`max_closing`](crate::EndpointConfig::max_closing), and this one waited longest.
+    /// [`max_closing`](crate::EndpointConfig::max_closing), and this one had waited longest.
     #[error("too many connections were closing at once; what was still queued may be lost")]
     TooManyClosing,
     /// The network reported that the peer cannot be reached (ICMP), during the handshake or while
@@ -232,7 +232,7 @@ pub enum ConnectionError {
          wait with flush"
     )]
     Discarded {
-        /// How many.
+        /// The number of them.
         datagrams: u64,
     },
     /// The listener was closed.

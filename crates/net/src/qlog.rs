@@ -226,7 +226,7 @@ impl Log {
         }
     }
 
-    /// Returns false if there is no room.
+    /// Hands something to the writer. Returns false if there is no room.
     fn hand_over(&mut self, what: What) -> bool {
         self.entries.try_send(Entry { id: self.id, what }).is_ok()
     }

@@ -240,7 +240,8 @@ impl Flow {
             if session.wants_local_mtu()
                 && let Ok(route) = route(&self.shared.local, self.key.path.peer)
             {
-                // The route may remember the claim of an ICMP report, whoever it was for.
+                // The route may remember what an ICMP report has claimed, even one about another
+                // connection.
                 let mtu = route.mtu.max(session.connection().path_mtu());
                 session.on_local_mtu(now, mtu);
             }
@@ -324,8 +325,8 @@ impl Flow {
         }
     }
 
-    /// Returns whether `packet` returns an Init Cookie for a different Request than the one stored
-    /// here: an earlier Request was answered without storing it.
+    /// Returns whether `packet` brings an Init Cookie for a different Request than the one stored
+    /// here: an earlier Request was answered without being stored.
     pub(crate) fn is_met_by_cookie(&self, packet: &Packet) -> bool {
         let is_cookie = |option: &DccpOption| matches!(option, DccpOption::InitCookie(_));
         packet.options.iter().any(is_cookie)

@@ -1,4 +1,4 @@
-//! Limits how often events are logged that peers can cause as often as they like.
+//! Limits how often the log mentions events that peers can cause at will.
 
 use skywave_transport::dccp::RateLimit;
 use skywave_units::Instant;
