@@ -14,8 +14,8 @@ use crate::{Ack, AckedPacket, Control, Loss, Mark};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GrowthLaw {
-    /// ns-2's TCP, and equation 3 of RFC 5681, which allows it: for each acknowledgement of new
-    /// data, one packet in slow start and 1/cwnd packets in congestion avoidance. With delayed
+    /// By one packet in slow start, and by 1/cwnd packets in congestion avoidance, for each
+    /// acknowledgement of new data: ns-2's TCP, and equation 3 of RFC 5681. With delayed
     /// acknowledgements, congestion avoidance takes twice as long.
     PerAck,
     /// Byte counting, in packets: slow start grows by the packets acknowledged, at most `limit` per
@@ -161,7 +161,8 @@ pub const fn rfc3390_window(packet_size: u32) -> f64 {
     }
 }
 
-/// A Reno-family window. Of its configuration it keeps what it needs later: a connection is small.
+/// A Reno-family window. It keeps only those parts of its configuration that it needs later, so
+/// that a connection stays small.
 #[derive(Clone, Debug)]
 pub struct Aimd {
     initial_cwnd: f64,

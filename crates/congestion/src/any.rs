@@ -12,7 +12,7 @@ use crate::{
 /// A control chosen at run time: built-in or user-defined.
 #[non_exhaustive]
 pub enum AnyControl {
-    /// The Reno family, called directly: a simulation reads cwnd with every packet.
+    /// The Reno family, called directly, because a simulation reads cwnd for every packet.
     Aimd(Aimd),
     /// Any other control. With only two variants, the first costs one predictable branch.
     Custom(Box<dyn Control + Send>),

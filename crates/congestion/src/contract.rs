@@ -26,7 +26,7 @@ use crate::{
     MarkedPackets, Sent,
 };
 
-/// The lower bound of the limit that a loss, a mark or a timeout puts on any window: the least
+/// What cwnd may be after a loss, a mark or a timeout even if it was smaller before: the least
 /// ssthresh (RFC 5681 section 3.1, equation 4).
 const LEAST_SSTHRESH: f64 = 2.0;
 
@@ -45,8 +45,8 @@ pub enum Call {
         /// [`Sent::application_limited`].
         application_limited: bool,
     },
-    /// An acknowledgement of the oldest packets in flight. If none is in flight, it is skipped,
-    /// since no transport would report it.
+    /// An acknowledgement of the oldest packets in flight. It is skipped if none is in flight,
+    /// because no transport would report it.
     Ack {
         /// Packets, at least one.
         packets: u8,

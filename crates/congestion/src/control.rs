@@ -6,7 +6,8 @@ use skywave_wire::Ecn;
 use crate::{ControlFailure, DeliveryRate, Pacing};
 
 /// The data that a control needs beyond the summary of each acknowledgement. A transport keeps it
-/// only on request, because it costs memory per packet. It asks once, when a connection starts.
+/// only on request, because it costs memory per packet. The transport asks once, when a connection
+/// starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interests {
     /// Calls of [`Control::on_packet_acked`] and [`Control::on_packet_lost`] for each packet.
@@ -19,7 +20,7 @@ pub struct Interests {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sent {
-    /// When.
+    /// When it leaves.
     pub now: Instant,
     /// Its number in sending order. For DCCP it is the 48-bit sequence number, which wraps to zero
     /// after 2^48 - 1 (RFC 4340 section 3.1), so a later packet may have a lower number. For TCP it
@@ -77,7 +78,7 @@ impl AckedPacket {
     }
 }
 
-/// A packet found lost. It may turn out to be late: then it is acknowledged as well.
+/// A packet found lost. If it turns out to be merely late, it is acknowledged as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostPacket {
@@ -109,8 +110,8 @@ impl LostPacket {
 pub struct MarkedPackets {
     /// When the acknowledgement arrived.
     pub now: Instant,
-    /// Data packets marked. For TCP, full segments acknowledged with ECN-Echo, counted as
-    /// [`Ack::newly_acked`] is: 0 for less than a segment.
+    /// The number of marked data packets. For TCP, the number of full segments acknowledged with
+    /// ECN-Echo, counted like [`Ack::newly_acked`]: less than a segment counts as 0.
     pub packets: u32,
     /// Bytes of data in them, if the transport knows; DCCP does not.
     pub bytes: Option<u64>,
@@ -149,7 +150,7 @@ pub struct Ack {
     /// and measurable. Samples of acknowledgements that are not reported, such as TCP's duplicates,
     /// are dropped; their data is included in later samples' [`DeliveryRate::total_delivered`].
     pub delivery_rate: Option<DeliveryRate>,
-    /// Whether cwnd was not full, because of the application or of the control's own pacing.
+    /// Whether cwnd was not full, because of the application or the control's own pacing.
     /// [`DeliveryRate::is_application_limited`] says whether it was the application.
     pub application_limited: bool,
     /// Whether it carried TCP's ECN-Echo; cwnd must not grow then (RFC 3168 section 6.1.2).
@@ -236,9 +237,9 @@ impl Mark {
 /// Returns the part of `in_flight` packets that the path has sustained: at most `cwnd`.
 ///
 /// FlightSize also counts what selective or duplicate acknowledgements have already reported, and
-/// what was sent on them. After a long recovery it exceeds cwnd, and a fraction of it would not be a
-/// reduction. RFC 5681 section 3.1 asks for no more than half of FlightSize, RFC 9438 section 4.6
-/// for a reduced cwnd.
+/// what was sent in response to them. After a long recovery it exceeds cwnd, and a fraction of it
+/// would not be a reduction. RFC 5681 section 3.1 asks for no more than half of FlightSize, RFC
+/// 9438 section 4.6 for a reduced cwnd.
 pub(crate) fn borne(in_flight: u32, cwnd: f64) -> f64 {
     f64::from(in_flight).min(cwnd)
 }
@@ -279,10 +280,10 @@ pub trait Control {
     }
 
     /// Reports a data packet that is lost: each transmission at most once, before the call of
-    /// [`Control::on_loss`] or [`Control::on_timeout`] that it causes. Losses that are found later in
-    /// the same window of data cause no such call. TCP calls it under the conditions of
-    /// [`Control::on_packet_acked`]. A timeout of DCCP, which retransmits nothing, reports no packets:
-    /// later acknowledgements show which are lost.
+    /// [`Control::on_loss`] or [`Control::on_timeout`] that it causes. Losses found later in the
+    /// same window of data cause no call of either. TCP calls it under the conditions of
+    /// [`Control::on_packet_acked`]. A timeout of DCCP, which retransmits nothing, reports no
+    /// packets: later acknowledgements show which are lost.
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         let _ = packet;
     }
@@ -306,7 +307,7 @@ pub trait Control {
     fn on_loss(&mut self, loss: &Loss);
 
     /// Reports marked packets when none was lost; called at most once per window of data. By
-    /// default, it is treated like a loss (RFC 3168 section 5).
+    /// default, a mark is treated like a loss (RFC 3168 section 5).
     fn on_mark(&mut self, mark: &Mark) {
         self.on_loss(&Loss::of_mark(mark));
     }
@@ -326,9 +327,9 @@ pub trait Control {
         let _ = now;
     }
 
-    /// Reports that the receiving host cannot keep up, regardless of the network: leave slow start
-    /// and reduce cwnd by `dropped` packets, one per packet dropped in its buffer (RFC 4341 section
-    /// 5.2; zero for DCCP's Slow Receiver).
+    /// Reports that the receiving host, not the network, cannot keep up. The control should leave
+    /// slow start and reduce cwnd by `dropped` packets, one per packet dropped in the host's buffer
+    /// (RFC 4341 section 5.2; zero for DCCP's Slow Receiver).
     fn on_receiver_overload(&mut self, now: Instant, dropped: u32) {
         let _ = (now, dropped);
     }

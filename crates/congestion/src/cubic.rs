@@ -91,7 +91,8 @@ impl ControlKind for CubicParameters {
         Ok(())
     }
 
-    /// Asks for SACK, as the systems whose default is CUBIC use it (RFC 9438 section 1).
+    /// Asks for SACK, because the systems whose default control is CUBIC use it (RFC 9438 section
+    /// 1).
     fn wants(&self) -> Wants {
         Wants::default().with_sack()
     }
@@ -210,8 +211,8 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
-    /// Sections 4.6 and 4.7, except for cwnd. Returns the reduced flight, which counts for at most
-    /// cwnd.
+    /// Applies sections 4.6 and 4.7, except for cwnd. Returns the reduced flight, which counts for
+    /// at most cwnd.
     fn note_congestion(&mut self, in_flight: u32) -> f64 {
         let converges = self.config.fast_convergence && self.w_max.is_some_and(|w| self.cwnd < w);
         self.w_max = Some(if converges {

@@ -135,8 +135,8 @@ impl DeliverySampler {
     /// flight is delivered.
     ///
     /// Call it whenever the application has nothing more to send, cwnd has room, and no lost data
-    /// is waiting for retransmission. Since that can begin at any time, the draft checks for it
-    /// (CheckIfAppLimited)
+    /// is waiting for retransmission. Because that can begin at any time, the draft checks for it
+    /// (CheckIfAppLimited):
     /// - whenever the application writes, before the data is queued;
     /// - at each acknowledgement, before processing it;
     /// - when a timer that may send data expires, before handling it.

@@ -36,13 +36,15 @@ pub struct ControlContext {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wants {
-    /// Selective acknowledgements. Over TCP this is a recovery that uses them (RFC 6675), unless
-    /// the user chooses another; DCCP's Ack Vectors are always selective.
+    /// Whether it wants selective acknowledgements. Over TCP this selects a recovery that uses them
+    /// (RFC 6675), unless the user chooses another one; DCCP's Ack Vectors are always selective.
     pub sack: bool,
-    /// ECN, with this code point on data. `None` leaves both to the transport and the user.
+    /// The code point that it wants on data, and with it ECN. `None` leaves both to the transport
+    /// and the user.
     pub ecn: Option<Ect>,
-    /// Packets spread over the round trip ([`Pacing::of_window`](crate::Pacing::of_window))
-    /// whenever the control names no [`Pacing`](crate::Pacing) of its own.
+    /// Whether it wants packets spread over the round trip
+    /// ([`Pacing::of_window`](crate::Pacing::of_window)) while it names no
+    /// [`Pacing`](crate::Pacing) of its own.
     pub pacing: bool,
 }
 

@@ -20,7 +20,7 @@ impl Pacing {
     /// The longest interval; with a longer one, a connection would practically stop.
     const LONGEST: Duration = Duration::from_secs(3600);
 
-    /// Creates a pacing at `rate`, in quanta of `quantum` bytes.
+    /// Creates pacing at `rate`, in quanta of `quantum` bytes.
     pub fn at_rate(rate: Rate, quantum: u32) -> Self {
         let quantum = quantum.max(1);
         Self {
@@ -29,7 +29,7 @@ impl Pacing {
         }
     }
 
-    /// Creates a pacing of `packets` packets of `size` bytes each per `interval`. It suits controls
+    /// Creates pacing of `packets` packets of `size` bytes each per `interval`. It suits controls
     /// that count in packets and do not know their size: pass the largest
     /// [`Sent::bytes`](crate::Sent::bytes) so far as `size`.
     pub fn of_packets(interval: Duration, packets: u32, size: u32) -> Self {

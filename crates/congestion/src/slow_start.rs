@@ -1,12 +1,11 @@
-//! Slow start (RFC 5681 section 3.1), a part of the windows.
+//! Slow start (RFC 5681 section 3.1), which several windows share.
 
 use crate::Ack;
 
 /// The slow start of a window: in effect while cwnd is below ssthresh, which it owns.
 ///
 /// A window asks whether slow start is in effect and by how much to grow, and reports congestion to
-/// it. What it does above ssthresh, and how far congestion lowers ssthresh, is up to the
-/// window.
+/// it. The window decides what it does above ssthresh, and how far congestion lowers ssthresh.
 #[derive(Clone, Debug)]
 pub(crate) struct SlowStart {
     /// In packets; infinite for "arbitrarily high".

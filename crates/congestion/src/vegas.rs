@@ -16,7 +16,7 @@ use crate::{
 /// The minimum cwnd, in packets; also ssthresh after a loss.
 const LEAST_CWND: f64 = 2.0;
 
-/// The error of computed times within which a number of packets counts as a half.
+/// The rounding error within which a computed number of packets counts as exactly a half.
 const TIE: f64 = 1e-9;
 
 /// Parameters of [`Vegas`]. Windows are in packets.
@@ -154,7 +154,7 @@ impl ControlKind for VegasParameters {
 pub struct Vegas {
     config: VegasConfig,
     cwnd: f64,
-    /// Its ssthresh only: how it grows is Vegas's own.
+    /// Used for its ssthresh only: Vegas grows in its own way.
     slow_start: SlowStart,
     /// The cwnd that [`VegasRules::Ns2`] restores when a recovery's inflation ends.
     uninflated: f64,
@@ -174,7 +174,7 @@ pub struct Vegas {
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     /// The round ends when this many packets are acknowledged, which include the first one sent
-    /// after the round began. After a timeout, that packet was sent before.
+    /// after the round began. After a timeout, that packet had already been sent before the round.
     end: u64,
     /// When the round began; `None` before the first packet.
     began: Option<Instant>,
@@ -358,7 +358,7 @@ impl Control for Vegas {
         });
     }
 
-    /// Responds as to a loss, except that less than 2 packets may remain.
+    /// Responds as to a loss, except that fewer than 2 packets may remain.
     fn on_mark(&mut self, mark: &Mark) {
         let used = self.used(mark.in_flight);
         if self.config.rules == VegasRules::Published && used <= LEAST_CWND {

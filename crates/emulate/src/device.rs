@@ -22,7 +22,7 @@ use crate::{EmulateError, Namespace};
 /// The most names tried for an interface before giving up.
 const MOST_NAMES: u32 = 1000;
 
-/// How often to ask whether an interface is up, at most, a millisecond apart.
+/// The most times to ask whether an interface is up, a millisecond apart.
 const MOST_QUESTIONS: u32 = 5000;
 
 /// Where a host is connected to the network.
@@ -85,7 +85,7 @@ impl Edge {
         Ok(Attachment { port, name })
     }
 
-    /// The Ethernet address of the host's interface.
+    /// Returns the Ethernet address of the host's interface.
     fn ethernet_address(&self) -> [u8; 6] {
         // The second lowest bit of the first byte says that it is assigned locally.
         let [.., a, b] = self.index.to_be_bytes();
@@ -141,8 +141,8 @@ impl Attachment {
     }
 }
 
-/// Waits for an interface whose peer has been set up. The kernel notices that after a while, and drops
-/// what is sent before.
+/// Waits until an interface whose peer has been set up is up. The kernel notices the peer only
+/// after a while, and drops what is sent before that.
 fn wait_until_up(name: &str) -> io::Result<()> {
     let mut kernel = Netlink::open()?;
     for _ in 0..MOST_QUESTIONS {

@@ -33,7 +33,7 @@ impl EmulateError {
     }
 }
 
-/// What to do about an error from the system.
+/// Returns what to do about an error from the system.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {

@@ -276,7 +276,7 @@ impl LinkTotals {
     }
 }
 
-/// The memory that a packet takes, in bytes.
+/// Returns the memory that a packet takes, in bytes.
 fn held(packet: &IpBuffer) -> u64 {
     packet.buffer_size() + OVERHEAD_BYTES
 }

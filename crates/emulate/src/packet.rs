@@ -36,7 +36,7 @@ impl IpBuffer {
         Self::read(bytes).map(|(packet, _)| packet)
     }
 
-    /// Does the same, and also returns the packet's destination.
+    /// Takes a packet as [`IpBuffer::new`] does, and also returns its destination.
     pub(crate) fn read(mut bytes: Vec<u8>) -> Result<(Self, IpAddr), (ParseError, Vec<u8>)> {
         let header = match Forwarded::parse(&bytes) {
             Ok(header) => header,

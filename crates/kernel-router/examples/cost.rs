@@ -60,7 +60,7 @@ fn load(object: &Object, chain: u8) -> Outcome<Program> {
     Ok(program)
 }
 
-/// A DCCP-Data packet in UDP.
+/// Returns a DCCP-Data packet in UDP.
 fn dccp(seq: u64) -> Outcome<Vec<u8>> {
     let packet = Packet {
         source_port: 49_152,

@@ -108,7 +108,7 @@ impl Command {
     }
 }
 
-/// A number if it is one, otherwise text.
+/// Reads a value as a number if it is one, otherwise as text.
 fn guess(value: String) -> Value {
     serde_json::from_str::<serde_json::Number>(&value).map_or(Value::String(value), Value::Number)
 }

@@ -117,7 +117,7 @@ impl RouterError {
     }
 }
 
-/// Whether an error, or one of its sources, is due to a missing privilege.
+/// Returns whether an error, or one of its sources, is due to a missing privilege.
 fn is_permission(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {

@@ -194,7 +194,7 @@ impl Program {
 
     /// Runs the program repeatedly on the same frame, and returns how long one run takes on
     /// average, as the kernel measures it. From the second run on, the frame has the code that the
-    /// first one has written.
+    /// first one wrote.
     ///
     /// # Errors
     /// [`RouterError::Kernel`].

@@ -64,7 +64,7 @@ impl Sampler {
         }
     }
 
-    /// The first tick after `at`. Ticks are the times of samples and the ends of intervals.
+    /// Returns the first tick after `at`. Ticks are the times of samples and the ends of intervals.
     fn tick_after(&self, at: Instant) -> Instant {
         self.periods()
             .map(|period| last_multiple(period, at) + period)
@@ -72,7 +72,7 @@ impl Sampler {
             .fold(Instant::MAX, Instant::min)
     }
 
-    /// The last tick up to `now`.
+    /// Returns the last tick up to `now`.
     fn last_tick(&self, now: Instant) -> Instant {
         let ticks = self.periods().map(|period| last_multiple(period, now));
         ticks.into_iter().fold(Instant::ZERO, Instant::max)

@@ -216,7 +216,7 @@ impl Node {
         sockets
     }
 
-    /// Packets that came too fast for us, since the last call.
+    /// Returns the number of packets that came too fast for us since the last call.
     pub(crate) fn overflows(&mut self) -> io::Result<u64> {
         let user_space = self.user_space.as_ref().map_or(Ok(0), Port::overflows)?;
         let raw = self.raw.iter().map(AsFd::as_fd);

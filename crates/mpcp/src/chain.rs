@@ -81,7 +81,7 @@ impl Encoding {
         }
     }
 
-    /// The position encoded in a header: all that a router reads.
+    /// Returns the position encoded in a header: all that a router reads.
     pub(crate) const fn place(self, header: Header) -> u8 {
         match self {
             Self::Absent => 0,

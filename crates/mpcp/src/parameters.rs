@@ -20,8 +20,8 @@ pub struct SenderParameters {
     #[schemars(extend("x-unit" = "packets"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<u8>,
-    /// Where the packets of a TCP flow carry their position in a chain. Not for DCCP, whose
-    /// sequence numbers give it.
+    /// Where the packets of a TCP flow carry their position in a chain. Omit it over DCCP, where
+    /// the sequence number determines the position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderParameter>,
     /// Whether VCP's limits on increases also apply to chains of several packets.
@@ -173,7 +173,7 @@ impl SenderParameters {
         self.chain.unwrap_or(1)
     }
 
-    /// Where the packets of a TCP flow carry their position.
+    /// Returns where the packets of a TCP flow carry their position.
     pub(crate) fn order(&self) -> ChainOrder {
         match self.order {
             None | Some(OrderParameter::TcpNumbers) => ChainOrder::TcpNumbers,
@@ -214,7 +214,7 @@ impl SenderParameters {
         Ok(())
     }
 
-    /// The control's configuration, for positions encoded in headers.
+    /// Returns the control's configuration, for positions encoded in headers.
     pub(crate) fn config(&self, initial_cwnd: f64) -> MpcpConfig {
         MpcpConfig {
             vcp: self.rules_of_vcp(initial_cwnd),
@@ -264,7 +264,7 @@ impl SenderParameters {
     }
 }
 
-/// The error message for an invalid chain length.
+/// Returns the error message for an invalid chain length.
 pub(crate) fn chain_range(chain: u8) -> String {
     format!("a chain of {chain} packets is out of range: give 1 (VCP) to {MAX_PACKETS}")
 }

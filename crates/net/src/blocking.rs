@@ -1,9 +1,9 @@
 //! Sockets without `async`: for programs that block, and for bindings to other languages (feature
 //! `blocking`).
 //!
-//! A [`Runtime`] is the tokio runtime of this process. It drives the endpoints, while another
-//! thread waits for their futures: with a time limit, and with a callback that is polled and can
-//! interrupt the wait, as a Ctrl-C handler needs.
+//! A [`Runtime`] is the tokio runtime of this process. It drives the endpoints on threads of its
+//! own. Any other thread can wait for their futures, optionally with a time limit, or with a
+//! callback that is polled and may interrupt the wait, as on Ctrl-C.
 //!
 //! ```
 //! use std::net::Ipv4Addr;
@@ -85,7 +85,7 @@ struct Started {
 }
 
 /// The runtimes of this process and of the processes that it was forked from, oldest first. Nothing
-/// leaves the list, since a runtime cannot be dropped in a fork, where its threads do not exist.
+/// leaves the list, because a runtime cannot be dropped in a fork, where its threads do not exist.
 /// Reading takes no lock that a fork could inherit.
 static STARTED: OnceLock<Box<Started>> = OnceLock::new();
 
@@ -108,7 +108,8 @@ impl Runtime {
     /// Returns the runtime of this process. If there is none, starts one after calling `configure`,
     /// which may name its threads or limit their number.
     ///
-    /// If a program forks while another thread makes the first call, let both hold one lock.
+    /// A program that may fork while another thread makes the first call must guard both with the
+    /// same lock.
     ///
     /// # Errors
     ///

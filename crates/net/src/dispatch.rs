@@ -22,16 +22,17 @@ use crate::sync::locked;
 use crate::system::incoming::Arrival;
 use crate::system::network_error::{NetworkError, NetworkErrorKind};
 
-/// Received data keeps its buffer, instead of being copied, if it is at least this fraction of it.
+/// Received data keeps its buffer instead of being copied if the buffer is at most this many times
+/// as large.
 const WORTH_KEEPING: usize = 4;
 
-/// How long a half-open handshake keeps its place among too many. A client that has not answered
-/// the Response by then has most probably forged its address; RFC 4340 section 8.1.3 would keep its
-/// state for 8 minutes.
+/// How long a half-open handshake keeps its place when there are too many. A client that has not
+/// answered the Response by then has most probably forged its address; RFC 4340 section 8.1.3 would
+/// keep its state for 8 minutes.
 const HALF_OPEN_GRACE: Duration = Duration::from_secs(4);
 
-/// The most network reports heeded per second. Timers and probes do without them, and attackers can
-/// forge as many as they like.
+/// The most network reports heeded per second. Timers and probes work without them, and attackers
+/// can forge any number of them.
 const REPORTS: u32 = 1_000;
 
 impl Shared {
@@ -150,8 +151,8 @@ impl Shared {
         locked(&self.table).has_room(key.path.peer.ip(), Opened::ByPeer)
     }
 
-    /// Whether another half-open handshake can be stored. Drops the oldest if that one is long
-    /// overdue.
+    /// Returns whether another half-open handshake can be stored. Drops the oldest if that one is
+    /// long overdue.
     fn has_room_for_handshake(&self, now: Instant, mailbox: &Arc<Mailbox>) -> bool {
         if mailbox.half_open() < self.config.half_open {
             return true;
@@ -254,7 +255,7 @@ impl Shared {
             return;
         }
         if let NetworkErrorKind::TooBigHere(mtu) = error.kind {
-            // It comes from this host itself, and over IPv4 names no port.
+            // It comes from this host itself, and names no port over IPv4.
             for flow in self.flows_to(error.peer, None) {
                 let now = self.clock.now();
                 flow.apply(|session| session.on_local_mtu(now, mtu));
@@ -284,8 +285,8 @@ impl Shared {
         }
     }
 
-    /// The connections to a peer, whose UDP port may be unknown (zero), between these DCCP ports if
-    /// they are known.
+    /// Returns the connections to a peer, whose UDP port may be unknown (zero), between these DCCP
+    /// ports if they are known.
     fn flows_to(&self, peer: SocketAddr, ports: Option<(u16, u16)>) -> Vec<Arc<Flow>> {
         let mut flows = locked(&self.table).flows_to(peer.ip(), ports);
         flows.retain(|flow| [0, flow.key.path.peer.port()].contains(&peer.port()));

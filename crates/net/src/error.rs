@@ -52,7 +52,7 @@ pub enum OpenError {
         /// The most allowed.
         limit: usize,
     },
-    /// A limit that would forbid everything.
+    /// The limit of this name is zero, which would forbid everything.
     #[error("{0} is 0; give at least 1")]
     ZeroLimit(&'static str),
     /// The system provided no random numbers for the secret behind Init Cookies.
@@ -190,7 +190,7 @@ pub enum ConnectionError {
     /// The peer did not answer during the handshake.
     #[error("the peer does not answer; check its address, and that no filter drops the packets")]
     TimedOut,
-    /// The peer stopped answering: to data, to a close, or to the question whether it is there
+    /// The peer stopped answering: data, a close or a keepalive had no answer in time
     /// ([`Config::silence_timeout`](skywave_transport::dccp::Config::silence_timeout)).
     #[error("the peer stopped answering; its host or its network may be down: connect again later")]
     PeerGone,
@@ -201,7 +201,7 @@ pub enum ConnectionError {
     )]
     Idle,
     /// This end had more closing connections than
-    /// [`max_closing`](crate::EndpointConfig::max_closing), and this one waited longest.
+    /// [`max_closing`](crate::EndpointConfig::max_closing), and this one had waited longest.
     #[error("too many connections were closing at once; what was still queued may be lost")]
     TooManyClosing,
     /// The network reported that the peer cannot be reached (ICMP), during the handshake or while
@@ -232,7 +232,7 @@ pub enum ConnectionError {
          wait with flush"
     )]
     Discarded {
-        /// How many.
+        /// The number of them.
         datagrams: u64,
     },
     /// The listener was closed.
@@ -266,7 +266,7 @@ fn from(local: &Option<IpAddr>) -> String {
     local.map_or_else(|| "this host".to_owned(), |address| address.to_string())
 }
 
-/// An address without its port, but with its interface.
+/// Returns an address without its port, but with its interface.
 fn host(address: &SocketAddr) -> String {
     match address {
         SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
@@ -280,7 +280,7 @@ fn lacks_interface(address: &SocketAddr) -> bool {
     matches!(address, SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() && v6.scope_id() == 0)
 }
 
-/// What the application can do if it cannot bind a UDP socket.
+/// Returns what the application can do if it cannot bind a UDP socket.
 fn udp_advice(address: &SocketAddr) -> &'static str {
     if lacks_interface(address) {
         NAME_THE_INTERFACE
@@ -289,7 +289,7 @@ fn udp_advice(address: &SocketAddr) -> &'static str {
     }
 }
 
-/// What the application can do if it cannot bind a raw socket.
+/// Returns what the application can do if it cannot bind a raw socket.
 fn raw_advice(address: &SocketAddr) -> &'static str {
     if lacks_interface(address) {
         NAME_THE_INTERFACE
@@ -298,7 +298,7 @@ fn raw_advice(address: &SocketAddr) -> &'static str {
     }
 }
 
-/// What the application can do if there is no route.
+/// Returns what the application can do if there is no route.
 fn routing_advice(local: Option<IpAddr>, peer: &SocketAddr) -> &'static str {
     match peer {
         _ if lacks_interface(peer) => NAME_THE_INTERFACE,
@@ -313,7 +313,7 @@ fn routing_advice(local: Option<IpAddr>, peer: &SocketAddr) -> &'static str {
     }
 }
 
-/// What the application can do about a Reset Code.
+/// Returns what the application can do about a Reset Code.
 fn advice(code: ResetCode) -> &'static str {
     match code {
         ResetCode::ABORTED => "its application or a timer gave up; connect again if it matters",

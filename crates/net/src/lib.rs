@@ -49,7 +49,7 @@
 //!
 //! # Logging
 //!
-//! The crate logs with [`tracing`]: any subscriber receives it, as after
+//! The crate logs with [`tracing`]: any subscriber receives its events, for example one set with
 //! `tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).init()`. The target is
 //! `skywave_net`, and events of a connection have the span `connection` with its number, the peer's
 //! address and both ports.
@@ -57,12 +57,12 @@
 //! - `warn`: an endpoint has reached one of the limits of [`EndpointConfig`]; at most once a second.
 //! - `info`: an established connection is over, and why: one line per connection, and at most 100 a
 //!   second for those that peers have opened.
-//! - `debug`: state changes, Resets with their codes, changes of the path MTU, reports of the network
-//!   (ICMP) and what was done about them, each time a limit refuses something.
+//! - `debug`: state changes, Resets with their codes, changes of the path MTU, reports of the
+//!   network (ICMP) and what was done about them, and each time a limit refuses something.
 //! - `trace`: packets that are malformed or belong to no connection.
 //!
 //! Peers can cause `debug` and `trace` events as often as they like. Other packets are not logged;
-//! [`EndpointConfig::qlog`] writes all of them into files.
+//! `EndpointConfig::qlog` (feature `qlog`) writes all of them into files.
 //!
 //! Clock and randomness enter here: time comes from the monotonic clock, and each connection's
 //! generator is seeded by the operating system.

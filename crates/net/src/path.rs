@@ -31,7 +31,7 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    /// The IP address that they are bound to; `None` if bound to all.
+    /// Returns the IP address that they are bound to; `None` if bound to all.
     pub(crate) fn bound(&self) -> Option<IpAddr> {
         Some(self.address.ip()).filter(|address| !address.is_unspecified())
     }
@@ -85,7 +85,8 @@ impl PartialOrd for Key {
 }
 
 impl Key {
-    /// All keys with a peer, and with these DCCP ports (ours and the peer's) if they are known.
+    /// Returns the range of all keys with a peer, and with these DCCP ports (ours and the peer's)
+    /// if they are known.
     pub(crate) fn all_to(peer: IpAddr, ports: Option<(u16, u16)>) -> RangeInclusive<Self> {
         let end = |ports: (u16, u16), udp_port, local| Self {
             path: Path {
@@ -103,7 +104,7 @@ impl Key {
 }
 
 impl Path {
-    /// The addresses in an unambiguous byte encoding.
+    /// Encodes the addresses as bytes, unambiguously.
     pub(crate) fn to_bytes(self) -> [u8; 34] {
         let octets = |address: IpAddr| match address {
             IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
@@ -116,8 +117,8 @@ impl Path {
         bytes
     }
 
-    /// How to compute the DCCP checksum (RFC 6773 section 3.3); the pseudo-header sum is the same
-    /// in both directions.
+    /// Returns how to compute the DCCP checksum (RFC 6773 section 3.3); the pseudo-header sum is
+    /// the same in both directions.
     pub(crate) fn checksum(&self, encapsulation: Encapsulation) -> Checksum {
         match encapsulation {
             Encapsulation::Udp => Checksum::Ignored,
@@ -126,7 +127,7 @@ impl Path {
         }
     }
 
-    /// Bytes of headers in front of DCCP's (RFC 6773 section 3.7).
+    /// Returns the bytes of headers in front of DCCP's (RFC 6773 section 3.7).
     pub(crate) fn lower_headers(&self, encapsulation: Encapsulation) -> u32 {
         let ip = match self.peer.ip().to_canonical() {
             IpAddr::V4(_) => 20,

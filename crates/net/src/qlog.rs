@@ -107,7 +107,7 @@ impl Logs {
         })
     }
 
-    /// The number of events dropped so far.
+    /// Returns the number of events dropped so far.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
     }
@@ -178,7 +178,7 @@ impl Drop for Logs {
 }
 
 impl Log {
-    /// The handshake is complete.
+    /// Records that the handshake is complete.
     pub(crate) fn established(&self) {
         self.progress.deserves_file.store(true, Relaxed);
     }
@@ -226,7 +226,7 @@ impl Log {
         }
     }
 
-    /// Returns false if there is no room.
+    /// Hands something to the writer. Returns false if there is no room.
     fn hand_over(&mut self, what: What) -> bool {
         self.entries.try_send(Entry { id: self.id, what }).is_ok()
     }

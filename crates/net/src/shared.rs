@@ -120,7 +120,7 @@ impl<F> Shared<F> {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The shard of the connection with this key.
+    /// Returns the shard of the connection with this key.
     pub(crate) fn home(&self, key: &Key) -> usize {
         shard::home(key.local_port, key.remote_port, self.shards.len())
     }
@@ -160,7 +160,7 @@ impl<F> Shared<F> {
         }
     }
 
-    /// Logs, but not for every packet, that there is no memory for received data.
+    /// Logs that there is no memory for received data, but not for every packet.
     #[cold]
     pub(crate) fn memory_is_full(&self, now: Instant) {
         if let Some(suppressed) = self.notices.limits.pass(now) {

@@ -6,7 +6,7 @@ use skywave_transport::dccp::{Counters, Stats};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
-    /// The connections.
+    /// The number of connections.
     pub connections: u64,
     /// The sums of their counters.
     pub counters: Counters,

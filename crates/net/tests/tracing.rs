@@ -30,7 +30,7 @@ struct Recorder {
 
 static RECORDER: OnceLock<Mutex<Recorder>> = OnceLock::new();
 
-/// Hands everything to [`RECORDER`]. There is one for all tests, since a callsite that another
+/// Hands everything to [`RECORDER`]. There is one for all tests, because a callsite that another
 /// thread meets just when a subscriber comes may miss that.
 struct ToRecorder;
 

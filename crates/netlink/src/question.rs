@@ -17,8 +17,8 @@ pub struct Device {
     pub index: u32,
     /// The type of its link.
     pub kind: LinkLayerType,
-    /// Whether it is operational (`up` in RFC 2863). Until then, the kernel drops what is sent, even
-    /// if both ends of the link have been set up. A loopback device never says so.
+    /// Whether it is operational (`up` in RFC 2863). Until then, the kernel drops what is sent,
+    /// even if both ends of the link have been set up. A loopback device never reports that it is.
     pub is_up: bool,
 }
 

@@ -26,8 +26,8 @@
 //! A discipline must do exactly what it declares. The simulator's verifier checks this in every
 //! run, and [`contract::check`](crate::contract::check) in a test.
 //!
-//! This example drops packets at random once the queue is fuller than a given fraction of its
-//! limit. `examples/own_queue.rs` has a whole program:
+//! This example drops packets at random once the queue is fuller than a given fraction of its limit
+//! (`examples/own_queue.rs` is a whole program):
 //!
 //! ```
 //! use std::sync::Arc;

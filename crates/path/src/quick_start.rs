@@ -8,8 +8,8 @@ use skywave_wire::quick_start::{QsNonce, RateField, RateRequest};
 const SAMPLE: Duration = Duration::from_millis(150);
 
 /// N: the number of samples. The document leaves open how long approvals are remembered. Here they
-/// are remembered as long as the samples, 3 s. Even over a geostationary satellite, the data of one
-/// request is then seen before its rate is given to another.
+/// are remembered for as long as the samples, 3 s. Even over a geostationary satellite, the data of
+/// one request is then seen before its rate is given to another.
 const SAMPLES: usize = 20;
 
 /// What passed in one sample.
@@ -22,8 +22,8 @@ struct Sample {
 }
 
 /// Approves Quick-Start requests at the head of a link by the "target" algorithm of RFC 4782
-/// appendix D: the peak utilisation of the last 3 s plus the rates approved in them stays below a
-/// share of the link's rate.
+/// appendix D: the peak utilisation of the last 3 s plus the rates approved in that time stays
+/// below a share of the link's rate.
 ///
 /// Data that uses an approved rate counts twice until the approval is forgotten, which errs on the
 /// safe side.

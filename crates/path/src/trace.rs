@@ -109,8 +109,8 @@ pub struct Condition {
 }
 
 impl Trace {
-    /// Creates a link with this rate and delay until the first step of `kind`, which draws from
-    /// `random`.
+    /// Creates the trace of a link that has this rate and delay until the first step of `kind`,
+    /// which draws from `random`.
     pub fn new(kind: Arc<dyn TraceKind>, rate: Rate, delay: Duration, random: Random) -> Self {
         Self {
             kind,

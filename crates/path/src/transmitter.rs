@@ -19,12 +19,13 @@ type Conditions = Box<dyn Iterator<Item = Condition> + Send>;
 /// transmission, it continues at the new rate, and it pauses while the link is down. So the bits
 /// that a busy transmitter sends are the integral of its rate.
 ///
-/// Packets end between whole nanoseconds. A packet counts as sent at the last whole nanosecond that
-/// is not after its end. What it still owes then delays the next one, unless that comes later.
+/// A transmission may end between two whole nanoseconds. Its packet counts as sent at the last
+/// whole nanosecond that is not after its end. What it still owes then delays the next one, unless
+/// that comes later.
 ///
-/// With rounding up, a packet that is clocked by an earlier departure could arrive up to a
-/// nanosecond before the departure with which it coincides, and find a full queue. Every slow start
-/// has such coincidences, and ns-2 resolves them the other way.
+/// If the end were rounded up, a packet that is clocked by an earlier departure could arrive up to
+/// a nanosecond before the departure with which it coincides, and find a full queue. Every slow
+/// start has such coincidences, and ns-2 resolves them the other way.
 pub(crate) struct Transmitter {
     /// The condition at the end of the last transmission.
     current: Condition,

@@ -31,7 +31,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// Creates a link that follows `trace`.
+    /// Creates the variation of a link that follows `trace`.
     pub const fn new(trace: Trace) -> Self {
         Self {
             trace,
@@ -43,7 +43,7 @@ impl Variation {
         }
     }
 
-    /// Creates a link of constant rate and delay.
+    /// Creates the variation of a link whose rate and delay are constant.
     pub fn none(rate: Rate, delay: Duration) -> Self {
         let random = Random::seed_from_u64(0);
         Self::new(Trace::new(

@@ -20,7 +20,7 @@ fn wrong(error: &ParseQuantityError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// `value` rounded to a whole number of the base unit.
+/// Rounds `value` to a whole number of the base unit.
 fn whole(value: f64, unit: &str) -> PyResult<u64> {
     let rounded = value.round();
     if (0.0..u64::MAX as f64).contains(&rounded) {
@@ -44,7 +44,7 @@ macro_rules! quantity {
                 whole(count, $unit).map(|count| Self(skywave_units::$name::$new(count)))
             }
 
-            /// The number of base units.
+            /// Returns the number of base units.
             fn base(self) -> u64 {
                 self.0.$get()
             }

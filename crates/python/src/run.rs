@@ -271,7 +271,7 @@ impl Watch {
         }
     }
 
-    /// What Python raised comes before what the run says.
+    /// Returns the outcome, except that what Python raised comes before what the run says.
     pub(crate) fn finish<T>(self, outcome: Result<T, RunError>) -> PyResult<T> {
         if let Ok(Some(raised)) = self.raised.into_inner() {
             return Err(raised);

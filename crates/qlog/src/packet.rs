@@ -39,8 +39,8 @@ impl Packet {
     }
 }
 
-/// The packets that `packet` acknowledges: those that its Ack Vectors report as received (RFC 4340
-/// section 11.4), or that of its acknowledgement number.
+/// Returns the packets that `packet` acknowledges: those that its Ack Vectors report as received
+/// (RFC 4340 section 11.4), or that of its acknowledgement number.
 fn acked(packet: &dccp::Packet) -> Vec<(u64, u64)> {
     let Some(ack) = packet.kind.ack() else {
         return Vec::new();
@@ -74,15 +74,16 @@ fn acked(packet: &dccp::Packet) -> Vec<(u64, u64)> {
 /// The state of congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Metrics {
-    /// Of window-based control.
+    /// The window, for window-based control.
     pub window: Option<Window>,
-    /// The rate at which packets may leave, of rate-based control.
+    /// The rate at which packets may leave, for rate-based control.
     pub pacing_rate: Option<Rate>,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
     /// Timeouts since the connection began.
     pub timeouts: u64,
-    /// Data packets known to be lost since then; `None` if the sender does not learn it.
+    /// Data packets known to have been lost since the connection began; `None` if the sender does
+    /// not learn of losses.
     pub lost: Option<u64>,
 }
 

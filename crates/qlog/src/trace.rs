@@ -28,7 +28,7 @@ pub struct About {
     pub vantage_point: VantagePoint,
     /// The protocol, such as `DCCP`.
     pub protocol: &'static str,
-    /// The time from which the events' times count.
+    /// Time zero: events' times are relative to it.
     pub start: Instant,
 }
 
@@ -289,7 +289,7 @@ impl<W: Write> Trace<W> {
     }
 }
 
-/// The whole number of a packet that may state only its low 24 bits.
+/// Returns the whole number of a packet that may state only its low 24 bits.
 fn extended(seq: SeqNo, is_short: bool, latest: Option<SeqNo>) -> SeqNo {
     match latest {
         Some(latest) if is_short => SeqNo::extend(seq.get() as u32, latest),

@@ -103,7 +103,8 @@ impl<C> Selection<C> {
         self.clone().complete(set)
     }
 
-    /// Like [`Selection::read`], and fills in the defaults of omitted parameters.
+    /// Looks up and checks the member like [`Selection::read`], and fills in the defaults of
+    /// omitted parameters.
     ///
     /// # Errors
     /// As for [`Selection::read`].

@@ -63,8 +63,8 @@ pub fn in_plain_words(message: &str) -> String {
     text
 }
 
-/// What serde's message about an unknown name should end with: "unknown field `paris`, expected
-/// `pairs` or `rate`".
+/// Returns what serde's message about an unknown name should end with: "unknown field `paris`,
+/// expected `pairs` or `rate`".
 fn meant(message: &str) -> String {
     let Some(names) = message.strip_prefix("unknown ") else {
         return String::new();

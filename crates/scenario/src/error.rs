@@ -33,7 +33,7 @@ impl ScenarioError {
 }
 
 impl From<ParameterError> for ScenarioError {
-    /// The field must already be a path from the top of the scenario.
+    /// Converts an error whose field is already a path from the top of the scenario.
     fn from(error: ParameterError) -> Self {
         Self::new(error.field, error.message)
     }

@@ -60,7 +60,8 @@ impl LinkSpec {
         self.check_real_clock_within("")
     }
 
-    /// The same for a link at `prefix`, which ends with a dot.
+    /// Checks a link like [`LinkSpec::check_real_clock`], with `prefix` before the field of an
+    /// error.
     pub(crate) fn check_real_clock_within(&self, prefix: &str) -> Result<(), ScenarioError> {
         let Some((field, what)) = self.needs_virtual_clock() else {
             return Ok(());
@@ -106,7 +107,7 @@ impl LinkSpec {
 }
 
 impl BackSpec {
-    /// The same as for a [`LinkSpec`], with the field's path from there.
+    /// Returns such a setting as for a [`LinkSpec`], with the field's path relative to the link.
     const fn needs_virtual_clock(&self) -> Option<(&'static str, &'static str)> {
         let Self {
             rate: _,

@@ -13,19 +13,19 @@ pub struct NatSpec {
     /// outside the window, as stateful packet filters do (van Rooij, "Real Stateful TCP Packet
     /// Filtering in IP Filter", 2000).
     pub tracking: bool,
-    /// How it corrects TCP's checksum.
+    /// How it updates TCP's checksum.
     pub checksum: NatChecksum,
 }
 
-/// How a NAT corrects TCP's checksum.
+/// How a NAT updates TCP's checksum after it has translated addresses and ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NatChecksum {
-    /// By the difference of the addresses and ports (RFC 3022 section 4.2). A deliberate difference
-    /// survives.
+    /// By the difference that the translation makes (RFC 3022 section 4.2). A checksum that the
+    /// sender made wrong on purpose, as MPCP does, stays wrong by the same amount.
     #[default]
     Adjusted,
-    /// By recomputing it, as with checksum offload. A deliberate difference is lost.
+    /// From scratch, as with checksum offload. A checksum that was wrong on purpose becomes right.
     Recomputed,
 }
 

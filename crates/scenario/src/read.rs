@@ -233,7 +233,7 @@ fn check_length(text: &str) -> Result<(), ScenarioError> {
     })
 }
 
-/// The error for a text that is not TOML.
+/// Creates the error for a text that is not TOML.
 fn not_toml(text: &str, error: &toml::de::Error) -> ScenarioError {
     let before = error.span().and_then(|span| text.get(..span.start));
     let place = before.map(|before| {
@@ -243,8 +243,8 @@ fn not_toml(text: &str, error: &toml::de::Error) -> ScenarioError {
     malformed("TOML", place, error.message())
 }
 
-/// The error for a text that is not in the expected language, with the line and the column, counted
-/// from one.
+/// Creates the error for a text that is not in the expected language, with the line and the column,
+/// counted from one.
 fn malformed(language: &str, place: Option<(usize, usize)>, message: &str) -> ScenarioError {
     let place = place.map_or_else(String::new, |(line, column)| {
         format!("line {line}, column {column}: ")

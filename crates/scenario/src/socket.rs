@@ -307,7 +307,7 @@ impl SocketSpec {
     }
 }
 
-/// A time limit; `None` for zero, which means no limit.
+/// Returns a time limit; `None` for zero, which means no limit.
 fn limit(time: Duration) -> Option<Duration> {
     Some(time).filter(|&time| time > Duration::ZERO)
 }

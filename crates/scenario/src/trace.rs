@@ -185,7 +185,7 @@ fn times_of(name: &str, directory: &Path) -> Result<Vec<u32>, ParameterError> {
     Ok(times)
 }
 
-/// The error for a whole file.
+/// Creates the error for a whole file.
 fn about(name: &str, error: &ParameterError) -> ParameterError {
     ParameterError::new(&*error.field, format!("{name}: {}", error.message))
 }
@@ -260,7 +260,7 @@ fn step(line: &str) -> Result<TraceStep, String> {
     })
 }
 
-/// A step as public traces have it: a time in seconds and a rate in Mbit/s.
+/// Reads a step as public traces have it: a time in seconds and a rate in Mbit/s.
 fn of_numbers(seconds: &str, megabits: &str) -> Result<TraceStep, String> {
     let at = seconds.parse().ok().and_then(Duration::try_from_secs_f64);
     let bits = megabits.parse().map(|megabits: f64| megabits * 1e6).ok();

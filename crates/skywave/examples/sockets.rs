@@ -1,5 +1,5 @@
-//! Both ends of a DCCP connection on sockets of this host: the program of the book's page "Sockets
-//! in Rust", which prints it whole.
+//! Both ends of a DCCP connection on this host. The book's page "Sockets in Rust" shows the whole
+//! program.
 
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -17,7 +17,7 @@ async fn send(connection: Connection, datagrams: usize) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// Receives until the peer closes; how many datagrams arrived.
+/// Receives until the peer closes, and returns how many datagrams arrived.
 async fn receive(connection: Connection) -> Result<usize, Box<dyn Error>> {
     let mut arrived = 0;
     while connection.recv().await?.is_some() {

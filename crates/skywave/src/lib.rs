@@ -1,15 +1,15 @@
 //! Skywave for Rust: DCCP on sockets, and a congestion-control laboratory built from the same code.
 //!
 //! - [`sim`] runs scenarios on virtual time; [`net`] carries datagrams over real networks.
-//! - [`congestion`], [`path`], [`traffic`] and [`transport`] contain the congestion controls, queues,
-//!   sources and protocols, and the traits for your own: see `examples/own_control.rs` and
-//!   `examples/own_queue.rs`.
+//! - [`congestion`], [`path`], [`traffic`] and [`transport`] contain the congestion controls,
+//!   queues, sources and protocols, and the traits for writing your own: see
+//!   `examples/own_control.rs` and `examples/own_queue.rs`.
 //! - [`wire`] decodes and encodes packets, [`units`] defines quantities, and [`registry`] finds
 //!   members by name.
-//! - [`rand`] draws from the random streams ([`units::Random`]) of queues, losses and sources. It
-//!   is the version of `rand` whose traits they implement.
+//! - [`rand`] is the version of that crate whose traits [`units::Random`] implements, the generator
+//!   that queues, losses and sources draw from.
 //!
-//! Features choose what is compiled; `net` and `sim` are on by default:
+//! Features select what is compiled; `net` and `sim` are on by default:
 //!
 //! | feature | what it adds |
 //! |---|---|

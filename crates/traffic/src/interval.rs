@@ -16,8 +16,8 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// The interval between datagrams of this size at this rate: the parameters `datagram` and
-    /// `rate`.
+    /// Creates the interval between datagrams of this size at this rate: the parameters `datagram`
+    /// and `rate`.
     pub(crate) fn new(rate: Rate, datagram: Bytes) -> Result<Self, ParameterError> {
         ParameterError::unless(rate > Rate::default(), "rate", || {
             "0 bps: give a rate above zero".to_owned()
@@ -40,8 +40,8 @@ impl Interval {
     }
 }
 
-/// Equal intervals, one after the other. Each is rounded to whole nanoseconds, so that it ends at
-/// the last one that is not after the exact end.
+/// Equal intervals, one after the other. Each ends at the last whole nanosecond that is not after
+/// its exact end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Intervals {
     interval: Interval,
@@ -54,7 +54,7 @@ impl Intervals {
         Self { interval, past: 0 }
     }
 
-    /// The length of the next one.
+    /// Returns the length of the next one.
     pub(crate) const fn advance(&mut self) -> Duration {
         let Interval { nanos, rest, rate } = self.interval;
         // Both are less than the rate, which may be all of 64 bits.

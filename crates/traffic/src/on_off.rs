@@ -15,11 +15,11 @@ use crate::{CheckedSource, SendingEnd, Setup, Source, SourceKind};
 /// The shortest mean of a period. Shorter ones would cost more than the datagrams.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-/// Bursts of constant rate, separated by pauses. The lengths of both are random, and the mean rate is
-/// `rate * on / (on + off)`, of the mean lengths.
+/// Bursts of constant rate, separated by pauses. The lengths of both are random, and the mean rate
+/// is `rate * on / (on + off)`, where `on` and `off` are the mean lengths.
 ///
-/// Time in bursts adds up across pauses: a datagram leaves each time it has grown by what a datagram
-/// takes at `rate`. A flow starts in a pause, so that many flows do not start together.
+/// Pauses do not count: a datagram leaves each time the flow has spent as long in bursts as a
+/// datagram takes at `rate`. A flow starts in a pause, so that many flows do not start together.
 ///
 /// In ns-2, this is `Application/Traffic/Exponential` or `/Pareto`, which round a burst to whole
 /// datagrams, at least one.
@@ -73,7 +73,7 @@ pub struct ParetoSpec {
     pub shape: f64,
 }
 
-/// `shape_` in `ns-default.tcl`.
+/// Returns the default of ns-2: `shape_` in `ns-default.tcl`.
 const fn ns2_shape() -> f64 {
     1.5
 }

@@ -27,7 +27,7 @@ use crate::{Carrier, End, EndStats, SendingEnd, Status, Transmit};
 /// The driver obeys "mutate, then drain", as [`Driven`](crate::Driven) does. Both ends of a
 /// connection are peers: the one that the application writes to, and the one that it reads from.
 ///
-/// An end whose kind carries [`Carrier::Datagrams`] must bound its queue: once that is full,
+/// An end whose kind carries [`Carrier::Datagrams`] must bound its queue: once it is full,
 /// [`SendingEnd::send`] returns false. An endless source hands over datagrams until then.
 pub trait Peer: End<Packet = Datagram> + SendingEnd + Status + fmt::Debug + Send {
     /// Reads what has arrived, like an application that never falls behind. The driver calls it

@@ -80,7 +80,7 @@ impl EndStats {
     }
 }
 
-/// The part of an end of any transport that reports its state to the driver.
+/// What an end of any transport reports about its state to the driver.
 pub trait Status {
     /// Returns the end's counters and congestion state.
     fn end_stats(&self) -> EndStats;

@@ -138,7 +138,8 @@ pub(crate) fn parse(
     u64::try_from(scaled / scale).map_err(|_| too_large())
 }
 
-/// A regular expression of JSON Schema (ECMA 262) that matches a number with one of these units.
+/// Returns a regular expression of JSON Schema (ECMA 262) that matches a number with one of these
+/// units.
 #[cfg(feature = "serde")]
 pub(crate) fn pattern(units: &[Unit]) -> String {
     let names: Vec<_> = units.iter().map(|unit| unit.name).collect();

@@ -85,8 +85,8 @@ impl AddressPair {
         }
     }
 
-    /// The sum of a transport packet's pseudo-header. `length` is that of header and data, whether
-    /// or not the checksum covers them.
+    /// Sums a transport packet's pseudo-header. `length` is that of header and data, whether or not
+    /// the checksum covers them.
     fn pseudo_header_sum(&self, protocol: u8, length: u32) -> Sum16BitWords {
         let mut sum = Sum16BitWords::new();
         sum = match self {
@@ -119,8 +119,8 @@ pub enum Checksum {
     Ignored,
 }
 
-/// The Internet checksum of a pseudo-header and `covered`, as written in the header. Zero if
-/// `covered` already contains a correct checksum.
+/// Computes the Internet checksum of a pseudo-header and `covered`, as written in the header. Zero
+/// if `covered` already contains a correct checksum.
 pub(crate) fn internet_checksum(
     addresses: AddressPair,
     protocol: u8,

@@ -91,7 +91,7 @@ impl QsNonce {
     }
 }
 
-/// The bits of all steps below `rate`.
+/// Returns the bits of all steps below `rate`.
 const fn below(rate: RateField) -> u32 {
     (1 << (2 * rate.0)) - 1
 }

@@ -66,7 +66,7 @@ pub(super) struct CounterClock {
 /// their arrivals.
 ///
 /// Samples come only "from packet pairs whose CCVals differ by at most 4" (RFC 4342 section 8.1).
-/// After an outage, a pair that seems to would give a sample of minutes.
+/// After an outage, a pair that only seems to satisfy this would give a sample of minutes.
 pub(super) fn may_have_wrapped(distance: u64, time: Duration, rtt: Duration) -> bool {
     distance.saturating_mul(MAX_ADVANCE) > MODULUS && time > rtt
 }
@@ -126,7 +126,7 @@ impl CounterClock {
         });
     }
 
-    /// Counts since the first packet.
+    /// Returns the number of counts since the first packet.
     pub(super) fn count(&self) -> u64 {
         self.last.map_or(0, |(count, _)| count)
     }

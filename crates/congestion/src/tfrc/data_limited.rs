@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant};
 
-/// How many times are remembered per round-trip time, and in total. With the RFC's two, most
-/// intervals would count as data-limited if there are several reports per round-trip time; it
-/// suggests more for accuracy.
+/// How many points in time are remembered per round-trip time, and in total. The RFC remembers two,
+/// and suggests more for accuracy: with two, most intervals would count as data-limited if there
+/// are several reports per round-trip time.
 const PER_ROUND_TRIP: u64 = 8;
 const TIMES: usize = 64;
 

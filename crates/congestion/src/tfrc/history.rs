@@ -191,7 +191,7 @@ impl History {
     }
 
     /// Records `count` consecutive lost packets, or a marked one. `at` is when the first was due.
-    /// Since nothing was received in between, they form at most one loss event (RFC 4342 section
+    /// They form at most one loss event, because nothing was received in between (RFC 4342 section
     /// 10.2).
     fn lose(&mut self, clock: Clock, at: Instant, count: u64, news: &mut News) {
         news.losses = true;
@@ -282,7 +282,8 @@ impl History {
 }
 
 impl Arrival {
-    /// Marks on packets without data do not count as congestion of the data (RFC 4342 section 6.1).
+    /// Returns whether the packet has data and was marked. Marks on packets without data do not
+    /// count as congestion of the data (RFC 4342 section 6.1).
     const fn is_congested(&self) -> bool {
         self.marked && self.data.is_some()
     }

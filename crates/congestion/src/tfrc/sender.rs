@@ -13,7 +13,7 @@ use super::{Config, InitialWindow, SenderRules, Smoothing, T_MBI, equation};
 const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How many initial windows may leave before the first report or the first expiration of the
-/// nofeedback timer: what section 4.4 permits per expiration later, the timer then being 4 R.
+/// nofeedback timer: as many as section 4.4 permits per expiration later, when the timer is 4 R.
 const UNREPORTED_WINDOWS: f64 = 4.0;
 
 /// Shorter round-trip times are rounded up to this, because rates are divided by them.
@@ -341,8 +341,9 @@ impl Sender {
     ///
     /// Rates are inversely proportional to R, so a receiver that exaggerates its delay would choose
     /// its rate. QUIC leaves all of the shortest time (RFC 9002 section 5.3). Honest receivers that
-    /// report by a timer would meet that whenever the path becomes faster, because each of their
-    /// reports is delayed. Half allows for a path twice as fast, and a liar at most twice the rate.
+    /// report by a timer would meet that bound whenever the path becomes faster, because each of
+    /// their reports is delayed. Half allows for a path that is twice as fast, and gives a liar at
+    /// most twice the rate.
     fn without_delay(&mut self, time: Duration, delay: Duration) -> Duration {
         time.saturating_sub(delay)
             .max(self.note_least_rtt(time) / 2)

@@ -125,7 +125,7 @@ pub fn enlarge(socket: &impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// The address of an interface, for frames of one type.
+/// Returns the address of an interface, for frames of one type.
 fn address(index: u32, frames: u16, ethernet: [u8; 6]) -> io::Result<SockAddr> {
     // SAFETY: the storage is larger than any address, and aligned for all of them. What is written
     // is a whole sockaddr_ll, and its length.
@@ -151,7 +151,7 @@ fn address(index: u32, frames: u16, ethernet: [u8; 6]) -> io::Result<SockAddr> {
     Ok(address)
 }
 
-/// What a socket has received and lost since the last call.
+/// Returns what a socket has received and lost since the last call.
 fn statistics(socket: &Socket) -> io::Result<libc::tpacket_stats> {
     // SAFETY: zero is a valid value of every field.
     let mut statistics: libc::tpacket_stats = unsafe { mem::zeroed() };

@@ -35,7 +35,7 @@ impl Acked {
         self.over = None;
     }
 
-    /// The number of packets in each zone.
+    /// Returns the number of packets in each zone.
     pub(super) fn zones(&self) -> [u32; 3] {
         let mut zones = [0; 3];
         for (level, packets) in &self.levels {
@@ -44,8 +44,8 @@ impl Acked {
         zones
     }
 
-    /// The number of increases due in each zone for levels that come from single packets, as in
-    /// VCP.
+    /// Returns the number of increases due in each zone for levels that come from single packets,
+    /// as in VCP.
     pub(super) fn vcp(&self, growth: GrowthPer) -> [u32; 3] {
         let mut zones = [0; 3];
         for (level, packets) in self.levels.iter().filter(|(level, _)| level.packets() == 1) {
@@ -60,7 +60,7 @@ impl Acked {
         zones
     }
 
-    /// Levels carried by a chain, with their number of packets.
+    /// Returns the levels carried by a chain, with their number of packets.
     pub(super) fn chains(&self) -> impl Iterator<Item = (Level, u32)> {
         self.levels
             .iter()
@@ -68,7 +68,7 @@ impl Acked {
             .filter(|(level, _)| level.packets() > 1)
     }
 
-    /// The last overload level, if any; preferably one known completely.
+    /// Returns the last overload level, if any; preferably one known completely.
     pub(super) const fn over(&self) -> Option<Reading> {
         self.over
     }

@@ -92,7 +92,7 @@ pub struct VcpConfig {
     pub additive: f64,
     /// How the additive increase is scaled.
     pub additive_scaling: AdditiveScaling,
-    /// What cwnd grows for. It concerns VCP alone: longer chains grow for each packet, and so does
+    /// What cwnd grows for. Applies to VCP alone: longer chains grow for each packet, and so does
     /// slow start.
     pub growth: GrowthPer,
     /// beta: the fraction of cwnd left by multiplicative decrease.
@@ -185,7 +185,7 @@ impl MpcpConfig {
 }
 
 impl From<VcpConfig> for MpcpConfig {
-    /// VCP: chains of one packet.
+    /// Returns the configuration of VCP: chains of one packet.
     fn from(vcp: VcpConfig) -> Self {
         Self {
             vcp,

@@ -49,8 +49,8 @@ pub(super) struct Overload {
 }
 
 impl Overload {
-    /// Whether packets with these codes show an overload too short for a router that changes its
-    /// code only once per `interval`.
+    /// Returns whether packets with these codes show an overload too short for a router that
+    /// changes its code only once per `interval`.
     pub(super) fn is_too_short(
         &mut self,
         now: Instant,

@@ -31,18 +31,18 @@ impl Growth {
         }
     }
 
-    /// The increase for `packets` packets acknowledged under low load.
+    /// Returns the increase for `packets` packets acknowledged under low load.
     pub(super) fn multiplicative(&self, packets: u32) -> f64 {
         f64::from(packets) * self.multiplicative
     }
 
-    /// The increase of `cwnd` for `packets` packets acknowledged under high load.
+    /// Returns the increase of `cwnd` for `packets` packets acknowledged under high load.
     pub(super) fn additive(&self, packets: u32, cwnd: f64) -> f64 {
         f64::from(packets) * self.additive / cwnd
     }
 
-    /// The increase of `cwnd` for `packets` packets acknowledged under a level carried by a chain,
-    /// whose increase is `xi`. Applies both increases together, as in the model that VCP
+    /// Returns the increase of `cwnd` for `packets` packets acknowledged under a level carried by a
+    /// chain, whose increase is `xi`. Applies both increases together, as in the model that VCP
     /// simplifies.
     pub(super) fn of_chain(&self, config: &MpcpConfig, xi: f64, packets: u32, cwnd: f64) -> f64 {
         let vcp = &config.vcp;
@@ -59,12 +59,12 @@ impl Growth {
     }
 }
 
-/// (1 + xi)^(R / t_rho) - 1: the growth per R that equals growth by xi per t_rho.
+/// Returns (1 + xi)^(R / t_rho) - 1: the growth per R that equals growth by xi per t_rho.
 fn compound(xi: f64, intervals: f64) -> f64 {
     (1.0 + xi).powf(intervals) - 1.0
 }
 
-/// 0.2 x, x^2 or 25 + (x - 5), depending on x.
+/// Returns 0.2 x, x^2 or 25 + (x - 5), depending on x.
 fn tails(x: f64) -> f64 {
     if x <= 0.2 {
         0.2 * x

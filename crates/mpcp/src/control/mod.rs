@@ -147,12 +147,12 @@ impl Mpcp {
         self.cwnd += f64::from(acked) * per_packet;
     }
 
-    /// The number of packets per load factor.
+    /// Returns the number of packets per load factor.
     pub(crate) const fn packets(&self) -> u8 {
         self.reader.packets()
     }
 
-    /// How segments carry their positions.
+    /// Returns how segments carry their positions.
     pub(crate) const fn encoding(&self) -> Encoding {
         Encoding::new(self.config.packets, self.config.order)
     }
@@ -256,8 +256,8 @@ impl Mpcp {
         self.ssthresh = self.cwnd;
     }
 
-    /// max(1, beta cwnd), or max(least cwnd, beta cwnd): Chen et al. 2010, equation A5, and Li and
-    /// Yousefi'zadeh 2009, Table 1.
+    /// Returns max(1, beta cwnd), or max(least cwnd, beta cwnd): Chen et al. 2010, equation A5, and
+    /// Li and Yousefi'zadeh 2009, Table 1.
     fn decreased(&self, cwnd: f64, level: Level) -> f64 {
         let beta = level.decrease().unwrap_or(self.config.vcp.decrease);
         (beta * cwnd).max(self.config.vcp.least_cwnd)
@@ -294,8 +294,8 @@ impl Mpcp {
         self.reader.on_header(now, rtt, place, zone_of(code));
     }
 
-    /// The position in a chain to encode in the next packet's header. Called once per packet by
-    /// such a transport.
+    /// Returns the position in a chain to encode in the next packet's header. Called once per
+    /// packet, by the same transports as [`on_feedback`](Self::on_feedback).
     pub(crate) fn next_place(&mut self) -> u8 {
         self.reader.next_place()
     }
@@ -320,15 +320,16 @@ impl Mpcp {
         }
     }
 
-    /// A loss is plausible if the load is or was recently reported as high. Otherwise the codes do
-    /// not come from the router that drops.
+    /// Falls back after a loss that VCP routers do not explain. A loss is plausible if the load is
+    /// or was recently reported as high; otherwise the codes do not come from the router that
+    /// drops.
     fn doubt_after_loss(&mut self, now: Instant) {
         if self.config.vcp.falls_back && self.zone == Zone::Low && self.gate == Gate::Open {
             self.fall_back(now);
         }
     }
 
-    /// Feedback contradicts VCP: stops trusting the codes and keeps the current window.
+    /// Stops trusting the codes, because feedback contradicts VCP, and keeps the current window.
     fn fall_back(&mut self, now: Instant) {
         let fallback = Fallback::new(now, self.cwnd, self.ssthresh);
         self.fallback = Some(Box::new(fallback));
@@ -519,7 +520,8 @@ impl Control for Mpcp {
     }
 }
 
-/// A packet whose code was cleared on the path counts with the code it was sent with.
+/// Returns the zone of a code. A packet whose code was cleared on the path counts with the code it
+/// was sent with.
 fn zone_of(code: Ecn) -> Zone {
     Zone::from_code(code).unwrap_or(Zone::Low)
 }

@@ -89,12 +89,12 @@ impl Reader {
         }
     }
 
-    /// The configured length of a chain.
+    /// Returns the configured length of a chain.
     pub(super) const fn packets(&self) -> u8 {
         self.packets
     }
 
-    /// Whether each packet is its own chain, by configuration or because order was lost.
+    /// Returns whether each packet is its own chain, by configuration or because order was lost.
     pub(super) const fn is_vcp(&self) -> bool {
         self.packets == 1 || self.headers.mode.is_vcp()
     }
@@ -224,7 +224,7 @@ impl Reader {
         }
     }
 
-    /// The position of the packet that leaves now.
+    /// Returns the position of the packet that leaves now.
     pub(super) fn next_place(&mut self) -> u8 {
         if self.is_vcp() {
             return 0;

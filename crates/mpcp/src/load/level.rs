@@ -36,7 +36,7 @@ pub struct Level {
 }
 
 impl Level {
-    /// The idle level with `packets` digits, which senders assume initially.
+    /// Returns the idle level with `packets` digits, which senders assume initially.
     pub(crate) fn lowest(packets: u8) -> Self {
         Self::begin(Zone::Low).completed(Zone::Low, packets)
     }
@@ -58,7 +58,7 @@ impl Level {
         level
     }
 
-    /// A level with only the first digit.
+    /// Returns a level with only the first digit.
     pub(crate) const fn begin(zone: Zone) -> Self {
         Self {
             digits: (zone.code().bits() as u16) << (16 - DIGIT),
@@ -91,7 +91,7 @@ impl Level {
         level
     }
 
-    /// The number of digits.
+    /// Returns the number of digits.
     pub(crate) const fn packets(self) -> u8 {
         (16 - self.digits.trailing_zeros() as u8).div_ceil(DIGIT)
     }
@@ -112,13 +112,13 @@ impl Level {
         self.digit(0).unwrap_or(Zone::Low)
     }
 
-    /// The upper bound of its load factors. The highest level, with bound 2, also covers anything
-    /// above.
+    /// Returns the upper bound of its load factors. The highest level, with bound 2, also covers
+    /// anything above.
     pub(crate) fn upper(self) -> f64 {
         self.bounds().1
     }
 
-    /// The lower and upper bounds of its load factors.
+    /// Returns the lower and upper bounds of its load factors.
     fn bounds(self) -> (f64, f64) {
         let zone = self.zone() as usize;
         let uppers = DPCP[zone];
@@ -140,8 +140,8 @@ impl Level {
         (lower, upper)
     }
 
-    /// xi(u) = (1 - u) / (4 u): a quarter of the relative growth per t_rho that would keep the load
-    /// factor below 1, where u is the level's upper bound; 0 under overload.
+    /// Returns xi(u) = (1 - u) / (4 u): a quarter of the relative growth per t_rho that would keep
+    /// the load factor below 1, where u is the level's upper bound; 0 under overload.
     ///
     /// For VCP's low load this is its xi of 1/16 (Xia et al. 2005); for finer levels no values are
     /// published.
@@ -150,10 +150,10 @@ impl Level {
         (0.25 * (1.0 - u) / u).max(0.0)
     }
 
-    /// beta: the fraction of cwnd left by a multiplicative decrease at this overload level; `None`
-    /// with one digit, where it is a parameter of VCP. For three digits or more no values are
-    /// published; here it is min(0.875, 0.86 / u), which like DPCP's values leads to between 0.83
-    /// and 0.92 of the target.
+    /// Returns beta, the fraction of cwnd left by a multiplicative decrease at this overload level;
+    /// `None` with one digit, where it is a parameter of VCP. For three digits or more no values
+    /// are published; here it is min(0.875, 0.86 / u), which like DPCP's values leads to between
+    /// 0.83 and 0.92 of the target.
     pub(crate) fn decrease(self) -> Option<f64> {
         let second = self.digit(1)?;
         Some(if self.packets() == 2 {

@@ -37,7 +37,7 @@ pub struct MeterConfig {
 }
 
 impl Default for MeterConfig {
-    /// Chen et al. 2010, section 4: 200 ms, 10 ms, 0.5 and 0.98.
+    /// Returns the values of Chen et al. 2010, section 4: 200 ms, 10 ms, 0.5 and 0.98.
     fn default() -> Self {
         Self {
             interval: Duration::from_millis(200),

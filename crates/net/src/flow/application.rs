@@ -27,8 +27,8 @@ impl Flow {
         })
     }
 
-    /// Like [`offer`](Self::offer), one datagram after another, until all are taken or one is
-    /// refused.
+    /// Offers one datagram after another, like [`offer`](Self::offer), until all are taken or one
+    /// is refused.
     pub(crate) fn offer_all(
         self: &Arc<Self>,
         datagrams: &mut VecDeque<Bytes>,
@@ -113,7 +113,7 @@ impl Flow {
         count
     }
 
-    /// Whether there is a datagram to read.
+    /// Returns whether there is a datagram to read.
     pub(crate) fn has_unread(&self) -> bool {
         let state = locked(&self.state);
         state.inbox.len() + state.connection().readable() > 0
@@ -148,15 +148,15 @@ impl Flow {
         self.apply(|session| session.abort(now));
     }
 
-    /// Whether the send queue is empty. If not, `writable` reports when it is.
+    /// Returns whether the send queue is empty. If not, `writable` reports when it is.
     pub(crate) fn is_flushed(&self) -> bool {
         let mut state = locked(&self.state);
         state.is_flushing = state.connection().stats().queued > 0;
         !state.is_flushing
     }
 
-    /// The number of datagrams taken from the application and never sent, because the connection
-    /// ended.
+    /// Returns the number of datagrams taken from the application and never sent, because the
+    /// connection ended.
     pub(crate) fn discarded(&self) -> u64 {
         let state = locked(&self.state);
         let counters = state.connection().stats().counters;

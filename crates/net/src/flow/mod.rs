@@ -240,7 +240,8 @@ impl Flow {
             if session.wants_local_mtu()
                 && let Ok(route) = route(&self.shared.local, self.key.path.peer)
             {
-                // The route may remember the claim of an ICMP report, whoever it was for.
+                // The route may remember what an ICMP report has claimed, even one about another
+                // connection.
                 let mtu = route.mtu.max(session.connection().path_mtu());
                 session.on_local_mtu(now, mtu);
             }
@@ -287,7 +288,7 @@ impl Flow {
         action(locked(&self.state).session.get())
     }
 
-    /// Whether it is locked.
+    /// Returns whether it is locked.
     pub(crate) fn is_busy(&self) -> bool {
         matches!(self.state.try_lock(), Err(TryLockError::WouldBlock))
     }
@@ -304,8 +305,8 @@ impl Flow {
         self.forget(None);
     }
 
-    /// Whether it still has something for the application that has not accepted it yet: it was
-    /// closed normally, and what it received has not been read.
+    /// Returns whether it still has something for an application that has not accepted it yet: it
+    /// was closed normally, and what it received has not been read.
     fn is_worth_accepting(&self) -> bool {
         let state = locked(&self.state);
         let is_waiting = state.is_in_backlog
@@ -324,8 +325,8 @@ impl Flow {
         }
     }
 
-    /// Whether `packet` returns an Init Cookie for a different Request than the one stored here: an
-    /// earlier Request was answered without storing it.
+    /// Returns whether `packet` brings an Init Cookie for a different Request than the one stored
+    /// here: an earlier Request was answered without being stored.
     pub(crate) fn is_met_by_cookie(&self, packet: &Packet) -> bool {
         let is_cookie = |option: &DccpOption| matches!(option, DccpOption::InitCookie(_));
         packet.options.iter().any(is_cookie)
@@ -346,7 +347,7 @@ impl Flow {
         locked(&self.state).session.get().is_established()
     }
 
-    /// Why it is over; `None` while it is not.
+    /// Returns why it is over, or `None` while it is not.
     pub(crate) fn end(&self) -> Option<ConnectionError> {
         locked(&self.state).end.clone()
     }

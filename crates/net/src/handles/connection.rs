@@ -207,7 +207,7 @@ impl Connection {
         }
     }
 
-    /// Waits until there is a datagram to read, or never will be. Cancel safe.
+    /// Waits until there is a datagram to read, or there never will be one. Cancel safe.
     pub async fn readable(&self) {
         let flow = self.flow();
         loop {
@@ -299,7 +299,7 @@ impl Connection {
     }
 
     /// Returns whether a thread is using the connection at this moment: its packets arrive or
-    /// leave, or its congestion control is called. Other methods wait for that.
+    /// leave, or its congestion control is called. Other methods wait until that is over.
     pub fn is_busy(&self) -> bool {
         self.flow().is_busy()
     }
@@ -364,7 +364,7 @@ impl Connection {
 pub struct SendHalf(Connection);
 
 impl SendHalf {
-    /// See [`Connection::send`].
+    /// Sends a datagram, waiting for room: see [`Connection::send`].
     ///
     /// # Errors
     ///
@@ -373,7 +373,7 @@ impl SendHalf {
         self.0.send(datagram).await
     }
 
-    /// See [`Connection::send_many`].
+    /// Sends several datagrams: see [`Connection::send_many`].
     ///
     /// # Errors
     ///
@@ -382,7 +382,7 @@ impl SendHalf {
         self.0.send_many(datagrams).await
     }
 
-    /// See [`Connection::try_send`].
+    /// Sends a datagram without waiting: see [`Connection::try_send`].
     ///
     /// # Errors
     ///
@@ -391,7 +391,7 @@ impl SendHalf {
         self.0.try_send(datagram)
     }
 
-    /// See [`Connection::close`].
+    /// Closes the connection and waits for the peer: see [`Connection::close`].
     ///
     /// # Errors
     ///
@@ -411,7 +411,7 @@ impl SendHalf {
 pub struct RecvHalf(Connection);
 
 impl RecvHalf {
-    /// See [`Connection::recv`].
+    /// Waits for the next datagram: see [`Connection::recv`].
     ///
     /// # Errors
     ///
@@ -420,7 +420,7 @@ impl RecvHalf {
         self.0.recv().await
     }
 
-    /// See [`Connection::recv_many`].
+    /// Waits for datagrams: see [`Connection::recv_many`].
     ///
     /// # Errors
     ///
@@ -433,7 +433,7 @@ impl RecvHalf {
         self.0.recv_many(datagrams, limit).await
     }
 
-    /// See [`Connection::try_recv`].
+    /// Returns the next datagram, if one is available: see [`Connection::try_recv`].
     pub fn try_recv(&mut self) -> Option<Datagram> {
         self.0.try_recv()
     }

@@ -62,7 +62,7 @@ impl Endpoint {
     }
 
     /// Opens DCCP as IP protocol 33 at `address`, which determines the IP version. Its port is
-    /// ignored, since IP has none. Requires permission to open raw sockets.
+    /// ignored, because IP has none. Requires permission to open raw sockets.
     ///
     /// # Errors
     ///
@@ -264,11 +264,11 @@ impl Endpoint {
         self.0.shared.stats()
     }
 
-    /// Returns the endpoint's connections, those in their handshake and those that are closing
-    /// included, and the totals of those that are over.
+    /// Returns the endpoint's connections, including those in their handshake and those that are
+    /// closing, and the totals of those that are over.
     ///
     /// Iterating over the result visits connections one by one, and holds no lock for longer than
-    /// one visit. So traffic continues meanwhile, however many there are.
+    /// one visit, so traffic continues meanwhile, however many there are.
     pub fn connections(&self) -> Connections {
         Connections::of(&self.0.shared)
     }
@@ -286,7 +286,7 @@ impl Endpoint {
     }
 }
 
-/// Whether opening an IPv6 socket failed because the system has no IPv6.
+/// Returns whether opening an IPv6 socket failed because the system has no IPv6.
 fn has_no_ipv6(error: &io::Error) -> bool {
     let number = error.raw_os_error().map(Errno::from_raw);
     matches!(number, Some(Errno::EAFNOSUPPORT | Errno::EADDRNOTAVAIL))

@@ -81,7 +81,7 @@ fn alternating(peers: impl IntoIterator<Item = Peer>) -> Vec<Peer> {
     ordered
 }
 
-/// The error to report, out of the errors of all attempts with their ranks.
+/// Chooses the error to report, out of the errors of all attempts with their ranks.
 fn foremost(failures: Vec<(usize, ConnectError)>) -> ConnectError {
     let answered = |error: &ConnectError| {
         use ConnectionError::{TimedOut, Unreachable};

@@ -10,7 +10,8 @@ use crate::sync::{AtomicBool, Ordering, locked};
 
 /// Accepts connections to one DCCP port of an endpoint, for one or more Service Codes.
 ///
-/// [Closing](Self::close) or dropping a listener refuses later Requests and resets connections that nobody has accepted.
+/// [Closing](Self::close) or dropping a listener refuses later Requests and resets connections that
+/// nobody has accepted.
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) handle: Arc<Handle>,
@@ -37,7 +38,8 @@ impl Listener {
         }
     }
 
-    /// Waits until a connection can be accepted, or none ever will be. Cancel safe.
+    /// Waits until a connection can be accepted, or it is certain that none ever will be. Cancel
+    /// safe.
     pub async fn acceptable(&self) {
         self.mailbox.ready().await;
     }

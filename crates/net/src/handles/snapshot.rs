@@ -22,7 +22,7 @@ pub struct Connections {
     ended: Totals,
 }
 
-/// A connection at one time.
+/// A snapshot of one connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ConnectionSnapshot {
@@ -60,8 +60,8 @@ impl Connections {
         }
     }
 
-    /// Returns the totals of the connections that were over by then. Together with those iterated
-    /// over they are the totals of all connections, which never decrease.
+    /// Returns the totals of the connections that were over when this was created. Together with
+    /// those iterated over, they are the totals of all connections, which never decrease.
     pub const fn ended(&self) -> &Totals {
         &self.ended
     }

@@ -23,12 +23,12 @@ impl Memory {
         }
     }
 
-    /// The bytes that are left.
+    /// Returns the number of bytes left.
     pub(crate) fn room(&self) -> usize {
         self.limit.saturating_sub(self.used())
     }
 
-    /// The bytes in use.
+    /// Returns the number of bytes in use.
     pub(crate) fn used(&self) -> usize {
         self.used.load(Relaxed)
     }

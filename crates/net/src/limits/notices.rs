@@ -1,4 +1,4 @@
-//! Limits how often events are logged that peers can cause as often as they like.
+//! Limits how often the log mentions events that peers can cause at will.
 
 use skywave_transport::dccp::RateLimit;
 use skywave_units::Instant;
@@ -20,8 +20,8 @@ impl Notices {
         }
     }
 
-    /// Whether a notice may pass at `now`. If so, returns how many were held back since the last
-    /// one that passed.
+    /// Decides whether a notice may pass at `now`. If so, returns how many were held back since the
+    /// last one that passed.
     pub(crate) fn pass(&self, now: Instant) -> Option<u64> {
         let (limit, suppressed) = &mut *locked(&self.state);
         if limit.allows(now, self.per_second) {

@@ -24,7 +24,7 @@ enum Group {
 }
 
 impl Group {
-    /// The address and the prefix to which `address` belongs.
+    /// Returns the address and the prefix to which `address` belongs.
     fn of(address: IpAddr) -> [Self; 2] {
         match address.to_canonical() {
             IpAddr::V4(v4) => {
@@ -45,7 +45,7 @@ impl Group {
 pub(crate) struct Sources(HashMap<Group, usize>);
 
 impl Sources {
-    /// Whether `address` may have another connection.
+    /// Returns whether `address` may have another connection.
     pub(crate) fn has_room(&self, address: IpAddr, limits: SourceLimits) -> bool {
         let count = |group| self.0.get(&group).copied().unwrap_or(0);
         let [host, prefix] = Group::of(address);

@@ -22,7 +22,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// The file; `None` if the connection deserves none yet.
+    /// Returns the file; `None` if the connection deserves none yet.
     fn file(&mut self) -> io::Result<Option<&mut BufWriter<File>>> {
         if self.file.is_none() && self.progress.deserves_file.load(Relaxed) {
             let mut file = BufWriter::new(File::create_new(&self.path)?);

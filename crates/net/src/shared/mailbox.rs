@@ -43,7 +43,7 @@ impl<F> Mailbox<F> {
             .is_ok()
     }
 
-    /// Whether at most `limit` places are taken.
+    /// Returns whether fewer than `limit` places are taken.
     pub(crate) fn has_room(&self, limit: usize) -> bool {
         self.backlog.load(Ordering::Relaxed) < limit
     }
@@ -52,7 +52,7 @@ impl<F> Mailbox<F> {
         self.backlog.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The number of flows in their handshake.
+    /// Returns the number of flows in their handshake.
     pub(crate) fn half_open(&self) -> usize {
         locked(&self.half_open).len()
     }

@@ -62,7 +62,8 @@ pub(crate) fn udp_sockets(
     Ok(sockets)
 }
 
-/// Which of `count` shards a connection between two DCCP ports belongs to; the same at both ends.
+/// Returns which of `count` shards a connection between two DCCP ports belongs to; the same at both
+/// ends.
 pub(crate) fn home(port: u16, other: u16, count: usize) -> usize {
     (usize::from(port) + usize::from(other)) % count
 }

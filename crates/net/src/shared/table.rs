@@ -98,7 +98,7 @@ impl<F> Table<F> {
         }
     }
 
-    /// Whether there is room for another connection with `peer`.
+    /// Returns whether there is room for another connection with `peer`.
     pub(crate) fn has_room(&self, peer: IpAddr, opened: Opened) -> bool {
         let source_has_room =
             opened == Opened::Here || self.sources.has_room(peer, self.limits.sources);
@@ -117,7 +117,7 @@ impl<F> Table<F> {
         }
     }
 
-    /// The listener on a port.
+    /// Returns the listener on a port.
     pub(crate) fn listener(&self, port: u16) -> Option<Arc<Mailbox<F>>> {
         self.listeners.get(&port).map(Arc::clone)
     }
@@ -244,25 +244,26 @@ impl<F> Table<F> {
         self.is_closing
     }
 
-    /// The flow with this key.
+    /// Returns the flow with this key.
     pub(crate) fn flow(&self, key: &Key) -> Option<Arc<F>> {
         self.found(core::iter::once(key)).pop()
     }
 
-    /// What the connections that were in the table have counted.
+    /// Returns what the connections that were in the table have counted.
     pub(crate) const fn ended(&self) -> &Totals {
         &self.ended
     }
 
-    /// All flows, in no particular order: looking each up in order takes ten times as long, and
-    /// packets wait meanwhile.
+    /// Returns all flows, in no particular order: looking each up in order takes ten times as long,
+    /// and packets wait meanwhile.
     pub(crate) fn flows(&self) -> Vec<Arc<F>> {
         let mut flows = Vec::with_capacity(self.live.len());
         flows.extend(self.slots.values().filter_map(Slot::live));
         flows
     }
 
-    /// The flows to a peer, between these DCCP ports (ours and the peer's) if they are known.
+    /// Returns the flows to a peer, between these DCCP ports (ours and the peer's) if they are
+    /// known.
     pub(crate) fn flows_to(&self, peer: IpAddr, ports: Option<(u16, u16)>) -> Vec<Arc<F>> {
         self.found(self.live.range(Key::all_to(peer, ports)))
     }

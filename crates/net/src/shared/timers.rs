@@ -63,7 +63,7 @@ impl<F, A: OneShot> Timers<F, A> {
         locked(&self.entries).by_time.clear();
     }
 
-    /// Ready if a deadline may have passed.
+    /// Becomes ready when a deadline may have passed.
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
         self.alarm.poll_fired(context)
     }

@@ -20,7 +20,7 @@ pub(crate) trait OneShot {
     /// Makes it fire after `delay`, replacing any earlier setting.
     fn set(&self, delay: Duration) -> io::Result<()>;
 
-    /// Ready if it has fired since the last call.
+    /// Becomes ready when it has fired since the last call.
     fn poll_fired(&self, context: &mut Context<'_>) -> Poll<()>;
 }
 
@@ -46,8 +46,8 @@ impl OneShot for Alarm {
         Ok(())
     }
 
-    /// Reading a timer only fails if it has not expired; waiting only fails if the runtime shuts
-    /// down, which drops the task. Both are treated as pending.
+    /// Treats both possible failures as pending: reading a timer only fails if it has not expired,
+    /// and waiting only if the runtime shuts down, which drops the task.
     fn poll_fired(&self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             let Ok(mut guard) = ready!(self.0.poll_read_ready(context)) else {

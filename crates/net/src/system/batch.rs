@@ -67,7 +67,7 @@ impl Batch {
         result.map(|()| count == room)
     }
 
-    /// How many packets of `length` bytes fit; at least one fits an empty batch.
+    /// Returns how many packets of `length` bytes fit; at least one fits an empty batch.
     fn room(&self, length: usize, ecn: Ecn, max_count: usize) -> usize {
         if self.count == 0 {
             return (CAPACITY / length).min(max_count).max(1);
@@ -108,17 +108,17 @@ impl Batch {
         self.count == 0
     }
 
-    /// The number of packets.
+    /// Returns the number of packets.
     pub(crate) const fn count(&self) -> usize {
         self.count
     }
 
-    /// The concatenated packets.
+    /// Returns the concatenated packets.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The individual packets.
+    /// Returns the individual packets.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks(self.segment.max(1))
     }
@@ -133,7 +133,7 @@ impl Batch {
         }
     }
 
-    /// The size in bytes of each packet except the last.
+    /// Returns the size in bytes of each packet except the last.
     pub(crate) const fn segment(&self) -> usize {
         self.segment
     }

@@ -38,7 +38,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// The number of packets not yet taken.
+    /// Returns the number of packets not yet taken.
     pub(crate) fn count(&self) -> usize {
         self.bytes.len().div_ceil(self.segment.max(1))
     }
@@ -180,7 +180,7 @@ fn shared(buffer: &mut BytesMut, length: usize, lent: &mut VecDeque<Bytes>) -> B
     bytes
 }
 
-/// The memory that data from `bytes` keeps in use: a whole buffer, unless it was copied.
+/// Returns the memory that data from `bytes` keeps in use: a whole buffer, unless it was copied.
 fn kept(bytes: &Bytes) -> usize {
     if bytes.len() < COPY_BELOW {
         bytes.len()

@@ -27,9 +27,10 @@ use crate::system::network_error::{self, NetworkError};
 use crate::system::raw;
 use crate::system::registered::registered;
 
-/// A filter (classic BPF) that drops datagrams whose UDP checksum is zero, that is, absent: since
-/// the DCCP checksum is not used over UDP, nothing would protect them (RFC 6773 section 3.3). Linux
-/// accepts them over IPv4. A UDP socket's filter sees the datagram from the UDP header on.
+/// Returns a filter (classic BPF) that drops datagrams whose UDP checksum is zero, that is, absent:
+/// because the DCCP checksum is not used over UDP, nothing would protect them (RFC 6773 section
+/// 3.3). Linux accepts them over IPv4. A UDP socket's filter sees the datagram from the UDP header
+/// on.
 fn checksum_is_present() -> [SockFilter; 4] {
     const CHECKSUM: u32 = 6;
     let instruction = |code: u32, jump_if_true, k| SockFilter::new(code as u16, jump_if_true, 0, k);
@@ -59,8 +60,9 @@ impl AsFd for Socket {
 /// How often a packet that the system refuses is offered to it.
 const ATTEMPTS: usize = 8;
 
-/// Sends, and tries again after a failure. The error is often one that the network has reported
-/// about an earlier packet, and anyone can forge such reports.
+/// Calls `send` until it succeeds or the socket is full, at most [`ATTEMPTS`] times. The error is
+/// often one that the network has reported about an earlier packet, and anyone can forge such
+/// reports.
 fn persist<T>(send: impl Fn() -> io::Result<T>) -> io::Result<T> {
     for _ in 1..ATTEMPTS {
         match send() {
@@ -189,7 +191,7 @@ impl Socket {
         })
     }
 
-    /// The most packets that one call may send.
+    /// Returns the most packets that one call may send.
     pub(crate) fn max_segments(&self) -> usize {
         match self.local.encapsulation {
             // quinn-udp disables segmentation if the interface does not support it.
@@ -229,7 +231,7 @@ impl Socket {
         refused as u64
     }
 
-    /// The source address to request, if the socket is not bound to one.
+    /// Returns the source address to request, if the socket is not bound to one.
     fn source(&self, path: &Path) -> Option<IpAddr> {
         self.local.bound().is_none().then_some(path.local)
     }
@@ -255,7 +257,7 @@ impl Socket {
         Ok(Room(registered(again, Interest::WRITABLE)?))
     }
 
-    /// Like [`send`](Self::send), waiting for `room`.
+    /// Sends like [`send`](Self::send), waiting for `room`.
     pub(crate) fn poll_send(
         &self,
         context: &mut Context<'_>,

@@ -8,8 +8,9 @@ use super::routes::{Fewest, Routes};
 
 /// The nodes of a network and the routes between them, in one flat table of hops.
 ///
-/// A hop is whatever a packet does next, such as to enter a link. Each link has one, and each route
-/// ends in the same one. A packet that knows the index of its hop finds the next one behind it.
+/// A hop is what a packet does next, such as entering a link. There is one hop per link, and one
+/// with which every route ends. The hops of a route are adjacent in the table, so a packet that
+/// knows the index of its hop finds the next one right after it.
 #[derive(Debug)]
 pub struct Topology<H> {
     nodes: Vec<String>,
@@ -21,8 +22,8 @@ pub struct Topology<H> {
     /// The hop at the end of a route.
     end: H,
     hops: Vec<H>,
-    /// The routes requested so far, by whether they name their nodes, and by those nodes or their
-    /// ends.
+    /// The routes requested so far. The key says whether the request names the nodes of the route,
+    /// and lists those nodes or else the two ends.
     asked: BTreeMap<(bool, Vec<u32>), Way>,
 }
 

@@ -9,7 +9,7 @@ use super::{Steps, TraceKind, TraceStep};
 /// The bytes that fit one opportunity.
 const BYTES: u64 = 1500;
 
-/// How long the link is up for an opportunity. Mahimahi takes no time.
+/// How long the link is up for an opportunity. In Mahimahi, it takes no time.
 const LENGTH: Duration = Duration::from_micros(1);
 
 /// A link that delivers up to 1500 bytes at certain milliseconds, as Mahimahi's does (Netravali et
@@ -19,8 +19,8 @@ const LENGTH: Duration = Duration::from_micros(1);
 pub struct Opportunities(Arc<[u32]>);
 
 impl Opportunities {
-    /// Creates a link with opportunities at these times in milliseconds, which are in order; a time
-    /// may occur several times. The last one is the length of the trace.
+    /// Creates the trace of a link with opportunities at these times in milliseconds, which are in
+    /// order; a time may occur several times. The last one is the length of the trace.
     ///
     /// # Panics
     /// If the last one is zero, or there is none.

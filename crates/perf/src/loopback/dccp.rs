@@ -31,7 +31,7 @@ pub(super) const fn peer(address: SocketAddr) -> Peer {
     }
 }
 
-/// Windows and queues for a path that carries millions of datagrams per second of any size.
+/// Returns windows and queues for a path that carries millions of datagrams per second of any size.
 fn roomy() -> Config {
     Config {
         mps: LARGEST as u32,

@@ -138,7 +138,7 @@ pub(super) struct Ends<T> {
 }
 
 impl<T> Ends<T> {
-    /// Whether either end has stopped.
+    /// Returns whether either end has stopped.
     pub(super) fn has_stopped(&self) -> bool {
         self.server.is_finished() || self.client.is_finished()
     }
@@ -168,7 +168,7 @@ where
     })
 }
 
-/// A datagram of `size` bytes, at most [`LARGEST`].
+/// Returns a datagram of `size` bytes, at most [`LARGEST`].
 pub(super) fn datagram(size: usize) -> Bytes {
     Bytes::from_static(&DATA[..size])
 }
@@ -177,13 +177,13 @@ pub(super) fn join<T>(end: JoinHandle<Result<T, PerfError>>) -> Result<T, PerfEr
     end.join().map_err(|_| PerfError::Stopped)?
 }
 
-/// CPU time used by this process so far, user and system, in seconds.
+/// Returns the CPU time used by this process so far, user and system, in seconds.
 pub(super) fn cpu_s() -> io::Result<f64> {
     let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
     Ok(time.tv_sec() as f64 + time.tv_nsec() as f64 * 1e-9)
 }
 
-/// Resident memory in bytes.
+/// Returns the resident memory in bytes.
 pub(super) fn resident() -> Result<u64, PerfError> {
     let known = memory_stats()
         .ok_or_else(|| io::Error::other("the system does not report memory in use"))?;

@@ -11,7 +11,7 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// The current values; `None` if the system does not provide them.
+    /// Returns the current values; `None` if the system does not provide them.
     pub(super) fn now() -> Option<Self> {
         Self::read(&fs::read_to_string("/proc/stat").ok()?)
     }
@@ -27,7 +27,7 @@ impl Ticks {
         })
     }
 
-    /// The fraction of the time since `before` that the host gave to others.
+    /// Returns the fraction of the time since `before` that the host gave to others.
     pub(super) fn stolen_since(self, before: Self) -> f64 {
         let all = self.all.saturating_sub(before.all).max(1);
         self.stolen.saturating_sub(before.stolen) as f64 / all as f64

@@ -57,7 +57,7 @@ pub(super) fn measure(connections: usize, keepalive: Duration) -> Result<Idle, P
     }))
 }
 
-/// Settings without limits on connections.
+/// Returns settings without limits on connections.
 fn unlimited(connections: usize) -> EndpointConfig {
     EndpointConfig {
         backlog: 2 * connections,

@@ -14,7 +14,7 @@ use crate::PerfError;
 
 /// The most datagrams in a batch (Linux's UDP_MAX_SEGMENTS).
 const SEGMENTS: usize = 64;
-/// The same as for DCCP's endpoints.
+/// The size of the socket's buffers in bytes, the same as for DCCP's endpoints.
 const BUFFER: usize = 4 << 20;
 
 struct Plain {

@@ -170,7 +170,7 @@ impl Ratios {
     }
 }
 
-/// The median of each figure of a protocol.
+/// Returns the median of each figure of a protocol.
 pub(super) fn middle(rounds: impl Iterator<Item = Measured> + Clone) -> Measured {
     let of = |figure: fn(Measured) -> f64| median(rounds.clone().map(figure));
     let one_thread: Option<Vec<_>> = rounds
@@ -187,7 +187,7 @@ pub(super) fn middle(rounds: impl Iterator<Item = Measured> + Clone) -> Measured
     }
 }
 
-/// The median (the upper one of two); zero if there are no values.
+/// Returns the median (the upper one of two); zero if there are no values.
 pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -184,7 +184,7 @@ fn announce(py: Python<'_>, class: &Arc<str>, method: &'static str, took: Durati
     });
 }
 
-/// Whether a callback runs in any thread.
+/// Returns whether a callback runs in any thread.
 pub(crate) fn is_any_running() -> bool {
     COUNT.load(Ordering::Acquire) > 0
 }
@@ -240,7 +240,7 @@ pub(crate) fn wait_for_others(py: Python<'_>, is_locked: impl Fn() -> bool + Sen
     )))
 }
 
-/// The oldest of these callbacks that still runs.
+/// Returns the oldest of these callbacks that still runs.
 fn still(callbacks: &[Callback]) -> Option<Callback> {
     let running = locked(&RUNNING);
     let is_running = |sought: &&Callback| running.callbacks.iter().any(|one| one.id == sought.id);

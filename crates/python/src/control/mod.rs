@@ -90,7 +90,7 @@ fn unusable(py: Python<'_>, error: &PyErr) -> ParameterError {
     }
 }
 
-/// The exception with which a control failed, as it was raised. `place` is added as a note.
+/// Returns the exception with which a control failed, as it was raised. `place` is added as a note.
 pub(crate) fn raised_by(failure: &ControlFailure, place: Option<String>) -> PyErr {
     let Some(error) = failure.downcast_ref::<PyErr>() else {
         return PyRuntimeError::new_err(failure.to_string());

@@ -304,7 +304,7 @@ const MOST_PACKETS: f64 = (1_u64 << 32) as f64;
 /// The maximum number of distinct names of inner values in a process, because they are never freed.
 const MOST_NAMES: usize = 1000;
 
-/// The same name as a static string; `None` if there are too many.
+/// Returns the same name as a static string; `None` if there are too many.
 fn lasting(name: &str) -> Option<&'static str> {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -318,7 +318,7 @@ fn lasting(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The value as Python writes it.
+/// Returns the value as Python writes it.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(
         |_| value.get_type().to_string(),

@@ -205,7 +205,7 @@ impl Pacing {
 const LONGEST_INTERVAL_S: f64 = 3600.0;
 
 impl Pacing {
-    /// The same for full packets with `packet_size` bytes of data.
+    /// Returns the same for full packets with `packet_size` bytes of data.
     pub(super) fn in_bytes(self, packet_size: u32) -> congestion::Pacing {
         let interval = Duration::from_secs_f64(self.interval_s);
         congestion::Pacing::of_packets(interval, self.quantum, packet_size)

@@ -21,7 +21,7 @@ use crate::control::callback::wait_for_others;
 pub(crate) struct Connection(pub(super) OfProcess<skywave_net::Connection>);
 
 impl Connection {
-    /// The connection, unless a callback of its control keeps it locked.
+    /// Returns the connection, unless a callback of its control keeps it locked.
     fn get(&self, py: Python<'_>) -> PyResult<&skywave_net::Connection> {
         let connection = self.0.get()?;
         wait_for_others(py, || connection.is_busy())?;

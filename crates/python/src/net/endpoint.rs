@@ -26,7 +26,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint, unless a callback of a control keeps one of its connections locked.
+    /// Returns the endpoint, unless a callback of a control keeps one of its connections locked.
     fn get(&self, py: Python<'_>) -> PyResult<&skywave_net::Endpoint> {
         let endpoint = self.endpoint.get()?;
         wait_for_others(py, || endpoint.is_busy())?;

@@ -98,7 +98,7 @@ impl PreparedRun {
     /// Prepares a run. [`RunOptions::verify_physics`] is ignored: a real clock is late.
     ///
     /// # Errors
-    /// [`RunError`], as before a simulation, or because something in the scenario can only be
+    /// [`RunError`], as for a simulation, or because something in the scenario can only be
     /// simulated.
     pub fn new(
         scenario: &Scenario,

@@ -55,7 +55,8 @@ pub fn run(
     run_unobserved(scenario, registry, options, &mut progress)
 }
 
-/// [`run`], compiled once: with a caller's closure, it would be compiled in the caller's crate.
+/// Runs a scenario as [`run`] does, compiled once: with a caller's closure, it would be compiled in
+/// the caller's crate.
 fn run_unobserved(
     scenario: &Scenario,
     registry: &Registry,
@@ -71,7 +72,7 @@ fn run_unobserved(
 /// nothing.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 pub fn run_observed<O: Observer + ?Sized>(
     scenario: &Scenario,
     registry: &Registry,

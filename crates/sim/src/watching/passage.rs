@@ -140,8 +140,8 @@ impl<'a> Passage<'a> {
         })
     }
 
-    /// For listed steps only: opportunities are short by design, and some outages follow each other
-    /// closely.
+    /// Reports steps too short for a packet of `size` bytes, for listed steps only: opportunities
+    /// are short by design, and some outages follow each other closely.
     fn has_steps_that_are_too_short(&self, size: u32) -> Option<Finding> {
         let Some(TraceSpec::Steps(_)) = self.direction.trace else {
             return None;
@@ -241,7 +241,8 @@ fn conditions(trace: &Trace, run: Duration) -> impl Iterator<Item = (Condition, 
     })
 }
 
-/// A rate in bits per second is as many nanobits per nanosecond.
+/// Returns the nanobits in this many bytes. A rate in bits per second is as many nanobits per
+/// nanosecond.
 fn nanobits(bytes: u32) -> u128 {
     8_000_000_000 * u128::from(bytes)
 }

@@ -130,7 +130,7 @@ pub struct ProbeSetup {
 }
 
 impl ProbeSetup {
-    /// A run without links and flows, used to obtain a probe's columns.
+    /// Creates the setup of a run without links and flows, used to obtain a probe's columns.
     pub(crate) fn of_no_run() -> Self {
         Self {
             interval: Duration::from_secs(1),
@@ -141,7 +141,7 @@ impl ProbeSetup {
         }
     }
 
-    /// The same run without samples.
+    /// Returns the setup of the same run without samples.
     pub(crate) fn of_nothing(&self) -> Self {
         Self {
             sampled_links: vec![false; self.links()],

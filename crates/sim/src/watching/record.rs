@@ -130,7 +130,7 @@ impl Observer for Recorder {
 
 /// The fingerprint of a run: a hash of when each packet is sent, with its header, and when and how
 /// it is received or dropped. Any change of behaviour changes it. What links do in between shows in
-/// when packets leave them.
+/// the times at which packets leave them.
 #[derive(Clone)]
 pub(crate) struct Fingerprint {
     hash: XxHash3_64,

@@ -585,8 +585,8 @@ impl<O: Observer, W: World> Plane<O, W> {
         arrived
     }
 
-    /// A link whose queue keeps packets may also have begun a transmission, and dropped packets
-    /// before it.
+    /// Serves a link whose queue keeps packets, which may also have begun a transmission, and
+    /// dropped packets before it.
     #[inline(never)]
     fn serve_keeping_link(&mut self, now: Instant, index: u32) -> Option<Frame> {
         let arrived = self.take_arrived(now, index);

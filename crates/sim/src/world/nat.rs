@@ -108,7 +108,7 @@ impl Connection {
     }
 }
 
-/// Whether a <= b, as sequence numbers.
+/// Returns whether a <= b, as sequence numbers.
 const fn is_at_most(a: u32, b: u32) -> bool {
     b.wrapping_sub(a).cast_signed() >= 0
 }

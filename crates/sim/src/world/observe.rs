@@ -11,17 +11,17 @@ use crate::world::view::{Event, HostView, PacketView, Sample};
 /// [`run_observed`](crate::run_observed) runs a scenario with a custom observer. An observer that
 /// makes a table is a [`Probe`](crate::Probe).
 pub trait Observer {
-    /// Called when something happens to a packet.
+    /// Reports something that has happened to a packet.
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
         let _ = (now, event, packet);
     }
 
-    /// Called when a host has processed an input and sent what it had to send.
+    /// Reports that a host has processed an input and sent what it had to send.
     fn settled(&mut self, now: Instant, host: HostView<'_>) {
         let _ = (now, host);
     }
 
-    /// Called at each sampling time: a multiple of the scenario's `probes.interval`, and the end of
+    /// Reports a sample, at each multiple of the scenario's `probes.interval`, and at the end of
     /// the run.
     fn sample(&mut self, now: Instant, sample: Sample<'_>) {
         let _ = (now, sample);

@@ -292,7 +292,7 @@ impl Body {
         }
     }
 
-    /// Recomputes TCP's checksum, which removes a deliberate difference.
+    /// Recomputes TCP's checksum, which removes its offset.
     pub(crate) fn recompute_checksum(&mut self) {
         match self {
             Self::Bare(bare) => bare.control = bare.flags().bits(),

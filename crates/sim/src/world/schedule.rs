@@ -28,7 +28,7 @@ pub(crate) enum Actor {
 /// Pending events.
 ///
 /// Events at the same instant occur in the order of their actors: links, hosts, applications, the
-/// sampling clock, each by index. As an actor has at most one event, (time, kind, index) is a
+/// sampling clock, each by index. Because an actor has at most one event, (time, kind, index) is a
 /// unique key. It depends on the scenario alone, not on the order of scheduling, so an engine that
 /// handles events in batches or in parallel gives the same results.
 ///

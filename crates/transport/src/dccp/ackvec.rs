@@ -23,7 +23,7 @@ pub enum VectorKind {
 }
 
 impl VectorKind {
-    /// The code to record for a packet that arrived with `ecn`.
+    /// Returns the code to record for a packet that arrived with `ecn`.
     const fn code(self, ecn: Ecn) -> Ecn {
         match self {
             Self::Ack if !ecn.is_ce() => Ecn::NotEct,
@@ -61,7 +61,7 @@ impl VectorKind {
     }
 }
 
-/// The ECN nonce of a code point (RFC 4340 section 12.2).
+/// Returns the ECN nonce of a code point (RFC 4340 section 12.2).
 ///
 /// That section calls code point 10 "the nonce". RFC 3540, to which RFC 4341 section 7 refers for
 /// the computation, gives ECT(0), 10, the nonce 0 and ECT(1), 01, the nonce 1. Under RFC 8311 DCCP

@@ -19,7 +19,7 @@ const ACCEPTED: [Ccid; 4] = [
 /// The longest packet, less the longest header (RFC 4340 section 5.1).
 const MPS_MAX: u32 = 65_535 - 1_020;
 
-/// The smallest Path MTU believed from an ICMP error, since an attacker may have forged it. Every
+/// The smallest Path MTU believed from an ICMP error, because an attacker may have forged it. Every
 /// host accepts packets of this length (RFC 791 section 3.1).
 pub(crate) const PATH_MTU_MIN: u32 = 576;
 /// The longest packet that IP's length fields can describe.
@@ -69,17 +69,18 @@ pub struct Config {
     /// are then sent as not ECN-capable (section 12.1). Default: no.
     pub ecn_incapable: bool,
     /// Whether packets stop being ECN-capable if the path appears to drop such packets, or to mark
-    /// all of them (RFC 9000 section 13.4.2 does the same for QUIC). It concerns paths that a driver
-    /// has described with [`Connection::set_path`](super::Connection::set_path), not simulated
+    /// all of them (RFC 9000 section 13.4.2 does the same for QUIC). Applies to paths that a driver
+    /// has described with [`Connection::set_path`](super::Connection::set_path), not to simulated
     /// ones. Default: yes.
     pub ecn_validation: bool,
     /// Whether data packets carry a random ECN nonce, ECT(0) or ECT(1) (section 12.2). RFC 8311
     /// section 6 restricts this to experiments; without it they carry ECT(0). Default: no.
     pub ecn_nonces: bool,
-    /// Whether to skip a sequence number now and then, which a peer that acknowledges packets before
-    /// they have arrived acknowledges too. A peer caught twice is reset with code 11, "Aggression
-    /// Penalty" (section 12.3). It concerns CCIDs whose receivers name packets, such as CCID 2. Honest
-    /// peers lose nothing: to them the number is that of a lost packet without data. Default: yes.
+    /// Whether to skip a sequence number now and then, which a peer that acknowledges packets
+    /// before they have arrived acknowledges too. A peer caught twice is reset with code 11,
+    /// "Aggression Penalty" (section 12.3). Applies to CCIDs whose receivers name packets, such as
+    /// CCID 2. Honest peers lose nothing: to them the number is that of a lost packet without data.
+    /// Default: yes.
     pub detect_optimistic_acks: bool,
     /// The initial Ack Ratio, in data packets per acknowledgement (section 11.3); the CCID may
     /// change it. At least 1. Default: 2.
@@ -117,8 +118,8 @@ pub struct Config {
     pub mps: u32,
     /// Whether to find out what the path carries (DPLPMTUD, RFC 8899): the Path MTU falls within
     /// seconds where larger packets vanish, and rises again with the path. Without it, only ICMP
-    /// and the local link change the Path MTU. It concerns paths that a driver has described with
-    /// [`Connection::set_path`](super::Connection::set_path), not simulated ones. Default: yes.
+    /// and the local link change the Path MTU. Applies to paths that a driver has described with
+    /// [`Connection::set_path`](super::Connection::set_path), not to simulated ones. Default: yes.
     pub path_mtu_discovery: bool,
     /// The time from one search for a larger Path MTU to the next (PMTU_RAISE_TIMER, RFC 8899
     /// section 5.1.1). Default: 10 min.
@@ -294,7 +295,7 @@ pub enum ConfigError {
     /// A Path MTU out of range.
     #[error("path_mtu {0} is out of range; give 576 to 65535 bytes")]
     PathMtu(u32),
-    /// A time of liveness that is zero.
+    /// A timeout or interval of zero.
     #[error("{0} is zero; give a time, or none to switch it off")]
     ZeroTimeout(&'static str),
     /// A queue without room.
@@ -313,7 +314,7 @@ pub enum ConfigError {
     },
 }
 
-/// "use 2, 3 or 4".
+/// Lists the CCIDs as advice: "use 2, 3 or 4".
 fn listed(ccids: &[Ccid]) -> String {
     match ccids.split_last() {
         Some((last, [])) => format!("use {last}"),
@@ -336,7 +337,7 @@ impl Config {
         self
     }
 
-    /// The part of the configuration that a CCID sees when it creates a half.
+    /// Returns the part of the configuration that a CCID sees when it creates a half.
     pub(crate) const fn half_context(&self, mps: u32, ack_ratio: u16) -> HalfContext<'_> {
         HalfContext {
             ccid2: &self.ccid2,

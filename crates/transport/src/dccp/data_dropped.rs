@@ -34,7 +34,7 @@ pub(crate) enum DropCode {
 }
 
 impl DropCode {
-    /// The code of a Drop Block.
+    /// Returns the code of a Drop Block.
     const fn of_block(block: u8) -> Self {
         match block >> 4 & 0b111 {
             0 => Self::ProtocolConstraints,

@@ -20,12 +20,14 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// The sender of a new connection: the initial CCID, on a path with this Maximum Packet Size.
+    /// Creates the sender of a new connection: the initial CCID, on a path with this Maximum Packet
+    /// Size.
     pub(crate) fn initial(config: &Config, mps: u32) -> Self {
         Self::with(initial(config), config, mps)
     }
 
-    /// The sender of `ccid` on a path with this Maximum Packet Size; `None` if the CCID is unknown.
+    /// Creates the sender of `ccid` on a path with this Maximum Packet Size; `None` if the CCID is
+    /// unknown.
     pub(crate) fn of(ccid: Ccid, config: &Config, mps: u32) -> Option<Self> {
         Some(Self::with(config.ccids.get(ccid)?, config, mps))
     }
@@ -41,18 +43,18 @@ impl Sender {
         }
     }
 
-    /// The row of its CCID.
+    /// Returns the row of its CCID.
     pub(crate) const fn row(&self) -> &'static Row {
         self.row
     }
 
-    /// The code point that its control asks for on data.
+    /// Returns the code point that its control asks for on data.
     pub(crate) const fn ect(&self) -> Option<Ecn> {
         self.ect
     }
 
-    /// Whether the CCID understands this CCID-specific option from the peer's receiving half (RFC
-    /// 4340 section 10.3).
+    /// Returns whether the CCID understands this CCID-specific option from the peer's receiving
+    /// half (RFC 4340 section 10.3).
     pub(crate) fn reads(&self, option: &DccpOption) -> bool {
         let kind = option.option_type();
         let is_malformed = matches!(option, DccpOption::Other { .. }) && kind.is_known();
@@ -60,7 +62,7 @@ impl Sender {
     }
 }
 
-/// The mechanism with which connections start: the table's entry for the initial CCID.
+/// Returns the mechanism with which connections start: the table's entry for the initial CCID.
 pub(crate) fn initial(config: &Config) -> &dyn Mechanism {
     config.ccids.get(Ccid::INITIAL).unwrap_or(&TcpLike)
 }

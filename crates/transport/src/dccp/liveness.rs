@@ -31,8 +31,8 @@ pub(crate) enum Verdict {
 /// When something was last expected from the peer, and when there was data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Liveness {
-    /// When the first packet left that the peer must answer, since one has arrived from it. Older
-    /// than that arrival if none has left.
+    /// When the first packet that the peer must answer left after the last arrival from the peer;
+    /// earlier than that arrival if none has left.
     expects_since: Instant,
     /// How many Syncs have asked since then.
     asked: u8,
@@ -134,7 +134,7 @@ impl Liveness {
     }
 }
 
-/// The interval between two questions to a peer that has until `limit` to answer.
+/// Returns the interval between two questions to a peer that has until `limit` to answer.
 fn pause(limit: Duration) -> Duration {
     (limit / (QUESTIONS + 1)).max(SHORTEST)
 }

@@ -57,12 +57,12 @@ impl<T: Bytes> Queue<T> {
         self.datagrams.is_empty()
     }
 
-    /// The bytes of data in it.
+    /// Returns the bytes of data in it.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether another datagram of `bytes` fits. An empty queue takes one of any size.
+    /// Returns whether another datagram of `bytes` fits. An empty queue takes one of any size.
     #[inline(always)]
     pub(crate) fn has_room(&self, limit: Limit, bytes: usize) -> bool {
         let count = self.datagrams.len();
@@ -115,7 +115,7 @@ impl<T: Bytes> Queue<T> {
         newest
     }
 
-    /// The last `count` datagrams.
+    /// Returns the last `count` datagrams.
     pub(crate) fn newest_mut(&mut self, count: usize) -> impl Iterator<Item = &mut T> {
         self.datagrams.iter_mut().rev().take(count)
     }

@@ -52,8 +52,8 @@ pub(super) enum Verdict {
 }
 
 impl Exchange {
-    /// Whether the Quick-Start Interval permits a request (section 2.1.1). Nor may there be two
-    /// within a round-trip time (RFC 4782 section 4.1).
+    /// Returns whether the Quick-Start Interval permits a request (section 2.1.1). Nor may there be
+    /// two within a round-trip time (RFC 4782 section 4.1).
     pub(super) fn may_request(&self, now: Instant, rtt: Duration) -> bool {
         let is_over = |(at, interval): (Instant, Duration)| now - at >= interval.max(rtt);
         !self.has_ceased && self.latest.is_none_or(is_over)
@@ -113,8 +113,8 @@ impl Exchange {
         Some(Verdict::Approved(approved.rate()))
     }
 
-    /// The rate that a valid response approves (RFC 4782 section 4.4). Without one, the request was
-    /// denied.
+    /// Returns the rate that a valid response approves (RFC 4782 section 4.4). Without one, the
+    /// request was denied.
     fn approved(&mut self, request: &RateRequest, options: &OptionList) -> Option<RateField> {
         let (rate, ttl_diff, nonce) = options.iter().rev().find_map(|option| match option {
             DccpOption::QuickStartResponse {
@@ -158,8 +158,8 @@ impl Exchange {
         true
     }
 
-    /// The response for an acknowledgement that is about to leave. It is never repeated (section
-    /// 2.2).
+    /// Takes the response for an acknowledgement that is about to leave. It is never repeated
+    /// (section 2.2).
     pub(super) const fn take_response(&mut self) -> Option<DccpOption> {
         self.response.take()
     }

@@ -6,7 +6,7 @@ use skywave_wire::dccp::{Circular, PacketType};
 /// Wmax, the largest Sequence Window (section 7.5.2).
 pub(crate) const SEQUENCE_WINDOW_MAX: u64 = window_max(48);
 
-/// Wmax for numbers of `bits` bits: a quarter of them.
+/// Returns Wmax for numbers of `bits` bits: a quarter of them.
 const fn window_max(bits: u32) -> u64 {
     (1 << (bits - 2)) - 1
 }
@@ -81,7 +81,7 @@ impl<const BITS: u32> SequenceNumbers<BITS> {
         self.clamp_to_iss &= is_at_beginning(self.gss, self.iss);
     }
 
-    /// SWL.
+    /// Returns SWL.
     pub(crate) const fn swl(&self, windows: Windows) -> Circular<BITS> {
         let low = self.gsr.add(1).sub(windows.sequence / 4);
         if self.clamp_to_isr {
@@ -91,16 +91,16 @@ impl<const BITS: u32> SequenceNumbers<BITS> {
         }
     }
 
-    /// SWH.
+    /// Returns SWH.
     pub(crate) const fn swh(&self, windows: Windows) -> Circular<BITS> {
         // W <= 2^46 - 1, so 3W does not overflow; a larger W saturates instead of wrapping.
         self.gsr.add(windows.sequence.saturating_mul(3).div_ceil(4))
     }
 
-    /// How many more packets may leave before an acknowledgement must arrive. Within this room, the
-    /// peer accepts each even if all in flight were lost (SWH is 3W'/4 ahead of the peer's GSR, and
-    /// that is at least our GAR), and no acknowledgement in flight falls below AWL. The quarter of W'
-    /// that is left is for packets without data, which are not held back.
+    /// Returns how many more packets may leave before an acknowledgement must arrive. Within this
+    /// room, the peer accepts each even if all in flight were lost (SWH is 3W'/4 ahead of the
+    /// peer's GSR, and that is at least our GAR), and no acknowledgement in flight falls below AWL.
+    /// The quarter of W' that is left is for packets without data, which are not held back.
     #[inline(always)]
     pub(crate) const fn room(&self, windows: Windows) -> u64 {
         let width = windows.acknowledgement;
@@ -114,7 +114,7 @@ impl<const BITS: u32> SequenceNumbers<BITS> {
         self.settled = self.gss;
     }
 
-    /// AWL.
+    /// Returns AWL.
     pub(crate) const fn awl(&self, windows: Windows) -> Circular<BITS> {
         let low = self.gss.add(1).sub(windows.acknowledgement);
         if self.clamp_to_iss {
@@ -124,18 +124,18 @@ impl<const BITS: u32> SequenceNumbers<BITS> {
         }
     }
 
-    /// AWH.
+    /// Returns AWH.
     pub(crate) const fn awh(&self) -> Circular<BITS> {
         self.gss
     }
 
-    /// Whether `ack` lies in [AWL, AWH].
+    /// Returns whether `ack` lies in [AWL, AWH].
     pub(crate) const fn ack_in_window(&self, ack: Circular<BITS>, windows: Windows) -> bool {
         is_between(ack, self.awl(windows), self.awh())
     }
 
-    /// Step 5: whether a Sync or SyncAck is sequence-valid (section 7.5.3). The second, stricter
-    /// table applies if the connection is `active`.
+    /// Returns whether a Sync or SyncAck is sequence-valid (step 5, section 7.5.3). The second,
+    /// stricter table applies if the connection is `active`.
     pub(crate) const fn sync_is_valid(
         &self,
         seq: Circular<BITS>,
@@ -148,8 +148,8 @@ impl<const BITS: u32> SequenceNumbers<BITS> {
             && (!active || !seq.is_after(self.swh(windows)))
     }
 
-    /// Step 6: whether a packet of any other type than Sync and SyncAck (see step 5) is
-    /// sequence-valid (section 7.5.3).
+    /// Returns whether a packet of any type other than Sync and SyncAck is sequence-valid (step 6,
+    /// section 7.5.3).
     pub(crate) const fn is_valid(
         &self,
         packet: PacketType,
@@ -186,7 +186,8 @@ impl<const BITS: u32> SequenceNumbers<BITS> {
     }
 }
 
-/// `low <= number <= high` in circular arithmetic. An interval whose ends have crossed is empty.
+/// Returns whether `low <= number <= high` in circular arithmetic. An interval whose ends have
+/// crossed is empty.
 const fn is_between<const BITS: u32>(
     number: Circular<BITS>,
     low: Circular<BITS>,
@@ -195,9 +196,9 @@ const fn is_between<const BITS: u32>(
     !number.is_before(low) && !number.is_after(high)
 }
 
-/// Whether a connection whose numbers have advanced from `initial` to `greatest` is at its beginning:
-/// whether a window could still reach below `initial`. A Sync may move GSR by almost half of all
-/// numbers, so `initial` may next appear to lie ahead.
+/// Returns whether a connection whose numbers have advanced from `initial` to `greatest` is at its
+/// beginning: whether a window could still reach below `initial`. A Sync may move GSR by almost
+/// half of all numbers, so `initial` may next appear to lie ahead.
 const fn is_at_beginning<const BITS: u32>(
     greatest: Circular<BITS>,
     initial: Circular<BITS>,

@@ -53,7 +53,7 @@ impl State {
         }
     }
 
-    /// Whether a server waits for a Request.
+    /// Returns whether this is a server that waits for a Request.
     pub(crate) const fn is_passive(self) -> bool {
         matches!(self, Self::Listen | Self::Invited | Self::Listen1)
     }

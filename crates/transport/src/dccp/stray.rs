@@ -44,13 +44,13 @@ impl Strays {
         Some(bare_reset(packet, seq, code, data))
     }
 
-    /// Whether another Reset without a connection may leave; counts it if so.
+    /// Returns whether another Reset without a connection may leave, and counts it if so.
     pub(super) const fn allows(&mut self, now: Instant, per_second: u32) -> bool {
         self.limit.allows(now, per_second)
     }
 }
 
-/// A Reset in response to `packet`, outside any connection.
+/// Creates a Reset in response to `packet`, outside any connection.
 pub(super) fn bare_reset(packet: &Packet, seq: SeqNo, code: ResetCode, data: [u8; 3]) -> Packet {
     Packet {
         source_port: packet.destination_port,

@@ -63,12 +63,12 @@ impl TimerTable {
         *self = Self::new();
     }
 
-    /// Whether `timer` is set.
+    /// Returns whether `timer` is set.
     pub(crate) fn is_set(&self, timer: Timer) -> bool {
         self.0[timer as usize] != Instant::MAX
     }
 
-    /// When the earliest timer fires; [`Instant::MAX`] for never.
+    /// Returns when the earliest timer fires, or [`Instant::MAX`] for never.
     pub(crate) fn earliest(&self) -> Instant {
         self.0.iter().copied().fold(Instant::MAX, Instant::min)
     }
@@ -92,8 +92,8 @@ pub(crate) const SHORTEST: Duration = Duration::from_millis(1);
 pub(crate) struct Backoff(u8);
 
 impl Backoff {
-    /// The interval before the next attempt, if the first was `first`. At most `limit` (or `first`
-    /// if that is longer) and at least 1 ms.
+    /// Returns the interval before the next attempt, if the first was `first`: at most `limit` (or
+    /// `first` if that is longer) and at least 1 ms.
     pub(crate) fn interval(self, first: Duration, limit: Duration) -> Duration {
         let first = first.max(SHORTEST);
         (first * (1u64 << self.0.min(32))).min(limit.max(first))

@@ -16,7 +16,7 @@ pub(crate) struct PendingEcho {
 }
 
 impl PendingEcho {
-    /// The Timestamp Echo option for a packet that leaves at `now`.
+    /// Returns the Timestamp Echo option for a packet that leaves at `now`.
     pub(crate) fn option(self, now: Instant) -> DccpOption {
         DccpOption::TimestampEcho {
             echo: self.value,
@@ -25,12 +25,13 @@ impl PendingEcho {
     }
 }
 
-/// The Elapsed Time from `then` to `now` (section 13.2); `None` where it is less than one unit.
+/// Returns the Elapsed Time from `then` to `now` (section 13.2); `None` if it is less than one
+/// unit.
 pub(crate) fn time_since(then: Instant, now: Instant) -> Option<ElapsedTime> {
     Some(ElapsedTime::from_duration(now - then)).filter(|elapsed| elapsed.units() > 0)
 }
 
-/// The peer's own report of how long it delayed an acknowledgement (RFC 4340 section 13.2).
+/// Returns the peer's own report of how long it delayed an acknowledgement (RFC 4340 section 13.2).
 pub(crate) fn elapsed(options: &OptionList) -> Duration {
     // Not the time in a Timestamp Echo, which counts from the packet with the Timestamp.
     let elapsed = options.iter().find_map(|option| match option {

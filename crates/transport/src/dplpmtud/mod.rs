@@ -47,7 +47,7 @@ const SIZES: [u16; 26] = [
     2_002, 2_304, 4_352, 4_464, 8_166, 8_950, 9_000, 9_216, 16_384, 17_914, 32_000, 65_535,
 ];
 
-/// The PROBE_TIMER for a path with this round-trip time.
+/// Returns the PROBE_TIMER for a path with this round-trip time.
 pub(crate) fn probe_timer(rtt: Duration) -> Duration {
     (rtt * 2).max(PROBE_TIMER_MIN)
 }
@@ -121,12 +121,12 @@ impl Discovery {
         }
     }
 
-    /// PLPMTU with all headers: the largest packet to send.
+    /// Returns PLPMTU with all headers: the largest packet to send.
     pub(crate) const fn plpmtu(&self) -> u16 {
         self.plpmtu
     }
 
-    /// The size of the probe to send now, if any.
+    /// Returns the size of the probe to send now, if any.
     pub(crate) const fn due(&self) -> Option<u16> {
         match self.probe {
             Probe::Due(size) => Some(size),
@@ -134,12 +134,12 @@ impl Discovery {
         }
     }
 
-    /// Whether a black hole is suspected and being investigated.
+    /// Returns whether a black hole is suspected and being investigated.
     pub(crate) const fn is_doubting(&self) -> bool {
         matches!(self.state, State::Doubting { .. })
     }
 
-    /// When [`expire`](Self::expire) must next be called; [`Instant::MAX`] for never.
+    /// Returns when [`expire`](Self::expire) must next be called, or [`Instant::MAX`] for never.
     pub(crate) const fn deadline(&self) -> Instant {
         match (self.probe, self.state) {
             (Probe::Sent { lost_at, .. }, _) => lost_at,

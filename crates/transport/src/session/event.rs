@@ -106,7 +106,7 @@ impl History {
         })
     }
 
-    /// Why the connection is over.
+    /// Returns why the connection is over.
     fn cause(self, connection: &Connection, code: ResetCode, origin: Origin) -> Cause {
         match (origin, code) {
             (Origin::Local, ResetCode::ABORTED) => self.cause_here(connection),
@@ -123,7 +123,7 @@ impl History {
         }
     }
 
-    /// Why this end gave the connection up.
+    /// Returns why this end gave up the connection.
     fn cause_here(self, connection: &Connection) -> Cause {
         if let Some(failure) = connection.control_failure() {
             Cause::ControlFailed(failure)

@@ -13,7 +13,7 @@ use crate::dccp::{Connection, Datagram, SendError, State};
 /// A protocol between an application and its connection. It has a handshake of its own, and
 /// transforms each datagram on its way.
 ///
-/// Its methods are called once the connection is established, except for
+/// Its methods are called only after the connection is established, except for
 /// [`is_ready`](Self::is_ready) and [`overhead`](Self::overhead). It never blocks and reads no
 /// clock.
 pub trait Layer: Debug + Send {
@@ -89,7 +89,7 @@ impl Layered {
         self.is_announced
     }
 
-    /// The largest size of a datagram before it is sealed.
+    /// Returns the largest size of a datagram before it is sealed.
     pub(super) fn mps(&self, connection: &Connection) -> u32 {
         connection.mps().saturating_sub(self.layer.overhead())
     }
@@ -219,7 +219,7 @@ impl Layered {
         }
     }
 
-    /// When the layer's timers are due.
+    /// Returns when the layer's timers are due.
     pub(super) fn deadline(&self, connection: &Connection, history: &History) -> Option<Instant> {
         let runs = runs(connection, history);
         runs.then(|| self.layer.deadline()).flatten()
@@ -234,7 +234,7 @@ impl Layered {
     }
 }
 
-/// Whether a layer can send: the connection is established, and neither closing nor over.
+/// Returns whether a layer can send: the connection is established, and neither closing nor over.
 const fn runs(connection: &Connection, history: &History) -> bool {
     history.is_connected
         && !history.is_closing

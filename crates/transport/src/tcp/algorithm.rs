@@ -18,10 +18,10 @@ pub(super) type AnyLossRecovery = LossRecovery<AnyDetection, AnyRecovery>;
 pub enum RecoveryAlgorithm {
     /// 4.3BSD-Tahoe (Jacobson 1988): the third duplicate acknowledgement restarts like a timeout,
     /// with one segment from the first unacknowledged byte. Duplicates caused by this are not taken
-    /// as losses.
+    /// for losses.
     Tahoe,
     /// RFC 5681 section 3.2: fast retransmit, and fast recovery until new data is acknowledged.
-    /// Duplicates caused by a timeout are not taken as losses.
+    /// Duplicates caused by a timeout are not taken for losses.
     Reno {
         /// Whether a second fast retransmit must wait until everything outstanding at the first is
         /// acknowledged: ns-2 with `bugFix_`. Several losses in one window then end in a timeout
@@ -32,7 +32,7 @@ pub enum RecoveryAlgorithm {
     /// acknowledged. This is the "impatient" variant, which restarts the retransmission timer only
     /// at the first partial acknowledgement.
     NewReno,
-    /// RFC 6675: SACK options tell what has been received, and pipe decides when to send. Falls
+    /// RFC 6675: SACK options report what has been received, and pipe decides when to send. Falls
     /// back to [`RecoveryAlgorithm::NewReno`] if the receiver does not permit SACK.
     Sack,
     /// `Agent/TCP/Sack1` of ns-2.35. Unlike RFC 6675 it

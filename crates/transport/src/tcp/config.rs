@@ -45,8 +45,8 @@ pub struct SenderConfig {
     /// windows are not scaled, and both ends are assumed to agree on `segment_size`. With them, a
     /// receiver that sends no MSS gets segments of 536 bytes (RFC 9293 section 3.7.1).
     pub syn_options: bool,
-    /// The window that this end announces. No data comes, so it shows only in captures, where the
-    /// hosts of a flow should be alike.
+    /// The window that this end announces. It receives no data, so the window shows only in
+    /// captures, where both hosts of a flow should look alike.
     pub window: ReceiveWindow,
     /// How losses are detected and retransmitted.
     pub recovery: RecoveryAlgorithm,
@@ -65,7 +65,7 @@ pub struct SenderConfig {
     /// the retransmission after a partial one; `None` for as many as the window permits. RFC 6582
     /// section 6 mentions such a limit.
     pub recovery_burst: Option<u32>,
-    /// What a loss reduces if it is smaller than cwnd.
+    /// What a loss reduces, if that is smaller than cwnd.
     pub reduced: ReducedWindow,
     /// Maximum random delay before sending data the window permits. Nothing leaves during the
     /// delay; afterwards everything the window permits leaves at once. Fast retransmits,
@@ -160,7 +160,7 @@ pub struct ReceiverConfig {
     /// How long the acknowledgement of a single segment may wait for a second one; `None`
     /// acknowledges every segment at once. Limited to 500 ms (RFC 5681 section 4.2).
     pub delayed_ack: Option<Duration>,
-    /// The use of the ECN bits; RFC 3168 only if the sender asks for it.
+    /// The use of the ECN bits; RFC 3168 applies only if the sender asks for it.
     pub ecn: EcnUse,
 }
 

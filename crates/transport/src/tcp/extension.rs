@@ -21,7 +21,7 @@ pub struct Header {
     pub ack: u32,
     /// Control bits.
     pub flags: Flags,
-    /// How much the checksum deliberately differs by; see [`Segment::checksum_offset`].
+    /// By how much the checksum deliberately differs; see [`Segment::checksum_offset`].
     pub checksum_offset: u8,
     /// The identification field of the IPv4 header; see [`Segment::identification`].
     pub identification: u16,

@@ -8,7 +8,7 @@ const MAX_WINDOW: u32 = 1 << 30;
 /// The largest window scale shift (RFC 7323 section 2.3).
 pub(super) const MAX_WINDOW_SHIFT: u8 = 14;
 
-/// The most that a SYN can announce, since its window is never scaled (RFC 7323 section 2.2), and
+/// The most that a SYN can announce, because its window is never scaled (RFC 7323 section 2.2), and
 /// Linux's first window (`tcp_rmem[1]`).
 const FIRST_WINDOW: u32 = 65_535;
 
@@ -98,7 +98,8 @@ impl ReceiveWindow {
             opened: self.initial(),
             from: 1,
             since: now,
-            // A sender fills a window of few segments in each round trip, and must outdo this.
+            // A sender fills a window of few segments in each round trip. Only more than this shows
+            // that a larger window is needed.
             most: (FIRST_SEGMENTS * segment).min(self.initial()),
         })
     }

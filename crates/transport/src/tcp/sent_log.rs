@@ -69,7 +69,8 @@ struct Records {
     sacks: Scoreboard,
     /// Whether the last SACKs had something new that nobody has asked about yet.
     has_news: bool,
-    /// Whatever begins before this offset and is sent once has arrived or is marked as lost.
+    /// Everything that begins before this offset and was sent only once has arrived or is marked as
+    /// lost.
     examined: u64,
     delivery: Option<Box<Delivery>>,
 }
@@ -151,7 +152,7 @@ impl SentLog {
             .map_or(&NO_SACKS, |records| &records.sacks)
     }
 
-    /// Returns, once, whether something was SACKed for the first time.
+    /// Returns whether something was SACKed for the first time since the last call.
     pub(super) fn take_news(&mut self) -> bool {
         self.records
             .as_mut()
@@ -199,8 +200,9 @@ impl SentLog {
     }
 
     /// Passes the segments that are lost to `each`, once per transmission: those that begin before
-    /// `below`, and the first one if `is_first_lost`. What was retransmitted is lost only if the first
-    /// one was, and is lost: SACKs do not tell a retransmission from the original.
+    /// `below`, and the first one if `is_first_lost`. A retransmitted segment counts as lost only
+    /// if the first one was retransmitted too, and is lost: SACKs do not tell a retransmission from
+    /// the original.
     pub(super) fn take_lost(
         &mut self,
         below: u64,

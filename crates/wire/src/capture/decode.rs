@@ -80,7 +80,7 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// Whether the layer is whole, but its checksum does not match.
+    /// Returns whether the layer is whole, but its checksum does not match.
     const fn is_checksum(&self) -> bool {
         matches!(
             self,
@@ -161,7 +161,7 @@ impl Decoded {
     }
 }
 
-/// The IP packet inside a tunnel's packet.
+/// Returns the IP packet inside a tunnel's packet.
 fn inner_packet(ip: &IpPacket) -> Option<Bytes> {
     match IpNumber(ip.protocol) {
         IpNumber::IPV4 | IpNumber::IPV6 => Some(ip.payload.clone()),

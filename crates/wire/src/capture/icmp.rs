@@ -72,7 +72,7 @@ pub enum IcmpError {
 }
 
 impl IcmpMessage {
-    /// Whether a packet carries a message of the ICMP for its IP version.
+    /// Returns whether a packet carries a message of the ICMP for its IP version.
     pub(super) const fn is_in(ip: &IpPacket) -> bool {
         let own = match ip.addresses {
             AddressPair::V4 { .. } => IpNumber::ICMP,
@@ -130,7 +130,7 @@ impl IcmpMessage {
         })
     }
 
-    /// The protocol's name, for tables.
+    /// Returns the protocol's name, for tables.
     pub(super) const fn protocol(&self) -> &'static str {
         match self.meaning {
             Meaning::V4(_) => "ICMP",
@@ -152,7 +152,7 @@ impl IcmpMessage {
 }
 
 impl Meaning {
-    /// Whether the message is about a packet, which it quotes.
+    /// Returns whether the message is about a packet, which it quotes.
     const fn is_error(&self) -> bool {
         use {Icmpv4Type as V4, Icmpv6Type as V6};
         matches!(
@@ -171,7 +171,7 @@ impl Meaning {
         )
     }
 
-    /// The meaning of the type, and of the code if it says more; `None` for unusual types.
+    /// Returns the meaning of the type, and of the code if it says more; `None` for unusual types.
     const fn words(&self) -> Option<(&'static str, &'static str)> {
         use {Icmpv4Type as V4, Icmpv6Type as V6};
         Some(match self {
@@ -223,7 +223,7 @@ impl Meaning {
     }
 }
 
-/// The codes of RFC 792, RFC 1122 section 3.2.2.1 and RFC 1812 section 5.2.7.1.
+/// Describes the codes of RFC 792, RFC 1122 section 3.2.2.1 and RFC 1812 section 5.2.7.1.
 const fn unreachable_v4(code: &Unreachable) -> &'static str {
     match code {
         Unreachable::Network => "network unreachable",
@@ -245,7 +245,7 @@ const fn unreachable_v4(code: &Unreachable) -> &'static str {
     }
 }
 
-/// The codes of RFC 4443 section 3.1.
+/// Describes the codes of RFC 4443 section 3.1.
 const fn unreachable_v6(code: Unreachable6) -> &'static str {
     match code {
         Unreachable6::NoRoute => "no route",
@@ -304,7 +304,7 @@ impl QuotedPacket {
     }
 }
 
-/// The ports with which the headers of DCCP, TCP and UDP begin.
+/// Returns the ports with which the headers of DCCP, TCP and UDP begin.
 fn ports(header: &[u8]) -> Option<(u16, u16)> {
     let [a, b, c, d] = *header.first_chunk()?;
     Some((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])))

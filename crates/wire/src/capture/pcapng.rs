@@ -56,7 +56,8 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// The fault of a block at `offset`, of which `length` bytes are present.
+    /// Returns the error for this fault in a block at `offset`, of which `length` bytes are
+    /// present.
     pub(super) fn at(self, offset: usize, length: usize) -> CaptureError {
         match self {
             Self::Truncated => CaptureError::Truncated { offset, length },
@@ -71,7 +72,7 @@ impl Fault {
 const TOO_SHORT: Fault = Fault::Corrupt("a block is too short for its contents");
 
 impl Section {
-    /// A file before its first block, which has to be a section header.
+    /// Returns the state before the first block of a file, which has to be a section header.
     pub(super) const fn none() -> Self {
         Self {
             order: Endianness::Little,
@@ -295,7 +296,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The rest of the block: a list of options, or of names.
+    /// Returns the rest of the block: a list of options, or of names.
     const fn list(self) -> List<'a> {
         List { fields: self }
     }
@@ -357,7 +358,7 @@ impl<'a> Iterator for List<'a> {
 }
 
 impl Entry<'_> {
-    /// What is wrong with the entry of a block of this kind.
+    /// Returns what is wrong with the entry of a block of this kind.
     fn flaw(&self, kind: u32) -> Option<Flaw> {
         if kind == NAME_RESOLUTION {
             return self.name_flaw();
@@ -397,7 +398,7 @@ fn text_flaw(value: &[u8]) -> Option<Flaw> {
     core::str::from_utf8(value).is_err().then_some(Flaw::Text)
 }
 
-/// The length of an option's value, if it is fixed.
+/// Returns the length of an option's value, if it is fixed.
 const fn fixed_length(kind: u32, code: u16) -> Option<usize> {
     Some(match (kind, code) {
         // if_IPv4addr, if_IPv6addr, if_MACaddr, if_EUIaddr, if_speed

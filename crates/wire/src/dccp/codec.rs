@@ -68,8 +68,8 @@ impl PacketType {
     }
 }
 
-/// The number of data bytes covered by the checksum (section 9.2); `Err` contains how many CsCov
-/// asks for.
+/// Returns the number of data bytes covered by the checksum (section 9.2); `Err` contains how many
+/// CsCov asks for.
 fn coverage(cscov: u8, data: usize) -> Result<usize, usize> {
     let covered = match cscov {
         0 => return Ok(data),
@@ -113,7 +113,8 @@ impl Packet {
         Self::read(bytes.clone(), checksum)
     }
 
-    /// Like [`parse`](Self::parse), but takes ownership of the bytes, which become the payload.
+    /// Decodes a packet like [`parse`](Self::parse), but takes ownership of the bytes, which become
+    /// the payload.
     ///
     /// # Errors
     ///
@@ -337,7 +338,7 @@ impl Packet {
     }
 }
 
-/// One's complement sum.
+/// Returns the one's complement sum.
 fn ones_add(a: u16, b: u16) -> u16 {
     let (sum, carry) = a.overflowing_add(b);
     sum + u16::from(carry)

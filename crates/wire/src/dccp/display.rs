@@ -154,12 +154,12 @@ impl fmt::Display for LossInterval {
     }
 }
 
-/// The bytes of a feature's value, each preceded by a comma.
+/// Prints the bytes of a feature's value, each preceded by a comma.
 pub(super) fn listed(value: &[u8]) -> impl fmt::Display {
     fmt::from_fn(move |f| value.iter().try_for_each(|byte| write!(f, ", {byte}")))
 }
 
-/// `[1 2 3]`.
+/// Prints a list, as in `[1 2 3]`.
 pub(super) fn list<T: fmt::Display>(items: impl Iterator<Item = T> + Clone) -> impl fmt::Display {
     fmt::from_fn(move |f| {
         f.write_str("[")?;
@@ -170,7 +170,7 @@ pub(super) fn list<T: fmt::Display>(items: impl Iterator<Item = T> + Clone) -> i
     })
 }
 
-/// The time since a Timestamp arrived, if present.
+/// Prints the time since a Timestamp arrived, if present.
 pub(super) fn after(elapsed: Option<ElapsedTime>) -> impl fmt::Display {
     fmt::from_fn(move |f| match elapsed {
         None => Ok(()),
@@ -178,7 +178,7 @@ pub(super) fn after(elapsed: Option<ElapsedTime>) -> impl fmt::Display {
     })
 }
 
-/// The loss event rate of an option that contains its inverse.
+/// Prints the loss event rate of an option that contains its inverse.
 pub(super) fn loss_event_rate(inverse: u32) -> impl fmt::Display {
     fmt::from_fn(move |f| match inverse {
         u32::MAX => f.write_str("0"),

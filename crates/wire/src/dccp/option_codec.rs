@@ -34,8 +34,8 @@ pub(super) fn parse(space: &[u8]) -> OptionList {
     options
 }
 
-/// Whether `rest` is final padding, which needs no [`DccpOption::Padding`] because encoding adds it
-/// again. Without it, a received packet equals the packet that was sent.
+/// Returns whether `rest` is final padding, which needs no [`DccpOption::Padding`] because encoding
+/// adds it again. Without it, a received packet equals the packet that was sent.
 ///
 /// After Mandatory it is kept, because Mandatory at the very end is an error but "Mandatory,
 /// Padding" is not (section 5.8.2).

@@ -39,7 +39,7 @@ pub enum OptionOwner {
 }
 
 impl OptionType {
-    /// Whether a length and data follow the type. Types 0 to 31 are a single byte.
+    /// Returns whether a length and data follow the type. Types 0 to 31 are a single byte.
     pub(super) const fn has_length(self) -> bool {
         self.0 >= 32
     }

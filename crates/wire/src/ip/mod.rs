@@ -116,7 +116,7 @@ impl From<err::ip::SliceError> for ParseError {
 /// 791 section 3.1).
 fn check_checksum(header: &Ipv4HeaderSlice<'_>) -> Result<(), ParseError> {
     let bytes = header.slice();
-    // Summed up as a receiver does it, because the field may have either representation of zero.
+    // Sum all bytes, as a receiver does, because the field may have either representation of zero.
     let whole = Sum16BitWords::new().add_slice(bytes);
     if whole.ones_complement() == 0 {
         return Ok(());
@@ -145,7 +145,7 @@ impl IpPacket {
         Self::read(bytes, &ip)
     }
 
-    /// Like [`parse`](Self::parse), but accepts any checksum of an IPv4 header.
+    /// Decodes a packet like [`parse`](Self::parse), but accepts any checksum of an IPv4 header.
     #[cfg(feature = "capture")]
     pub(crate) fn parse_ignoring_checksum(bytes: &Bytes) -> Result<Self, ParseError> {
         Self::read(bytes, &IpSlice::from_slice(bytes)?)

@@ -1,8 +1,8 @@
 //! TCP segments (RFC 9293) with the options that congestion control needs, as typed values, and
 //! their encoding.
 //!
-//! [`Segment::parse`] decodes and [`Segment::emit`] encodes. [`Segment::encoded_len`] is the
-//! encoded length without encoding. `Display` prints one line.
+//! [`Segment::parse`] decodes and [`Segment::emit`] encodes. [`Segment::encoded_len`] returns the
+//! length of the encoding without producing it. `Display` prints one line.
 
 use arrayvec::ArrayVec;
 
@@ -16,8 +16,8 @@ pub use codec::{EmitError, IP_PROTOCOL, MIN_HEADER, ParseError};
 /// A TCP segment.
 ///
 /// The urgent pointer, and options not in [`TcpOptions`], are not kept. The checksum is not a
-/// field: it is computed on encoding and verified on decoding. Only a deliberate difference is
-/// kept.
+/// field: it is computed on encoding and verified on decoding. Only a deliberate difference from it
+/// is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Port of the sender.

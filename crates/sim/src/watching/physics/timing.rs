@@ -34,12 +34,12 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// A link that begins to send at this time.
+    /// Creates a link that begins to send at this time.
     pub(super) const fn since(since: Instant) -> Self {
         Self { since, bits: 0 }
     }
 
-    /// The same with a frame of `size` bytes behind the others.
+    /// Adds a frame of `size` bytes behind the others.
     pub(super) const fn with(self, size: u32) -> Self {
         Self {
             bits: self.bits + 8 * size as u128,
@@ -67,8 +67,8 @@ pub(super) struct Limits {
 }
 
 impl Timing {
-    /// The timing of a link in a run of this `duration`. A trace may have infinitely many steps;
-    /// those after the end of the run do not matter.
+    /// Creates the timing of a link in a run of this `duration`. A trace may have infinitely many
+    /// steps; those after the end of the run do not matter.
     pub(super) fn new(
         direction: &Direction<'_>,
         trace: Option<&Trace>,
@@ -86,7 +86,7 @@ impl Timing {
         Self::of(&conditions, direction.jitter)
     }
 
-    /// The timing of a link with these rates and delays from each time on.
+    /// Creates the timing of a link with these rates and delays from each time on.
     fn of(conditions: &[(Instant, Rate, Duration)], jitter: Duration) -> Self {
         let (mut last, mut last_rate, mut sent) = (Instant::ZERO, 0, 0);
         let conditions = conditions.iter().map(|&(since, rate, delay)| {

@@ -71,12 +71,12 @@ impl<O: Observer, W: World> Simulator<O, W> {
         while self.run_events(now).is_some() {}
     }
 
-    /// When the next event is due.
+    /// Returns when the next event is due.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.plane.schedule.peek().map(|(at, _)| at)
     }
 
-    /// A packet for this host enters the network.
+    /// Sends a packet for this host into the network.
     pub(crate) fn enter(&mut self, now: Instant, to: HostId, ecn: Ecn, body: Body, bytes: Vec<u8>) {
         let plane = &mut self.plane;
         let size = bytes.len() as u32;
@@ -87,7 +87,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
         plane.depart(now);
     }
 
-    /// A packet arrives at this host's socket.
+    /// Delivers a packet to this host's socket.
     pub(crate) fn receive(&mut self, now: Instant, to: HostId, ecn: Ecn, body: Body) {
         let host = &mut self.hosts[to.index()];
         self.plane.receive_apart(now, to, ecn, host, body, None);
@@ -111,7 +111,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
 }
 
 impl<O: Observer, W: World> Plane<O, W> {
-    /// A frame at the end of its route leaves the engine.
+    /// Hands a frame at the end of its route to the world.
     pub(super) fn leave(&mut self, now: Instant, frame: Frame) {
         let left = self
             .world

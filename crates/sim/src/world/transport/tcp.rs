@@ -188,8 +188,8 @@ impl TcpPlan {
         }
     }
 
-    /// ns-2's SYN has no options, and its windows have no limit. Here a window of 64 KiB or more
-    /// needs the window scale option, which enlarges the SYN.
+    /// Returns whether the SYN has options. ns-2's has none, and its windows have no limit. Here a
+    /// window of 64 KiB or more needs the window scale option, which enlarges the SYN.
     fn has_syn_options(&self) -> bool {
         self.spec.profile == Profile::Rfc || self.receive_window().max() > u32::from(u16::MAX)
     }
@@ -207,7 +207,7 @@ impl TcpPlan {
         }
     }
 
-    /// The window that ns-2's TCP uses for more than the receiver's window, in segments.
+    /// Returns the receiver's window in segments, from which ns-2's TCP derives other limits too.
     fn ns2_window(&self) -> u32 {
         self.spec.receive_window.unwrap_or(NS2_WINDOW)
     }

@@ -113,7 +113,7 @@ impl AckVectorBuffer {
         self.kind = kind;
     }
 
-    /// The kind of vector being sent.
+    /// Returns the kind of vector being sent.
     pub(crate) const fn kind(&self) -> VectorKind {
         self.kind
     }
@@ -185,7 +185,8 @@ impl AckVectorBuffer {
         }
     }
 
-    /// The newest packet that arrived, at which the vector starts; `None` before the first arrival.
+    /// Returns the newest packet that arrived, at which the vector starts; `None` before the first
+    /// arrival.
     pub(crate) fn ack_number(&self) -> Option<SeqNo> {
         (!self.cells.is_empty()).then_some(self.newest)
     }
@@ -226,7 +227,7 @@ impl AckVectorBuffer {
         self.truncate(kept);
     }
 
-    /// The number of cells, each of which takes one byte on the wire.
+    /// Returns the number of cells, each of which takes one byte on the wire.
     pub(crate) fn len(&self) -> usize {
         self.cells.len()
     }
@@ -345,8 +346,9 @@ impl AckVectorBuffer {
         self.withheld.push_back(Withheld { own_seq, seq });
     }
 
-    /// The newest packet whose state, like that of all before it, the peer knows once `record` is
-    /// acknowledged. Of the packets that arrived late after it, the oldest is the first withheld.
+    /// Returns the newest packet whose state, like that of all before it, the peer knows once
+    /// `record` is acknowledged. Of the packets that arrived late after it, the oldest is the first
+    /// withheld.
     fn covered_by(&self, record: Record) -> SeqNo {
         let earlier = |late: &Withheld| late.own_seq.is_before(record.own_seq);
         let first = self.withheld.partition_point(earlier);

@@ -17,7 +17,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The oldest packet.
+    /// Returns the oldest packet.
     pub(crate) const fn oldest(self) -> SeqNo {
         self.newest.sub(self.len - 1)
     }
@@ -35,7 +35,7 @@ pub(crate) struct Vector<'a> {
 }
 
 impl<'a> Vector<'a> {
-    /// The runs, newest first.
+    /// Returns the runs, newest first.
     pub(crate) fn runs(self) -> impl Iterator<Item = Run> + use<'a> {
         self.cells.iter().scan(self.start, move |next, &byte| {
             let run = Run {

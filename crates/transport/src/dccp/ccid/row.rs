@@ -51,7 +51,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether its receiver's acknowledgements say which packets have arrived.
+    /// Returns whether its receiver's acknowledgements say which packets have arrived.
     pub(crate) const fn names_packets(&self) -> bool {
         self.features.ack_vector || matches!(self.vector, VectorKind::Load)
     }

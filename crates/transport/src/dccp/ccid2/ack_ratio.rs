@@ -187,8 +187,9 @@ impl AckRatio {
 }
 
 impl AckRatioBounds {
-    /// Section 6.1.2: the ratio is at most cwnd / 2, rounded up, though 2 is always acceptable, and
-    /// at least 2 once cwnd is 4 or more. With a minimum of 1 the exception for 2 does not apply.
+    /// Clamps the ratio as section 6.1.2 asks: to at most cwnd / 2, rounded up, though 2 is always
+    /// acceptable, and to at least 2 once cwnd is 4 or more. With a minimum of 1 the exception for
+    /// 2 does not apply.
     fn apply(self, ratio: u16, cwnd: f64) -> u16 {
         let low = if cwnd >= 4.0 {
             self.minimum.max(2)

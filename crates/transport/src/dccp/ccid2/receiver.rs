@@ -65,7 +65,8 @@ impl Receiver {
         }
     }
 
-    /// A mark counts as new once per round-trip time (RFC 4340 section 11.3).
+    /// Returns whether a mark that arrives at `now` counts as new, which one does per round-trip
+    /// time (RFC 4340 section 11.3).
     fn is_fresh_mark(&mut self, now: Instant) -> bool {
         let is_fresh = self.marks_answered_until.is_none_or(|until| now >= until);
         if is_fresh {

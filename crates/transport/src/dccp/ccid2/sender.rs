@@ -192,7 +192,7 @@ impl Sender {
         }
     }
 
-    /// Whether pipe has reached cwnd.
+    /// Returns whether pipe has reached cwnd.
     fn is_full(&self) -> bool {
         f64::from(self.board.pipe()) + 1.0 > self.control.cwnd()
     }
@@ -201,7 +201,7 @@ impl Sender {
         self.occasional.get_or_insert_default()
     }
 
-    /// The earliest time at which pacing permits the next packet; `None` for now.
+    /// Returns the earliest time at which pacing permits the next packet; `None` for now.
     fn earliest_departure(&self) -> Option<Instant> {
         self.occasional.as_ref()?.pacer.earliest_departure()
     }
@@ -266,7 +266,8 @@ impl Sender {
         }
     }
 
-    /// The pacing of a window whose control names none. It counts packets of any size, as cwnd does.
+    /// Returns the pacing of a window whose control names none. It counts packets of
+    /// any size, as cwnd does.
     #[inline(always)]
     fn pacing_of_window(&self, bytes: u32) -> Option<Pacing> {
         if !self.paces_window {
@@ -276,7 +277,8 @@ impl Sender {
         Some(Pacing::of_window(self.control.cwnd(), bytes, srtt))
     }
 
-    /// How long outstanding data may stay unacknowledged before the timeout (RFC 4341 section 5).
+    /// Returns how long outstanding data may stay unacknowledged before the timeout (RFC 4341
+    /// section 5).
     ///
     /// The peer delays the acknowledgement of fewer packets than the Ack Ratio. TCP's samples
     /// include that delay, so its RTO allows for it; our samples exclude it thanks to Elapsed Time,
@@ -298,8 +300,8 @@ impl Sender {
         self.rtt.srtt().unwrap_or(DEFAULT_RTT)
     }
 
-    /// Whether the peer has sent no data for long enough to count as quiescent (RFC 4341 section
-    /// 6.2.1).
+    /// Returns whether the peer has sent no data for long enough to count as quiescent (RFC 4341
+    /// section 6.2.1).
     fn peer_is_quiescent(&self, now: Instant) -> bool {
         let period = DEFAULT_RTT.max(self.rtt_or_default() * 2);
         self.peer_data_at.is_some_and(|last| now - last >= period)
@@ -317,7 +319,8 @@ impl HcSender for Sender {
         }
     }
 
-    /// The limit is cwnd, the pacing quantum, or the next acknowledgement of acknowledgements.
+    /// Returns what cwnd, the pacing quantum and the next acknowledgement of acknowledgements leave
+    /// room for.
     fn may_send_together(&self, now: Instant, bytes: u32) -> u64 {
         if self.peer_stopped_listening || self.ack_of_ack_due() {
             return 0;
@@ -365,7 +368,7 @@ impl HcSender for Sender {
         self.on_sent(now, &last);
     }
 
-    /// cwnd counts packets, so fewer of them make as many bytes.
+    /// Lowers cwnd so that it allows as many bytes as before: it counts packets.
     fn on_larger_packets(&mut self, before: u32, after: u32) {
         let ratio = f64::from(before) / f64::from(after.max(before));
         self.control.limit_cwnd(self.control.cwnd() * ratio);
@@ -398,7 +401,7 @@ impl HcSender for Sender {
         Some(self.ack_ratio.get())
     }
 
-    /// Five times cwnd (RFC 4340 section 7.5.2), but at least the feature's initial 100.
+    /// Returns five times cwnd (RFC 4340 section 7.5.2), but at least the feature's initial 100.
     fn sequence_window(&self) -> Option<u64> {
         Some((self.control.cwnd() as u64).saturating_mul(5).max(100))
     }

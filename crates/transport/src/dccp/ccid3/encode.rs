@@ -13,15 +13,15 @@ pub(super) const NO_LOSS: u32 = u32::MAX;
 const U24: u64 = (1 << 24) - 1;
 const U23: u64 = (1 << 23) - 1;
 
-/// Receive Rate: bytes per second. Only zero is encoded as zero, because that marks the first report
-/// (RFC 5348 section 4.3).
+/// Encodes Receive Rate, in bytes per second. Only zero is encoded as zero, because that marks the
+/// first report (RFC 5348 section 4.3).
 pub(super) fn receive_rate(report: &Report) -> DccpOption {
     let rate = report.receive_rate;
     let least = u32::from(rate > 0.0);
     DccpOption::ReceiveRate((rate.round() as u32).max(least))
 }
 
-/// Loss Event Rate: 1/p, rounded up.
+/// Encodes Loss Event Rate: 1/p, rounded up.
 pub(super) fn loss_event_rate(report: &Report) -> DccpOption {
     let p = report.loss_event_rate;
     DccpOption::LossEventRate(if p > 0.0 {
@@ -31,7 +31,7 @@ pub(super) fn loss_event_rate(report: &Report) -> DccpOption {
     })
 }
 
-/// Loss Intervals. The last `unsettled` sequence numbers do not belong to an interval yet.
+/// Encodes Loss Intervals. The last `unsettled` sequence numbers do not belong to an interval yet.
 pub(super) fn loss_intervals<'a>(
     intervals: impl Iterator<Item = &'a LossInterval>,
     unsettled: u64,
@@ -56,7 +56,7 @@ pub(super) fn loss_intervals<'a>(
     }
 }
 
-/// Dropped Packets for the same intervals.
+/// Encodes Dropped Packets for the same intervals.
 pub(super) fn dropped_packets<'a>(intervals: impl Iterator<Item = &'a LossInterval>) -> DccpOption {
     let count = |interval: &LossInterval| interval.losses.min(interval.loss_length).min(U23);
     DccpOption::DroppedPackets(intervals.map(|interval| count(interval) as u32).collect())

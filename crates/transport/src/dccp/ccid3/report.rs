@@ -122,7 +122,7 @@ struct Reported<'a> {
     intervals: Vec<&'a LossInterval>,
 }
 
-/// The intervals of all valid Loss Intervals options.
+/// Returns the intervals of all valid Loss Intervals options.
 fn reported(options: &OptionList) -> Option<Reported<'_>> {
     let mut found: Option<Reported<'_>> = None;
     for option in options {

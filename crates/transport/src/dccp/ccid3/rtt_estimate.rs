@@ -30,7 +30,7 @@ impl ReceiverRtt {
         }
     }
 
-    /// receiver_RTT.
+    /// Returns receiver_RTT.
     pub(super) const fn get(&self) -> Duration {
         self.rtt
     }

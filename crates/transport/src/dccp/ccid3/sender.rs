@@ -82,8 +82,8 @@ impl Sender {
         buffer_drops
     }
 
-    /// The limit on X_recv if the receiving host could not keep up (RFC 4342 section 5.2); `None`
-    /// if it could.
+    /// Returns the limit on X_recv if the receiving host could not keep up (RFC 4342 section 5.2);
+    /// `None` if it could.
     fn receiver_limit(&self, receive_rate: f64, drops: u32, is_slow: bool) -> Option<f64> {
         if drops == 0 && !is_slow {
             return None;
@@ -191,7 +191,7 @@ impl HcSender for Sender {
         self.tfrc.rtt()
     }
 
-    /// Five times the packets per round-trip time (RFC 4340 section 7.5.2).
+    /// Returns five times the packets per round-trip time (RFC 4340 section 7.5.2).
     fn sequence_window(&self) -> Option<u64> {
         Some(
             (self.tfrc.packets_per_rtt() as u64)

@@ -28,12 +28,12 @@ impl Connection {
         self.send_with(datagram.len(), || datagram)
     }
 
-    /// Like [`send`](Self::send), for a datagram of `size` bytes that is created only if it is
+    /// Queues a datagram of `size` bytes like [`send`](Self::send), but creates it only if it is
     /// accepted.
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// As for [`send`](Self::send).
     pub fn send_with(
         &mut self,
         size: usize,

@@ -32,8 +32,8 @@ impl Connection {
         self.build_any(now, kind, payload)
     }
 
-    /// Like [`build`](Self::build), for a Data packet. Most packets are Data packets, and few parts
-    /// concern them.
+    /// Builds a Data packet, as [`build`](Self::build) does. Most packets are Data packets, and few
+    /// parts of the connection concern them.
     pub(super) fn build_data(&mut self, now: Instant, payload: Payload) -> Transmit<Packet> {
         self.build_any(now, Kind::Data, payload)
     }
@@ -123,7 +123,7 @@ impl Connection {
         Transmit { ecn, packet }
     }
 
-    /// Whether a DataAck with `options` and `size` bytes of data fits the path.
+    /// Returns whether a DataAck with `options` and `size` bytes of data fits the path.
     fn fits_path(&self, options: &OptionList, size: usize) -> bool {
         let options: usize = options.iter().map(DccpOption::encoded_len).sum();
         let header = PacketType::DataAck.fixed_header_len(true);
@@ -131,8 +131,8 @@ impl Connection {
         length <= self.packet_limit()
     }
 
-    /// The bytes of Ack Vector cells that fit in `room` bytes of options, together with `options` and
-    /// with what the CCID will add.
+    /// Returns how many bytes of Ack Vector cells fit in `room` bytes of options, together with
+    /// `options` and with what the CCID will add.
     fn room_for_cells(&self, room: usize, options: &OptionList) -> usize {
         // A Data Checksum, and the type and length bytes of the Ack Vector's options.
         const OTHERS: usize = 6 + 3 * 2;
@@ -140,7 +140,7 @@ impl Connection {
         room.saturating_sub(used + OTHERS + self.receiver.ack_options_len())
     }
 
-    /// Whether the Ack Vector fits the header of a packet.
+    /// Returns whether the Ack Vector fits the header of a packet.
     fn has_room_for_vector(&self, options: &OptionList) -> bool {
         self.ack_vector.len() <= self.room_for_cells(OPTIONS_ROOM, options)
     }
@@ -258,8 +258,8 @@ impl Connection {
         };
     }
 
-    /// Section 8.1.5: "a roughly 200-millisecond timer, set every time a packet is transmitted in
-    /// PARTOPEN".
+    /// Restarts the timer of section 8.1.5: "a roughly 200-millisecond timer, set every time a
+    /// packet is transmitted in PARTOPEN".
     fn rearm_partopen(&mut self, now: Instant) {
         let interval = self
             .backoff
@@ -267,8 +267,8 @@ impl Connection {
         self.timers.set(Timer::Retransmit, now + interval);
     }
 
-    /// CsCov of a data packet: partial only if the peer accepts it (section 9.2.1) and the data is
-    /// at least that long.
+    /// Returns CsCov of a data packet: partial only if the peer accepts it (section 9.2.1) and the
+    /// data is at least that long.
     fn checksum_coverage(&self, size: usize) -> u8 {
         let wanted = self.config.checksum_coverage.min(15);
         let minimum = self.features.peer.minimum_checksum_coverage;
@@ -286,7 +286,7 @@ impl Connection {
             && self.features.peer.sequence_window <= SHORT_SEQNOS_WINDOW
     }
 
-    /// A Reset of this connection with the next sequence number.
+    /// Builds a Reset of this connection with the next sequence number.
     pub(super) fn build_reset(
         &mut self,
         now: Instant,
@@ -305,7 +305,7 @@ impl Connection {
         })
     }
 
-    /// A packet to the peer without options or data.
+    /// Returns a packet to the peer without options or data.
     #[inline(always)]
     pub(super) fn empty_packet(&self, kind: Kind, seq: SeqNo) -> Packet {
         Packet {

@@ -42,8 +42,8 @@ impl Connection {
         }
     }
 
-    /// Like [`accept_data`](Self::accept_data), for a Data packet without options whose checksum
-    /// covers the data.
+    /// Delivers or drops data like [`accept_data`](Self::accept_data), for a Data packet without
+    /// options whose checksum covers the data.
     #[inline(always)]
     pub(super) fn accept_plain_data(&mut self, seq: SeqNo, data: Payload) {
         match self.refusal(false, data.len()) {
@@ -52,8 +52,8 @@ impl Connection {
         }
     }
 
-    /// The reason to refuse data of `bytes`, if any: the application takes none now, or the data is
-    /// corrupted.
+    /// Returns the reason to refuse `bytes` of data, if any: the application takes none now, or the
+    /// data is corrupted.
     #[inline(always)]
     fn refusal(&self, is_corrupted: bool, bytes: usize) -> Option<DropCode> {
         if !self.ecn_is_settled() {
@@ -76,7 +76,7 @@ impl Connection {
             .push_back(Datagram { payload, corrupted });
     }
 
-    /// Whether the data fails its Data Checksum (section 9.3.1).
+    /// Returns whether the data fails its Data Checksum (section 9.3.1).
     pub(super) fn is_corrupted(&self, packet: &Packet) -> bool {
         self.checks_data()
             && packet.options.iter().any(|option| {
@@ -85,14 +85,14 @@ impl Connection {
             })
     }
 
-    /// Whether the packet satisfies Minimum Checksum Coverage (section 9.2.1).
+    /// Returns whether the packet satisfies Minimum Checksum Coverage (section 9.2.1).
     const fn accepts_coverage(&self, cscov: u8) -> bool {
         let minimum = self.features.here.minimum_checksum_coverage;
         cscov == 0 || (minimum > 0 && cscov >= minimum)
     }
 
-    /// Whether the peer knows our ECN capability. An ECN-incapable endpoint accepts no data before
-    /// that (section 12.1).
+    /// Returns whether the peer knows our ECN capability. An ECN-incapable endpoint accepts no data
+    /// before that (section 12.1).
     fn ecn_is_settled(&self) -> bool {
         !self.config.ecn_incapable || self.features.here.ecn_incapable
     }

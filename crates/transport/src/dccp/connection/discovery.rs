@@ -99,12 +99,12 @@ impl PathDiscovery {
         }
     }
 
-    /// When [`expire`](Self::expire) must next be called; [`Instant::MAX`] for never.
+    /// Returns when [`expire`](Self::expire) must next be called, or [`Instant::MAX`] for never.
     pub(super) fn deadline(&self, rtt: Duration) -> Instant {
         self.search.deadline().min(self.suspicious_at(rtt))
     }
 
-    /// When to suspect a black hole.
+    /// Returns when to suspect a black hole.
     fn suspicious_at(&self, rtt: Duration) -> Instant {
         match &self.watch {
             Some(watch) if !self.search.is_doubting() => {
@@ -215,20 +215,20 @@ impl Connection {
         }
     }
 
-    /// Like [`watch_sizes`](Self::watch_sizes), for a train of packets with `data` bytes of data
-    /// each.
+    /// Watches a train of packets with `data` bytes of data each, like
+    /// [`watch_sizes`](Self::watch_sizes).
     #[inline]
     pub(super) fn watch_train(&mut self, now: Instant, first: SeqNo, count: u64, data: usize) {
         self.watch_sizes(now, first, count, DataHeader::LEN + data);
     }
 
-    /// The size of the probe to send now, if any.
+    /// Returns the size of the probe to send now, if any.
     #[inline]
     pub(super) fn probe_due(&self) -> Option<u16> {
         self.discovery.as_ref()?.search.due()
     }
 
-    /// A Sync of `size` bytes as an IP packet.
+    /// Builds a probe: a Sync of `size` bytes as an IP packet.
     pub(super) fn probe(&mut self, now: Instant, size: u16) -> Transmit<Packet> {
         let ack = self.ack_number();
         let mut sent = self.build(now, Kind::Sync { ack }, Payload::EMPTY);

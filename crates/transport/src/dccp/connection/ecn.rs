@@ -75,9 +75,9 @@ impl Connection {
             && !self.features.peer.ecn_incapable
     }
 
-    /// The ECN bits of a packet: what the control asks for, a nonce on data if configured, or the
-    /// CCID's own code if its routers write codes. Packets without data that pass those routers must not appear to carry a
-    /// code.
+    /// Chooses the ECN bits of a packet: what the control asks for, a nonce on data if configured,
+    /// or the CCID's own code if its routers write codes. Packets without data that pass those
+    /// routers must not appear to carry a code.
     pub(super) fn ecn(&mut self, is_data: bool) -> Ecn {
         let ours = self.sender.row().data_ecn;
         let has_theirs = self.ack_vector.kind() == VectorKind::Load;

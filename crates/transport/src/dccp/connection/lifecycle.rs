@@ -24,7 +24,7 @@ const LISTEN_INTERVAL: Duration = Duration::from_millis(200);
 const ROUND_TRIP_LIMIT: u64 = 3;
 
 /// How long `close` waits for acknowledgements after the last data has left: this many round-trip
-/// times, which is a few retransmission timeouts, but at least [`SETTLE_MIN`], since a peer may
+/// times, which is a few retransmission timeouts, but at least [`SETTLE_MIN`], because a peer may
 /// delay its acknowledgement (RFC 4341 section 6.1) or, like Linux with CCID 2, never acknowledge a
 /// single packet.
 const SETTLE_ROUND_TRIPS: u64 = 6;
@@ -52,7 +52,7 @@ impl Handshake {
         self.greatest = seq;
     }
 
-    /// Whether a Request or Response has left.
+    /// Returns whether a Request or Response has left.
     pub(super) const fn has_begun(&self) -> bool {
         self.last.is_some()
     }
@@ -66,9 +66,9 @@ impl Handshake {
         }
     }
 
-    /// Whether a client that acknowledges `ack` at `now` has received only Responses and will
-    /// receive no further ones. That is so if it acknowledges the last of several Responses, or an
-    /// earlier one after a round trip has passed since the last.
+    /// Returns whether a client that acknowledges `ack` at `now` has received only Responses and
+    /// will receive no further ones: it acknowledges the last of several Responses, or an earlier
+    /// one after a round trip has passed since the last.
     pub(super) fn has_ended_with(&self, ack: SeqNo, now: Instant) -> bool {
         self.last.is_some_and(|(_, at)| {
             let is_overdue = now - at >= (at - self.began) * ROUND_TRIP_LIMIT;
@@ -237,7 +237,8 @@ impl Connection {
         }
     }
 
-    /// Whether the peer has acknowledged the last data packet, and no earlier one is outstanding.
+    /// Returns whether the peer has acknowledged the last data packet, and no earlier one is
+    /// outstanding.
     fn has_settled(&self) -> bool {
         let congestion = self.sender.congestion();
         let is_outstanding = congestion.window().is_some_and(|window| window.pipe > 0);

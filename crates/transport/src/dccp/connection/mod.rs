@@ -144,7 +144,8 @@ pub struct Connection {
     settling: bool,
     /// Whether it ended because it carried no data for [`Config::idle_timeout`].
     ended_idle: bool,
-    /// The most bytes of data in both queues together, by the driver's memory; at most 4 GiB.
+    /// The most bytes of data in both queues together, as the driver's memory allows; at most 4
+    /// GiB.
     most_queued: u32,
     /// Whether a datagram was refused because the queue was full.
     was_full: bool,
@@ -237,7 +238,7 @@ impl Connection {
         server
     }
 
-    /// Like [`server`](Self::server), with the initial sequence number `iss`.
+    /// Creates a server like [`server`](Self::server), with the initial sequence number `iss`.
     pub(in crate::dccp) fn respond(
         config: Arc<Config>,
         iss: SeqNo,
@@ -325,18 +326,18 @@ impl Connection {
         codes.first().copied().unwrap_or_default()
     }
 
-    /// The round-trip time estimate.
+    /// Returns the round-trip time estimate.
     fn rtt(&self) -> Duration {
         let known = self.sender.srtt().or(self.handshake.rtt);
         known.unwrap_or(DEFAULT_RTT)
     }
 
-    /// The round-trip time estimate used for timers.
+    /// Returns the round-trip time estimate used for timers.
     fn timer_rtt(&self) -> Duration {
         self.rtt().max(MIN_RTT)
     }
 
-    /// What the send queue may hold.
+    /// Returns what the send queue may hold.
     #[inline(always)]
     fn send_limit(&self) -> Limit {
         let bytes = (self.most_queued as usize).saturating_sub(self.receive_queue.bytes());
@@ -346,7 +347,7 @@ impl Connection {
         }
     }
 
-    /// What the receive queue may hold.
+    /// Returns what the receive queue may hold.
     #[inline(always)]
     fn receive_limit(&self) -> Limit {
         let bytes = (self.most_queued as usize).saturating_sub(self.send_queue.bytes());
@@ -356,7 +357,7 @@ impl Connection {
         }
     }
 
-    /// The current widths of the validity windows.
+    /// Returns the current widths of the validity windows.
     const fn windows(&self) -> Windows {
         Windows {
             sequence: self.features.peer.sequence_window,
@@ -364,13 +365,13 @@ impl Connection {
         }
     }
 
-    /// The acknowledgement number of an ordinary packet: the greatest sequence number received on
-    /// an acknowledgeable packet (RFC 4340 section 7.4).
+    /// Returns the acknowledgement number of an ordinary packet: the greatest sequence number
+    /// received on an acknowledgeable packet (RFC 4340 section 7.4).
     fn ack_number(&self) -> SeqNo {
         self.ack_vector.ack_number().unwrap_or(self.seq.gsr)
     }
 
-    /// Whether data, acknowledgements and feature negotiation may be sent.
+    /// Returns whether data, acknowledgements and feature negotiation may be sent.
     const fn is_established(&self) -> bool {
         matches!(self.state, State::PartOpen | State::Open)
     }

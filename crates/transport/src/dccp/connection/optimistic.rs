@@ -65,7 +65,8 @@ impl SkippedNumbers {
         self.distance_max = (self.distance_max * 2).min(DISTANCE_MAX);
     }
 
-    /// How many packets may leave, the next of them with number `seq`, before a number is skipped.
+    /// Returns how many packets may leave, the next of them with number `seq`, before a number is
+    /// skipped.
     #[inline(always)]
     fn packets_before(&self, seq: SeqNo) -> u64 {
         self.next
@@ -83,7 +84,7 @@ impl Connection {
         });
     }
 
-    /// How many data packets may leave before a number is skipped.
+    /// Returns how many data packets may leave before a number is skipped.
     #[inline(always)]
     pub(super) fn packets_before_skip(&self) -> u64 {
         self.skipped.as_ref().map_or(u64::MAX, |skipped| {

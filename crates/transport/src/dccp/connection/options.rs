@@ -137,7 +137,7 @@ impl Connection {
         ControlFlow::Continue(ndp_count)
     }
 
-    /// Whether received Data Checksums are checked (section 9.3.1).
+    /// Returns whether received Data Checksums are checked (section 9.3.1).
     pub(super) fn checks_data(&self) -> bool {
         self.config.check_data_checksum || self.features.here.check_data_checksum
     }

@@ -192,13 +192,13 @@ impl Connection {
         self.events.push_back(Event::PathMtu { mps, discarded });
     }
 
-    /// The size of the largest DCCP packet that fits the path, in bytes.
+    /// Returns the size of the largest DCCP packet that fits the path, in bytes.
     pub(super) fn packet_limit(&self) -> usize {
         self.path_mtu.saturating_sub(self.lower_headers).into()
     }
 }
 
-/// The Maximum Packet Size for a given path.
+/// Returns the Maximum Packet Size for a given path.
 pub(super) fn mps(config: &Config, path_mtu: u16, lower_headers: u16) -> u32 {
     let headers = DATA_ACK_HEADER + OPTIONS_ROOM;
     let room = u32::from(path_mtu.saturating_sub(lower_headers));

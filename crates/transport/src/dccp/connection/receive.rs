@@ -72,8 +72,8 @@ impl Connection {
         }
     }
 
-    /// "Step 1: Check header basics." Lengths and the checksum were checked when the packet was
-    /// parsed.
+    /// Performs "Step 1: Check header basics." Lengths and the checksum were checked when the
+    /// packet was parsed.
     fn step_1_check_header_basics(&mut self, packet: &Packet) -> Step {
         let kind = packet.kind.packet_type();
         let may_be_short = matches!(
@@ -86,7 +86,7 @@ impl Connection {
         CONTINUE
     }
 
-    /// "Step 2: Check ports and process TIMEWAIT state."
+    /// Performs "Step 2: Check ports and process TIMEWAIT state."
     fn step_2_check_ports_and_timewait(&mut self, now: Instant, packet: &Packet) -> Step {
         let is_ours = packet.destination_port == self.local_port
             && (self.state == State::Listen || packet.source_port == self.remote_port);
@@ -111,7 +111,7 @@ impl Connection {
         self.ignore()
     }
 
-    /// "Step 3: Process LISTEN state", and steps 2a and 2b of RFC 5596 section 2.2.2.
+    /// Performs "Step 3: Process LISTEN state", and steps 2a and 2b of RFC 5596 section 2.2.2.
     fn step_3_process_listen(&mut self, now: Instant, ecn: Ecn, packet: &Packet) -> Step {
         if !self.state.is_passive() {
             return CONTINUE;
@@ -136,7 +136,7 @@ impl Connection {
         CONTINUE
     }
 
-    /// "Step 4: Prepare sequence numbers in REQUEST."
+    /// Performs "Step 4: Prepare sequence numbers in REQUEST."
     fn step_4_prepare_request_numbers(&mut self, now: Instant, packet: &Packet) -> Step {
         if self.state != State::Request {
             return CONTINUE;
@@ -153,7 +153,7 @@ impl Connection {
         self.ignore()
     }
 
-    /// "Step 5: Prepare sequence numbers for Sync."
+    /// Performs "Step 5: Prepare sequence numbers for Sync."
     fn step_5_prepare_sync_numbers(&mut self, now: Instant, packet: &Packet) -> Step {
         let (Kind::Sync { ack } | Kind::SyncAck { ack }) = packet.kind else {
             return CONTINUE;
@@ -171,7 +171,7 @@ impl Connection {
         CONTINUE
     }
 
-    /// "Step 6: Check sequence numbers."
+    /// Performs "Step 6: Check sequence numbers."
     fn step_6_check_sequence_numbers(&mut self, now: Instant, packet: &mut Packet) -> Step {
         if !packet.extended {
             if !self.features.peer.allow_short_seqnos {
@@ -208,7 +208,7 @@ impl Connection {
         CONTINUE
     }
 
-    /// "Step 7: Check for unexpected packet types."
+    /// Performs "Step 7: Check for unexpected packet types."
     fn step_7_check_unexpected_types(&mut self, now: Instant, packet: &Packet) -> Step {
         let after_handshake =
             self.state >= State::Open && self.seq.osr.is_some_and(|osr| !packet.seq.is_before(osr));
@@ -226,7 +226,7 @@ impl Connection {
         CONTINUE
     }
 
-    /// "Step 8: Process options and mark acknowledgeable."
+    /// Performs "Step 8: Process options and mark acknowledgeable."
     fn step_8_process_options(
         &mut self,
         now: Instant,
@@ -291,7 +291,7 @@ impl Connection {
         self.declare_wishes(now);
     }
 
-    /// "Step 9: Process Reset."
+    /// Performs "Step 9: Process Reset."
     fn step_9_process_reset(&mut self, now: Instant, packet: &Packet) -> Step {
         let Kind::Reset { code, .. } = packet.kind else {
             return CONTINUE;
@@ -305,7 +305,7 @@ impl Connection {
         DROP
     }
 
-    /// "Step 10: Process REQUEST state (second part)."
+    /// Performs "Step 10: Process REQUEST state (second part)."
     fn step_10_finish_request(&mut self, now: Instant, packet: &Packet) {
         if self.state == State::Request
             && let Kind::Response { ack, .. } = packet.kind
@@ -315,7 +315,7 @@ impl Connection {
         }
     }
 
-    /// "Step 11: Process RESPOND state."
+    /// Performs "Step 11: Process RESPOND state."
     fn step_11_process_respond(&mut self, now: Instant, packet: &Packet) {
         if self.state != State::Respond {
             return;
@@ -335,7 +335,7 @@ impl Connection {
         self.events.push_back(Event::Connected);
     }
 
-    /// "Step 12: Process PARTOPEN state."
+    /// Performs "Step 12: Process PARTOPEN state."
     fn step_12_process_partopen(&mut self, now: Instant, packet: &Packet) {
         let kind = packet.kind.packet_type();
         if self.state == State::PartOpen {
@@ -357,14 +357,14 @@ impl Connection {
         }
     }
 
-    /// "Step 13: Process CloseReq."
+    /// Performs "Step 13: Process CloseReq."
     fn step_13_process_closereq(&mut self, now: Instant, packet: &Packet) {
         if packet.kind.packet_type() == PacketType::CloseReq && self.state < State::CloseReq {
             self.enter_closing(now);
         }
     }
 
-    /// "Step 14: Process Close."
+    /// Performs "Step 14: Process Close."
     fn step_14_process_close(&mut self, now: Instant, packet: &Packet) -> Step {
         if packet.kind.packet_type() == PacketType::Close {
             self.reset(now, ResetCode::CLOSED, [0; 3]);
@@ -373,7 +373,7 @@ impl Connection {
         CONTINUE
     }
 
-    /// "Step 15: Process Sync."
+    /// Performs "Step 15: Process Sync."
     fn step_15_process_sync(&mut self, now: Instant, packet: &Packet) {
         match packet.kind {
             Kind::Sync { .. } => {
@@ -385,7 +385,7 @@ impl Connection {
         }
     }
 
-    /// "Step 16: Process data."
+    /// Performs "Step 16: Process data."
     fn step_16_process_data(&mut self, packet: &mut Packet, arrival: Arrival) {
         // Duplicates, and packets too old to be recognised as such, deliver no data.
         if arrival.is_new {
@@ -442,8 +442,8 @@ impl Connection {
     }
 }
 
-/// Bytes of application data; `None` if there is no datagram. An empty data area is an empty
-/// datagram on Data and DataAck, but none on Request and Response (section 5.4).
+/// Returns the number of bytes of application data; `None` if there is no datagram. An empty data
+/// area is an empty datagram on Data and DataAck, but none on Request and Response (section 5.4).
 pub(super) fn carried_data(packet: &Packet) -> Option<u32> {
     let length = u32::try_from(packet.payload.len()).unwrap_or(u32::MAX);
     match packet.kind {

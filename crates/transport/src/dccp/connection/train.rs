@@ -46,9 +46,9 @@ impl Connection {
         malformed
     }
 
-    /// Header prediction, as in TCP: whether the packet is plain in-order data. Such a packet is
-    /// new, passes all checks of steps 1 to 7 of RFC 4340 section 8.5, and has no options for step
-    /// 8.
+    /// Returns whether the packet is plain in-order data (header prediction, as in TCP). Such a
+    /// packet is new, passes all checks of steps 1 to 7 of RFC 4340 section 8.5, and has no options
+    /// for step 8.
     #[inline(always)]
     fn is_predicted(&self, header: &DataHeader) -> bool {
         header.seq == self.seq.gsr.next()
@@ -84,7 +84,7 @@ impl Connection {
         }
     }
 
-    /// Step 8 of section 8.5 for a whole train.
+    /// Performs step 8 of section 8.5 for a whole train.
     fn take_in(&mut self, now: Instant, train: Option<ReceivedTrain>) {
         let Some(train) = train else { return };
         #[cfg(test)]
@@ -251,7 +251,7 @@ struct Leader {
 }
 
 impl Leader {
-    /// The leader described by a plain Data packet; `None` for any other packet.
+    /// Returns the leader described by a plain Data packet; `None` for any other packet.
     fn of(Transmit { ecn, packet }: &Transmit<Packet>) -> Option<Self> {
         DataHeader::of(packet).map(|header| Self {
             header,

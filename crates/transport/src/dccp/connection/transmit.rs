@@ -110,7 +110,8 @@ impl Connection {
         })
     }
 
-    /// A Listen is outside the sequence number space: its number is zero (RFC 5596 section 2.2.1).
+    /// Builds a Listen. It is outside the sequence number space: its number is zero (RFC 5596
+    /// section 2.2.1).
     fn listen_packet(&mut self, now: Instant) -> Transmit<Packet> {
         self.listen_sent(now);
         self.counters.packets_sent += 1;
@@ -136,7 +137,7 @@ impl Connection {
         )
     }
 
-    /// A Request or Response. Each carries all unanswered Changes.
+    /// Builds a Request or Response. Each carries all unanswered Changes.
     fn handshake_packet(&mut self, now: Instant, kind: Kind) -> Transmit<Packet> {
         self.features.retransmit();
         let sent = self.without_data(now, kind);
@@ -148,7 +149,7 @@ impl Connection {
         self.build(now, kind, Payload::EMPTY)
     }
 
-    /// The CloseReq or Close (section 8.3). It is repeated after two round-trip times, with
+    /// Builds the CloseReq or Close (section 8.3). It is repeated after two round-trip times, with
     /// back-off.
     fn ending(&mut self, now: Instant) -> Transmit<Packet> {
         let interval = self
@@ -163,7 +164,7 @@ impl Connection {
         self.without_data(now, kind)
     }
 
-    /// Whether to send data, an acknowledgement, or both in one packet.
+    /// Chooses between data, an acknowledgement, and both in one packet.
     fn next_in_turn(&mut self, now: Instant) -> Option<Turn> {
         let data = self.data_in_turn(now);
         data.or_else(|| {
@@ -172,7 +173,7 @@ impl Connection {
         })
     }
 
-    /// The next packet if a datagram is queued and may leave.
+    /// Chooses the next packet if a datagram is queued and may leave.
     fn data_in_turn(&mut self, now: Instant) -> Option<Turn> {
         let waiting = self.send_queue.front()?;
         if self.state == State::PartOpen && self.waits_for_open {
@@ -244,7 +245,7 @@ impl Connection {
         size + options <= (self.mps() + path::OPTIONS_ROOM) as usize
     }
 
-    /// Whether an acknowledgement should leave at once.
+    /// Returns whether an acknowledgement should leave at once.
     fn ack_is_due(&self) -> bool {
         self.outbox.ack || self.receiver.ack_due()
     }

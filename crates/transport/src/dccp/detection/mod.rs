@@ -5,7 +5,7 @@
 //!   losses.
 //! - `spurious` tells whether packets inferred lost have arrived after all.
 //!
-//! What a loss means for cwnd, the timeout and the Ack Ratio is the CCID's.
+//! The CCID decides what a loss means for cwnd, the timeout and the Ack Ratio.
 
 mod scoreboard;
 mod spurious;

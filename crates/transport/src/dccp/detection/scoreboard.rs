@@ -65,7 +65,7 @@ impl Fate {
         Self(rest | (code.bits() + 1) << Self::ACKED)
     }
 
-    /// Whether this is unacknowledged data.
+    /// Returns whether this is unacknowledged data.
     const fn is_missing(self) -> bool {
         self.0 & (Self::DATA | 0b111 << Self::ACKED) == Self::DATA
     }
@@ -181,22 +181,22 @@ impl Scoreboard {
         }
     }
 
-    /// The kind of vector the peer sends.
+    /// Returns the kind of vector the peer sends.
     pub(crate) const fn kind(&self) -> VectorKind {
         self.kind
     }
 
-    /// The oldest packet whose state can still change.
+    /// Returns the oldest packet whose state can still change.
     pub(crate) const fn first(&self) -> SeqNo {
         self.first
     }
 
-    /// Data packets outstanding.
+    /// Returns the number of data packets outstanding.
     pub(crate) const fn pipe(&self) -> u32 {
         self.pipe
     }
 
-    /// The next sequence number to be sent.
+    /// Returns the next sequence number to be sent.
     pub(crate) fn next(&self) -> SeqNo {
         self.first.add(self.fates.len() as u64)
     }
@@ -255,7 +255,7 @@ impl Scoreboard {
         self.sent_at.push_back(at);
     }
 
-    /// Parity of the nonces of all packets.
+    /// Returns the parity of the nonces of all packets.
     fn parity_so_far(&self) -> bool {
         self.fates
             .back()
@@ -343,7 +343,7 @@ impl Scoreboard {
         }
     }
 
-    /// The longest run at the end of `range` with identical state.
+    /// Returns the longest run at the end of `range` with identical state.
     fn alike_at_end(&self, range: Range<usize>) -> Range<usize> {
         let fate = self.fates[range.end - 1];
         let mut newest_first = self.fates.range(range.clone()).rev();
@@ -429,13 +429,13 @@ impl Scoreboard {
         }
     }
 
-    /// The number of packets in the rings before `seq`.
+    /// Returns the number of packets in the rings before `seq`.
     fn count_before(&self, seq: SeqNo) -> usize {
         let count = seq.distance_from(self.first).max(0);
         (count as usize).min(self.fates.len())
     }
 
-    /// The number of packets in the rings up to and including `seq`.
+    /// Returns the number of packets in the rings up to and including `seq`.
     fn count_up_to(&self, seq: SeqNo) -> usize {
         let count = seq.distance_from(self.first).saturating_add(1).max(0);
         (count as usize).min(self.fates.len())
@@ -455,7 +455,7 @@ impl Scoreboard {
         is_news
     }
 
-    /// Parity of the nonces of a run, if all its packets are remembered.
+    /// Returns the parity of the nonces of a run, if all its packets are remembered.
     fn parity(&self, run: Run) -> Option<bool> {
         let parity = |seq| Some(self.fates.get(self.index(seq)?)?.parity());
         let last = parity(run.newest)?;

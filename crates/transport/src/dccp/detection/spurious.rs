@@ -35,7 +35,7 @@ impl LostPackets {
 }
 
 /// Packets inferred lost at the last congestion event that have not arrived since. There are none
-/// if the event involved marks or a timeout, since then it cannot be undone.
+/// if the event involved marks or a timeout, because it cannot be undone then.
 #[derive(Clone, Debug)]
 pub(crate) struct Suspects {
     lost: LostPackets,

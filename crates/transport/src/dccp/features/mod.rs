@@ -126,7 +126,7 @@ impl Features {
         }
     }
 
-    /// Whether the feature has a meaning under the CCIDs in force.
+    /// Returns whether the feature has a meaning under the CCIDs in force.
     fn is_in_force(&self, config: &Config, feature: Feature, location: Location) -> bool {
         feature.ccid_location(location).is_none_or(|ccid| {
             let ccid = Ccid(self.values(ccid).ccid);
@@ -180,24 +180,24 @@ impl Features {
         });
     }
 
-    /// Whether `feature` is STABLE and no Change for it is about to be sent.
+    /// Returns whether `feature` is STABLE and no Change for it is about to be sent.
     pub(crate) fn is_stable(&self, feature: Feature, location: Location) -> bool {
         self.find(feature, location).is_none()
     }
 
-    /// Whether an option waits for a packet.
+    /// Returns whether an option waits for a packet.
     pub(crate) fn is_due(&self) -> bool {
         self.confirms.len() > self.repeated.into()
             || self.negotiations.iter().any(|negotiation| negotiation.due)
     }
 
-    /// Whether a Change is unanswered.
+    /// Returns whether a Change is unanswered.
     pub(crate) const fn is_unanswered(&self) -> bool {
         !self.negotiations.is_empty()
     }
 
-    /// Whether a Change is unanswered although the peer has acknowledged `gar`, a packet no older
-    /// than the last one with negotiation options.
+    /// Returns whether a Change is unanswered although the peer has acknowledged `gar`, a packet no
+    /// older than the last one with negotiation options.
     pub(crate) fn is_lost(&self, gar: SeqNo) -> bool {
         self.is_unanswered() && !gar.is_before(self.fgss)
     }
@@ -218,7 +218,7 @@ impl Features {
         }
     }
 
-    /// Whether Confirms already sent are repeated on the next packet.
+    /// Returns whether Confirms already sent are repeated on the next packet.
     pub(crate) const fn is_repeating(&self) -> bool {
         self.repeated > 0
     }
@@ -299,7 +299,7 @@ impl Features {
         self.fgss = keep_behind(self.fgss, gss);
     }
 
-    /// The values at `location`.
+    /// Returns the values at `location`.
     pub(crate) const fn values(&self, location: Location) -> &Values {
         match location {
             Location::Here => &self.here,

@@ -6,8 +6,8 @@ use super::table::{Feature, Location};
 use crate::dccp::Config;
 use crate::dccp::ccid::{Ccid, Row};
 
-/// The values of a server-priority feature that this endpoint accepts, most preferred first, if
-/// `ccid` is in force for the data it sends.
+/// Returns the values of a server-priority feature that this endpoint accepts, most preferred
+/// first, if `ccid` is in force for the data it sends.
 pub(crate) fn preferences(
     config: &Config,
     feature: Feature,
@@ -59,7 +59,7 @@ pub(crate) fn preferences(
     list.iter().copied().collect()
 }
 
-/// Whether the peer's data may use a CCID that counts lost data packets by sequence number.
+/// Returns whether the peer's data may use a CCID that counts lost data packets by sequence number.
 fn counts_lost_data(config: &Config) -> bool {
     let mut rows = config
         .receiver_ccids
@@ -68,7 +68,7 @@ fn counts_lost_data(config: &Config) -> bool {
     rows.any(|row| row.features.ndp_count)
 }
 
-/// The list without duplicates, so that it fits an option.
+/// Returns the list without duplicates, so that it fits an option.
 fn ccids(list: &[Ccid]) -> OptionBytes {
     let mut numbers = OptionBytes::new();
     for number in list.iter().map(|ccid| ccid.0) {
@@ -79,7 +79,7 @@ fn ccids(list: &[Ccid]) -> OptionBytes {
     numbers
 }
 
-/// The values of `ours` in the order of `theirs`; those that are only in `ours` come last.
+/// Returns the values of `ours` in the order of `theirs`; those that are only in `ours` come last.
 pub(crate) fn in_order_of(theirs: &[u8], ours: &[u8]) -> OptionBytes {
     let shared = theirs.iter().filter(|value| ours.contains(value));
     let others = ours.iter().filter(|value| !theirs.contains(value));
@@ -92,8 +92,8 @@ pub(crate) fn in_order_of(theirs: &[u8], ours: &[u8]) -> OptionBytes {
     ordered
 }
 
-/// Values of Minimum Checksum Coverage. For this endpoint: none smaller than the configured
-/// coverage. For the peer: values that accept the coverage we send come first.
+/// Returns the values of Minimum Checksum Coverage. For this endpoint: none smaller than the
+/// configured coverage. For the peer: values that accept the coverage we send come first.
 fn coverages(config: &Config, location: Location) -> OptionBytes {
     match location {
         Location::Here => match config.minimum_checksum_coverage {
@@ -107,7 +107,7 @@ fn coverages(config: &Config, location: Location) -> OptionBytes {
     }
 }
 
-/// The Changes that open a connection: feature, location, value, and whether the Change is
+/// Returns the Changes that open a connection: feature, location, value, and whether the Change is
 /// Mandatory.
 pub(crate) fn opening_changes(
     wishes: &Config,
@@ -162,9 +162,9 @@ pub(crate) fn opening_changes(
     negotiated.chain(declared)
 }
 
-/// The Changes to send once the CCID of the data sent from `location` is settled; earlier ones
-/// might be taken for another CCID's (section 10.3). Each comes with the feature's location and
-/// whether the peer must agree.
+/// Returns the Changes to send once the CCID of the data sent from `location` is settled; earlier
+/// ones might be taken for another CCID's (section 10.3). Each comes with the feature's location
+/// and whether the peer must agree.
 pub(crate) fn changes_for_ccid(
     row: &Row,
     location: Location,

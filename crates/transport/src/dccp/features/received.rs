@@ -29,7 +29,7 @@ struct Received<'a> {
 }
 
 impl Received<'_> {
-    /// The feature's location: what is local to the peer is remote here.
+    /// Returns the feature's location: what is local to the peer is remote here.
     const fn location(&self) -> Location {
         match self.side {
             FeatureSide::Local => Location::Peer,
@@ -37,7 +37,7 @@ impl Received<'_> {
         }
     }
 
-    /// The side of the Confirm that answers a Change.
+    /// Returns the side of the Confirm that answers a Change.
     const fn confirm_side(&self) -> FeatureSide {
         match self.side {
             FeatureSide::Local => FeatureSide::Remote,
@@ -65,7 +65,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The Reset Code to use.
+    /// Returns the Reset Code to use.
     pub(crate) const fn reset_code(self) -> ResetCode {
         match self {
             Self::OptionError => ResetCode::OPTION_ERROR,
@@ -112,7 +112,7 @@ impl Features {
         }
     }
 
-    /// Section 6.6.2, "first" to "third".
+    /// Processes a Change as section 6.6.2 says, "first" to "third".
     fn on_change(
         &mut self,
         config: &Config,
@@ -189,7 +189,7 @@ impl Features {
         Ok(self.assign(feature, location, value))
     }
 
-    /// Section 6.6.2, "fourth".
+    /// Processes a Confirm as section 6.6.2 says, "fourth".
     fn on_confirm(
         &mut self,
         config: &Config,
@@ -283,7 +283,7 @@ impl Features {
         });
     }
 
-    /// The place of the answer to an earlier Change of the same feature among [`Features::confirms`].
+    /// Finds the answer to an earlier Change of the same feature among [`Features::confirms`].
     fn waiting_answer(&self, change: &Received<'_>) -> Option<usize> {
         let answer_side = change.confirm_side();
         self.confirms.iter().position(|waiting| {

@@ -29,7 +29,7 @@ pub(crate) enum Location {
 }
 
 impl Location {
-    /// The other endpoint.
+    /// Returns the other endpoint.
     pub(crate) const fn other(self) -> Self {
         match self {
             Self::Here => Self::Peer,
@@ -238,7 +238,7 @@ impl Feature {
     }
 }
 
-/// Server-priority reconciliation (section 6.3.1); `None` if the lists share no entry.
+/// Performs server-priority reconciliation (section 6.3.1); `None` if the lists share no entry.
 pub(crate) fn reconcile(server: &[u8], client: &[u8]) -> Option<u8> {
     server.iter().copied().find(|value| client.contains(value))
 }

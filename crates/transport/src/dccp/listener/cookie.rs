@@ -205,8 +205,8 @@ impl Key {
     }
 }
 
-/// What a server in RESPOND state remembers of a Request: its numbers, its feature negotiation, and
-/// whether it carried data (represented by one byte).
+/// Returns what a server in RESPOND state remembers of a Request: its numbers, its feature
+/// negotiation, and whether it carried data (represented by one byte).
 fn essence(request: &Packet) -> Packet {
     let mut options = OptionList::new();
     let mut mandatory = false;

@@ -203,7 +203,7 @@ impl Listener {
         self.half_open.len()
     }
 
-    /// Counters.
+    /// Returns the counters.
     pub const fn stats(&self) -> ListenerStats {
         self.stats
     }
@@ -439,8 +439,8 @@ impl Listener {
     }
 }
 
-/// The most Responses that may have left after the one to `request`, when `packet` returns its
-/// cookie: one for each client sequence number in between, since each may be a retransmitted
+/// Returns the most Responses that may have left after the one to `request`, when `packet` returns
+/// its cookie: one for each client sequence number in between, because each may be a retransmitted
 /// Request. They use the numbers that follow (see [`Secret`]'s `initial_number`); a later packet
 /// with one of those numbers would look like a duplicate to the client.
 fn responses_after(request: &Packet, packet: &Packet) -> u64 {

@@ -22,7 +22,7 @@ impl Secret {
         keyed_hash(&self.0, purpose, parts).into()
     }
 
-    /// The initial sequence number of a server that answers a Request numbered `request`.
+    /// Returns the initial sequence number of a server that answers a Request numbered `request`.
     ///
     /// As in RFC 6528, it is a secret function of addresses and ports plus an increasing number,
     /// here the Request's own. Each retransmitted Request therefore gets the next number (RFC 4340
@@ -42,8 +42,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// BLAKE3 as a keyed hash. Each part is preceded by its length, so that different lists of parts
-/// never hash the same bytes.
+/// Hashes `parts` with BLAKE3 as a keyed hash. Each part is preceded by its length, so that
+/// different lists of parts never hash the same bytes.
 pub(super) fn keyed_hash(key: &[u8; 32], purpose: &str, parts: &[&[u8]]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_keyed(key);
     for part in [purpose.as_bytes()].iter().chain(parts) {

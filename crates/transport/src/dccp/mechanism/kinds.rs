@@ -125,7 +125,7 @@ impl CcidKinds {
         }
     }
 
-    /// Returns the JSON Schemas of CCIDs' own parameters, each with the key under which they stand.
+    /// Returns the JSON Schemas of CCIDs' own parameters, by the key under which a file gives them.
     pub fn schemas<'a>(
         &'a self,
         generator: &'a mut SchemaGenerator,

@@ -26,7 +26,7 @@ impl SendersChoice {
 }
 
 impl Default for SendersChoice {
-    /// AIMD as in RFC 5681.
+    /// Returns CCID 251 with AIMD as in RFC 5681.
     fn default() -> Self {
         Self(Arc::new(RenoParameters {}))
     }

@@ -39,7 +39,7 @@ impl Ccids {
         self.enter_shared(Arc::new(mechanism));
     }
 
-    /// Like [`enter`](Self::enter), for a shared mechanism.
+    /// Adds a CCID like [`enter`](Self::enter), with a shared mechanism.
     pub fn enter_shared(&mut self, mechanism: Arc<dyn Mechanism>) {
         let ccid = mechanism.row().ccid;
         Arc::make_mut(&mut self.0).insert(ccid, mechanism);
@@ -60,7 +60,7 @@ impl Ccids {
         self.0.keys().copied()
     }
 
-    /// The row of a CCID.
+    /// Returns the row of a CCID.
     pub(crate) fn row(&self, ccid: Ccid) -> &'static Row {
         self.get(ccid).map_or(&UNKNOWN, Mechanism::row)
     }

@@ -52,7 +52,7 @@ impl DuplicateAcks {
 impl Detection for DuplicateAcks {
     fn on_duplicate(&mut self, news: &News, _log: &mut SentLog) -> Found {
         self.duplicates = self.duplicates.saturating_add(1);
-        // RFC 6582 section 3.2, step 2. `una > recover` is its "ack_number - 1 > recover", since
+        // RFC 6582 section 3.2, step 2. `una > recover` is its "ack_number - 1 > recover", because
         // `recover` here is the byte after the RFC's. Without this check, the duplicates caused by
         // go-back-N after a timeout would look like another loss.
         if self.duplicates == DUPLICATE_THRESHOLD && news.at.una > self.recover {

@@ -30,7 +30,7 @@ pub(in crate::tcp) struct FineTimer {
 }
 
 impl FineTimer {
-    /// Creates a detection that takes an unsent segment for overdue, as ns-2 does.
+    /// Creates a detection that treats an unsent segment as overdue, as ns-2 does.
     pub(in crate::tcp) fn ns2() -> Self {
         Self {
             is_unsent_overdue: true,

@@ -26,8 +26,8 @@ pub(in crate::tcp) struct Pipe {
     keeps_sacks: bool,
 }
 
-/// Data above a recovery's RecoveryPoint that it has retransmitted. The next recovery, which it
-/// causes to begin, must not repeat it at once.
+/// Data above its RecoveryPoint that a recovery has retransmitted. The next recovery, which begins
+/// because of this data, must not repeat it at once.
 #[derive(Clone, Copy, Debug)]
 struct Retransmitted {
     /// HighRxt at the end of the recovery.

@@ -119,8 +119,9 @@ impl Scoreboard {
             .map_or(from, |range| range.end)
     }
 
-    /// Returns the offset below which unSACKed bytes are lost, since three separate ranges or more
-    /// than two segments above it have been SACKed: IsLost () of RFC 6675 for all bytes at once.
+    /// Returns the offset below which unSACKed bytes are lost, because three separate ranges or
+    /// more than two segments above it have been SACKed: IsLost () of RFC 6675 for all bytes at
+    /// once.
     pub(in crate::tcp) fn lost_below(&self, smss: u64) -> u64 {
         let mut bytes = 0;
         for (above, range) in self.sacked().iter().rev().enumerate() {
