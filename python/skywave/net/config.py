@@ -141,10 +141,11 @@ class EndpointConfig(Checked):
             be accepted; further Requests are answered with a Reset, "Too Busy". At least 1.
             Default: 1024.
         half_open: The most half-open handshakes that a listener stores. Beyond that it drops
-            the oldest if that has had 4 s to complete, since an honest client has long done
-            so. Otherwise it stores nothing for a Request and answers with an Init Cookie,
+            the oldest if that has had 4 s to complete, because an honest client takes far
+            less. Otherwise it stores nothing for a Request and answers with an Init Cookie,
             whose return creates the connection (RFC 4340 section 8.1.4). A flood of Requests
-            therefore takes no memory, and locks nobody out who returns cookies. Default: 256.
+            therefore takes no memory, and does not lock out clients that return cookies.
+            Default: 256.
         max_connections: The most connections at a time, those in their handshake and those
             that are closing included. Beyond it, Requests are answered with a Reset, "Too
             Busy", and `connect` fails. At least 1. Default: 65,536.

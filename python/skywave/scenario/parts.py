@@ -20,12 +20,13 @@ from skywave.quantities import Bytes, Duration, Rate, durations, sizes
 from skywave.scenario.part import Part, naming_fields
 
 NatChecksum: TypeAlias = Literal["adjusted", "recomputed"]
-"""How a NAT corrects TCP's checksum.
+"""How a NAT updates TCP's checksum after it has translated addresses and ports.
 
-- ``adjusted``: By the difference of the addresses and ports (RFC 3022 section 4.2). A
-  deliberate difference survives.
-- ``recomputed``: By recomputing it, as with checksum offload. A deliberate difference is
-  lost.
+- ``adjusted``: By the difference that the translation makes (RFC 3022 section 4.2). A
+  checksum that the sender made wrong on purpose, as MPCP does, stays wrong by the same
+  amount.
+- ``recomputed``: From scratch, as with checksum offload. A checksum that was wrong on
+  purpose becomes right.
 """
 
 Profile: TypeAlias = Literal["rfc", "ns2"]
@@ -412,7 +413,7 @@ class Nat(Part):
         tracking: Whether it tracks connections and drops segments whose sequence or
             acknowledgement number is outside the window, as stateful packet filters do (van
             Rooij, "Real Stateful TCP Packet Filtering in IP Filter", 2000).
-        checksum: How it corrects TCP's checksum.
+        checksum: How it updates TCP's checksum.
 
     """
 
@@ -1076,9 +1077,9 @@ class Ftp(Part):
 @frozen(kw_only=True, field_transformer=naming_fields)
 class OnOff(Part):
     """Bursts of constant rate, separated by pauses. The lengths of both are random, and the mean
-    rate is `rate * on / (on + off)`, of the mean lengths.
+    rate is `rate * on / (on + off)`, where `on` and `off` are the mean lengths.
 
-    Time in bursts adds up across pauses: a datagram leaves each time it has grown by what a
+    Pauses do not count: a datagram leaves each time the flow has spent as long in bursts as a
     datagram takes at `rate`. A flow starts in a pause, so that many flows do not start
     together.
 
@@ -1365,8 +1366,8 @@ class Vcp(Part):
         rules: Which published rules to follow.
         chain: The number of packets per load factor. 1 (the default) is VCP, 2 is DPCP, 3 is
             TPCP, n is MPCP(n). Over DCCP the CCID determines it.
-        order: Where the packets of a TCP flow carry their position in a chain. Not for DCCP,
-            whose sequence numbers give it.
+        order: Where the packets of a TCP flow carry their position in a chain. Omit it over
+            DCCP, where the sequence number determines the position.
         limits: Whether VCP's limits on increases also apply to chains of several packets.
         acts: When to act on the digits of a chain.
         start: How a connection starts.
