@@ -1,5 +1,7 @@
 //! A custom transport over UDP: stop and wait.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 use core::fmt;
 
 use super::{
-    AckState, AckVectorCell, DccpOption, ElapsedTime, FeatureNumber, FeatureSide, Kind,
-    LoadVectorCell, LossInterval, Packet, PacketType, ServiceCode,
+    AckState, AckVectorCell, DccpOption, ElapsedTime, FeatureSide, Kind, LoadVectorCell,
+    LossInterval, Packet, PacketType, ServiceCode,
 };
 
 /// `5001 > 54380 DataAck seq 12 ack 7, Ack Vector [R2 N1 R], 200 bytes`.
@@ -78,24 +78,6 @@ impl fmt::Display for ServiceCode {
             }
             _ => write!(f, "SC={}", self.0),
         }
-    }
-}
-
-impl fmt::Display for FeatureNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match *self {
-            Self::CCID => "CCID",
-            Self::ALLOW_SHORT_SEQNOS => "Allow Short Seqnos",
-            Self::SEQUENCE_WINDOW => "Sequence Window",
-            Self::ECN_INCAPABLE => "ECN Incapable",
-            Self::ACK_RATIO => "Ack Ratio",
-            Self::SEND_ACK_VECTOR => "Send Ack Vector",
-            Self::SEND_NDP_COUNT => "Send NDP Count",
-            Self::MINIMUM_CHECKSUM_COVERAGE => "Minimum Checksum Coverage",
-            Self::CHECK_DATA_CHECKSUM => "Check Data Checksum",
-            Self::SEND_LOSS_EVENT_RATE => "Send Loss Event Rate",
-            Self(number) => return write!(f, "feature {number}"),
-        })
     }
 }
 

@@ -9,6 +9,7 @@ mod data_checksum;
 mod data_header;
 mod display;
 mod error;
+mod feature_number;
 mod load_vector;
 mod option_codec;
 mod option_layouts;
@@ -22,11 +23,10 @@ mod sequence;
 pub use ack_vector::{AckState, AckVectorCell};
 pub use data_header::DataHeader;
 pub use error::{EmitError, ParseError};
+pub use feature_number::FeatureNumber;
 pub use load_vector::LoadVectorCell;
 pub use option_types::{OptionOwner, OptionType};
-pub use options::{
-    DccpOption, ElapsedTime, FeatureNumber, FeatureSide, LossInterval, OptionBytes, OptionList,
-};
+pub use options::{DccpOption, ElapsedTime, FeatureSide, LossInterval, OptionBytes, OptionList};
 pub use over_ip::IP_PROTOCOL;
 pub use packet::{Kind, Packet, PacketType, ResetCode, ServiceCode};
 pub use quoted::QuotedHeader;

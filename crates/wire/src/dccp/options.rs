@@ -3,6 +3,7 @@
 use skywave_units::Duration;
 use smallvec::SmallVec;
 
+use super::FeatureNumber;
 use crate::quick_start::{QsNonce, RateField};
 
 /// The options of one packet, in order. Most packets have at most two.
@@ -18,35 +19,6 @@ pub enum FeatureSide {
     Local,
     /// R: the feature is located at the receiver of the option.
     Remote,
-}
-
-/// The number of a feature (RFC 4340 section 6.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FeatureNumber(pub u8);
-
-impl FeatureNumber {
-    /// Congestion Control ID.
-    pub const CCID: Self = Self(1);
-    /// Allow Short Sequence Numbers.
-    pub const ALLOW_SHORT_SEQNOS: Self = Self(2);
-    /// Sequence Window.
-    pub const SEQUENCE_WINDOW: Self = Self(3);
-    /// ECN Incapable.
-    pub const ECN_INCAPABLE: Self = Self(4);
-    /// Ack Ratio.
-    pub const ACK_RATIO: Self = Self(5);
-    /// Send Ack Vector.
-    pub const SEND_ACK_VECTOR: Self = Self(6);
-    /// Send NDP Count.
-    pub const SEND_NDP_COUNT: Self = Self(7);
-    /// Minimum Checksum Coverage.
-    pub const MINIMUM_CHECKSUM_COVERAGE: Self = Self(8);
-    /// Check Data Checksum.
-    pub const CHECK_DATA_CHECKSUM: Self = Self(9);
-    /// Send RTT Estimate (CCIDs 3 and 4; RFC 6323 section 3.2.2).
-    pub const SEND_RTT_ESTIMATE: Self = Self(128);
-    /// Send Loss Event Rate (CCIDs 3 and 4; RFC 4342 section 8.4).
-    pub const SEND_LOSS_EVENT_RATE: Self = Self(192);
 }
 
 /// A DCCP option.
