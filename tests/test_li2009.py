@@ -16,7 +16,7 @@ import pytest
 from conftest import Reproduced, assert_figures_are_whole
 from skywave import Probes, Results, run
 from skywave.papers import vcp_scripts
-from skywave.papers.cells import Cell, Limit, WithinUnits
+from skywave.papers.cells import Limit, WithinUnits
 from skywave.papers.li2009 import (
     cells,
     dumbbell,
@@ -200,16 +200,6 @@ def test_each_sentence_has_its_tests_or_an_answer(li2009: Reproduced) -> None:
     assert tested == set(names), "every value and claim has its sentence"
     quotes = {sentence.quote for sentence in sentences.SENTENCES}
     assert quotes >= {claim["quote"] for claim in li2009.document["claims"]}
-
-
-def test_a_sentence_counts_its_cells() -> None:
-    def cell(name: str, ours: float) -> Cell:
-        return Cell(name, "a value", {}, "s", 1, ours, Limit("<="))
-
-    held = sentences.held([cell("1/fairer/flows", 1), cell("5/fairer/flows", 2)])
-    assert held[sentences.BOTH_FAIRER.quote] == "1 of 2"
-    assert held[sentences.FASTER_AND_FAIRER.quote] == "1 of 1"
-    assert held[sentences.UNO.quote] == ""
 
 
 def test_readings_are_those_declared_and_the_first_is_that_of_the_verdicts(

@@ -11,7 +11,6 @@ import pytest
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import emodel
-from skywave.papers.cells import Cell, Limit
 from skywave.papers.lien2009 import (
     beyond,
     canonical,
@@ -382,16 +381,6 @@ def test_claims_that_fail_have_reasons(lien2009: Reproduced) -> None:
     one = lien2009.cells["table3/vegas/10-20"]
     assert max(one["ours"], one["ns2"]) < published.RATIO["Vegas"][1], "as the reason says"
     assert max(two["ours"], two["ns2"]) < two["published"]
-
-
-def test_held_counts_whole_parts_of_ids() -> None:
-    def cell(name: str, ours: float) -> Cell:
-        return Cell(name, "", {}, "", 1.0, ours, Limit("<"))
-
-    same = sentences.UDP_KEEPS.quote
-    judged = [cell("3.2/udp-keeps/sack", 0), cell("3.2/udp-keeps/reno", 2)]
-    assert sentences.held(judged)[same] == "1 of 2"
-    assert sentences.held([cell("3.2/udp-keepsake", 0)])[same] == ""
 
 
 def test_latency_matters_as_the_report_says(lien2009: Reproduced) -> None:

@@ -147,9 +147,11 @@ def test_without_any_paper_it_is_said_what_to_do(
 
 PAPER = """
 from dataclasses import replace
+from attrs import evolve
 from mathis1997 import PAPER as OTHER
 
-PAPER = replace(OTHER, citation=replace(OTHER.citation, key="{key}"), {more})
+LEDGER = evolve(OTHER.ledger, paper=replace(OTHER.citation, key="{key}"))
+PAPER = replace(OTHER, ledger=LEDGER, {more})
 """
 """A module of another paper, for which most is as in the stranger's."""
 

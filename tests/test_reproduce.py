@@ -24,8 +24,8 @@ from conftest import (
 )
 from skywave import Scenario, run
 from skywave.papers.cells import Exact, SameOrder, Within
-from skywave.papers.nor2011 import claims, further, measures, oracle, setting, tried
-from skywave.papers.nor2011.sentences import SENTENCES
+from skywave.papers.expectation import Expectation
+from skywave.papers.nor2011 import further, judge, measures, oracle, setting, tried
 from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stored import read, write
 from skywave.quantities import Duration
@@ -200,14 +200,13 @@ def test_every_claim_has_its_sentence_and_every_mismatch_a_reason(nor2011: Repro
 
 
 def test_every_sentence_is_tested_or_answered(nor2011: Reproduced) -> None:
-    page = html.unescape(nor2011.page)
-    for sentence in SENTENCES:
-        assert sentence.cells or sentence.answer
-        assert f"“{sentence.quote}”" in page
-        assert sentence.answer in page
-    tested = {cell for sentence in SENTENCES for cell in sentence.cells}
-    document = nor2011.document
-    assert tested == {cell["id"] for cell in (*document["cells"], *document["claims"])}
+    page = " ".join(html.unescape(nor2011.page).split())
+    tested = set()
+    for sentence in judge.LEDGER.sentence:
+        assert f"“{' '.join(sentence.says.split())}”" in page
+        assert sentence.claim or sentence.tested_by or sentence.remark
+        tested |= {*sentence.tested_by, *(one.id for one in sentence.claim)}
+    assert tested == {*judge.LEDGER.claims, *judge.LEDGER.values}
 
 
 def test_the_report_begins_with_the_finding(nor2011: Reproduced) -> None:
@@ -223,15 +222,16 @@ def test_the_report_begins_with_the_finding(nor2011: Reproduced) -> None:
 
 
 def test_reasons_of_claims_are_what_runs_show() -> None:
-    ramp = measures.from_results(run(setting.scenario(claims.NORMAL)))
-    samples = claims.avoidance_bps(ramp)
+    ramp = measures.from_results(run(setting.scenario(judge.NORMAL)))
+    samples = judge.avoidance_bps(ramp)
     means = samples[: samples.size // 3 * 3].reshape(-1, 3).mean(axis=1)
-    assert not claims.STRAIGHT.holds(1, claims.straightness(samples))
-    assert claims.straightness(means) > 0.99
+    linear, _ = judge.LEDGER.claims["claim/linear"]
+    assert not Expectation.parse(linear.expect).is_met_by(judge.straightness(samples))
+    assert judge.straightness(means) > 0.99
     wide = measures.from_results(run(setting.scenario(setting.WIDE_WINDOW)))
     dccp, tcp = (one.drops.sum() / one.arrivals.sum() for one in (wide.dccp, wide.tcp))
     assert dccp > 10 * tcp
-    assert round(claims.LINK_BPS * 0.604 / 8 / 532) == 284
+    assert round(judge.LINK_BPS * 0.604 / 8 / 532) == 284
 
 
 def test_the_boldest_start_falls_behind() -> None:
@@ -304,7 +304,7 @@ def test_the_report_is_self_contained(nor2011: Reproduced) -> None:
             assert page.count(f'id="{unquote(source[1:])}"') == 1
     assert "<script" not in page
     assert 'name="viewport"' in page
-    for parameter in setting.PARAMETERS:
+    for parameter in judge.LEDGER.settings:
         assert parameter.name in page
     assert page.count('class="badge') > len(nor2011.document["cells"])
 

@@ -351,14 +351,6 @@ def test_sentences_are_tested_or_answered() -> None:
         assert sentence.tests or sentence.answer, sentence.quote
 
 
-def test_held_counts_whole_parts_of_ids() -> None:
-    def cell(name: str, ours: float) -> Cell:
-        return Cell(name, "", {}, "", 1.0, ours, Limit("<"))
-
-    judged = [cell("I/overhead/live", 0), cell("I/overhead/simulation", 2), cell("I/overheads", 0)]
-    assert sentences.held(judged)[sentences.OVERHEAD.quote] == "1 of 2"
-
-
 def test_readings_change_what_is_run() -> None:
     first, *others = tried.READINGS
     assert [first.figure_2, first.live, first.dynamic, first.exit_gain_s] == [{}, {}, {}, None]

@@ -18,18 +18,19 @@ from skywave.papers.reproduction import Reproduction
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.papers.cells import Cell, Comparison
-    from skywave.papers.digits import Printed
+    from skywave.papers.cells import Comparison
     from skywave.papers.figures import Drawn
+    from skywave.papers.ledger import Ledger
     from skywave.papers.lent import Control, Network
-    from skywave.papers.reproduction import Citation, Finding, Ns2Source, Parameter
+    from skywave.papers.measures import Measures
+    from skywave.papers.reproduction import Citation, Ns2Source
     from skywave.papers.speed import Timed
     from skywave.papers.stages import Progress
     from skywave.papers.stored import Table
     from skywave.results import Results
     from skywave.scenario import Scenario
 
-PROTOCOL = 1
+PROTOCOL = 2
 """The version of this protocol. It increases when a change makes correct papers incorrect."""
 
 Measured = TypeVar("Measured")
@@ -89,10 +90,6 @@ def _nothing(_: object) -> tuple[Any, ...]:
     return ()
 
 
-def _no_finding(_: object) -> None:
-    return None
-
-
 def _no_sections(_: object) -> dict[str, Any]:
     return {}
 
@@ -105,16 +102,10 @@ class Paper(Generic[Measured]):
         protocol: The ``PROTOCOL`` that the package was written for, as a literal number.
         package: The name of the package, ``__name__``. It contains the report,
             ``templates/paper.html.j2``, which extends ``report.html.j2``.
-        citation: The publication, and its key.
-        parameters: The settings: one set for the whole paper, with the source of each.
+        ledger: What the paper says, and what would confirm it.
         run: Runs the experiments and returns the measurements.
-        cells: Returns published values beside ours, each with its rule.
+        measures: Returns what the tests of the ledger measured, by their ids.
         figures: Returns the figures of the report.
-        printed: The paper's tables of shares, ratios or means of whole numbers, digit by digit. The
-            report says which denominators they have.
-        claims: Returns the paper's further testable claims, judged like published values but
-            counted separately. Each quotes its sentence.
-        finding: Returns what was found, in a sentence and a figure, with which the report begins.
         comparisons: Returns quantities beside ns-2's.
         readings: Returns the results of each reading of what the paper leaves open; the template
             has them as ``readings``.
@@ -131,14 +122,10 @@ class Paper(Generic[Measured]):
 
     protocol: int
     package: str
-    citation: Citation
-    parameters: Sequence[Parameter]
+    ledger: Ledger
     run: Callable[[Options], Ran[Measured]]
-    cells: Callable[[Measured], Sequence[Cell]]
+    measures: Callable[[Measured], Measures]
     figures: Callable[[Measured], Sequence[Drawn]]
-    printed: Sequence[Printed] = ()
-    claims: Callable[[Measured], Sequence[Cell]] = _nothing
-    finding: Callable[[Measured], Finding | None] = _no_finding
     comparisons: Callable[[Measured], Sequence[Comparison]] = _nothing
     readings: Callable[[Measured], object] = _nothing
     sections: Callable[[Measured], Mapping[str, Any]] = _no_sections
@@ -148,6 +135,11 @@ class Paper(Generic[Measured]):
     timed: Sequence[Timed] = ()
     network: Network | None = None
     controls: Sequence[Control] = ()
+
+    @property
+    def citation(self) -> Citation:
+        """The publication."""
+        return self.ledger.paper
 
     @property
     def key(self) -> str:
@@ -187,11 +179,13 @@ class Paper(Generic[Measured]):
         over = own if seeds is None else seeds
         ran = self.run(Options(live_ns2, over or 1, progress))
         measured = ran.measured
+        measures = self.measures(measured)
+        cells, claims = self.ledger.judge(measures)
         return Reproduction(
             paper=self.citation,
-            cells=self.cells(measured),
+            cells=cells,
             comparisons=self.comparisons(measured),
-            parameters=self.parameters,
+            parameters=self.ledger.settings,
             ns2=ran.ns2,
             figures=self.figures(measured),
             scenarios=ran.scenarios,
@@ -201,7 +195,8 @@ class Paper(Generic[Measured]):
             seeds=over,
             own_seeds=own,
             live_ns2=live_ns2,
-            claims=self.claims(measured),
-            digits=denominators(self.printed),
-            finding=self.finding(measured),
+            claims=claims,
+            sentences=self.ledger.sentences(measures),
+            digits=denominators(self.ledger.printed),
+            finding=self.ledger.found(measures),
         )

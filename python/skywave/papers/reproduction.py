@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skywave.papers.cells import Cell, Comparison
     from skywave.papers.digits import Denominator
     from skywave.papers.figures import Drawn
+    from skywave.papers.sentences import Sentence
     from skywave.results import Results
     from skywave.scenario import Scenario
 
@@ -85,7 +86,8 @@ class Judgement:
     """The verdicts on a paper's published values, and on its further claims.
 
     ``cells`` are the values of the paper's tables and figures. ``claims`` are its other testable
-    sentences, which are counted separately. ``digits`` are the denominators of its tables.
+    sentences, which are counted separately; ``sentences`` are all that it says, with the ids of
+    their tests. ``digits`` are the denominators of its tables.
 
     If the number of seeds can be chosen, ``seeds`` is the number that was run, and ``own_seeds``
     that of the paper's own report. ``live_ns2`` says whether ns-2 was to be run where it is
@@ -101,6 +103,7 @@ class Judgement:
     own_seeds: int | None = field(default=None, kw_only=True)
     live_ns2: bool = field(default=True, kw_only=True)
     claims: Sequence[Cell] = field(default=(), kw_only=True)
+    sentences: Sequence[Sentence] = field(default=(), kw_only=True)
     digits: Sequence[Denominator] = field(default=(), kw_only=True)
     finding: Finding | None = field(default=None, kw_only=True)
     thumbnail: Drawn | None = field(default=None, kw_only=True)
@@ -134,6 +137,12 @@ class Judgement:
     def reasons(self) -> dict[str, list[Cell]]:
         """Why values and claims do not match: each reason once, with those that have it."""
         return by_reason((*self.cells, *self.claims))
+
+    def held(self, sentence: Sentence) -> str:
+        """Return how many tests of a sentence match, of how many; an empty text without any."""
+        tests = [cell for cell in (*self.cells, *self.claims) if sentence.is_tested_by(cell.id)]
+        matches = sum(cell.verdict == "match" for cell in tests)
+        return f"{matches} of {len(tests)}" if tests else ""
 
     def first(self, begin: str) -> Cell | None:
         """Return the first value or claim whose id is ``begin``, or ``begin/..``."""
@@ -195,6 +204,7 @@ class Reproduction(Judgement):
             own_seeds=self.own_seeds,
             live_ns2=self.live_ns2,
             claims=self.claims,
+            sentences=self.sentences,
             digits=self.digits,
             finding=self.finding,
             thumbnail=None if self.finding is None else self._drawn[self.finding.figure],

@@ -17,3 +17,7 @@ class Sentence:
     quote: str
     tests: tuple[str, ...] = ()
     answer: str = ""
+
+    def is_tested_by(self, cell: str) -> bool:
+        """Return whether the value or claim with this id tests the sentence."""
+        return any(f"{cell}/".startswith(f"{begin}/") for begin in self.tests)

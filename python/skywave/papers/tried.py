@@ -28,6 +28,11 @@ class Tried:
     cells: str
     """The published values that it meets, separated by spaces."""
 
+    @classmethod
+    def of(cls, reading: str, met: Sequence[str]) -> Tried:
+        """Return what a reading comes to that meets these values."""
+        return cls(reading, len(met), None, None, " ".join(met))
+
     @property
     def met(self) -> set[str]:
         """The ids of the values that it meets."""
@@ -40,8 +45,7 @@ class Tried:
 
 def tried(reading: str, cells: Iterable[Cell]) -> Tried:
     """Return what a reading comes to, from its judged values."""
-    met = [cell.id for cell in cells if cell.verdict == "match"]
-    return Tried(reading, len(met), None, None, " ".join(met))
+    return Tried.of(reading, [cell.id for cell in cells if cell.verdict == "match"])
 
 
 def tried_by_seed(reading: str, by_seed: Sequence[Sequence[Cell]]) -> Tried:

@@ -30,6 +30,7 @@ from skywave.papers.protocol import Paper, Ran, Seeds
 from skywave.papers.reproduction import Citation, Finding, Ns2Source
 from skywave.papers.speed import Timed
 from skywave.papers.stages import measure_each, run_plans, stage
+from skywave.papers.unconverted import as_they_are, ledger_of
 from skywave.stats import average
 
 if TYPE_CHECKING:
@@ -159,7 +160,6 @@ def _sections(measured: Measured) -> dict[str, Any]:
     """Return the values of this report's own sections."""
     ours, ns2 = measured.ours, measured.ns2
     trials = sorted(fit.TABLE.read(), key=lambda trial: trial.miss)
-    judged = [*cells.published_cells(ours, ns2), *_claims(measured)]
     return {
         "averages": [_averages(scheme, runs, ns2) for scheme, runs in ours.items()],
         "fairness": [_fairness(scheme, runs) for scheme, runs in ours.items()],
@@ -187,8 +187,6 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "tried": tried.TABLE.read(),
         "tried_rules": {reading.label: reading.sentence for reading in tried.READINGS},
         "tried_seeds": len(setting.SEEDS),
-        "sentences": sentences.SENTENCES,
-        "held": sentences.held(judged),
         "further_seeds": len(further.SEEDS),
         "changed": _changed(measured.further),
         "balance": _balance(measured),
@@ -359,22 +357,27 @@ def _timed(scheme: Scheme, seed: int) -> Timed:
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
-    citation=Citation(
-        key="chen2010",
-        title="Performance Analysis of VCP Controller on DCCP Traffic",
-        authors="H. Chen, O. W. W. Yang, Y. Hong",
-        year=2010,
-        venue="IEEE International Conference on Advanced Information Networking and Applications",
+    ledger=ledger_of(
+        Citation(
+            key="chen2010",
+            title="Performance Analysis of VCP Controller on DCCP Traffic",
+            authors="H. Chen, O. W. W. Yang, Y. Hong",
+            year=2010,
+            venue="IEEE International Conference on Advanced Information Networking and "
+            "Applications",
+        ),
+        setting.PARAMETERS,
+        lambda measured: cells.published_cells(measured.ours, measured.ns2),
+        _claims,
+        _finding,
+        sentences.SENTENCES,
     ),
-    parameters=setting.PARAMETERS,
+    measures=as_they_are,
     run=_run,
-    cells=lambda measured: cells.published_cells(measured.ours, measured.ns2),
     comparisons=lambda measured: cells.ns2_comparisons(measured.as_ns2, measured.ns2),
     figures=_figures,
-    claims=_claims,
-    finding=_finding,
     readings=lambda _: _readings(),
     sections=_sections,
     # All of these seeds would take as long as all other papers together.

@@ -43,6 +43,7 @@ from skywave.papers.li2009.setting import (
 from skywave.papers.protocol import Paper, Ran
 from skywave.papers.reproduction import Citation, Finding, Ns2Source
 from skywave.papers.stages import run_plans, stage
+from skywave.papers.unconverted import as_they_are, ledger_of
 from skywave.stats import average
 
 if TYPE_CHECKING:
@@ -245,8 +246,6 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "schemes": setting.SCHEMES,
         "swept": measured.further.swept,
         "sweep_seeds": len(further.SWEEP_SEEDS),
-        "sentences": sentences.SENTENCES,
-        "held": sentences.held([*_cells(measured), *_claims(measured)]),
         "labels": {reading.name: reading.label for reading in READINGS},
         "unjudged_cells": {
             cell.id: cell for cell in cells.unjudged_cells(measured.ours, measured.lots)
@@ -257,21 +256,25 @@ def _sections(measured: Measured) -> dict[str, Any]:
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
-    citation=Citation(
-        key="li2009",
-        title="MPCP: Multi Packet Congestion-control Protocol",
-        authors="X. Li, H. Yousefi'zadeh",
-        year=2009,
-        venue="ACM SIGCOMM Computer Communication Review 39(5)",
-        url="https://escholarship.org/uc/item/9s77r6zc",
+    ledger=ledger_of(
+        Citation(
+            key="li2009",
+            title="MPCP: Multi Packet Congestion-control Protocol",
+            authors="X. Li, H. Yousefi'zadeh",
+            year=2009,
+            venue="ACM SIGCOMM Computer Communication Review 39(5)",
+            url="https://escholarship.org/uc/item/9s77r6zc",
+        ),
+        setting.PARAMETERS,
+        _cells,
+        _claims,
+        _finding,
+        sentences.SENTENCES,
     ),
-    parameters=setting.PARAMETERS,
+    measures=as_they_are,
     run=_run,
-    cells=_cells,
-    claims=_claims,
-    finding=_finding,
     figures=lambda measured: figures.draw(
         measured.ours, measured.series, measured.vcp_shares, measured.lots
     ),

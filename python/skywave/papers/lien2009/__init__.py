@@ -28,6 +28,7 @@ from skywave.papers.protocol import Paper, Ran
 from skywave.papers.reproduction import Citation, Finding, Ns2Source
 from skywave.papers.score import Score
 from skywave.papers.stages import run_plans, stage
+from skywave.papers.unconverted import as_they_are, ledger_of
 from skywave.quantities import Duration, Rate
 
 if TYPE_CHECKING:
@@ -200,8 +201,6 @@ def _sections(measured: Measured) -> dict[str, Any]:
             )
         ],
         "beyond": beyond.tables(measured.beyond),
-        "sentences": sentences.SENTENCES,
-        "held": sentences.held([*cells.published_cells(ours, ns2), *_claims(measured)]),
         "varied": [
             row
             for tcp in setting.FLAVOURS
@@ -332,20 +331,24 @@ def _where(label: str, conditions: Conditions, ours: Runs) -> dict[str, Any]:
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
-    citation=Citation(
-        key="lien2009",
-        title="Can DCCP Replace UDP in Changing Network Conditions?",
-        authors="Y.-N. Lien, Y.-C. Ding",
-        year=2009,
+    ledger=ledger_of(
+        Citation(
+            key="lien2009",
+            title="Can DCCP Replace UDP in Changing Network Conditions?",
+            authors="Y.-N. Lien, Y.-C. Ding",
+            year=2009,
+        ),
+        setting.PARAMETERS,
+        lambda measured: cells.published_cells(measured.ours, measured.ns2),
+        _claims,
+        _finding,
+        sentences.SENTENCES,
+        published.PRINTED,
     ),
-    parameters=setting.PARAMETERS,
+    measures=as_they_are,
     run=_run,
-    cells=lambda measured: cells.published_cells(measured.ours, measured.ns2),
-    claims=_claims,
-    finding=_finding,
-    printed=published.PRINTED,
     comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
     figures=_figures,
     readings=_readings,

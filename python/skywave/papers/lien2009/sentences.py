@@ -5,15 +5,7 @@ All tests were chosen before the runs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skywave.papers.sentences import Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from skywave.papers.cells import Cell
-
 
 VEGAS_YIELDS = Sentence(
     "1",
@@ -401,20 +393,3 @@ SENTENCES = (
     ),
 )
 """Every testable or debatable sentence, in the order of the paper."""
-
-
-def held(cells: Sequence[Cell]) -> dict[str, str]:
-    """Return by quote how many of a sentence's cells match, of how many, as text.
-
-    The text is empty if no cell tests the sentence.
-    """
-    counts = {}
-    for sentence in SENTENCES:
-        tests = [cell for cell in cells if _is_of(sentence, cell)]
-        matches = sum(cell.verdict == "match" for cell in tests)
-        counts[sentence.quote] = f"{matches} of {len(tests)}" if tests else ""
-    return counts
-
-
-def _is_of(sentence: Sentence, cell: Cell) -> bool:
-    return any(cell.id == begin or cell.id.startswith(f"{begin}/") for begin in sentence.tests)

@@ -7,26 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from skywave.fairness import jain
 from skywave.papers.nor2011 import (
-    cells,
-    claims,
     figures,
     further,
+    judge,
     matrix,
     measures,
     oracle,
     setting,
     tried,
 )
-from skywave.papers.nor2011.sentences import SENTENCES
+from skywave.papers.nor2011.judge import LEDGER
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Finding
 from skywave.papers.stages import run_plans, stage
-from skywave.printing import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.cells import Cell
     from skywave.papers.nor2011.further import Further
     from skywave.papers.nor2011.measures import Series
     from skywave.papers.nor2011.setting import Conditions
@@ -88,39 +84,6 @@ def _readings(measured: Measured) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(measured: Measured) -> list[Cell]:
-    return cells.published_cells(measured.ours, measured.ns2)
-
-
-def _claims(measured: Measured) -> list[Cell]:
-    return claims.further_claims(measured.ours, measured.ns2, measured.further)
-
-
-def _finding(measured: Measured) -> Finding:
-    """Return how much sooner a larger threshold fills the link: the published gain, and ours."""
-    judged = {cell.id: cell for cell in _cells(measured)}
-    gain = judged["fig3/200-sooner-than-20"]
-    slow, fast = (
-        measured.ours[setting.Conditions(ssthresh, send_queue=setting.SHORT_SEND_QUEUE)].full_s()
-        for ssthresh in (setting.PUBLISHED_SSTHRESH[0], setting.PUBLISHED_SSTHRESH[-1])
-    )
-    without_backlog = None if slow is None or fast is None else slow - fast
-    return Finding(
-        "Starting up more boldly (with a slow-start threshold of "
-        f"{setting.PUBLISHED_SSTHRESH[-1]} packets instead of {setting.PUBLISHED_SSTHRESH[0]}) "
-        f"fills a satellite link {number(gain.ours)} s sooner here and {number(gain.ns2)} s sooner "
-        f"in ns-2, not {number(gain.published)} s, the difference of the published times: the "
-        "first burst overflows the short queue in front of the link, and the sender must slow down "
-        f"again. With a short send queue the gain is {number(without_backlog)} s, but then fewer "
-        "packets are lost than published.",
-        "figure3",
-        f"Starting up with a slow-start threshold of {setting.PUBLISHED_SSTHRESH[-1]} packets "
-        f"instead of {setting.PUBLISHED_SSTHRESH[0]} does fill a satellite link sooner, but by "
-        f"{number(gain.ours)} s here and {number(gain.ns2)} s in ns-2, not by "
-        f"{number(gain.published)} s.",
-    )
-
-
 def _sections(measured: Measured) -> dict[str, Any]:
     """Return the values of this report's own sections."""
     ours, both = measured.ours, _both(measured)
@@ -129,16 +92,14 @@ def _sections(measured: Measured) -> dict[str, Any]:
     return {
         **tried.sections(measured.scanned),
         "published_ssthresh": setting.PUBLISHED_SSTHRESH,
-        "table_1": cells.TABLE_1,
-        "published_full_s": cells.FIGURE_3_S,
-        "sentences": SENTENCES,
-        "verdicts": {cell.id: cell.verdict for cell in (*_cells(measured), *_claims(measured))},
+        "table_1": {one: _published_loss(one) for one in setting.PUBLISHED_SSTHRESH},
+        "published_full_s": {one: LEDGER.published(f"fig3/ssthresh={one}") for one in (20, 200)},
         "send_queue": [
             {
                 "ssthresh": conditions.ssthresh,
                 "send_queue": conditions.send_queue,
                 "simulator": simulator,
-                "published": cells.TABLE_1[conditions.ssthresh],
+                "published": _published_loss(conditions.ssthresh),
                 "loss": series[conditions].loss_percent_of_trace_lines(),
                 "arrivals_loss": series[conditions].loss_percent(),
                 "full_s": series[conditions].full_s(),
@@ -158,8 +119,12 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "wide_winner": max(wide_mbps, key=lambda flow: wide_mbps[flow]),
         "wide_ratio": max(wide_mbps.values()) / min(wide_mbps.values()),
         "sharing_from_s": measures.ZIGZAG_FROM_S,
-        "table_1_rule": cells.TABLE_1_RULE.text,
     }
+
+
+def _published_loss(ssthresh: int) -> float:
+    """Return a value of Table 1, in %."""
+    return LEDGER.published(f"table1/ssthresh={ssthresh}")
 
 
 def _reading(conditions: Conditions, simulator: str, series: Series) -> dict[str, Any]:
@@ -167,7 +132,7 @@ def _reading(conditions: Conditions, simulator: str, series: Series) -> dict[str
     return {
         "ssthresh": conditions.ssthresh,
         "simulator": simulator,
-        "published": cells.TABLE_1[conditions.ssthresh],
+        "published": _published_loss(conditions.ssthresh),
         "drops": int(series.dccp.drops.sum()),
         "arrivals": int(series.dccp.arrivals.sum()),
         "receive_events": series.receive_events,
@@ -191,21 +156,12 @@ def _sharing(conditions: Conditions, simulator: str, series: Series) -> dict[str
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
-    citation=Citation(
-        key="nor2011",
-        title="The Performance of DCCP TCP-like with Initial Slow-start Threshold Manipulation",
-        authors="S. A. Nor, S. Hassan, O. Ghazali, M. H. Omar",
-        year=2011,
-    ),
-    parameters=setting.PARAMETERS,
+    ledger=LEDGER,
     run=_run,
-    cells=_cells,
-    printed=(cells.LOSSES,),
-    comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
-    claims=_claims,
-    finding=_finding,
+    measures=lambda measured: judge.measure(measured.ours, measured.ns2, measured.further),
+    comparisons=lambda measured: judge.compare(measured.ours, measured.ns2),
     figures=lambda measured: figures.draw(measured.ours, measured.ns2),
     readings=_readings,
     sections=_sections,

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
-from skywave.papers.nor2011.cells import FIGURE_3_S
+from skywave.papers.nor2011.judge import LEDGER
 from skywave.papers.nor2011.setting import (
     EXPERIMENT_1,
     PUBLISHED_SSTHRESH,
@@ -126,7 +126,8 @@ def _thresholds(
                 color=colour,
                 label=f"{conditions.ssthresh} packets",
             )
-        for published_s, colour in zip(FIGURE_3_S.values(), (COLOURS[0], COLOURS[-1]), strict=True):
+        for ssthresh, colour in ((20, COLOURS[0]), (200, COLOURS[-1])):
+            published_s = LEDGER.published(f"fig3/ssthresh={ssthresh}")
             axes.axvline(published_s, color=colour, linewidth=1.2, linestyle=":")
         _throughput_axes(axes, 200)
         axes.set_title(title, loc="left")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skywave.papers.reproduction import Parameter
 from skywave.scenario import Cbr, Dccp, DropTail, Ftp, Probes, Scenario, Tcp, TraceSteps
 
 if TYPE_CHECKING:
@@ -140,47 +139,3 @@ def tcp(window: int = PAPER_TCP_WINDOW) -> Tcp:
         initial_rto="3 s",
         limited_transmit=True,
     )
-
-
-PARAMETERS = (
-    Parameter("Topology", "dumbbell, 2 senders, 2 receivers", "paper"),
-    Parameter("Bottleneck r1-r2", "2 Mbps, 300 ms each way", "paper"),
-    Parameter(
-        "Queue at the bottleneck", "drop-tail, 20 packets (including the one on the wire)", "paper"
-    ),
-    Parameter("Access links", "100 Mbps, 1 ms, no drops", "paper"),
-    Parameter("DCCP application", "CBR 2 Mbps, 500 B datagrams, from 10 s", "paper"),
-    Parameter(
-        "DCCP packet on the wire", "532 B (IPv4 20 B, DCCP 12 B: short sequence numbers)", "ns-2"
-    ),
-    Parameter("DCCP congestion control", "CCID 2 (TCP-like), initial ssthresh as stated", "paper"),
-    Parameter(
-        "Slow start of CCID 2", "one packet per packet acknowledged (doubles each RTT)", "ns-2"
-    ),
-    Parameter("Initial cwnd of DCCP", "3 packets", "ns-2"),
-    Parameter("Send queue of DCCP", f"{PAPER_SEND_QUEUE} packets", "ns-2"),
-    Parameter("Ack Ratio", "2, delayed acknowledgement 200 ms", "ns-2"),
-    Parameter("RTO of DCCP", "initially 3 s, at least 1 s", "ns-2"),
-    Parameter("TCP", "NewReno, FTP from 0.5 s", "paper"),
-    Parameter("TCP segment", "1000 B and 40 B of headers, no delayed acknowledgements", "ns-2"),
-    Parameter(
-        "TCP window",
-        f"{PAPER_TCP_WINDOW} segments; same initial ssthresh",
-        "ns-2; gives the paper's 300 kbps",
-    ),
-    Parameter("Initial cwnd of TCP", "2 segments", "ns-2"),
-    Parameter("RTO of TCP", "initially 3 s, at least 200 ms, clock of 10 ms", "ns-2"),
-    Parameter("Limited transmit (RFC 3042)", "on", "ns-2"),
-    Parameter(
-        "Packet loss",
-        "drops per receive event at three hops, whole run",
-        'inferred from Table 1; the paper: "from the simulation time at 20s to 180s"',
-    ),
-    Parameter(
-        "Times of Figure 3",
-        "seconds",
-        'the length of the runs; the paper: "about the simulation time of 160 ms"',
-    ),
-    Parameter("Duration", "experiment 1: 1000 s; experiment 2: 200 s", "paper"),
-)
-"""The whole parameter set. What the paper leaves open has the default of ns-2.35."""

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.nor2011 import cells, measures, oracle, setting
+from skywave.papers.nor2011 import judge, measures, oracle, setting
 from skywave.papers.nor2011.measures import LOSS_WINDOW_S, Series
 from skywave.papers.nor2011.setting import (
     EXPERIMENT_1,
@@ -21,12 +21,12 @@ from skywave.papers.nor2011.setting import (
 )
 from skywave.papers.stages import run_each
 from skywave.papers.stored import Table
-from skywave.papers.tried import Tried, tried
+from skywave.papers.tried import Tried
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.nor2011.cells import Loss
+    from skywave.papers.nor2011.judge import Loss
     from skywave.papers.nor2011.setting import Conditions
     from skywave.scenario.parts import Growth
 
@@ -121,7 +121,7 @@ def _scanned(send_queue: int, runs: Mapping[Conditions, Series]) -> Scanned:
     second = {one: runs[setting.Conditions(one)] for one in setting.PUBLISHED_SSTHRESH}
     loss = {one: series.loss_percent_of_trace_lines() for one, series in second.items()}
     full_s = {one: series.full_s() for one, series in second.items()}
-    judged = tried("", cells.published_cells(runs, runs))
+    judged = Tried.of("", judge.LEDGER.met(judge.published(runs)))
     return Scanned(
         send_queue=send_queue,
         loss_20=loss[20],
@@ -231,7 +231,7 @@ RULES = {
 def attempt(reading: Reading) -> Tried:
     """Run everything with a reading and judge all published values."""
     runs = _runs(PAPER_SEND_QUEUE, reading.queue_packets, reading.growth)
-    return tried(reading.label, cells.published_cells(runs, runs, reading.loss))
+    return Tried.of(reading.label, judge.LEDGER.met(judge.published(runs, reading.loss)))
 
 
 TABLE = Table(Path(__file__).with_name("tried.csv"), Tried, READINGS, attempt)

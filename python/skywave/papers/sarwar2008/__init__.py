@@ -30,6 +30,7 @@ from skywave.papers.sarwar2008 import (
 )
 from skywave.papers.sarwar2008.published import EXIT_GAIN_S, PRINTED, TABLE_1
 from skywave.papers.stages import run_plans, stage
+from skywave.papers.unconverted import as_they_are, ledger_of
 from skywave.printing import number
 
 if TYPE_CHECKING:
@@ -151,28 +152,30 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "tried_rules": {reading.label: reading.sentence for reading in tried.READINGS},
         "tells_rtt": next(one for one in outcomes if one.tried.reading == tried.TELLS_RTT),
         "by_threes": next(one for one in outcomes if one.tried.reading == tried.BY_THREES),
-        "sentences": sentences.SENTENCES,
-        "held": sentences.held([*_cells(measured), *_claims(measured)]),
     }
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
-    citation=Citation(
-        key="sarwar2008",
-        title="Improvements in DCCP congestion control for satellite links",
-        authors="G. Sarwar, R. Boreli, G. Jourjon, E. Lochin",
-        year=2008,
-        venue="International Workshop on Satellite and Space Communications (IWSSC)",
-        doi="10.1109/IWSSC.2008.4656732",
+    ledger=ledger_of(
+        Citation(
+            key="sarwar2008",
+            title="Improvements in DCCP congestion control for satellite links",
+            authors="G. Sarwar, R. Boreli, G. Jourjon, E. Lochin",
+            year=2008,
+            venue="International Workshop on Satellite and Space Communications (IWSSC)",
+            doi="10.1109/IWSSC.2008.4656732",
+        ),
+        (*setting.PARAMETERS, *live.PARAMETERS),
+        _cells,
+        _claims,
+        _finding,
+        sentences.SENTENCES,
+        PRINTED,
     ),
-    parameters=(*setting.PARAMETERS, *live.PARAMETERS),
+    measures=as_they_are,
     run=_run,
-    cells=_cells,
-    printed=PRINTED,
-    claims=_claims,
-    finding=_finding,
     comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
     figures=lambda measured: [
         figures.draw_finding({cell.id: cell for cell in _cells(measured)}),

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave import Bernoulli, Scenario, Tcp
-from skywave.papers.cells import Cell, Within
 from skywave.papers.figures import Drawn, begin, style
+from skywave.papers.ledger import Ledger
+from skywave.papers.measures import Measures
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Ns2Source, Parameter
+from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_each, stage
 
 if TYPE_CHECKING:
     from skywave.papers.protocol import Options
 
+LEDGER = Ledger.read(Path(__file__).with_name("paper.toml"))
+PUBLISHED_C = LEDGER.published("C/p=0.001")
+
 LOSS_RATES = (0.001, 0.003, 0.01, 0.03)
 """Fractions of packets lost at random."""
 RTT_S = 0.1
 SEGMENT_B = 1000
-PUBLISHED_C = 1.22
-"""The constant C of equation 3 if every segment is acknowledged."""
 
 Rates = dict[float, float]
 """The measurements: goodput in bit/s by loss rate."""
@@ -57,21 +60,14 @@ def predicted_bps(loss_rate: float) -> float:
     return 8 * SEGMENT_B / RTT_S * PUBLISHED_C / math.sqrt(loss_rate)
 
 
-def cells(rates: Rates) -> list[Cell]:
-    """Judge the constant where timeouts are rare, and where they are not."""
-    return [
-        Cell(
-            id=f"C/p={loss_rate:g}",
-            what="the constant C of equation 3",
-            conditions={"loss rate": loss_rate, "RTT (s)": RTT_S},
-            unit="",
-            published=PUBLISHED_C,
-            ours=PUBLISHED_C * rates[loss_rate] / predicted_bps(loss_rate),
-            rule=Within(10),
-            known_reason="The equation ignores timeouts, which are frequent at high loss rates.",
-        )
-        for loss_rate in (min(LOSS_RATES), max(LOSS_RATES))
-    ]
+def measure(rates: Rates) -> Measures:
+    """Measure the constant where timeouts are rare, and where they are not."""
+    return Measures(
+        {
+            f"C/p={loss_rate:g}": PUBLISHED_C * rates[loss_rate] / predicted_bps(loss_rate)
+            for loss_rate in (min(LOSS_RATES), max(LOSS_RATES))
+        }
+    )
 
 
 def figures(rates: Rates) -> list[Drawn]:
@@ -88,19 +84,10 @@ def figures(rates: Rates) -> list[Drawn]:
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
-    citation=Citation(
-        key="mathis1997",
-        title="The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm",
-        authors="M. Mathis, J. Semke, J. Mahdavi, T. Ott",
-        year=1997,
-    ),
-    parameters=(
-        Parameter("Round-trip time", f"{RTT_S:g} s", "ours"),
-        Parameter("Segment", f"{SEGMENT_B} B", "ours"),
-    ),
+    ledger=LEDGER,
     run=run,
-    cells=cells,
+    measures=measure,
     figures=figures,
 )

@@ -1,0 +1,73 @@
+"""What a paper lets us expect of a value, as its ledger writes it: ``"160 s, within 10 %"``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from skywave.papers.cells import Exact, Limit, SameOrder, Within, WithinUnits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skywave.papers.cells import Rule
+
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
+_VALUE = re.compile(rf"(?P<relation><=|[<>=])?\s*(?P<value>{_NUMBER})\s*(?P<unit>.*)")
+_RULES: tuple[tuple[str, Callable[..., Rule]], ...] = (
+    (rf"within ({_NUMBER}) %", lambda number: Within(float(number))),
+    (rf"within ({_NUMBER}) (.+)", lambda number, unit: WithinUnits(float(number), unit)),
+    (r"exact to (\d+) decimals", lambda decimals: Exact(int(decimals))),
+    (
+        rf"same order, by more than ({_NUMBER}) (.+)",
+        lambda number, unit: SameOrder(float(number), unit),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A published value with its unit, and the rule that judges ours."""
+
+    published: float
+    unit: str
+    rule: Rule
+
+    @classmethod
+    def parse(cls, text: str) -> Expectation:
+        """Read a value, its unit and a rule.
+
+        A limit has its relation in front, and so has a whole number that ours must equal:
+        ``"> 0 s"``, ``"<= 1 %"``, ``"= 4 levels"``. Other values are followed by a comma and one of
+        these: ``within 10 %`` (of the value), ``within 5 points`` (of the unit), ``exact to 2
+        decimals``, ``same order, by more than 1 s``.
+
+        Raises:
+            ValueError: If the text has another form.
+
+        """
+        value, _, rule = text.partition(", ")
+        found = _VALUE.fullmatch(value)
+        if found is None or bool(found["relation"]) == bool(rule):
+            raise ValueError(
+                f"{text!r} is not an expectation: write it as '160 s, within 10 %' or '> 0 s'"
+            )
+        relation = found["relation"]
+        return cls(float(found["value"]), found["unit"], _rule(rule) if rule else _limit(relation))
+
+    def is_met_by(self, ours: float | None) -> bool:
+        """Return whether our value agrees; one that did not occur does not."""
+        return ours is not None and self.rule.holds(self.published, ours)
+
+
+def _limit(relation: str) -> Rule:
+    return Exact(0) if relation == "=" else Limit(cast("Literal['<=', '<', '>']", relation))
+
+
+def _rule(text: str) -> Rule:
+    for form, make in _RULES:
+        if found := re.fullmatch(form, text):
+            return make(*found.groups())
+    forms = "within 10 %, within 5 s, exact to 2 decimals, or same order, by more than 1 s"
+    raise ValueError(f"{text!r} is not a rule: use {forms}")
