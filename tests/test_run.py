@@ -10,6 +10,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from attrs import evolve
@@ -30,6 +32,7 @@ from skywave import (
 )
 from skywave.parallel import processors
 from skywave.quantities import Duration
+from skywave.samples import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -458,3 +461,19 @@ def test_python_does_not_write_a_run_into_the_folder_of_others(
     (tmp_path / "flows.csv").write_text("mine")
     with pytest.raises(FileExistsError, match="other files"):
         results.write(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([1.5, None, 3.0]),
+        pa.array([1, 2, 3]),
+        pa.array([None, 5], pa.uint64()),
+        pa.array([], pa.float64()),
+        pa.array([1.0, None, 2.0, None])[1:3],
+        pa.chunked_array([[1.0], [None, 4.0]]),
+    ],
+)
+def test_samples_are_the_numbers_of_a_column_and_nan(column: pa.Array) -> None:
+    found = Samples(pa.table({"value": column}))["value"]
+    np.testing.assert_array_equal(found, np.array(column.to_pylist(), dtype=float))

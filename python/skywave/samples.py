@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -106,8 +106,10 @@ class Samples:
     def __getitem__(self, column: str) -> NDArray[np.float64]:
         """Return a column of numbers. A null is NaN."""
         if column not in self._columns:
-            values = self._table[column].to_numpy()
-            self._columns[column] = np.asarray(values, dtype=np.float64)
+            given = self._table[column].combine_chunks()
+            values = _array(given).astype(np.float64)
+            values[_nulls(given)] = np.nan
+            self._columns[column] = values
         return self._columns[column]
 
     def groups(self, key: str) -> Groups:
@@ -116,7 +118,7 @@ class Samples:
         if not hasattr(encoded, "dictionary"):
             encoded = encoded.dictionary_encode()
         names = [str(name) for name in encoded.dictionary.to_pylist()]
-        return Groups(names, encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp))
+        return Groups(names, _array(encoded.indices).astype(np.intp))
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,24 @@ class Groups:
 
     def _named(self, values: NDArray[np.float64]) -> dict[str, float]:
         return dict(zip(self.names, values.tolist(), strict=True))
+
+
+# A column's own `to_numpy` and `fill_null` import pandas if it is installed, which takes a second.
+
+
+def _array(column: pa.Array) -> NDArray[Any]:
+    """Return the numbers of a column. Where it has none, the value has no meaning."""
+    numbers = np.frombuffer(column.buffers()[1], dtype=column.type.to_pandas_dtype())
+    return numbers[column.offset : column.offset + len(column)]
+
+
+def _nulls(column: pa.Array) -> NDArray[np.bool_]:
+    """Return where a column has no number."""
+    validity = column.buffers()[0]
+    if validity is None:
+        return np.zeros(len(column), dtype=np.bool_)
+    bits = np.unpackbits(np.frombuffer(validity, dtype=np.uint8), bitorder="little")
+    return bits[column.offset : column.offset + len(column)] == 0
 
 
 def by_name(

@@ -22,7 +22,7 @@ pub struct NatSpec {
 #[serde(rename_all = "kebab-case")]
 pub enum NatChecksum {
     /// By the difference that the translation makes (RFC 3022 section 4.2). A checksum that the
-    /// sender made wrong on purpose, as MPCP does, stays wrong by the same amount.
+    /// sender made wrong on purpose stays wrong by the same amount.
     #[default]
     Adjusted,
     /// From scratch, as with checksum offload. A checksum that was wrong on purpose becomes right.

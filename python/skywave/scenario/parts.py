@@ -23,8 +23,7 @@ NatChecksum: TypeAlias = Literal["adjusted", "recomputed"]
 """How a NAT updates TCP's checksum after it has translated addresses and ports.
 
 - ``adjusted``: By the difference that the translation makes (RFC 3022 section 4.2). A
-  checksum that the sender made wrong on purpose, as MPCP does, stays wrong by the same
-  amount.
+  checksum that the sender made wrong on purpose stays wrong by the same amount.
 - ``recomputed``: From scratch, as with checksum offload. A checksum that was wrong on
   purpose becomes right.
 """

@@ -11,6 +11,8 @@ from skywave._known import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 """How p-values are adjusted.
 
@@ -19,8 +21,6 @@ dependence of the tests. ``"benjamini-hochberg"`` (Benjamini and Hochberg 1995) 
 share of false ones among the findings, of tests that are independent or positively dependent; it
 finds more.
 """
-
-_STATSMODELS = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
 
 
 def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[float]:
@@ -40,9 +40,17 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[f
     if (wrong := given[tested & ~((given >= 0) & (given <= 1))]).size:
         raise ValueError(f"a p-value of {wrong[0]:g}: it must be between 0 and 1")
     if correction != "none" and tested.any():
-        from statsmodels.stats.multitest import (  # noqa: PLC0415  (takes a second)
-            multipletests,
-        )
-
-        given[tested] = multipletests(given[tested], method=_STATSMODELS[correction])[1]
+        given[tested] = _adjusted(given[tested], correction)
     return [float(p) for p in given]
+
+
+def _adjusted(p: NDArray[np.float64], correction: Correction) -> NDArray[np.float64]:
+    order = np.argsort(p)
+    rank = np.arange(1, p.size + 1)
+    if correction == "holm":
+        adjusted = np.maximum.accumulate(p[order] * (p.size + 1 - rank))
+    else:
+        adjusted = np.minimum.accumulate((p[order] * p.size / rank)[::-1])[::-1]
+    back = np.empty_like(p)
+    back[order] = np.minimum(adjusted, 1)
+    return back
