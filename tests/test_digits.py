@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skywave.papers.digits import SIGNIFICANCE, Printed, denominator
-from skywave.papers.lien2009 import published
+from skywave.papers.lien2009 import published, setting
 from skywave.papers.nor2011.judge import LEDGER
 from skywave.papers.sarwar2008 import published as sarwar2008
 
@@ -67,7 +67,7 @@ def test_means_of_whole_numbers_over_so_many() -> None:
 
 @pytest.mark.parametrize(
     ("table", "packets"),
-    [(published.RATIOS, published.RECEIVED), (published.LOSSES, published.SENT)],
+    [(published.RATIOS, published.RECEIVED), (published.LOSSES, setting.SENT)],
     ids=["Table 3", "Table 4"],
 )
 def test_lien2009_counts_the_call_in_packets(table: Printed, packets: int) -> None:

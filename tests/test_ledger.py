@@ -108,6 +108,43 @@ def test_an_expectation_is_a_value_a_unit_and_a_rule(
     assert not expected.is_met_by(None)
 
 
+def test_a_mean_may_be_allowed_the_spread_of_single_runs() -> None:
+    expected = Expectation.parse("30 %, within 2 sd of our 40 runs or 5 points, whichever is wider")
+    assert expected.is_met_by(Measure(35, sd=1))
+    assert not expected.is_met_by(Measure(36, sd=1))
+    assert expected.is_met_by(Measure(36, sd=3))
+    assert not expected.is_met_by(Measure(None))
+    with pytest.raises(ValueError, match="needs the standard deviation of our runs"):
+        expected.is_met_by(30)
+    text = "within 2 sd of our 40 runs (sd 1.23 points) or 5 points, whichever is wider"
+    assert expected.rule_for(Measure(35, sd=1.2345)).text == text
+    ledger = Ledger.parse(
+        LEDGER.replace("s, within 10 %", "s, within 2 sd of our 9 runs or 1 s, whichever is wider")
+    )
+    with pytest.raises(LedgerError, match="table1/n=1 is measured without its spread"):
+        ledger.judge(MEASURES)
+    spread = {f"table1/n={n}": Measure(5.0 * n, sd=0.6 * n) for n in (1, 2)}
+    (first, second), _ = ledger.judge(
+        Measures({**MEASURES.ours, **spread}, ns2={"table1/n=2": 7.0}, words=MEASURES.words)
+    )
+    assert first.rule.text == "within 2 sd of our 9 runs (sd 0.6 s) or 1 s, whichever is wider"
+    assert (first.verdict, second.verdict, second.ns2_verdict) == ("match", "match", "match")
+    assert ledger.met({"table1/n=2": spread["table1/n=2"]}) == ["table1/n=2"], "some of them"
+
+
+def test_claims_in_rows_are_named_by_what_they_share() -> None:
+    rows = 'expect = "> 0 s"\nrows = [{ n = 1 }, { n = 2 }]'
+    for own, others, named in (
+        ("claim/fast/{n}", "table1", ("claim/fast", "table1")),
+        ("claim/fast={n}", "table1", ("claim", "table1")),
+        ("fast{n}", "table1", ("fast1", "fast2", "table1")),
+        ("table1/fast={n}", "table1/n=1", ("table1/fast=1", "table1/fast=2", "table1/n=1")),
+    ):
+        text = LEDGER.replace('"claim/fast"', f'"{own}"').replace('expect = "> 0 s"', rows)
+        [sentence] = Ledger.parse(text.replace('["table1"]', f'["{others}"]')).sentences(MEASURES)
+        assert sentence.tests == named
+
+
 @pytest.mark.parametrize("text", ["160 s", "> 0 s, within 10 %", "fast", "1 s, nearly", ">= s"])
 def test_other_expectations_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"write it as|use within"):

@@ -127,6 +127,41 @@ class SameOrder:
 
 
 @dataclass(frozen=True)
+class WithinSpread:
+    """The published value, which is from a single run, could be from one of ours.
+
+    It differs from our mean by at most ``deviations`` standard deviations of single runs, or by
+    ``least`` units if that is more. Only the runs tell ``sd``.
+    """
+
+    deviations: float
+    runs: int
+    least: float
+    unit: str
+    sd: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        sd = "" if self.sd is None else f" (sd {round(self.sd, 6):.3g} {self.unit})"
+        return (
+            f"within {self.deviations:g} sd of our {self.runs} runs{sd} "
+            f"or {self.least:g} {self.unit}, whichever is wider"
+        )
+
+    def holds(self, published: float, ours: float) -> bool:
+        """Return whether the values agree.
+
+        Raises:
+            ValueError: If ``sd`` is unknown.
+
+        """
+        if self.sd is None:
+            raise ValueError("its rule needs the standard deviation of our runs")
+        return abs(published - ours) <= max(self.deviations * self.sd, self.least)
+
+
+@dataclass(frozen=True)
 class Cell:
     """A published value, the conditions of its measurement, and the rule that judges it.
 

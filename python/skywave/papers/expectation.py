@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
-from skywave.papers.cells import Exact, Limit, SameOrder, Within, WithinUnits
+from skywave.papers.cells import Exact, Limit, SameOrder, Within, WithinSpread, WithinUnits
+from skywave.papers.measures import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 _VALUE = re.compile(rf"(?P<relation><=|[<>=])?\s*(?P<value>{_NUMBER})\s*(?P<unit>.*)")
 _RULES: tuple[tuple[str, Callable[..., Rule]], ...] = (
+    (
+        rf"within ({_NUMBER}) sd of our (\d+) runs or ({_NUMBER}) (.+), whichever is wider",
+        lambda deviations, runs, least, unit: WithinSpread(
+            float(deviations), int(runs), float(least), unit
+        ),
+    ),
     (rf"within ({_NUMBER}) %", lambda number: Within(float(number))),
     (rf"within ({_NUMBER}) (.+)", lambda number, unit: WithinUnits(float(number), unit)),
     (r"exact to (\d+) decimals", lambda decimals: Exact(int(decimals))),
@@ -41,7 +48,8 @@ class Expectation:
         A limit has its relation in front, and so has a whole number that ours must equal:
         ``"> 0 s"``, ``"<= 1 %"``, ``"= 4 levels"``. Other values are followed by a comma and one of
         these: ``within 10 %`` (of the value), ``within 5 points`` (of the unit), ``exact to 2
-        decimals``, ``same order, by more than 1 s``.
+        decimals``, ``same order, by more than 1 s``, or ``within 2 sd of our 40 runs or 5 points,
+        whichever is wider``, for a mean over so many.
 
         Raises:
             ValueError: If the text has another form.
@@ -56,9 +64,19 @@ class Expectation:
         relation = found["relation"]
         return cls(float(found["value"]), found["unit"], _rule(rule) if rule else _limit(relation))
 
-    def is_met_by(self, ours: float | None) -> bool:
-        """Return whether our value agrees; one that did not occur does not."""
-        return ours is not None and self.rule.holds(self.published, ours)
+    def rule_for(self, ours: Measure) -> Rule:
+        """Return the rule for a measurement. One that allows for our spread has that of ours."""
+        return replace(self.rule, sd=ours.sd) if isinstance(self.rule, WithinSpread) else self.rule
+
+    def is_met_by(self, ours: Measure | float | None) -> bool:
+        """Return whether our value agrees; one that did not occur does not.
+
+        Raises:
+            ValueError: If the rule allows for our spread, and the measurement has none.
+
+        """
+        one = Measure.of(ours)
+        return one.value is not None and self.rule_for(one).holds(self.published, one.value)
 
 
 def _limit(relation: str) -> Rule:
@@ -69,5 +87,8 @@ def _rule(text: str) -> Rule:
     for form, make in _RULES:
         if found := re.fullmatch(form, text):
             return make(*found.groups())
-    forms = "within 10 %, within 5 s, exact to 2 decimals, or same order, by more than 1 s"
+    forms = (
+        "within 10 %, within 5 s, exact to 2 decimals, same order, by more than 1 s, or within 2 "
+        "sd of our 40 runs or 5 s, whichever is wider"
+    )
     raise ValueError(f"{text!r} is not a rule: use {forms}")

@@ -18,7 +18,7 @@ from typing import Literal
 import attrs
 import cattrs
 
-from skywave.papers.cells import Cell
+from skywave.papers.cells import Cell, WithinSpread
 from skywave.papers.digits import Printed
 from skywave.papers.expectation import Expectation
 from skywave.papers.measures import Measure, Measures
@@ -147,7 +147,7 @@ class Ledger:
     @property
     def settings(self) -> tuple[Parameter, ...]:
         """The parameters."""
-        return tuple(Parameter(*row) for row in self.parameters)
+        return tuple(Parameter(*map(_one_line, row)) for row in self.parameters)
 
     @property
     def values(self) -> dict[str, Test]:
@@ -170,11 +170,14 @@ class Ledger:
         return Expectation.parse(found.expect).published
 
     def met(self, values: Mapping[str, Measure | float | None]) -> list[str]:
-        """Return the ids of the published values that these values match, by their ids."""
+        """Return the ids of the published values that these values match, by their ids.
+
+        They may be those of one table alone.
+        """
         return [
             test.id
             for test in self.values.values()
-            if Expectation.parse(test.expect).is_met_by(Measure.of(values[test.id]).value)
+            if test.id in values and Expectation.parse(test.expect).is_met_by(values[test.id])
         ]
 
     def judge(self, measures: Measures) -> tuple[list[Cell], list[Cell]]:
@@ -204,7 +207,7 @@ class Ledger:
             Sentence(
                 said.section,
                 _one_line(said.says),
-                (*(test.id for each in said.claim for test in each.each()), *said.tested_by),
+                (*(one for each in said.claim for one in self._begins(each)), *said.tested_by),
                 words.fill(said.remark),
             )
             for said in self.sentence
@@ -218,8 +221,19 @@ class Ledger:
         headline = words.fill(self.finding.headline) or None
         return Finding(words.fill(self.finding.sentence), self.finding.figure, headline)
 
+    def _begins(self, claim: Test) -> list[str]:
+        """Return what the ids of a claim's rows begin with, or the ids if others do so too."""
+        ids = [test.id for test in claim.each()]
+        begin = claim.id.partition("{")[0].rpartition("/")[0]
+        others = {*self.values, *self.claims} - set(ids)
+        alone = not any(f"{one}/".startswith(f"{begin}/") for one in others)
+        return [begin] if claim.rows and begin and alone else ids
+
     def _cell(self, test: Test, quote: str | None, measures: Measures, words: _Words) -> Cell:
         expected, ours = Expectation.parse(test.expect), Measure.of(measures.ours[test.id])
+        rule = expected.rule_for(ours)
+        if isinstance(rule, WithinSpread) and rule.sd is None:
+            raise LedgerError(f"{self.paper.key}: {test.id} is measured without its spread")
         return Cell(
             id=test.id,
             what=test.what,
@@ -228,7 +242,7 @@ class Ledger:
             published=expected.published,
             ours=ours.value,
             ns2=measures.ns2.get(test.id),
-            rule=expected.rule,
+            rule=rule,
             known_reason=words.reason(test.reason) if test.reason else None,
             quote=quote,
         )

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 class Measure:
     """A measured value, and conditions of the measurement that only the runs can tell.
 
-    ``value`` is None if the quantity did not occur.
+    ``value`` is None if the quantity did not occur. If it is a mean over runs, ``sd`` may be the
+    standard deviation of single runs, for rules that allow for it.
     """
 
     value: float | None
     conditions: Mapping[str, str | float] = field(default_factory=dict)
+    sd: float | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, value: Measure | float | None) -> Measure:

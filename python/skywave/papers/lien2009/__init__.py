@@ -9,37 +9,33 @@ from skywave.papers.lien2009 import (
     agreement,
     beyond,
     canonical,
-    cells,
-    claims,
     figures,
     further,
+    judge,
     matrix,
     measures,
     oracle,
     published,
     seeds,
     send_queue,
-    sentences,
     setting,
     tried,
 )
+from skywave.papers.lien2009.judge import LEDGER, PERIODS
 from skywave.papers.lien2009.measures import over_runs
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Finding, Ns2Source
-from skywave.papers.score import Score
+from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_plans, stage
-from skywave.papers.unconverted import as_they_are, ledger_of
 from skywave.quantities import Duration, Rate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from skywave.papers.cells import Cell
     from skywave.papers.figures import Drawn
-    from skywave.papers.lien2009.cells import Runs
     from skywave.papers.lien2009.further import Further
+    from skywave.papers.lien2009.judge import Runs
     from skywave.papers.lien2009.oracle import Periods
-    from skywave.papers.lien2009.setting import Conditions, Transport
+    from skywave.papers.lien2009.setting import Conditions
     from skywave.papers.protocol import Options
     from skywave.results import Results
 
@@ -103,39 +99,6 @@ def _figures(measured: Measured) -> list[Drawn]:
     ]
 
 
-def _claims(measured: Measured) -> list[Cell]:
-    """Judge what the paper says elsewhere than in its tables and figures."""
-    return claims.further_claims(measured.ours, measured.ns2, measured.further)
-
-
-def _finding(measured: Measured) -> Finding:
-    """Say what a call loses beside one TCP flow, over each transport."""
-
-    def lost(transport: Transport, flows: int) -> str:
-        runs = measured.ours[setting.Conditions("NewReno", transport)]
-        return f"{over_runs(runs, 'loss_percent').mean[flows]:.0f}"
-
-    by_table_1 = f"{setting.GAP_S / setting.TABLE_1_INTERVAL_S:.0f}"
-    beside_one = (
-        f"{lost('dccp', 1)} % of its packets do not arrive (published: "
-        f"{published.LOSS['NewReno'][1]:.0f} %)"
-    )
-    vegas = over_runs(measured.ours[setting.Conditions("Vegas")], "loss_percent").mean[1]
-    return Finding(
-        "On a slow link, one file transfer over TCP is enough to ruin a phone call over DCCP, as "
-        f"the paper says: {beside_one}. Beside TCP Vegas, which spares the call in the paper, it "
-        f"is {vegas:.0f} % (published: {published.LOSS['Vegas'][1]:.0f} %). A call over UDP loses "
-        f"{lost('udp', 1)} % beside one transfer and {lost('udp', setting.STREAMS)} % beside five "
-        "(published: less than 20 %), where the paper allows 5 %. The digits of the paper's tables "
-        f"suggest that its call had {published.SENT} packets in {setting.GAP_S} s, not the "
-        f"{by_table_1} of its list of parameters.",
-        "finding",
-        f"On a slow link, one TCP flow does ruin a phone call over DCCP: {beside_one}. The digits "
-        f"of the paper's tables suggest that the call had {published.SENT} packets in "
-        f"{setting.GAP_S} s, not the {by_table_1} of its parameters.",
-    )
-
-
 def _readings(measured: Measured) -> list[dict[str, Any]]:
     """Return the call for each reading of what the paper leaves open."""
     jittered, table_1 = (
@@ -159,18 +122,18 @@ def _sections(measured: Measured) -> dict[str, Any]:
     """Return the values of this report's own sections."""
     ours, ns2 = measured.ours, measured.ns2
     return {
-        "periods": cells.PERIODS,
+        "periods": PERIODS,
         "seeds": len(setting.SEEDS),
         "ns2_runs": oracle.runs(),
         "call": {
-            "sent": published.SENT,
+            "sent": setting.SENT,
             "received": published.RECEIVED,
             "interval_ms": 1e3 * setting.INTERVAL_S,
             "by_table_1": setting.GAP_S / setting.TABLE_1_INTERVAL_S,
             "kbps": 8e-3 * setting.ON_WIRE_B["dccp"] / setting.INTERVAL_S,
             "send_queue": setting.SEND_QUEUE,
         },
-        "by_seeds": seeds.of_blocks(ours, ns2),
+        "by_seeds": seeds.of_blocks(ours),
         "other_seeds": seeds.TABLE.read(),
         "ratio_beside_one": {
             conditions.rules: float(over_runs(ours[conditions], "ratio_percent").mean[1])
@@ -184,7 +147,7 @@ def _sections(measured: Measured) -> dict[str, Any]:
         ],
         "agreements": agreement.agreements(ours, ns2),
         "starts": [one for one in send_queue.TABLE.read() if one.send_queue in SHOWN_QUEUES],
-        "fitted": _without_fitted(cells.published_cells(ours, ns2)),
+        "fitted": _without_fitted(ours),
         "floor": _matches(setting.OTHER_RATES[-1].rate),
         "of_first": [
             one.matches for one in tried.TABLE.read() if one.reading in tried.OF_FIRST_PERIOD
@@ -273,12 +236,12 @@ def _matches(rate: str) -> int:
     return next(one.matches for one in tried.TABLE.read() if one.reading == label)
 
 
-def _without_fitted(judged: Sequence[Cell]) -> Score:
+def _without_fitted(ours: Runs) -> dict[str, int]:
     """Return the count without the losses of the period to which the send queue was fitted."""
-    first = f"/{cells.PERIODS[0]}"
-    return Score.of(
-        [one for one in judged if not (one.id.startswith("table4/loss") and one.id.endswith(first))]
-    )
+    fitted = {f"table4/loss/{tcp.lower()}/{PERIODS[0]}" for tcp in setting.FLAVOURS}
+    values = judge.published(judge.of_runs(ours))
+    judged = {name: value for name, value in values.items() if name not in fitted}
+    return {"matches": len(LEDGER.met(judged)), "judged": len(judged)}
 
 
 def _counts(conditions: Conditions, ours: Runs) -> dict[str, Any]:
@@ -287,7 +250,7 @@ def _counts(conditions: Conditions, ours: Runs) -> dict[str, Any]:
     return {
         "tcp": tcp,
         "table3": (published.RECEIVED, *published.arrived(tcp)),
-        "table4": (published.SENT, *published.kept(tcp)),
+        "table4": (setting.SENT, *published.kept(tcp)),
         "ours": _row(over_runs(ours[conditions], "received")),
     }
 
@@ -333,23 +296,10 @@ def _where(label: str, conditions: Conditions, ours: Runs) -> dict[str, Any]:
 PAPER = Paper(
     protocol=2,
     package=__name__,
-    ledger=ledger_of(
-        Citation(
-            key="lien2009",
-            title="Can DCCP Replace UDP in Changing Network Conditions?",
-            authors="Y.-N. Lien, Y.-C. Ding",
-            year=2009,
-        ),
-        setting.PARAMETERS,
-        lambda measured: cells.published_cells(measured.ours, measured.ns2),
-        _claims,
-        _finding,
-        sentences.SENTENCES,
-        published.PRINTED,
-    ),
-    measures=as_they_are,
+    ledger=LEDGER,
     run=_run,
-    comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
+    measures=lambda measured: judge.measure(measured.ours, measured.ns2, measured.further),
+    comparisons=lambda measured: judge.compare(measured.ours, measured.ns2),
     figures=_figures,
     readings=_readings,
     sections=_sections,

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.lien2009.cells import table_cells
-from skywave.papers.lien2009.measures import over_runs
+from skywave.papers.lien2009 import judge
+from skywave.papers.lien2009.judge import LEDGER
 from skywave.papers.lien2009.published import DELAY_MS, LOSS, RATIO
 from skywave.papers.lien2009.setting import JITTERED, TABLE_1, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from skywave.papers.lien2009.cells import Runs
-    from skywave.papers.lien2009.measures import Floats
+    from skywave.papers.lien2009.judge import Runs, Spreads
     from skywave.papers.lien2009.oracle import Periods
     from skywave.papers.lien2009.setting import Conditions
 
@@ -60,35 +59,25 @@ def agreements(ours: Runs, ns2: Mapping[str, Periods]) -> list[Agreement]:
 def _agreement(
     label: str, chosen: Sequence[Conditions], ours: Runs, ns2: Mapping[str, Periods]
 ) -> Agreement:
-    cells = table_cells(chosen, ours, ns2)
-
-    def mine(conditions: Conditions, measure: str) -> Floats:
-        return over_runs(ours[conditions], measure).mean
-
-    def theirs(conditions: Conditions, measure: str) -> Floats:
-        mean: Floats = getattr(ns2[conditions.name], measure).mean
-        return mean
-
+    mine, theirs = judge.of_runs(ours), judge.of_ns2(ns2)
     return Agreement(
         label,
-        len(cells),
-        _distance(chosen, mine, sum(cell.verdict == "match" for cell in cells)),
-        _distance(chosen, theirs, sum(cell.ns2_verdict == "match" for cell in cells)),
+        len(judge.tables(chosen, mine)),
+        _distance(chosen, mine, mine),
+        _distance(chosen, theirs, mine),
     )
 
 
-def _distance(
-    chosen: Sequence[Conditions], mean: Callable[[Conditions, str], Floats], matches: int
-) -> Distance:
+def _distance(chosen: Sequence[Conditions], of: Spreads, allowing_for: Spreads) -> Distance:
     def distance(measure: str, published: Mapping[str, tuple[float, ...]]) -> float:
         differences = [
-            mean(conditions, measure)[1:] - np.array(published[conditions.tcp][-5:])
+            of(conditions, measure).mean[1:] - np.array(published[conditions.tcp][-5:])
             for conditions in chosen
         ]
         return float(np.sqrt(np.mean(np.square(differences))))
 
     return Distance(
-        matches,
+        len(LEDGER.met(judge.tables(chosen, of, allowing_for))),
         ratio=distance("ratio_percent", RATIO),
         delay_ms=distance("delay_ms", DELAY_MS),
         loss=distance("loss_percent", LOSS),

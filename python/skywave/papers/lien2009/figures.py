@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from skywave.papers.lien2009.beyond import Case, Outcome
-    from skywave.papers.lien2009.cells import Runs
+    from skywave.papers.lien2009.judge import Runs
     from skywave.papers.lien2009.measures import Run, Spread
     from skywave.papers.lien2009.oracle import Periods, Seconds
     from skywave.results import Results

@@ -6,21 +6,17 @@ their counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skywave.papers.lien2009 import measures, oracle, setting
-from skywave.papers.lien2009.cells import published_cells
+from skywave.papers.lien2009 import judge, measures, setting
+from skywave.papers.lien2009.judge import LEDGER
 from skywave.papers.stages import measure_each
 from skywave.papers.stored import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from skywave.papers.cells import Cell
-    from skywave.papers.lien2009.cells import Runs
-    from skywave.papers.lien2009.oracle import Periods
+    from skywave.papers.lien2009.judge import Runs, Spreads
 
 BLOCK = 10
 """Seeds in each of the blocks that the report's seeds are divided into."""
@@ -48,9 +44,9 @@ class BlockCount:
     by_all_deviations: int
 
 
-def of_blocks(ours: Runs, ns2: Mapping[str, Periods]) -> list[BlockCount]:
+def of_blocks(ours: Runs) -> list[BlockCount]:
     """Return the counts of blocks of ten of the report's seeds, and at the end that of all."""
-    every = published_cells(ours, ns2)
+    every = judge.of_runs(ours)
     blocks = [setting.SEEDS[begin : begin + BLOCK] for begin in range(0, len(setting.SEEDS), BLOCK)]
     counts = []
     for block in (*blocks, setting.SEEDS):
@@ -58,18 +54,17 @@ def of_blocks(ours: Runs, ns2: Mapping[str, Periods]) -> list[BlockCount]:
             conditions: [runs[setting.SEEDS.index(seed)] for seed in block]
             for conditions, runs in ours.items()
         }
-        cells = published_cells(chosen, ns2)
-        by_all = [replace(cell, rule=same.rule) for cell, same in zip(cells, every, strict=True)]
-        counts.append(BlockCount(_count(block, cells), _matches(by_all)))
+        of = judge.of_runs(chosen)
+        counts.append(BlockCount(_count(block, of), _matches(of, every)))
     return counts
 
 
-def _matches(cells: Sequence[Cell]) -> int:
-    return sum(cell.verdict == "match" for cell in cells)
+def _matches(of: Spreads, allowing_for: Spreads | None = None) -> int:
+    return len(LEDGER.met(judge.published(of, allowing_for)))
 
 
-def _count(seeds: range, cells: Sequence[Cell]) -> Count:
-    return Count(min(seeds), max(seeds), _matches(cells))
+def _count(seeds: range, of: Spreads) -> Count:
+    return Count(min(seeds), max(seeds), _matches(of))
 
 
 def count(seeds: range) -> Count:
@@ -83,7 +78,7 @@ def count(seeds: range) -> Count:
         lambda key, results: measures.from_results(key[0], results),
     )
     ours = {conditions: [runs[conditions, seed] for seed in seeds] for conditions in setting.JUDGED}
-    return _count(seeds, published_cells(ours, oracle.periods()))
+    return _count(seeds, judge.of_runs(ours))
 
 
 _LENGTH = len(setting.SEEDS)

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from skywave.papers.lien2009.published import SENT
-from skywave.papers.reproduction import Parameter
 from skywave.scenario import (
     Adapt,
     Dccp,
@@ -50,9 +48,11 @@ DURATION_S = {1: 60, 2: 100, 3: 200}
 """By scenario: the paper's two, and a long call beside one TCP flow to compare with ns-2."""
 VOICE_S = {1: (0, 60), 2: (20, 80), 3: (0, 200)}
 """Start and end of the call, by scenario, in seconds."""
+SENT = 867
+"""The packets that the call sends from 0 to 10 s: the one denominator of Table 4's losses. The
+interval of Table 1, 30 ms, would make 333, which the tables' digits exclude (``digits``)."""
 INTERVAL_S = round(GAP_S / SENT, 9)
-"""Time between packets of the call: 11.5 ms. Table 4's losses are fractions of 867 packets in 10 s.
-Table 1's 30 ms would be 333, which its own tables' digits exclude (``digits``)."""
+"""Time between packets of the call: 11.5 ms."""
 TABLE_1_INTERVAL_S = 0.03
 SEND_QUEUE = 87
 """The longest send queue of DCCP, in packets, whose backlog from TFRC's start does not overflow the
@@ -254,75 +254,3 @@ def _tcp(conditions: Conditions) -> Tcp:
         send_jitter=JITTER if conditions.jitter else "0 s",
         **TCPS[conditions.tcp],
     )
-
-
-PARAMETERS = (
-    Parameter(
-        "Topology", "chain of a host, two routers, a host; all flows share both hosts", "paper"
-    ),
-    Parameter(
-        "Bottleneck r1-r2",
-        "0.25 Mbps, 50 ms each way",
-        "paper's text; its Table 1 has 1.5 to 10 Mbps, which delays of up to 627 ms exclude",
-    ),
-    Parameter(
-        "Other latencies of r1-r2",
-        ", ".join(LATENCIES),
-        "ours: the paper varied the latency but does not say how",
-    ),
-    Parameter("Access links", "10 Mbps, 10 ms", "paper"),
-    Parameter("Queues", "drop-tail, 20 packets (with the one on the wire), all links", "paper"),
-    Parameter(
-        "Voice",
-        f"80 B every {1e3 * INTERVAL_S:.2f} ms: {SENT} packets in {GAP_S} s",
-        "size: paper; interval: the digits of Tables 3 and 4, against Table 1's 30 ms; see text",
-    ),
-    Parameter("Voice over DCCP on the wire", "112 B (IPv4 20 B, DCCP 12 B)", "ns-2"),
-    Parameter("Voice over UDP on the wire", "80 B, including headers", "ns-2, whose UDP has none"),
-    Parameter("DCCP", "CCID 3 as in ns-2.35's module (appendix), no ECN", "paper; ns-2"),
-    Parameter(
-        "s of CCID 3",
-        "the size of the voice packets",
-        "inferred: with Table 2's 1460 B, voice alone gets less than a tenth of its rate",
-    ),
-    Parameter(
-        "Send queue of DCCP",
-        f"{SEND_QUEUE} packets",
-        "fitted to the first 10 s alone, where Table 4 has no loss: the longest that gives none. "
-        'The paper: "almost no buffer is allowed in the sender" (section 2.5)',
-    ),
-    Parameter("TCP", "Tahoe, Reno, NewReno, SACK, Vegas; five flows of FTP", "paper"),
-    Parameter("Vegas", "alpha 1, beta 3, gamma 1 packets", "ns-2"),
-    Parameter("TCP segment", "1460 B and 40 B of headers, no delayed acknowledgements", "paper"),
-    Parameter("TCP window", "20 segments; same initial ssthresh", "ns-2"),
-    Parameter("RTO of TCP", "initially 3 s, at least 200 ms, clock of 10 ms", "ns-2"),
-    Parameter(
-        "Scenario 1", "voice from 0 to 60 s; TCP flow i from 10 i s, up to 0.5 s later", "paper"
-    ),
-    Parameter(
-        "Scenario 2", "TCP from 0 s, up to 0.5 s later; voice from 20 to 80 s; 100 s", "paper"
-    ),
-    Parameter(
-        "Jitter of TCP senders",
-        f"none; appendix: up to {JITTER} before the sender sends what the window allows",
-        "ns-2's default",
-    ),
-    Parameter(
-        "Runs",
-        f"seeds {min(SEEDS)} to {max(SEEDS)} of each setting",
-        "ours, declared before their results were seen; the paper does not say. One run shows one "
-        "phase of its flows; with ten seeds the number of matches depends on which ten; ns-2's "
-        "results have forty as well",
-    ),
-    Parameter(
-        "Delay", "from sending to arrival, without waiting in the sender", "inferred; see text"
-    ),
-    Parameter(
-        "Loss",
-        f"share of the {SENT} packets generated in a period that did not arrive in it",
-        "inferred; Table 4 counts arrivals by when they were sent, which moves packets in flight "
-        "between periods",
-    ),
-    Parameter("Deadline", f"{DEADLINE_S * 1e3:g} ms, in our own sections only", "paper's text"),
-)
-"""The whole parameter set. What the paper leaves open has the default of ns-2.35."""

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.papers import tried
-from skywave.papers.lien2009 import cells, measures, oracle, published, setting
+from skywave.papers.lien2009 import judge, measures, published, setting
 from skywave.papers.lien2009.measures import Run
-from skywave.papers.lien2009.published import SENT
+from skywave.papers.lien2009.setting import SENT
 from skywave.papers.stages import measure_each
 from skywave.papers.stored import Table
 from skywave.papers.tried import Tried
@@ -206,7 +205,9 @@ def attempt(reading: Reading) -> Tried:
         lambda key, results: reading.measure(measures.from_results(plan[key[0]], results)),
     )
     ours = {conditions: [runs[conditions, seed] for seed in setting.SEEDS] for conditions in plan}
-    return tried.tried(reading.label, cells.published_cells(ours, oracle.periods()))
+    values = judge.published(judge.of_runs(ours))
+    met = set(judge.LEDGER.met(values))
+    return Tried.of(reading.label, [name for name in values if name in met])
 
 
 TABLE = Table(Path(__file__).parent / "tried.csv", Tried, READINGS, attempt)
