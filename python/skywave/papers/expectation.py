@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
-from skywave.papers.cells import Exact, Limit, SameOrder, Within, WithinUnits
+from skywave.papers.cells import Exact, Limit, SameOrder, SameSign, Within, WithinUnits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,7 @@ _RULES: tuple[tuple[str, Callable[..., Rule]], ...] = (
         rf"same order, by more than ({_NUMBER}) (.+)",
         lambda number, unit: SameOrder(float(number), unit),
     ),
+    (rf"same sign, at least ({_NUMBER}) in magnitude", lambda least: SameSign(float(least))),
 )
 
 
@@ -41,7 +42,7 @@ class Expectation:
         A limit has its relation in front, and so has a whole number that ours must equal:
         ``"> 0 s"``, ``"<= 1 %"``, ``"= 4 levels"``. Other values are followed by a comma and one of
         these: ``within 10 %`` (of the value), ``within 5 points`` (of the unit), ``exact to 2
-        decimals``, ``same order, by more than 1 s``.
+        decimals``, ``same order, by more than 1 s``, ``same sign, at least 0.2 in magnitude``.
 
         Raises:
             ValueError: If the text has another form.
@@ -69,5 +70,8 @@ def _rule(text: str) -> Rule:
     for form, make in _RULES:
         if found := re.fullmatch(form, text):
             return make(*found.groups())
-    forms = "within 10 %, within 5 s, exact to 2 decimals, or same order, by more than 1 s"
+    forms = (
+        "within 10 %, within 5 s, exact to 2 decimals, same order, by more than 1 s, "
+        "or same sign, at least 0.2 in magnitude"
+    )
     raise ValueError(f"{text!r} is not a rule: use {forms}")
