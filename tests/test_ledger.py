@@ -96,6 +96,18 @@ def test_a_sentence_is_tested_by_whole_parts_of_ids() -> None:
         ("< 1e-3 %", "less than that", 0.0009, 0.001),
         ("<= 1", "at most that", 1, 1.1),
         ("0 s, same order, by more than 1 s", "same order, by more than 1 s", 1, 1.5),
+        (
+            "-1, same sign, at least 0.2 in magnitude",
+            "same sign, at least 0.2 in magnitude",
+            -0.2,
+            -0.19,
+        ),
+        (
+            "-1, same sign, at least 0.2 in magnitude",
+            "same sign, at least 0.2 in magnitude",
+            -1.5,
+            0.5,
+        ),
     ],
 )
 def test_an_expectation_is_a_value_a_unit_and_a_rule(

@@ -10,24 +10,24 @@ from attrs import evolve
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import links
-from skywave.papers.cells import Cell, Limit
 from skywave.papers.sarwar2008 import (
     access,
-    claims,
     errors,
     fit,
     further,
     growth,
+    judge,
     live,
     live_report,
     measures,
     oracle,
     published,
-    sentences,
+    quick_start,
     setting,
     tried,
 )
 from skywave.papers.sarwar2008.downloads import Course, Totals
+from skywave.papers.sarwar2008.judge import LEDGER
 from skywave.quantities import Rate
 from skywave.scenario import Bernoulli, Tcp
 from skywave.simulate import run_many
@@ -74,6 +74,34 @@ def test_time_until_the_link_is_full() -> None:
     assert standard - dynamic == pytest.approx(6.27, abs=0.01)
 
 
+@pytest.mark.parametrize("rtt_s", further.RTTS_S)
+def test_the_ledger_has_what_the_equations_give(rtt_s: float) -> None:
+    link = setting.LINK_BPS / 8
+    several = growth.reports_per_rtt(rtt_s, link, setting.PACKET_SIZE)
+    for reports, delay, rate in ((1.0, 3, 5), (several, 4, 6)):
+        for equation, value in (
+            (delay, growth.least_delay_s(rtt_s, reports)),
+            (rate, growth.time_to_rate_s(link, rtt_s, setting.PACKET_SIZE, reports)),
+        ):
+            test, _ = LEDGER.claims[f"V-A/equation-{equation}/rtt={rtt_s:g}"]
+            assert LEDGER.published(test.id) == pytest.approx(value)
+            assert test.conditions == {"RTT (s)": rtt_s, "N": reports}
+
+
+def test_the_ledger_has_what_equation_2_gives() -> None:
+    link = setting.LINK_BPS / 8
+    for place, rtt_s in (("simulation", setting.RTT_S), ("live", 1.2)):
+        per_rtt = growth.reports_per_rtt(rtt_s, link, setting.PACKET_SIZE)
+        assert LEDGER.published(f"III/reports/{place}") == pytest.approx(per_rtt / rtt_s)
+
+
+def test_the_limit_of_overhead_is_that_of_tcps_acknowledgements() -> None:
+    (results,) = run_many([further.scenarios()["tcp"]])
+    percent = further.back_percent(measures.from_results(results))
+    for place in ("simulation", "live"):
+        assert LEDGER.published(f"I/overhead/{place}") == pytest.approx(percent, rel=1e-9)
+
+
 def test_dynamic_feedback_ends_slow_start_sooner(sarwar2008: Reproduced) -> None:
     """Less than the paper has, and with the reason beside it."""
     judged = sarwar2008.cells
@@ -83,32 +111,14 @@ def test_dynamic_feedback_ends_slow_start_sooner(sarwar2008: Reproduced) -> None
 
 
 def test_the_gain_in_slow_start_is_not_called_impossible(sarwar2008: Reproduced) -> None:
-    """The reason has what ours and ns-2's slow starts take, and what doubling each RTT leaves."""
-    why = sarwar2008.cells["fig2/exit"]["why"]
+    """Doubling at each RTT would gain it over the slowest run with one report."""
     assert "impossible" not in sarwar2008.page
-    ours = {row["feedback"]: row for row in sarwar2008.sections["readings"][:2]}
     ns2, _ = oracle.ORACLE.consult(live=False)
-
-    def exit_s(*run: Any) -> float:
-        found = ns2[oracle.Run(*run)].exit_s
-        assert found is not None
-        return found
-
-    here_s = ours["standard"]["exit_s"]
-    assert f"{here_s:.1f} s here with standard feedback" in why
-    assert f"{ours['dynamic']['exit_s']:.1f} s with dynamic feedback" in why
-    tfrc_s, many_s = (exit_s("tfrc", reports, None) for reports in (1, setting.REPORTS))
-    assert f"{tfrc_s:.1f} s with one report per RTT and {many_s:.1f} s with 10" in why
-    slow_s, fast_s = (exit_s("tfrc", reports, None, True) for reports in (1, setting.REPORTS))
-    assert f"or {slow_s:.1f} and {fast_s:.1f} s if it starts with one packet" in why
-    module_s = [exit_s("dccp", 1, queue) for queue in setting.QUEUES]
-    assert f"{min(module_s):.1f} to {max(module_s):.1f} s" in why
+    slowest_s = max(run.exit_s or 0 for name, run in ns2.items() if name.reports == 1)
     # Seven doublings, less a little: 125 packets of 1000 B in 1 s.
-    least_s = np.log2(125)
-    standard_s = (here_s, tfrc_s, slow_s, *module_s)
-    gains = f"{min(standard_s) - least_s:.1f} to {max(standard_s) - least_s:.1f} s over"
-    assert gains in why
-    assert max(standard_s) - least_s > 0.9 * published.EXIT_GAIN_S, "so the rule could be met"
+    gain_s = slowest_s - np.log2(125)
+    assert gain_s > 0.9 * LEDGER.published("fig2/exit"), "so the rule could be met"
+    assert f" to {gain_s:.1f} s over those with one report" in sarwar2008.cells["fig2/exit"]["why"]
 
 
 def test_standard_feedback_is_like_ns2s(sarwar2008: Reproduced) -> None:
@@ -127,6 +137,12 @@ def test_table_1_is_judged_by_rules(sarwar2008: Reproduced) -> None:
     assert judged["table1/standard/rate"]["verdict"] == "match"
     assert judged["table1/rate-order"]["verdict"] == "match"
     assert judged["text/majority"]["ours"] > 80
+    standard, dynamic = (published.TABLE_1[one] for one in ("standard", "dynamic"))
+    gain_kbps = dynamic.rate_kbps - standard.rate_kbps
+    assert judged["table1/rate-order"]["published"] == gain_kbps
+    assert 100 * gain_kbps / standard.rate_kbps == pytest.approx(42, abs=0.5), "as the texts say"
+    loss_percent = standard.loss_percent - dynamic.loss_percent
+    assert judged["table1/loss-order"]["published"] == pytest.approx(loss_percent)
     for feedback, row in published.TABLE_1.items():
         for quantity, value in (
             ("rate", row.rate_kbps),
@@ -172,7 +188,9 @@ def test_the_access_is_what_the_search_came_to() -> None:
     for name in ("rate_kbps", "deviation_kbps", "loss_percent", "dynamic_kbps"):
         assert getattr(again, name) == pytest.approx(getattr(best, name), abs=1e-4)
     for trial in fit.fitting(trials):
-        assert trial.gain_percent < published.GAIN_PERCENT / 2, "none predicts what is published"
+        assert trial.gain_percent < LEDGER.published("text/gain") / 2, (
+            "none predicts what is published"
+        )
     assert not set(fit.SEEDS) & set(live.SEEDS)
 
 
@@ -253,7 +271,7 @@ def test_a_longer_window_gains_nothing_in_slow_start(sarwar2008: Reproduced) -> 
 
 def test_the_report_is_labelled_as_an_emulation(sarwar2008: Reproduced) -> None:
     assert "nothing on this page was measured over a satellite" in sarwar2008.page
-    for parameter in (*setting.PARAMETERS, *live.PARAMETERS):
+    for parameter in LEDGER.settings:
         assert parameter.name in sarwar2008.page
     for name in (
         "finding",
@@ -284,7 +302,7 @@ def test_only_what_is_named_varies() -> None:
 def test_doubling_by_threes_would_give_what_is_published() -> None:
     """Seven doublings from one packet per round-trip time, two round-trip times apart."""
     gain_s = growth.by_threes_gain_s(setting.LINK_BPS / 8, setting.RTT_S, setting.PACKET_SIZE)
-    assert gain_s == published.EXIT_GAIN_S
+    assert gain_s == LEDGER.published("fig2/exit")
 
 
 def test_errors_are_the_only_losses_of_their_runs() -> None:
@@ -341,14 +359,14 @@ def test_a_course_compares_round_trip_times() -> None:
     course = Course(np.arange(5.0), p, p, p, rtt_s, delay_s)
     assert course.rtt_error_s == pytest.approx(0.1)
     # Where p does not rise, R has quadrupled and p halved in two seconds.
-    assert claims.rtt_above_p(course) == pytest.approx(np.log(2) / 2)
+    assert judge.rtt_above_p(course) == pytest.approx(np.log(2) / 2)
 
 
 def test_sentences_are_tested_or_answered() -> None:
-    quotes = [sentence.quote for sentence in sentences.SENTENCES]
+    quotes = [sentence.says for sentence in LEDGER.sentence]
     assert len(quotes) == len(set(quotes))
-    for sentence in sentences.SENTENCES:
-        assert sentence.tests or sentence.answer, sentence.quote
+    for sentence in LEDGER.sentence:
+        assert sentence.claim or sentence.tested_by or sentence.remark, sentence.says
 
 
 def test_readings_change_what_is_run() -> None:
@@ -361,25 +379,7 @@ def test_readings_change_what_is_run() -> None:
 
 
 def test_a_mean_over_seeds_needs_every_seed() -> None:
-    by_seed = [
-        [Cell("a", "", {}, "s", 1, ours, Limit("<")), Cell("b", "", {}, "s", 1, other, Limit("<"))]
-        for ours, other in ((1.0, 1.0), (2.0, None))
-    ]
-    assert [cell.ours for cell in tried.over_seeds(by_seed)] == [1.5, None]
-
-
-def test_every_claim_is_one_of_the_sentences(sarwar2008: Reproduced) -> None:
-    found = sarwar2008.document["claims"]
-    quotes = {sentence.quote: sentence for sentence in sentences.SENTENCES}
-    ids = [cell["id"] for cell in found]
-    assert len(ids) == len(set(ids))
-    for cell in found:
-        assert any(cell["id"].startswith(begin) for begin in quotes[cell["quote"]].tests), cell
-    for sentence in sentences.SENTENCES:
-        for begin in sentence.tests:
-            assert any(one.startswith(begin) for one in (*ids, *sarwar2008.cells)), begin
-        held = sarwar2008.sections["held"][sentence.quote]
-        assert bool(held) == bool(sentence.tests), sentence.quote
+    assert tried.over_seeds([{"a": 1.0, "b": 1.0}, {"a": 2.0, "b": None}]) == {"a": 1.5, "b": None}
 
 
 def test_claims_that_fail_have_reasons(sarwar2008: Reproduced) -> None:
@@ -449,7 +449,7 @@ def test_readings_go_as_the_report_says() -> None:
     assert first.standard_loss_percent > tells.standard_loss_percent
     assert first.dynamic_loss_percent < first.standard_loss_percent
     assert tells.dynamic_loss_percent > tells.standard_loss_percent
-    assert max(one.gain_percent for one in outcomes.values()) < published.GAIN_PERCENT / 1.5
+    assert max(one.gain_percent for one in outcomes.values()) < LEDGER.published("text/gain") / 1.5
     no_less_loss = {
         label for label, one in outcomes.items() if "table1/loss-order" not in one.tried.met
     }
@@ -494,17 +494,44 @@ def test_how_receivers_learn_the_round_trip_time_is_declared() -> None:
     assert download["transport"]["dccp"]["tfrc"]["receiver_rtt"] == "window-counter"
     (flow,) = setting.scenario(setting.STANDARD, first_error=1).normalised()["flows"]
     assert flow["transport"]["dccp"]["tfrc"]["receiver_rtt"] == "option"
-    for parameters in (setting.PARAMETERS, live.PARAMETERS):
-        (declared,) = (one for one in parameters if one.name.startswith("RTT at the receiver"))
-        assert "paper, section IV" in declared.source
+    declared = [one for one in LEDGER.settings if one.name.startswith("RTT at the receiver")]
+    assert len(declared) == 2
+    assert all("paper, section IV" in one.source for one in declared)
+
+
+def test_parameters_and_conditions_are_those_of_the_runs() -> None:
+    """What the ledger says in numbers of its own."""
+    stated = {parameter.name: parameter.value for parameter in LEDGER.settings}
+    fitted, beyond = access.FITTED, len(live.BEYOND_SEEDS)
+    assert stated["Errors of the live link"] == (
+        f"{100 * access.PACKET_ERROR_RATE:g} % of packets, "
+        f"in bursts of {fitted.burst_packets:g} (mean)"
+    )
+    assert stated["Load of the live link by others"] == (
+        f"leaves {fitted.left_kbps:g} kbps for {fitted.busy_s:g} s, "
+        f"then all for {fitted.quiet_s:g} s (exponential means)"
+    )
+    assert f"{len(live.SEEDS)} seeds" in stated["Downloads"]
+    assert f"{beyond} beyond the paper" in stated["Downloads"]
+    assert stated["Length of a download"] == f"{live.DURATION_S} s"
+    assert stated["Duration"] == f"{setting.DURATION_S} s"
+    assert stated["Packets"] == f"{setting.PACKET_SIZE} B of data"
+    assert stated["RTT_ref"].endswith(f"N = {setting.REPORTS}")
+    assert stated["Errors at the end of slow start"].startswith(f"{setting.STANDARD.errors} in")
+    tests = {**LEDGER.values, **{name: test for name, (test, _) in LEDGER.claims.items()}}
+    assert tests["table1/dynamic/rate"].conditions["downloads"] == len(live.SEEDS)
+    assert tests["text/rtt-accuracy"].conditions["downloads"] == beyond
+    assert tests["fig2/exit"].conditions == {"errors": 1, "N": setting.REPORTS}
+    assert tests["I/fair"].conditions["queue (packets)"] == further.QUEUE
+    assert tests["II/smoother"].conditions["from (s)"] == further.SETTLED_S
+    assert tests["II/quick-start"].conditions["share"] == quick_start.SHARE
+    assert f"RTT_ref = {min(live.RTT_REFS_MS)} ms" in tests["VI-C/more-reports"].what
 
 
 def test_the_report_begins_with_what_was_found(sarwar2008: Reproduced) -> None:
     sentence, judged = sarwar2008.document["finding"], sarwar2008.cells
-    assert f"{judged['text/gain']['ours']:.0f} % faster" in sentence
-    assert f"{judged['fig2/exit']['ours']:.0f} s sooner here" in sentence
-    assert f"{judged['fig2/exit']['ns2']:.0f} s in ns-2 with its own initial rate" in sentence
-    assert "not 14 s" in sentence
+    assert f"published: {LEDGER.published('text/gain'):g} % in the text, 42 %" in sentence
+    assert f"not {LEDGER.published('fig2/exit'):g} s" in sentence
     assert judged["table1/loss-order"]["ours"] > 0, "they lose less"
     assert sarwar2008.page.index("figures/finding.png") < sarwar2008.page.index("<h2 ")
 

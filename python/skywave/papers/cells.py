@@ -162,6 +162,25 @@ class WithinSpread:
 
 
 @dataclass(frozen=True)
+class SameSign:
+    """Our value has the published sign, and a magnitude of at least ``least``.
+
+    For correlations whose coefficients are not published.
+    """
+
+    least: float
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        return f"same sign, at least {self.least:g} in magnitude"
+
+    def holds(self, published: float, ours: float) -> bool:
+        """Return whether the values agree."""
+        return published * ours > 0 and abs(ours) >= self.least
+
+
+@dataclass(frozen=True)
 class Cell:
     """A published value, the conditions of its measurement, and the rule that judges it.
 

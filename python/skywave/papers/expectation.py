@@ -6,7 +6,15 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
-from skywave.papers.cells import Exact, Limit, SameOrder, Within, WithinSpread, WithinUnits
+from skywave.papers.cells import (
+    Exact,
+    Limit,
+    SameOrder,
+    SameSign,
+    Within,
+    WithinSpread,
+    WithinUnits,
+)
 from skywave.papers.measures import Measure
 
 if TYPE_CHECKING:
@@ -30,6 +38,7 @@ _RULES: tuple[tuple[str, Callable[..., Rule]], ...] = (
         rf"same order, by more than ({_NUMBER}) (.+)",
         lambda number, unit: SameOrder(float(number), unit),
     ),
+    (rf"same sign, at least ({_NUMBER}) in magnitude", lambda least: SameSign(float(least))),
 )
 
 
@@ -48,8 +57,8 @@ class Expectation:
         A limit has its relation in front, and so has a whole number that ours must equal:
         ``"> 0 s"``, ``"<= 1 %"``, ``"= 4 levels"``. Other values are followed by a comma and one of
         these: ``within 10 %`` (of the value), ``within 5 points`` (of the unit), ``exact to 2
-        decimals``, ``same order, by more than 1 s``, or ``within 2 sd of our 40 runs or 5 points,
-        whichever is wider``, for a mean over so many.
+        decimals``, ``same order, by more than 1 s``, ``same sign, at least 0.2 in magnitude``, or
+        ``within 2 sd of our 40 runs or 5 points, whichever is wider``, for a mean over so many.
 
         Raises:
             ValueError: If the text has another form.
@@ -88,7 +97,8 @@ def _rule(text: str) -> Rule:
         if found := re.fullmatch(form, text):
             return make(*found.groups())
     forms = (
-        "within 10 %, within 5 s, exact to 2 decimals, same order, by more than 1 s, or within 2 "
-        "sd of our 40 runs or 5 s, whichever is wider"
+        "within 10 %, within 5 s, exact to 2 decimals, same order, by more than 1 s, "
+        "same sign, at least 0.2 in magnitude, or within 2 sd of our 40 runs or 5 s, whichever is "
+        "wider"
     )
     raise ValueError(f"{text!r} is not a rule: use {forms}")

@@ -10,34 +10,32 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Finding
 from skywave.papers.sarwar2008 import (
-    cells,
-    claims,
+    downloads,
     errors,
     figures,
     fit,
     further,
     growth,
-    live,
+    judge,
+    live_figures,
     live_report,
     matrix,
     measures,
     oracle,
-    sentences,
     setting,
     tried,
 )
-from skywave.papers.sarwar2008.published import EXIT_GAIN_S, PRINTED, TABLE_1
+from skywave.papers.sarwar2008.judge import LEDGER
 from skywave.papers.stages import run_plans, stage
-from skywave.papers.unconverted import as_they_are, ledger_of
-from skywave.printing import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from skywave.papers.cells import Cell
+    from skywave.papers.figures import Drawn
+    from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
+    from skywave.papers.sarwar2008.fit import Trial
     from skywave.papers.sarwar2008.further import Further
     from skywave.papers.sarwar2008.measures import Series
     from skywave.papers.sarwar2008.setting import Conditions
@@ -45,12 +43,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """Figure 2 for each reading, ns-2's results for it, the downloads, and the runs of claims."""
+    """Figure 2 for each reading, ns-2's results for it, the downloads, and more."""
 
     ours: Mapping[Conditions, Series]
     ns2: Mapping[oracle.Run, Series]
-    live: live_report.Live
+    live: downloads.Live
     further: Further
+    """The runs of claims that neither has."""
+    trials: Sequence[Trial]
+    """The stored search for the shared access of the downloads."""
 
 
 def _run(options: Options) -> Ran[Measured]:
@@ -61,22 +62,24 @@ def _run(options: Options) -> Ran[Measured]:
         scenarios, others, progress=stage(options.progress, "Skywave")
     )
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
-    downloads = live_report.run(stage(options.progress, "downloads"))
+    live = downloads.run(stage(options.progress, "downloads"))
     ns2, source = oracle.ORACLE.consult(
         live=options.live_ns2, progress=stage(options.progress, "ns-2")
     )
     return Ran(
-        measured=Measured(ours, ns2, downloads, further.measure(other_results, results)),
+        measured=Measured(
+            ours, ns2, live, further.measure(other_results, results), fit.TABLE.read()
+        ),
         # Of the downloads, write those that are plotted; the others differ in their seed.
         scenarios={
             **{conditions.name: scenario for conditions, scenario in scenarios.items()},
             **others,
-            **{download.name: scenario for download, scenario in downloads.scenarios.items()},
+            **{download.name: scenario for download, scenario in live.scenarios.items()},
         },
         results={
             **{conditions.name: run for conditions, run in results.items()},
             **other_results,
-            **{download.name: run for download, run in downloads.results.items()},
+            **{download.name: run for download, run in live.results.items()},
         },
         ns2=source,
     )
@@ -97,44 +100,28 @@ def _reading(conditions: Conditions, series: Series) -> dict[str, Any]:
     }
 
 
-def _cells(measured: Measured) -> list[Cell]:
-    return [*cells.published_cells(measured.ours, measured.ns2), *measured.live.cells]
+def _measures(measured: Measured) -> Measures:
+    fitting = fit.fitting(measured.trials)
+    return judge.measure(measured.ours, measured.ns2, measured.live, measured.further, fitting)
 
 
-def _claims(measured: Measured) -> list[Cell]:
-    return claims.further_claims(measured.ours, measured.ns2, measured.live, measured.further)
-
-
-def _finding(measured: Measured) -> Finding:
-    """Return what more reports gain: the published values, and ours."""
-    judged = {cell.id: cell for cell in _cells(measured)}
-    exit_, rate, order = (judged[name] for name in ("fig2/exit", "text/gain", "table1/rate-order"))
-    table_percent = 100 * order.published / TABLE_1["standard"].rate_kbps
-    return Finding(
-        "A receiver that reports every tenth of a second, not once per round trip, makes downloads "
-        f"over an emulated satellite link {number(rate.ours, 2)} % faster (published: "
-        f"{number(rate.published)} % in the text, {number(table_percent, 2)} % by its table) and "
-        f"lose less. But the start-up phase ends only {number(exit_.ours)} s sooner here, and "
-        f"{number(exit_.ns2)} s in ns-2 with its own initial rate, not {number(exit_.published)} "
-        "s: a receiver has little "
-        "to report while few packets arrive, and a sender may double its rate only once per round "
-        "trip.",
-        "finding",
-        "Receivers that report several times per round trip do make downloads over a satellite "
-        f"link faster: by {number(rate.ours, 2)} % (published: {number(rate.published)} % and "
-        f"{number(table_percent, 2)} %). But the start-up phase ends {number(exit_.ours)} s "
-        f"sooner here and {number(exit_.ns2)} s in ns-2, not {number(exit_.published)} s.",
-    )
+def _figures(measured: Measured) -> list[Drawn]:
+    live = measured.live
+    return [
+        figures.draw_finding(_measures(measured)),
+        *figures.draw(measured.ours, measured.ns2),
+        *live_figures.draw(live.courses, live.shown_seed, live.beyond),
+    ]
 
 
 def _growth() -> Mapping[str, float]:
     """Return the durations of slow start by the published equations, and by threes."""
-    standard_s, dynamic_s = cells.slow_starts_s()
+    standard_s, dynamic_s = judge.slow_starts_s()
     return {
         "standard_s": standard_s,
         "dynamic_s": dynamic_s,
         "gain_s": standard_s - dynamic_s,
-        "published_gain_s": EXIT_GAIN_S,
+        "published_gain_s": LEDGER.published("fig2/exit"),
         "by_threes_s": growth.by_threes_gain_s(
             setting.LINK_BPS / 8, setting.RTT_S, setting.PACKET_SIZE
         ),
@@ -146,7 +133,7 @@ def _sections(measured: Measured) -> dict[str, Any]:
     outcomes = tried.TABLE.read()
     return {
         "growth": _growth(),
-        "live": live_report.sections(measured.live),
+        "live": live_report.sections(measured.live, measured.trials),
         "outcomes": outcomes,
         "tried": [outcome.tried for outcome in outcomes],
         "tried_rules": {reading.label: reading.sentence for reading in tried.READINGS},
@@ -158,30 +145,11 @@ def _sections(measured: Measured) -> dict[str, Any]:
 PAPER = Paper(
     protocol=2,
     package=__name__,
-    ledger=ledger_of(
-        Citation(
-            key="sarwar2008",
-            title="Improvements in DCCP congestion control for satellite links",
-            authors="G. Sarwar, R. Boreli, G. Jourjon, E. Lochin",
-            year=2008,
-            venue="International Workshop on Satellite and Space Communications (IWSSC)",
-            doi="10.1109/IWSSC.2008.4656732",
-        ),
-        (*setting.PARAMETERS, *live.PARAMETERS),
-        _cells,
-        _claims,
-        _finding,
-        sentences.SENTENCES,
-        PRINTED,
-    ),
-    measures=as_they_are,
+    ledger=LEDGER,
     run=_run,
-    comparisons=lambda measured: cells.ns2_comparisons(measured.ours, measured.ns2),
-    figures=lambda measured: [
-        figures.draw_finding({cell.id: cell for cell in _cells(measured)}),
-        *figures.draw(measured.ours, measured.ns2),
-        *measured.live.figures,
-    ],
+    measures=_measures,
+    comparisons=lambda measured: judge.compare(measured.ours, measured.ns2),
+    figures=_figures,
     readings=lambda measured: [
         _reading(conditions, series) for conditions, series in measured.ours.items()
     ],

@@ -1,4 +1,4 @@
-"""The measures of a download over the emulated satellite link."""
+"""The downloads over the emulated satellite link, and their measures."""
 
 from __future__ import annotations
 
@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skywave.papers.sarwar2008 import live
+from skywave.papers.sarwar2008.access import FITTED
 from skywave.papers.sarwar2008.live import DURATION_S, UP
+from skywave.papers.stages import run_each
+from skywave.simulate import run_many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from skywave.papers.sarwar2008.access import SharedAccess
+    from skywave.papers.sarwar2008.live import Download
     from skywave.results import Results
+    from skywave.scenario import Scenario
+
+    Downloads = Mapping[Download, Sequence["Totals"]]
 
 IPSTAR_BACK_S = 0.6
 """Propagation delay of the emulated live link from the receiver to the sender."""
@@ -136,3 +145,50 @@ def gain(fast: Sequence[Totals], slow: Sequence[Totals], measure: str) -> tuple[
     difference = values(fast, measure) - values(slow, measure)
     difference = difference[np.isfinite(difference)]
     return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(difference.size))
+
+
+@dataclass(frozen=True)
+class Live:
+    """All downloads, and the full results of one per kind of feedback."""
+
+    ours: Downloads
+    shown_seed: int
+    scenarios: Mapping[Download, Scenario]
+    results: Mapping[Download, Results]
+
+    @property
+    def beyond(self) -> Downloads:
+        """The first downloads of each condition, whose seeds all conditions have."""
+        return {download: runs[: len(live.BEYOND_SEEDS)] for download, runs in self.ours.items()}
+
+    @property
+    def courses(self) -> dict[Download, Course]:
+        """The downloads that are plotted."""
+        return {download: course(results) for download, results in self.results.items()}
+
+
+AS_SET = {download: download for download in live.ALL_DOWNLOADS}
+
+
+def run(
+    progress: Callable[[int, int], None] | None = None,
+    run_as: Mapping[Download, Download] = AS_SET,
+    access: SharedAccess = FITTED,
+) -> Live:
+    """Run all downloads. Plotted are those with the seed whose standard rate is the median.
+
+    ``run_as`` has what is run for each download of the report: other conditions under another
+    reading of the paper.
+    """
+    plan = [(download, seed) for download in run_as for seed in live.seeds(download)]
+    scenarios = [live.scenario(run_as[download], seed, access) for download, seed in plan]
+    ours: dict[Download, list[Totals]] = {download: [] for download in run_as}
+    for (download, _), results in zip(plan, run_many(scenarios, progress=progress), strict=True):
+        ours[download].append(totals(results))
+    order = np.argsort(values(ours[live.STANDARD], "rate_kbps"), kind="stable")
+    shown_seed = live.SEEDS[int(order[len(order) // 2])]
+    shown = {
+        download: live.scenario(run_as[download], shown_seed, access, rates=True)
+        for download in (live.STANDARD, live.DYNAMIC)
+    }
+    return Live(ours, shown_seed, shown, run_each(shown))

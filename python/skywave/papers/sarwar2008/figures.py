@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.figures import COLOURS, NO_TITLE_IN, TALL_IN, TITLE_IN, Drawn, begin, style
+from skywave.papers.measures import Measure
 from skywave.papers.sarwar2008 import growth
+from skywave.papers.sarwar2008.judge import LEDGER
 from skywave.papers.sarwar2008.oracle import Run
-from skywave.papers.sarwar2008.published import EXIT_GAIN_S, RECOVERY_GAIN_S
 from skywave.papers.sarwar2008.setting import (
     DYNAMIC,
     LINK_BPS,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from skywave.papers.cells import Cell
+    from skywave.papers.measures import Measures
     from skywave.papers.sarwar2008.measures import Series
 
 GROWTH_S = 25.0
@@ -35,30 +36,29 @@ GROUP = 0.81
 """Width of a group of bars; groups are 1 apart."""
 
 
-def draw_finding(cells: Mapping[str, Cell]) -> Drawn:
-    """Draw what dynamic feedback gains: published, ours and ns-2's. ``cells`` are by id."""
+def draw_finding(measures: Measures) -> Drawn:
+    """Draw what dynamic feedback gains: published, ours and ns-2's."""
     with style():
         return Drawn.at_widths(
             "finding",
             "What dynamic feedback gains. Left: how much earlier slow start ends and throughput "
             "recovers in the simulation of Figure 2. Right: the mean rate over the live satellite "
             "link, emulated here; ns-2 was not run for it.",
-            partial(_finding, cells),
+            partial(_finding, measures),
         )
 
 
-def _finding(cells: Mapping[str, Cell]) -> Figure:
+def _finding(measures: Measures) -> Figure:
     figure = begin(above_in=2 * TITLE_IN)
     times, rates = figure.subplots(1, 2, gridspec_kw={"wspace": 0.5})
     for axes, ids, names in (
         (times, ("fig2/exit", "fig2/recovery"), ("slow\nstart", "recovery")),
         (rates, ("table1/standard/rate", "table1/dynamic/rate"), ("standard", "dynamic")),
     ):
-        shown = [cells[name] for name in ids]
         bars: tuple[tuple[str, list[float | None], str], ...] = (
-            ("published", [cell.published for cell in shown], "0.6"),
-            ("Skywave", [cell.ours for cell in shown], COLOURS[0]),
-            ("ns-2", [cell.ns2 for cell in shown], COLOURS[2]),
+            ("published", [LEDGER.published(name) for name in ids], "0.6"),
+            ("Skywave", [Measure.of(measures.ours[name]).value for name in ids], COLOURS[0]),
+            ("ns-2", [measures.ns2.get(name) for name in ids], COLOURS[2]),
         )
         # The fewer there are, the more room their numbers have.
         known = [bar for bar in bars if any(value is not None for value in bar[1])]
@@ -87,8 +87,9 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[D
                 "Figure 2. Throughput of CCID 3 with standard and with dynamic feedback on the "
                 "satellite link (samples of 1 s), each with one error at the end of slow start. "
                 f"Below: ns-2's Agent/TFRC with one and with {REPORTS} reports per RTT, and the "
-                f"same error. In the paper, slow start ends {EXIT_GAIN_S:g} s earlier, and the "
-                f"recovery after it takes about {RECOVERY_GAIN_S:g} s less.",
+                f"same error. In the paper, slow start ends {LEDGER.published('fig2/exit'):g} s "
+                "earlier, and the recovery after it takes about "
+                f"{LEDGER.published('fig2/recovery'):g} s less.",
                 partial(_figure_2, ours, ns2),
             ),
             Drawn.at_widths(

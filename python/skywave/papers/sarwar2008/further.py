@@ -20,7 +20,6 @@ from skywave.fairness import jain
 from skywave.papers.sarwar2008 import measures, quick_start
 from skywave.papers.sarwar2008.measures import RECOVERED_BPS, SEARCH_S
 from skywave.papers.sarwar2008.setting import (
-    BY_QUEUE,
     DURATION_S,
     DYNAMIC,
     LINK_BPS,
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Feedback = Literal["standard", "dynamic"]
+FEEDBACKS: tuple[Feedback, ...] = ("standard", "dynamic")
 
 RTTS_S = (0.5, 1.0, 1.2, 2.0)
 """Round-trip times at which the equations are tested. 1.2 s is that of the live link."""
@@ -164,8 +164,8 @@ def scenarios() -> dict[str, Scenario]:
     for name in ("standard", "tcp"):
         add_download(shared, name, _transport(name))
     every = [
-        *(_growth(feedback, rtt_s) for feedback in ("standard", "dynamic") for rtt_s in RTTS_S),
-        *(_changing(name) for name in ("standard", "dynamic", "tcp")),
+        *(_growth(feedback, rtt_s) for feedback in FEEDBACKS for rtt_s in RTTS_S),
+        *(_changing(name) for name in (*FEEDBACKS, "tcp")),
         add_download(network("tcp", DURATION_S, queue=queue), "tcp", TCP),
         scenario(SHORT),
         shared,
@@ -176,7 +176,6 @@ def scenarios() -> dict[str, Scenario]:
 
 def measure(results: Mapping[str, Results], figure_2: Mapping[Conditions, Results]) -> Further:
     """Return what the runs come to. ``figure_2`` has those with one error."""
-    feedbacks: tuple[Feedback, ...] = ("standard", "dynamic")
     shared = results["beside-tcp"].flows_at(SATELLITE)
     later = shared.filter(shared["time_s"].to_numpy() > SETTLED_S)
     bits = [
@@ -190,13 +189,13 @@ def measure(results: Mapping[str, Results], figure_2: Mapping[Conditions, Result
     return Further(
         growth={
             (feedback, rtt_s): _grown(results[f"growth-{feedback}-rtt{rtt_s:g}"], feedback, rtt_s)
-            for feedback in feedbacks
+            for feedback in FEEDBACKS
             for rtt_s in RTTS_S
         },
-        after_error={feedback: _after_error(figure_2[_of(feedback)]) for feedback in feedbacks},
+        after_error={feedback: _after_error(figure_2[_of(feedback)]) for feedback in FEEDBACKS},
         changing={
             name: _followed(measures.from_results(results[f"changing-{name}"]))
-            for name in (*feedbacks, "tcp")
+            for name in (*FEEDBACKS, "tcp")
         },
         tcp=measures.from_results(results["tcp"]),
         short=measures.from_results(results[SHORT.name]),
@@ -304,7 +303,3 @@ def back_percent(series: Series) -> float:
 def reports_per_s(series: Series) -> float:
     """Return the packets of the reverse path per second, once the flow has settled."""
     return float(series.reports[series.time_s > SETTLED_S].mean())
-
-
-NO_ERRORS = dict(zip(("standard", "dynamic"), BY_QUEUE[QUEUE], strict=True))
-"""Figure 2 with a queue that loses packets, by feedback."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from skywave.papers.reproduction import Parameter
-from skywave.papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE, SharedAccess
+from skywave.papers.sarwar2008.access import FITTED, SharedAccess
 from skywave.papers.sarwar2008.setting import PACKET_SIZE
 from skywave.scenario import Dccp, DynamicFeedback, Ftp, Probes, Tfrc
 
@@ -96,33 +95,3 @@ def scenario(
         Dccp(ccid=3, ecn=False, short_seqnos=True, tfrc=tfrc),
         Ftp(datagram=f"{PACKET_SIZE} B"),
     )
-
-
-PARAMETERS = (
-    Parameter(
-        "Live link", "emulated: 1 Mbps down, 256 kbps up, queue of 50 packets, RTT of 1.2 s", "ours"
-    ),
-    Parameter(
-        "Errors of the live link",
-        f"{100 * PACKET_ERROR_RATE:g} % of packets, in bursts of {FITTED.burst_packets:g} (mean)",
-        "rate: paper (0.24 to 0.42 %); bursts: fitted to Table I, standard",
-    ),
-    Parameter(
-        "Load of the live link by others",
-        f"leaves {FITTED.left_kbps:g} kbps for {FITTED.busy_s:g} s, then all for "
-        f"{FITTED.quiet_s:g} s (exponential means)",
-        "model: ours; numbers: fitted to Table I, standard",
-    ),
-    Parameter(
-        "Downloads",
-        f"{len(SEEDS)} seeds, the same for each condition; {len(BEYOND_SEEDS)} beyond the paper",
-        "paper: 50 in all",
-    ),
-    Parameter(
-        "RTT at the receiver, live link",
-        "by the window counter (RFC 4342), with both kinds of feedback",
-        'paper, section IV: "standard DCCP/CCID3 default parameters"; section I: Linux',
-    ),
-    Parameter("Length of a download", f"{DURATION_S} s", "ours; the paper's differ"),
-)
-"""The parameters of the downloads."""

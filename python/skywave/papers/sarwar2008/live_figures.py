@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from skywave.papers.sarwar2008.downloads import Course
+    from skywave.papers.sarwar2008.downloads import Course, Downloads
     from skywave.papers.sarwar2008.live import Download
-    from skywave.papers.sarwar2008.live_cells import Downloads
 
 LINES = ((STANDARD, COLOURS[0]), (DYNAMIC, COLOURS[1]))
 

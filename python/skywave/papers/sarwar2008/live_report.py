@@ -1,90 +1,24 @@
-"""Runs the downloads over the emulated link and prepares them for the report."""
+"""The report's sections on the emulated live link."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from skywave.papers.sarwar2008 import downloads, fit, live, live_cells, live_figures
+from skywave.papers.sarwar2008 import downloads, fit, live
 from skywave.papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE
+from skywave.papers.sarwar2008.judge import rtt_share_percent
 from skywave.papers.sarwar2008.live import BEYOND_SEEDS, DYNAMIC, SEEDS, STANDARD
 from skywave.papers.sarwar2008.published import TABLE_1
-from skywave.papers.stages import run_each
-from skywave.simulate import run_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from skywave.papers.cells import Cell
-    from skywave.papers.figures import Drawn
-    from skywave.papers.sarwar2008.access import SharedAccess
-    from skywave.papers.sarwar2008.downloads import Course, Totals
+    from skywave.papers.sarwar2008.downloads import Downloads, Live, Totals
+    from skywave.papers.sarwar2008.fit import Trial
     from skywave.papers.sarwar2008.live import Download
-    from skywave.papers.sarwar2008.live_cells import Downloads
-    from skywave.results import Results
-    from skywave.scenario import Scenario
 
 
-@dataclass(frozen=True)
-class Live:
-    """All downloads, and the full results of one per kind of feedback."""
-
-    ours: Downloads
-    shown_seed: int
-    scenarios: Mapping[Download, Scenario]
-    results: Mapping[Download, Results]
-
-    @property
-    def beyond(self) -> Downloads:
-        """The first downloads of each condition, whose seeds all conditions have."""
-        return {download: runs[: len(BEYOND_SEEDS)] for download, runs in self.ours.items()}
-
-    @property
-    def courses(self) -> dict[Download, Course]:
-        """The downloads that are plotted."""
-        return {download: downloads.course(results) for download, results in self.results.items()}
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The published values of the live link, judged."""
-        return live_cells.published_cells(self.ours, self.beyond, self.courses)
-
-    @property
-    def figures(self) -> list[Drawn]:
-        """Figures 3 to 6, and the figure of RTT_ref."""
-        return live_figures.draw(self.courses, self.shown_seed, self.beyond)
-
-
-AS_SET = {download: download for download in live.ALL_DOWNLOADS}
-
-
-def run(
-    progress: Callable[[int, int], None] | None = None,
-    run_as: Mapping[Download, Download] = AS_SET,
-    access: SharedAccess = FITTED,
-) -> Live:
-    """Run all downloads. Plotted are those with the seed whose standard rate is the median.
-
-    ``run_as`` has what is run for each download of the report: other conditions under another
-    reading of the paper.
-    """
-    plan = [(download, seed) for download in run_as for seed in live.seeds(download)]
-    scenarios = [live.scenario(run_as[download], seed, access) for download, seed in plan]
-    ours: dict[Download, list[Totals]] = {download: [] for download in run_as}
-    for (download, _), results in zip(plan, run_many(scenarios, progress=progress), strict=True):
-        ours[download].append(downloads.totals(results))
-    order = np.argsort(downloads.values(ours[STANDARD], "rate_kbps"), kind="stable")
-    shown_seed = SEEDS[int(order[len(order) // 2])]
-    shown = {
-        download: live.scenario(run_as[download], shown_seed, access, rates=True)
-        for download in (STANDARD, DYNAMIC)
-    }
-    return Live(ours, shown_seed, shown, run_each(shown))
-
-
-def sections(ran: Live) -> dict[str, Any]:
+def sections(ran: Live, trials: Sequence[Trial]) -> dict[str, Any]:
     """Return the values of the report's sections on the live link."""
     beyond = ran.beyond
     standard = beyond[STANDARD]
@@ -94,10 +28,10 @@ def sections(ran: Live) -> dict[str, Any]:
         "overshoot_s": downloads.OVERSHOOT_S,
         "beyond_downloads": len(BEYOND_SEEDS),
         "table1": [_table_1(download, ran.ours[download]) for download in (STANDARD, DYNAMIC)],
-        "search": _search(),
+        "search": _search(trials),
         "rules": [_overhead(download, beyond[download], standard) for download in live.BY_RULES],
         "why": [_overhead(download, beyond[download], standard) for download in live.WHY],
-        "rtt_share_percent": live_cells.rtt_share_percent(beyond),
+        "rtt_share_percent": rtt_share_percent(beyond),
         "rtt_refs": [
             _overhead(download, beyond[download], standard)
             for download in (STANDARD, *live.BY_RTT_REF.values())
@@ -119,9 +53,8 @@ def _table_1(download: Download, runs: Sequence[Totals]) -> dict[str, Any]:
     }
 
 
-def _search() -> dict[str, Any]:
+def _search(trials: Sequence[Trial]) -> dict[str, Any]:
     """Return the search for the report: the trials that fit, and the closest by other measures."""
-    trials = fit.TABLE.read()
     return {
         "tried": len(trials),
         "downloads": len(fit.SEEDS),

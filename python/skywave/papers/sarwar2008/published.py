@@ -1,10 +1,10 @@
-"""Table I and the statements of sections V-C and VI of Sarwar et al."""
+"""Table I of Sarwar et al."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skywave.papers.digits import Printed
+from skywave.papers.sarwar2008.judge import LEDGER
 
 
 @dataclass(frozen=True)
@@ -16,16 +16,12 @@ class Row:
     loss_percent: float
 
 
-TABLE_1 = {"standard": Row(372.0, 35.6, 2.9), "dynamic": Row(529.0, 44.1, 1.9)}
-"""Table I by feedback: 50 downloads over the live satellite link."""
-PRINTED = (
-    Printed("Table I", "mean rate (kbps)", ("372", "529"), whole=1),
-    Printed("Table I", "packet loss (%)", ("2.9", "1.9"), whole=100),
-)
-GAIN_PERCENT = 33.0
-"""The gain in rate given in the text. Table I gives 42 %."""
-LIVE_EXIT_GAIN_S = 3.0
-"""How much earlier the first loss events occur in Figure 5: "close to" this."""
+def _row(feedback: str) -> Row:
+    rate, deviation, loss = (
+        LEDGER.published(f"table1/{feedback}/{column}") for column in ("rate", "deviation", "loss")
+    )
+    return Row(rate, deviation, loss)
 
-EXIT_GAIN_S, RECOVERY_GAIN_S = 14.0, 20.0
-"""How much earlier slow start ends and throughput recovers in Figure 2 (section V-C)."""
+
+TABLE_1 = {feedback: _row(feedback) for feedback in ("standard", "dynamic")}
+"""Table I by feedback: 50 downloads over the live satellite link."""

@@ -43,8 +43,6 @@ MEASURED_S = 60.0
 """The time since its start in which a flow's packets are counted."""
 REACHED_BPS = 0.8 * LINK_BPS
 """The throughput, over a second, from which on the flow has the link."""
-LEAST_GAIN_PERCENT = 10.0
-"""A smaller gain in packets counts as no improvement. Ours."""
 QUEUE = 50
 """The queue at the satellite link, in packets, as in the paper's readings."""
 FLOW = "dccp"
@@ -54,7 +52,6 @@ FLOW = "dccp"
 class Case:
     """A condition: what else is on the link when the flow starts."""
 
-    label: str
     older: int = 0
     """Flows that began a minute earlier."""
     together: int = 0
@@ -66,11 +63,8 @@ class Case:
         return START_S + (MEASURED_S if self.older else 0.0)
 
 
-CASES = (
-    Case("an idle link"),
-    Case("a link that an older flow uses", older=1),
-    Case("three flows that start together", together=2),
-)
+CASES = (Case(), Case(older=1), Case(together=2))
+"""An idle link, one that an older flow uses, and three flows that start together."""
 
 
 @dataclass(frozen=True)

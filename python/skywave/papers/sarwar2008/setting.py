@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from skywave.papers.reproduction import Parameter
 from skywave.scenario import (
     Bernoulli,
     Dccp,
@@ -202,34 +201,3 @@ def scenario(conditions: Conditions, *, first_error: int | None = None, seed: in
     described = network(conditions.name, DURATION_S, rtt_s=conditions.rtt_s, queue=queue, loss=loss)
     described.seed = seed
     return add_download(described, "dccp", dccp(conditions))
-
-
-PARAMETERS = (
-    Parameter("Topology", "sender, router, receiver", "paper"),
-    Parameter("Satellite link r-d", "1 Mbps, total RTT of 1 s", "paper"),
-    Parameter("Access link s-r", "10 Mbps, 10 ms", "ours"),
-    Parameter(
-        "Queue",
-        "no limit, so that only the error is lost; drop-tail of 20, 50 and 100 packets without "
-        "errors as readings and beside ns-2",
-        "ours; not published",
-    ),
-    Parameter("Packets", f"{PACKET_SIZE} B of data", "paper"),
-    Parameter("Congestion control", "CCID 3 with RFC 3448's rules", "paper"),
-    Parameter("RTT_ref", "100 ms, so N = 10", "paper"),
-    Parameter("X_recv of dynamic feedback", "over RTT / N", "paper, section III"),
-    Parameter("Weight of the past in the mean RTT", "0.9 at each report", "RFC 3448"),
-    Parameter(
-        "RTT at the receiver, Figure 2",
-        "the sender's, in each packet (RFC 6323), not by RFC 4342's window counter",
-        'paper, section IV: "inside the official TFRC implementation" of ns-2, which does so',
-    ),
-    Parameter(
-        "Errors at the end of slow start",
-        f"{STANDARD.errors} in each run: the first packet that arrives once X has reached 1 Mbps",
-        'paper, section V-C: "the same number of errors"; number and place: ours, not published',
-    ),
-    Parameter("ECN", "off", "ns-2"),
-    Parameter("Duration", f"{DURATION_S} s", "ours"),
-)
-"""The whole parameter set."""

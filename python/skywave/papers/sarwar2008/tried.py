@@ -18,26 +18,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.papers import tried
 from skywave.papers.sarwar2008 import (
-    cells,
+    downloads,
     errors,
     fit,
     growth,
+    judge,
     live,
-    live_report,
     measures,
-    oracle,
     setting,
 )
 from skywave.papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE, SharedAccess
 from skywave.papers.stages import run_each
 from skywave.papers.stored import Table
+from skywave.papers.tried import Tried
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.cells import Cell
+    from skywave.papers.sarwar2008.judge import Values
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ READINGS = (
 class Outcome:
     """What a reading comes to: the values that it meets, its shared access, and main values."""
 
-    tried: tried.Tried
+    tried: Tried
     access: SharedAccess
     exit_gain_s: float | None
     recovery_gain_s: float | None
@@ -169,15 +168,17 @@ def attempt(reading: Reading) -> Outcome:
     """Run everything that has published values under this reading, and judge it."""
     run_as = _downloads(reading)
     access = _access(run_as[live.STANDARD], run_as[live.DYNAMIC])
-    judged = [*_figure_2(reading), *live_report.run(None, run_as, access).cells]
-    value = {cell.id: cell.ours for cell in judged}
+    value = {
+        **_figure_2(reading),
+        **judge.published_downloads(downloads.run(None, run_as, access)),
+    }
 
     def known(name: str) -> float:
         found = value[name]
         return float("nan") if found is None else found
 
     return Outcome(
-        tried.tried(reading.label, judged),
+        Tried.of(reading.label, judge.LEDGER.met(value)),
         access,
         value["fig2/exit"],
         value["fig2/recovery"],
@@ -214,34 +215,29 @@ def _searched(standard: live.Download, dynamic: live.Download) -> SharedAccess:
     return best.access
 
 
-def _figure_2(reading: Reading) -> list[Cell]:
-    """Judge Figure 2 by means over the reading's seeds."""
+def _figure_2(reading: Reading) -> Values:
+    """Measure Figure 2 by means over the reading's seeds."""
     standard = replace(setting.STANDARD, **reading.figure_2)
     dynamic = replace(setting.DYNAMIC, **{**reading.figure_2, **reading.dynamic})
-    ns2, _ = oracle.ORACLE.consult(live=False)
     by_seed = []
     for seed in reading.seeds:
         scenarios = errors.scenarios((standard, dynamic))
         for scenario in scenarios.values():
             scenario.seed = seed
         runs = {key: measures.from_results(run) for key, run in run_each(scenarios).items()}
-        ours = {setting.STANDARD: runs[standard], setting.DYNAMIC: runs[dynamic]}
-        by_seed.append(cells.published_cells(ours, ns2))
+        by_seed.append(judge.figure_2(runs[standard], runs[dynamic]))
+    means = over_seeds(by_seed)
     if reading.exit_gain_s is None:
-        return over_seeds(by_seed)
-    return [
-        replace(cell, ours=reading.exit_gain_s) if cell.id.startswith("fig2/exit") else cell
-        for cell in over_seeds(by_seed)
-    ]
+        return means
+    return {**means, "fig2/exit": reading.exit_gain_s, "fig2/exit-order": reading.exit_gain_s}
 
 
-def over_seeds(by_seed: Sequence[Sequence[Cell]]) -> list[Cell]:
-    """Return the means of cells over seeds; None if some seed does not give the value."""
-    means = []
-    for same in zip(*by_seed, strict=True):
-        values = [cell.ours for cell in same if cell.ours is not None]
-        known = len(values) == len(same)
-        means.append(replace(same[0], ours=float(np.mean(values)) if known else None))
+def over_seeds(by_seed: Sequence[Values]) -> Values:
+    """Return the means of values over seeds; None if some seed does not give the value."""
+    means: Values = {}
+    for name in by_seed[0]:
+        values = [one for values in by_seed if (one := values[name]) is not None]
+        means[name] = float(np.mean(values)) if len(values) == len(by_seed) else None
     return means
 
 
