@@ -8,6 +8,7 @@ from skywave.papers.expectation import Expectation
 from skywave.papers.ledger import Ledger, LedgerError
 from skywave.papers.measures import Measure, Measures
 from skywave.papers.reasons import Cause
+from skywave.papers.tried import Tried
 
 LEDGER = """
 parameters = [["Link", "2 Mbps", "paper"]]
@@ -75,6 +76,19 @@ def test_rows_are_tests_and_texts_are_filled() -> None:
     assert sentence.tests == ("claim/fast", "table1")
     assert ledger.met(MEASURES.ours) == ["table1/n=2"]
     assert ledger.published("table1/n=2") == 8.5
+
+
+def test_means_over_seeds_are_judged_and_each_seed_is_counted() -> None:
+    ledger = Ledger.parse(LEDGER)
+    by_seed: list[dict[str, Measure | float | None]] = [
+        {"table1/n=1": 3.0, "table1/n=2": Measure(8.5)},
+        {"table1/n=1": 5.0, "table1/n=2": Measure(8.6)},
+    ]
+    tried = Tried.by_seed("as said", ledger, by_seed)
+    assert tried == Tried("as said", 2, 1, 1, "table1/n=1 table1/n=2")
+    by_seed.append({"table1/n=1": 4.0, "table1/n=2": None})
+    tried = Tried.by_seed("as said", ledger, by_seed)
+    assert tried == Tried("as said", 1, 1, 1, "table1/n=1")
 
 
 def test_a_sentence_is_tested_by_whole_parts_of_ids() -> None:

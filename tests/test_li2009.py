@@ -18,18 +18,14 @@ from skywave import Probes, Results, run
 from skywave.papers import vcp_scripts
 from skywave.papers.cells import Limit, WithinUnits
 from skywave.papers.li2009 import (
-    cells,
     dumbbell,
     experiments,
     further,
+    judge,
     loads,
     lossy,
     parking,
-    published,
-    reasons,
-    rules,
-    said,
-    sentences,
+    report,
     setting,
     tried,
 )
@@ -46,6 +42,7 @@ from skywave.papers.li2009.setting import (
     TPCP,
     VCP,
 )
+from skywave.papers.measures import Measure
 from skywave.papers.reasons import Cause
 from skywave.quantities import Duration
 from skywave.simulate import run_many
@@ -66,7 +63,7 @@ def test_a_value_of_one_reading_is_met_under_the_other(li2009: Reproduced) -> No
     ids = [one["id"] for one in found]
     assert ids == ["fig2b", "fig4/knee", "fig4/steeper", "fig4/faster"]
     for name in ids:
-        assert li2009.sections["unjudged_cells"][name].verdict == "match"
+        assert name in li2009.sections["would_match"]
 
 
 def test_each_published_value_is_judged_once(li2009: Reproduced) -> None:
@@ -92,22 +89,17 @@ def test_each_published_value_is_judged_once(li2009: Reproduced) -> None:
 
 
 def test_the_other_reading_is_beside_the_judged_one_and_not_counted(li2009: Reproduced) -> None:
-    others = li2009.sections["unjudged_cells"]
+    others = li2009.sections["unjudged"]
     assert set(others) == {
         name for name in li2009.cells if name.startswith(("fig2", "fig4")) and name != "fig4/gap"
     }
     for name, other in others.items():
-        judged = li2009.cells[name]
-        assert other.what == judged["what"]
-        assert (other.published, other.rule.text) == (judged["published"], judged["rule"])
-        assert other.ours != judged["ours"]
-        reading = other.conditions.get("reading", other.conditions.get("protocol"))
-        assert reading in (AGGREGATES.label, DPCP_DCCP.label)
+        assert other.value != li2009.cells[name]["ours"]
     page = " ".join(html.unescape(li2009.page).split())
     sentence = f"The paper has {len(li2009.cells)} published values, not "
     assert f"{sentence}{len(li2009.cells) + len(others)}: {len(others)} of them" in page
     assert f"<b>{len(MATCHING)}</b> of {len(li2009.cells)} published values match" in page
-    would_match = sum(other.verdict == "match" for other in others.values())
+    would_match = len(set(others) & set(li2009.sections["would_match"]))
     assert page.count(">would match<") == would_match
     assert page.count(">would not match<") == len(others) - would_match
 
@@ -186,20 +178,53 @@ def test_which_further_claims_hold(li2009: Reproduced) -> None:
             assert claim["why"] != "not explained yet"
 
 
-def test_each_sentence_has_its_tests_or_an_answer(li2009: Reproduced) -> None:
-    names = [cell["id"] for cell in (*li2009.document["cells"], *li2009.document["claims"])]
-    page = html.unescape(li2009.page)
-    tested = set()
-    for sentence in sentences.SENTENCES:
-        assert sentence.tests or sentence.answer, sentence.quote
-        assert sentence.quote in page
-        for begin in sentence.tests:
-            found = {name for name in names if name == begin or name.startswith(f"{begin}/")}
-            assert found, begin
-            tested |= found
-    assert tested == set(names), "every value and claim has its sentence"
-    quotes = {sentence.quote for sentence in sentences.SENTENCES}
-    assert quotes >= {claim["quote"] for claim in li2009.document["claims"]}
+def test_each_sentence_has_its_tests_or_a_remark(li2009: Reproduced) -> None:
+    names = {*judge.LEDGER.values, *judge.LEDGER.claims}
+    page = " ".join(html.unescape(li2009.page).split())
+    tested = set(judge.LEDGER.claims)
+    for sentence in judge.LEDGER.sentence:
+        assert sentence.claim or sentence.tested_by or sentence.remark, sentence.says
+        assert " ".join(sentence.says.split()) in page
+        for begin in sentence.tested_by:
+            tested |= {name for name in names if name == begin or name.startswith(f"{begin}/")}
+    assert tested >= names, "every value and claim has its sentence"
+
+
+def test_what_the_ledger_says_of_the_runs_is_what_runs(li2009: Reproduced) -> None:
+    seeds = {"seeds": setting.LOT_SEEDS, "runs": setting.DUMBBELL_SEEDS}
+    for test in (*judge.LEDGER.values.values(), *(one for one, _ in judge.LEDGER.claims.values())):
+        for name, of in seeds.items():
+            assert test.conditions.get(name, len(of)) == len(of), test.id
+        networks = test.conditions.get("networks")
+        if networks is not None:
+            assert judge.LEDGER.published(test.id) == len(further.GROUPS[str(networks)])
+    (before, after), whole = parking.PERIODS, (parking.WARM_S, setting.LOT_S)
+    for name, *periods in (
+        ("fig2a", whole),
+        ("fig2b", before, after),
+        ("fig2c-before", before),
+        ("fig2d-after", after),
+    ):
+        said = ", ".join(f"{start:g}-{end:g}" for start, end in periods)
+        assert li2009.cells[name]["conditions"]["period (s)"] == said
+    assert judge.LEDGER.published("fig4/faster") == len(setting.LOSS_PERCENT)
+    assert f"{judge.EFFECT:g} times" in li2009.cells["fig4/knee"]["what"]
+    why = li2009.cells["fig4/knee"]["why"]
+    assert f"lowest loss rate on, {setting.LOSS_PERCENT[1]} %" in why
+    assert f"{len(setting.LOSS_SEEDS)} seeds do not distinguish" in why
+    assert f"Welch's t-test, {100 * judge.APART:.0f} %" in why
+    said = " ".join(value for _, value, _ in judge.LEDGER.parameters)
+    for number in (
+        f"parking lots {setting.LOT_SEEDS[0]} to {setting.LOT_SEEDS[-1]}",
+        f"dumbbells {setting.DUMBBELL_SEEDS[0]} to {setting.DUMBBELL_SEEDS[-1]}",
+        f"transfers {setting.LOSS_SEEDS[0]} to {setting.LOSS_SEEDS[-1]}",
+        f"starts at {setting.JOINS_S} s of {setting.LOT_S} s",
+        f"{setting.FILE_B // 1000} kB",
+        f"{vcp_scripts.WIRE_B} B on the wire: {vcp_scripts.DATA_B} B of data over TCP",
+        f"{setting.DCCP_DATA_B} B over DCCP",
+        f"t_rho {setting.T_RHO_MS} ms",
+    ):
+        assert number in said
 
 
 def test_readings_are_those_declared_and_the_first_is_that_of_the_verdicts(
@@ -229,10 +254,12 @@ def test_a_reading_repeats_where_it_is_quick() -> None:
     ]
     runs = experiments.dumbbells(choices)
     courses = experiments.courses(dict(zip(runs, run_many(runs.values()), strict=True)))
-    ours = cells.Ours(lots={}, dumbbells=courses, transfers={})
-    stored = varied.DUMBBELLS.read()
-    judged = [*cells.figure_3(ours, stored), *cells.figure_5(ours, stored)]
-    again = {cell.id for cell in judged if cell.verdict == "match"}
+    found = {**judge.figure_3(courses), **judge.figure_5(courses)}
+    again = {
+        test
+        for test, one in found.items()
+        if judge.LEDGER.expected(test).is_met_by(Measure.of(one).value)
+    }
     assert again == {name for name in row.met if name.startswith(("fig3", "fig5"))}
 
 
@@ -240,29 +267,25 @@ def test_verdicts_on_the_parking_lot_are_of_means_over_seeds(li2009: Reproduced)
     cells = {
         FLOWS: {name: (one["ours"], one["conditions"]) for name, one in li2009.cells.items()},
         AGGREGATES: {
-            name: (one.ours, one.conditions)
-            for name, one in li2009.sections["unjudged_cells"].items()
+            name: (one.value, one.conditions) for name, one in li2009.sections["unjudged"].items()
         },
     }
     for reading in READINGS:
         lots = varied.find_seeds(varied.LOTS.read(), DPCP, reading)
         assert [lot.seed for lot in lots] == list(setting.LOT_SEEDS) == list(range(1, 9))
-        for period, matching in zip(
-            ("before", "after"),
-            rules.matching_seeds(varied.LOTS.read(), reading),
-            strict=True,
-        ):
+        for period, value in (("before", 50), ("after", 25)):
             ours, conditions = cells[reading][f"fig2c-{period}"]
             shares = [getattr(lot, f"l0_long_{period}") for lot in lots]
             assert ours == pytest.approx(np.mean(shares))
             assert conditions["mean"] == average(shares).text
+            matching = sum(abs(share - value) <= 10 for share in shares)
             assert conditions["seeds that match"] == f"{matching} of 8"
 
 
 def test_values_of_the_law_are_those_published() -> None:
     """Before: 30 / L = 30 / (4 - L), so 2 Mbps. One sender each: 1 / L = 3 / (4 - L), so 1."""
-    assert reasons.law_percent(FLOWS, joined=False) == pytest.approx((50, 100))
-    assert reasons.law_percent(AGGREGATES, joined=False) == pytest.approx((25, 50))
+    assert parking.law_percent(FLOWS, joined=False) == pytest.approx((50, 100))
+    assert parking.law_percent(AGGREGATES, joined=False) == pytest.approx((25, 50))
     # After, with one sender each, 5 L^2 - 16 L + 8 = 0.
     one_each = parking.proportional_mbps(1, 1, joined=True)
     assert one_each == pytest.approx((16 - math.sqrt(96)) / 10)
@@ -277,10 +300,10 @@ def test_values_out_of_reach_of_one_sender_each_are_those_of_the_law(li2009: Rep
     page = " ".join(html.unescape(li2009.page).split())
     assert "With one sender for each aggregate it is 25 % and 50 % before." in page
     for name in ("fig2c-before", "fig2d-before"):
-        assert li2009.sections["unjudged_cells"][name].verdict == "mismatch"
+        assert name not in li2009.sections["would_match"]
     for joined, period in ((False, "before"), (True, "after")):
         ours = li2009.cells[f"fig2c-{period}"]["ours"]
-        assert ours == pytest.approx(reasons.law_percent(FLOWS, joined=joined)[0], abs=2)
+        assert ours == pytest.approx(parking.law_percent(FLOWS, joined=joined)[0], abs=2)
 
 
 def test_the_report_begins_with_a_finding(li2009: Reproduced) -> None:
@@ -288,6 +311,8 @@ def test_the_report_begins_with_a_finding(li2009: Reproduced) -> None:
     found = li2009.cells["fig2c-before"]
     assert f"{found['ours']:.0f} % of a link" in finding
     assert f"the paper expects {found['published']:.0f} % and has 6 %" in finding
+    slow, fast = (judge.LEDGER.published(f"fig3/{name}-transition") for name in ("vcp", "dpcp"))
+    assert f"(published: {slow / fast:.0f} times)" in finding
     used = li2009.cells["fig3/utilisation"]["conditions"]
     assert used["DPCP (%)"] < used["VCP (%)"]
     assert f"{used['DPCP (%)']:.0f} % of the link" in finding
@@ -305,7 +330,7 @@ def test_ns2_has_no_part_in_it(li2009: Reproduced) -> None:
 
 def test_the_report_is_whole(li2009: Reproduced) -> None:
     page = html.unescape(li2009.page)
-    for parameter in setting.PARAMETERS:
+    for parameter in judge.LEDGER.settings:
         assert parameter.name in page
     for reading in READINGS:
         assert reading.label in page
@@ -397,7 +422,11 @@ def test_max_min_shares() -> None:
         ]
         for reading in READINGS
     }
-    assert ideal["aggregates"] == [*published.DPCP_L0_PERCENT, *published.DPCP_L2_PERCENT]
+    assert ideal["aggregates"] == [
+        judge.LEDGER.published(f"fig2{panel}-{period}")
+        for panel in "cd"
+        for period in ("before", "after")
+    ]
     assert ideal["flows"] == [50, 37.5, 100, 75]
 
 
@@ -489,10 +518,10 @@ def times(seconds: dict[int, float]) -> dict[int, lossy.TransferTimes]:
 
 def test_the_knee_is_the_last_loss_rate_without_an_effect() -> None:
     flat = dict.fromkeys(setting.LOSS_PERCENT, 10.0)
-    assert rules.knee_percent(times(flat)) == setting.LOSS_PERCENT[-1]
+    assert judge.knee_percent(times(flat)) == setting.LOSS_PERCENT[-1]
     bent = {percent: 10.0 if percent <= 30 else 40.0 for percent in flat}
-    assert rules.knee_percent(times(bent)) == 30
-    assert rules.knee_percent(times({**bent, 5: 16.0})) == 0
+    assert judge.knee_percent(times(bent)) == 30
+    assert judge.knee_percent(times({**bent, 5: 16.0})) == 0
 
 
 @pytest.mark.parametrize(
@@ -620,18 +649,18 @@ def test_the_report_says_of_parking_lots_what_was_stored() -> None:
     assert slow.l0_long_after > max_min[0]
     assert slow.l2_long_after > max_min[1]
     # With one sender of VCP each no variant has the published split.
-    highest = said.of_vcp_split(varied.LOTS.read())["highest"]
-    assert highest < published.VCP_SPLIT
-    assert not rules.ABOUT.holds(published.VCP_SPLIT, highest)
+    highest = report.of_vcp_split(varied.LOTS.read())["highest"]
+    assert highest < judge.LEDGER.published("fig2a")
+    assert not judge.LEDGER.expected("fig2a").is_met_by(highest)
 
 
 def test_two_matches_on_the_parking_lot_say_less_than_they_seem_to() -> None:
     """VCP's 15 to 1 mixes two ratios; one sender of DPCP hardly notices that L2's Local starts."""
-    lots = varied.LOTS.read()
-    before, after, *_ = said.lot_means(lots, VCP, FLOWS)
-    assert 100 / before - 1 < published.VCP_SPLIT / 1.5
-    assert 100 / after - 1 > published.VCP_SPLIT * 2
-    before, after, *_ = said.lot_means(lots, DPCP, AGGREGATES)
+    lots, published = varied.LOTS.read(), judge.LEDGER.published("fig2a")
+    before, after, *_ = report.lot_means(lots, VCP, FLOWS)
+    assert 100 / before - 1 < published / 1.5
+    assert 100 / after - 1 > published * 2
+    before, after, *_ = report.lot_means(lots, DPCP, AGGREGATES)
     assert after > before - 3
 
 
@@ -652,16 +681,19 @@ def test_the_text_on_lossy_transfers_says_what_was_measured(li2009: Reproduced) 
 
 
 def test_arithmetic_of_answers() -> None:
-    """How long VCP takes to double, and how often a gigabyte changes the order of two numbers."""
+    """How long VCP doubles, how often a gigabyte changes the order, and all of eight packets."""
     assert setting.T_RHO_MS / 1e3 * math.log(2, 1 + 1 / 16) == pytest.approx(2.3, abs=0.05)
     neither = (1 - 1e9 / 2**32) ** 2
     assert neither == pytest.approx(0.6, abs=0.02)
+    all_eight = 8 * sum(1 / seen for seen in range(1, 9))
+    assert f"after {all_eight:.1f} on average" in judge.LEDGER.reason["binary-logarithm"].text
 
 
 def test_dpcps_lead_is_smaller_than_published_on_every_dumbbell() -> None:
+    slow, fast = (judge.LEDGER.published(f"fig3/{name}-transition") for name in ("vcp", "dpcp"))
     for network in varied.NETWORKS:
         vcp, dpcp = (stored_dumbbell(scheme, network).transition_s for scheme in (VCP, DPCP))
-        assert 2.5 < vcp / dpcp < published.VCP_TRANSITION_S / published.DPCP_TRANSITION_S - 1
+        assert 2.5 < vcp / dpcp < slow / fast - 1
     assert stored_dumbbell(DPCP, TEN).queue < stored_dumbbell(VCP, TEN).queue / 5
 
 

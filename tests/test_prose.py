@@ -13,8 +13,8 @@ from attrs import evolve
 from skywave.matrix.networks import NETWORKS
 from skywave.papers.chen2010 import fit, sweep
 from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
+from skywave.papers.li2009.judge import alike_from_percent
 from skywave.papers.li2009.lossy import TransferTimes
-from skywave.papers.li2009.rules import alike_from_percent
 from skywave.papers.li2009.setting import LOSS_PERCENT
 from skywave.papers.sarwar2008 import downloads, live
 from skywave.papers.sarwar2008.access import PACKET_ERROR_RATE

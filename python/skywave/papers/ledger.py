@@ -164,10 +164,14 @@ class Ledger:
             for test in each.each()
         }
 
+    def expected(self, test: str) -> Expectation:
+        """Return the published value of a test with its rule."""
+        found = self.values.get(test) or self.claims[test][0]
+        return Expectation.parse(found.expect)
+
     def published(self, test: str) -> float:
         """Return the published value of a test."""
-        found = self.values.get(test) or self.claims[test][0]
-        return Expectation.parse(found.expect).published
+        return self.expected(test).published
 
     def met(self, values: Mapping[str, Measure | float | None]) -> list[str]:
         """Return the ids of the published values that these values match, by their ids.

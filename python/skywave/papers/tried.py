@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skywave.papers.measures import Measure
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from skywave.papers.cells import Cell
+    from skywave.papers.ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,22 @@ class Tried:
         """Return what a reading comes to that meets these values."""
         return cls(reading, len(met), None, None, " ".join(met))
 
+    @classmethod
+    def by_seed(
+        cls,
+        reading: str,
+        ledger: Ledger,
+        by_seed: Sequence[Mapping[str, Measure | float | None]],
+    ) -> Tried:
+        """Return what a reading comes to if each value is a mean over seeds.
+
+        ``by_seed`` has the values of every seed. A value that a seed does not give is not met.
+        """
+        found = [{test: Measure.of(one).value for test, one in seed.items()} for seed in by_seed]
+        means = {test: _mean([seed[test] for seed in found]) for test in found[0]}
+        counts = [len(ledger.met(seed)) for seed in found]
+        return replace(cls.of(reading, ledger.met(means)), fewest=min(counts), most=max(counts))
+
     @property
     def met(self) -> set[str]:
         """The ids of the values that it meets."""
@@ -48,17 +67,7 @@ def tried(reading: str, cells: Iterable[Cell]) -> Tried:
     return Tried.of(reading, [cell.id for cell in cells if cell.verdict == "match"])
 
 
-def tried_by_seed(reading: str, by_seed: Sequence[Sequence[Cell]]) -> Tried:
-    """Return what a reading comes to if each value is a mean over seeds.
-
-    ``by_seed`` has the values of every seed, in the same order. A value that a seed does not give
-    is not met.
-    """
-    met = [
-        same[0].id
-        for same in zip(*by_seed, strict=True)
-        if all(cell.ours is not None for cell in same)
-        and same[0].rule.holds(same[0].published, float(np.mean([cell.ours for cell in same])))
-    ]
-    counts = [sum(cell.verdict == "match" for cell in one) for one in by_seed]
-    return Tried(reading, len(met), min(counts), max(counts), " ".join(met))
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Return the mean; None if a value is missing."""
+    given = [value for value in values if value is not None]
+    return float(np.mean(given)) if len(given) == len(values) else None

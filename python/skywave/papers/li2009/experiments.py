@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skywave.papers.li2009 import dumbbell, lossy, parking, setting
@@ -17,17 +18,49 @@ from skywave.papers.li2009.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from skywave.papers.li2009.dumbbell import Course
+    from skywave.papers.li2009.further import Further
+    from skywave.papers.li2009.loads import Loads
+    from skywave.papers.li2009.lossy import TransferTimes
     from skywave.papers.li2009.parking import LinkSeries
-    from skywave.papers.li2009.reasons import Transfers
-    from skywave.papers.li2009.setting import Carrier, Choices, Scheme
+    from skywave.papers.li2009.setting import Carrier, Choices, Reading, Scheme
+    from skywave.papers.li2009.variants import Dumbbell, Lot
     from skywave.results import Results
     from skywave.scenario import Scenario
+    from skywave.stats import Average
+
+    Transfers = Mapping[Carrier, Mapping[int, TransferTimes]]
+    """Times of each carrier by loss rate in percent."""
 
 PUBLISHED_LOTS = (VCP, DPCP)
 """The protocols of Figure 2. TPCP's parking lots are stored with the variants."""
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What Figures 2 to 5 are measured in: of the parking lots one outcome for each seed."""
+
+    lots: Mapping[tuple[Scheme, Reading], Sequence[Lot]]
+    dumbbells: Mapping[Scheme, Sequence[Course]]
+    transfers: Transfers
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Figures 2 to 5, additional measurements of their runs, and the stored variants.
+
+    ``series`` has the parking lots of one seed, which the figures show.
+    """
+
+    ours: Ours
+    series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]]
+    vcp_shares: Mapping[int, Average]
+    loads: Mapping[tuple[Scheme, Reading], Loads]
+    lots: Sequence[Lot]
+    dumbbells: Sequence[Dumbbell]
+    further: Further
 
 
 def shown_links(results: Results) -> dict[str, LinkSeries]:

@@ -20,7 +20,9 @@ from skywave.papers.figures import (
     begin,
     style,
 )
-from skywave.papers.li2009 import published, reasons, variants
+from skywave.papers.li2009 import variants
+from skywave.papers.li2009.judge import LEDGER
+from skywave.papers.li2009.parking import law_percent
 from skywave.papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
@@ -44,8 +46,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from skywave.papers.li2009.cells import Ours
     from skywave.papers.li2009.dumbbell import Course
+    from skywave.papers.li2009.experiments import Ours
     from skywave.papers.li2009.lossy import TransferTimes
     from skywave.papers.li2009.parking import LinkSeries
     from skywave.papers.li2009.setting import Carrier, Reading, Scheme
@@ -56,6 +58,14 @@ T_RHOS_MS = (DEFAULT.interval_ms, *variants.INTERVALS_MS)
 LOT_MEAN = 5
 """Samples of the parking lot per plotted mean."""
 QUEUE_SHOWN_S = 30
+
+DPCP_L0_PERCENT = tuple(LEDGER.published(f"fig2c-{period}") for period in ("before", "after"))
+"""Long's published share of L0, before and after."""
+VCP_L0_PERCENT = 100 / (1 + LEDGER.published("fig2a"))
+"""The published ratio as Long's share of L0, of the whole run."""
+TRANSITIONS_S = tuple(LEDGER.published(f"fig3/{name}-transition") for name in ("dpcp", "vcp"))
+KNEE_PERCENT = (LEDGER.published("fig4/knee"), LEDGER.published("4.3/downgrade-from"))
+"""Published loss rates, between which the time of a transfer has its knee."""
 
 
 def draw(
@@ -89,8 +99,8 @@ def draw(
                 "figure4",
                 "Figure 4. Time to transfer a file over a bottleneck that loses packets, and the "
                 "share of segments that DPCP over TCP sends in VCP's mode (from headers), with "
-                f"95 % confidence intervals. Dotted: {published.KNEE_PERCENT:g} and "
-                f"{published.STEEP_PERCENT:g} %, between which the paper has the knee.",
+                f"95 % confidence intervals. Dotted: {KNEE_PERCENT[0]:g} and {KNEE_PERCENT[1]:g} "
+                "%, between which the paper has the knee.",
                 partial(_transfers, ours.transfers, vcp_shares),
             ),
             Drawn.at_widths(
@@ -112,8 +122,8 @@ def _finding(ours: Ours) -> Figure:
     figure = begin(WIDE_IN, above_in=2 * TITLE_IN)
     panels = figure.subplots(1, 2, sharey=True)
     values = {
-        VCP: (published.VCP_L0_PERCENT, published.VCP_L0_PERCENT),
-        DPCP: published.DPCP_L0_PERCENT,
+        VCP: (VCP_L0_PERCENT, VCP_L0_PERCENT),
+        DPCP: DPCP_L0_PERCENT,
         TPCP: (None, None),
     }
     for index, (axes, name, title) in enumerate(
@@ -127,7 +137,7 @@ def _finding(ours: Ours) -> Figure:
             if value is not None:
                 axes.plot(place, value, "D", color="black", markersize=5)
         axes.axhline(
-            reasons.law_percent(FLOWS, joined=bool(index))[0],
+            law_percent(FLOWS, joined=bool(index))[0],
             color="0.45",
             linewidth=0.8,
             linestyle=":",
@@ -197,7 +207,7 @@ def _utilisation(courses: Mapping[Scheme, Course]) -> Figure:
     axes = figure.subplots()
     for (scheme, course), colour in zip(courses.items(), COLOURS, strict=False):
         axes.plot(course.time_s, 100 * course.utilisation, color=colour, label=scheme.label)
-    for published_s in (published.DPCP_TRANSITION_S, published.VCP_TRANSITION_S):
+    for published_s in TRANSITIONS_S:
         axes.axvline(published_s, color="0.45", linewidth=0.8, linestyle=":")
     axes.set_xlim(0, DUMBBELL_S)
     axes.set_ylim(0, 105)
@@ -244,7 +254,7 @@ def _transfers(
     lower.set_ylabel("In VCP's mode (%)")
     lower.set_xlabel("Packet loss rate (%)")
     for axes in (upper, lower):
-        for knee in (published.KNEE_PERCENT, published.STEEP_PERCENT):
+        for knee in KNEE_PERCENT:
             axes.axvline(knee, color="0.45", linewidth=0.8, linestyle=":")
     return figure
 
@@ -270,7 +280,7 @@ def _intervals(lots: Sequence[Lot]) -> Figure:
         panels,
         ("l0_long_before", "l0_long_after"),
         ("before", "after"),
-        published.DPCP_L0_PERCENT,
+        DPCP_L0_PERCENT,
         strict=True,
     ):
         for scheme, colour in zip(SCHEMES, COLOURS, strict=False):

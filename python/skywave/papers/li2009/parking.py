@@ -13,6 +13,7 @@ from skywave.papers.li2009.setting import JOINING, JOINS_S, LINKS_MBPS, LOT_S, S
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from skywave.papers.li2009.setting import Reading
     from skywave.results import Results
 
     Floats = NDArray[np.float64]
@@ -131,6 +132,12 @@ def proportional_mbps(long: int, local: int, *, joined: bool) -> float:
         else:
             above = middle
     return above
+
+
+def law_percent(reading: Reading, *, joined: bool) -> tuple[float, float]:
+    """Return Long's part of the rates of L0 and L2 under proportional fairness of flows."""
+    mbps = proportional_mbps(reading.long, reading.local, joined=joined)
+    return 100 * mbps / LINKS_MBPS[0], 100 * mbps / LINKS_MBPS[JOINING]
 
 
 def ideal(long: int, local: int, link: str, *, joined: bool) -> float:

@@ -10,9 +10,7 @@ from typing import Literal
 
 from attrs import evolve
 
-from skywave.papers.li2009.sentences import COMPLETION_TIME, THIRTY_FLOWS
-from skywave.papers.reproduction import Parameter
-from skywave.papers.vcp_scripts import DATA_B, IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
+from skywave.papers.vcp_scripts import IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
 from skywave.scenario import (
     Bernoulli,
     Dccp,
@@ -58,7 +56,7 @@ class Choices:
 
     ``interval_ms`` is t_rho of routers, and of senders unless they have their own. ``limits``,
     ``acts`` and ``on_loss`` concern only chains: VCP has its limits and halves on a loss. The
-    sentences behind the last three are in ``PARAMETERS``; ``tried`` has what other rules come to.
+    sentences behind the last three are in ``paper.toml``; ``tried`` has what other rules come to.
     """
 
     interval_ms: int = T_RHO_MS
@@ -346,99 +344,3 @@ def _dumbbell(
         access_delays=(f"{ACCESS_MS} ms",),
         probes=probes,
     )
-
-
-PARAMETERS = (
-    Parameter("Parking lot", "L0 to L3 of 4, 4, 2, 4 Mbps, 250 ms each way", "paper"),
-    Parameter(
-        "Aggregates",
-        "Long: 30 senders over all links; Local: 10 on each",
-        f'paper: "{THIRTY_FLOWS}"; one sender for each aggregate, for "aggregate FTP flows" that '
-        "split a link equally, is beside it",
-    ),
-    Parameter("Local of L2", f"starts at {JOINS_S} s of {LOT_S} s", "paper"),
-    Parameter("Dumbbell", "4 Mbps, round trip 500 ms, one flow", "ours, in the paper's range"),
-    Parameter(
-        "Loss",
-        "Bernoulli, at the bottleneck, forward only",
-        'ours; paper: "We install Nistnet network emulator [4] to enforce packet loss."',
-    ),
-    Parameter(
-        "Transfers",
-        "over TCP; over DCCP beside it",
-        f'paper: "{COMPLETION_TIME}"',
-    ),
-    Parameter("File", f"{FILE_B // 1000} kB", "ours"),
-    Parameter(
-        "Packets",
-        f"{WIRE_B} B on the wire: {DATA_B} B of data over TCP, {DCCP_DATA_B} B over DCCP",
-        "ours: VCP's scripts",
-    ),
-    Parameter(
-        "Buffers",
-        "a bandwidth-delay product by the link's round trip, at least two packets per flow",
-        "ours: VCP's scripts",
-    ),
-    Parameter("Starts", "within 0.3 s", "ours: VCP's scripts"),
-    Parameter(
-        "TCP",
-        "initial window of 2, an acknowledgement per packet, timers as in ns-2; SACK",
-        "ours: ns-2, Linux",
-    ),
-    Parameter(
-        "VCP",
-        "t_rho 200 ms, t_q 10 ms, k_q 0.5, gamma 0.98, mu 0.0625, alpha 1, limits 2.5 and 10, beta "
-        "0.875",
-        "Chen et al. 2010, which restates VCP; the paper has beta only",
-    ),
-    Parameter(
-        "Levels and decreases of DPCP",
-        "Table 1; loads of 200 % and more have its last level",
-        "paper; above 200 % ours",
-    ),
-    Parameter(
-        "Levels of TPCP", "each of DPCP's split in three; decrease to min(0.875, 0.86 / u)", "ours"
-    ),
-    Parameter(
-        "Increases",
-        "xi(u) = (1 - u) / (4 u), alpha 1, without VCP's limits; cwnd at most doubles in one R",
-        "ours; that both increases act, by a level's upper bound u, is the paper's",
-    ),
-    Parameter(
-        "After a decrease",
-        "cwnd is held for one R, then increased additively for one R",
-        'paper: "After holding a decreased value of cwnd for a Round Trip Time (RTT), VCP applies '
-        'the AI policy"; that it ends after one R, and that chains do the same, is inferred (see '
-        "the readings)",
-    ),
-    Parameter(
-        "Losses",
-        "chains leave cwnd to the load factor, also after they fall back to VCP; VCP halves it; a "
-        "timeout sets it to 1",
-        'inferred: section 3.4 names no reduction, and "the performance of DPCP is not '
-        "significantly affected for packet loss rates less than 30%\"; VCP's ns-2 code",
-    ),
-    Parameter(
-        "Queue q of routers",
-        "average of the means of intervals",
-        "VCP's ns-2 code; the paper does not say (see the readings)",
-    ),
-    Parameter(
-        "Seeds",
-        f"parking lots {LOT_SEEDS[0]} to {LOT_SEEDS[-1]}, dumbbells {DUMBBELL_SEEDS[0]} to "
-        f"{DUMBBELL_SEEDS[-1]}, transfers {LOSS_SEEDS[0]} to {LOSS_SEEDS[-1]}",
-        "ours",
-    ),
-    Parameter(
-        "Digits",
-        "acted on at once, as if the missing ones were the worst; what was decreased too much is "
-        "restored",
-        'paper; how it makes "a finer adjustment" is inferred',
-    ),
-    Parameter(
-        "After three equal places",
-        "VCP for 4 round-trip times; for good, if it happens again in the 4 after that",
-        'paper: "several RTTs", and for good "If OO transmission continues happening"',
-    ),
-)
-"""The whole parameter set."""

@@ -15,20 +15,21 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from skywave.papers.li2009 import cells, experiments, setting, variants
-from skywave.papers.li2009.cells import Ours
-from skywave.papers.li2009.sentences import HOLDING, LITTLE_AFFECTED
+from skywave.papers.li2009 import experiments, judge, setting, variants
+from skywave.papers.li2009.experiments import Ours
 from skywave.papers.li2009.setting import DEFAULT, FLOWS, LOT_SEEDS, Choices
 from skywave.papers.stored import Table
-from skywave.papers.tried import Tried, tried_by_seed
+from skywave.papers.tried import Tried
 from skywave.simulate import run_many
 
 RULES = {
     DEFAULT.label: (
-        f'"{HOLDING}" (section 2.2); that DPCP does the same is inferred. Section 3.4 handles lost '
-        f'digits and names no reduction, and "{LITTLE_AFFECTED}" (section 4.3); a timeout still '
-        "sets cwnd to 1. The paper does not say how q is averaged: VCP's authors average the means "
-        "of intervals in their code for ns-2."
+        '"After holding a decreased value of cwnd for a Round Trip Time (RTT), VCP applies the AI '
+        'policy" (section 2.2); that DPCP does the same is inferred. Section 3.4 handles lost '
+        'digits and names no reduction, and "the performance of DPCP is not significantly affected '
+        'for packet loss rates less than 30%" (section 4.3); a timeout still sets cwnd to 1. The '
+        "paper does not say how q is averaged: VCP's authors average the means of intervals in "
+        "their code for ns-2."
     ),
     "ignores overload after a decrease": (
         "Not in the paper: VCP's authors' code for ns-2 ignores overload for t_rho, then increases "
@@ -73,22 +74,12 @@ def attempt(choices: Choices) -> Tried:
     }
     courses = experiments.courses(dict(zip(dumbbells, run_many(dumbbells.values()), strict=True)))
     times = experiments.times(dict(zip(transfers, run_many(transfers.values()), strict=True)))
-    stored = (variants.LOTS.read(), variants.DUMBBELLS.read())
-    judged = [
-        cells.published_cells(
-            Ours(
-                lots={
-                    (scheme, FLOWS): [outcomes[scheme, seed]]
-                    for scheme in experiments.PUBLISHED_LOTS
-                },
-                dumbbells=courses,
-                transfers=times,
-            ),
-            *stored,
-        )
+    by_seed = [
+        {(scheme, FLOWS): [outcomes[scheme, seed]] for scheme in experiments.PUBLISHED_LOTS}
         for seed in LOT_SEEDS
     ]
-    return tried_by_seed(choices.label, judged)
+    found = [judge.published(Ours(lots, courses, times)) for lots in by_seed]
+    return Tried.by_seed(choices.label, judge.LEDGER, found)
 
 
 TABLE = Table(Path(__file__).with_name("tried.csv"), Tried, CHOICES, attempt)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from skywave.papers.li2009 import dumbbell, parking, setting
 from skywave.papers.li2009.setting import (
     DEFAULT,
@@ -32,7 +34,7 @@ from skywave.papers.stored import Table
 from skywave.simulate import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from skywave.results import Results
 
@@ -217,6 +219,13 @@ def find_seeds(rows: Iterable[Lot], scheme: Scheme, reading: Reading) -> list[Lo
     key = (scheme.name, reading.name, DEFAULT.label)
     found = [row for row in rows if (row.scheme, row.reading, row.choices) == key]
     return sorted(found, key=lambda row: row.seed)
+
+
+def mean(
+    rows: Iterable[Lot], scheme: Scheme, reading: Reading, measure: Callable[[Lot], float]
+) -> float:
+    """Return the mean over seeds of what is measured of a parking lot."""
+    return float(np.mean([measure(lot) for lot in find_seeds(rows, scheme, reading)]))
 
 
 def by_protocol(rows: Sequence[Lot]) -> dict[tuple[Scheme, Reading], list[Lot]]:
