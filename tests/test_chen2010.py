@@ -13,21 +13,19 @@ from scipy.optimize import brentq
 from conftest import Reproduced, needs_ns2
 from skywave import ns2, run
 from skywave.papers.chen2010 import (
-    cells,
-    claims,
     fit,
     further,
+    judge,
     measures,
     oracle,
-    published,
     readings,
-    sentences,
     setting,
     sweep,
     tried,
 )
 from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave.papers.chen2010.delayed import solve_delayed
+from skywave.papers.chen2010.judge import LEDGER
 from skywave.papers.chen2010.measures import sum_of_windows
 from skywave.quantities import Duration
 from skywave.scenario import Dccp
@@ -72,7 +70,7 @@ def test_equations_7_and_8_are_where_equation_6_rests() -> None:
 def test_the_slip_of_equation_9() -> None:
     """220.8 kbps comes of adding 49.9 packets/s to bits/s; in bits 200 flows would need 2.8 C."""
     assert MODEL.rate_at_rest_as_printed / 1e3 == pytest.approx(
-        published.RATE_BY_EQUATION_9_KBPS, abs=0.05
+        LEDGER.published("equation9"), abs=0.05
     )
     last_term = MODEL.alpha / (MODEL.h * MODEL.rtt_s)
     assert last_term == pytest.approx(49.9, abs=0.05)
@@ -172,9 +170,66 @@ def test_equation_9_is_a_match_of_arithmetic(chen2010: Reproduced) -> None:
     assert chen2010.cells["equation9"]["verdict"] == "match"
     (correct,) = (cell for cell in chen2010.document["claims"] if cell["id"] == "4/equation9-units")
     assert correct["verdict"] == "mismatch"
-    assert correct["why"] == claims.equation_9_reason(MODEL)
-    assert "49.9 packets per s" in correct["why"]
-    assert "2.8 C" in correct["why"]
+
+
+def test_numbers_of_the_ledger_are_those_of_the_model() -> None:
+    share_kbps = MODEL.target * MODEL.capacity_bps / MODEL.flows / 1e3
+    packets_per_s = MODEL.alpha / (MODEL.h * MODEL.rtt_s)
+    of_capacity = MODEL.flows * MODEL.rate_at_rest_bps / MODEL.capacity_bps
+    path = MODEL.capacity_bps * MODEL.propagation_s / MODEL.packet_bits
+    queue_s = LEDGER.published("fig6d") * MODEL.packet_bits / MODEL.capacity_bps
+    least_kbps = 2e-3 * MODEL.packet_bits / (setting.LEAST_RTT_MS / 1e3 + queue_s)
+    for reason, *numbers in (
+        (
+            "units",
+            f"{packets_per_s:.1f} packets per s",
+            f"{packets_per_s * MODEL.packet_bits / 1e3:.1f} kbps",
+            f"{of_capacity:.1f} C.",
+            f"C / N = {share_kbps:.1f} kbps",
+        ),
+        ("least-windows", f"{MODEL.flows} flows have {2 * MODEL.flows}", f"holds {path:.0f}."),
+        (
+            "long-round-trips",
+            f"R_p = {max(further.VARIED['R'][1]):g} s",
+            f"an R of {MODEL.increase_outweighs_from_s():.3f} s",
+        ),
+        ("single-source", f"the link is {share_kbps:.0f} kbps"),
+        ("shorter-queue", f"with 60 ms {least_kbps:.0f} kbps", f"{LEDGER.published('fig5d'):g}, "),
+        *(
+            (f"own-averages-{name}", f"averages, {100 * vcp / red:.0f} %")
+            for name, vcp, red in (
+                ("tcp", LEDGER.published("fig6c"), LEDGER.published("fig6a")),
+                ("dccp", LEDGER.published("fig6d"), LEDGER.published("fig6b")),
+            )
+        ),
+    ):
+        for number in numbers:
+            assert number in " ".join(LEDGER.reason[reason].text.split())
+    by_equation_9 = {
+        f"3/equation9/{symbol.lower()}/{place}": (
+            further.model_with(symbol, value).rate_at_rest_as_printed / 1e3,
+            value,
+        )
+        for symbol, (_, values) in further.VARIED.items()
+        for place, value in enumerate(values, start=1)
+    }
+    for claim, (test, _) in LEDGER.claims.items():
+        if claim.startswith("3/equation9/"):
+            published, value = by_equation_9[claim]
+            assert LEDGER.published(claim) == published
+            assert value in test.conditions.values()
+
+
+def test_parameters_are_those_of_the_scenarios() -> None:
+    given = {one.name: one.value for one in LEDGER.settings}
+    assert given["Buffer"] == f"{setting.UNPUBLISHED.buffer} packets"
+    assert given["Web sources"].startswith(f"{setting.UNPUBLISHED.web_sources},")
+    assert given["TCP"].startswith(f"{setting.UNPUBLISHED.flavour},")
+    assert given["Seeds"] == f"{min(setting.SEEDS)} to {max(setting.SEEDS)}"
+    assert given["Packets"].startswith(f"{setting.PACKET_B} B,")
+    assert given["Duration"] == f"{setting.DURATION_S} s"
+    seeds = [test.conditions.get("seeds") for test, _ in LEDGER.claims.values()]
+    assert {*seeds} == {None, len(further.SEEDS)}
 
 
 def test_mismatches_stay_with_their_reasons(chen2010: Reproduced) -> None:
@@ -191,7 +246,7 @@ def test_peaks_of_vcp_are_nearly_that_of_tcp_red(chen2010: Reproduced) -> None:
     for panel in "cd":
         vcp = chen2010.cells[f"fig7-peak{panel}"]
         assert vcp["ours"] == pytest.approx(tcp["ours"], rel=0.15)
-        assert vcp["why"] == cells.VCP_PEAK_REASON
+        assert "by about as much as those of TCP/RED" in vcp["why"]
 
 
 def test_red_is_like_ns2s(chen2010: Reproduced) -> None:
@@ -202,7 +257,7 @@ def test_red_is_like_ns2s(chen2010: Reproduced) -> None:
 
 
 def test_the_report_has_every_figure(chen2010: Reproduced) -> None:
-    for parameter in setting.PARAMETERS:
+    for parameter in LEDGER.settings:
         assert parameter.name in chen2010.page
     for name in (
         "finding",
@@ -293,7 +348,7 @@ def test_a_buffer_beyond_red_contradicts_the_published_values() -> None:
     """As the parameters and the report say of RED's upper threshold."""
     large = replace(setting.UNPUBLISHED, buffer=1500)
     (trial,) = (one for one in fit.TABLE.read() if one.unpublished == large)
-    (row,) = (one for one in setting.PARAMETERS if one.name == "RED, upper threshold")
+    (row,) = (one for one in LEDGER.settings if one.name == "RED, upper threshold")
     assert (
         f"settles at {trial.queue_packets:.0f} and drops {trial.drop_percent:.1f} %" in row.source
     )
@@ -377,43 +432,29 @@ def test_time_without_drops_is_a_median() -> None:
 
     runs = [run(quiet_from_s) for quiet_from_s in (4.0, 2.0, 100.0)]
     ours = dict.fromkeys(setting.SCHEMES, runs)
-    ns2 = {scheme: oracle.averages(scheme) for scheme in oracle.KNOWN}
-    judged = {cell.id: cell for cell in cells.published_cells(ours, ns2)}
-    assert judged["fig7-quietd"].ours == pytest.approx(4)
-    assert judged["fig7-quietd"].conditions["median of"] == "2 to 100 s"
-    by_mean = {
-        cell.id: cell.ours for cell in cells.published_cells(ours, ns2, quiet_over_seeds="mean")
-    }
-    assert by_mean["fig7-quietd"] == pytest.approx(106 / 3)
+    median = judge.published(ours)["fig7-quietd"]
+    assert median.value == pytest.approx(4)
+    assert median.conditions == {"seeds": 3, "median of": "2 to 100 s"}
+    mean = judge.published(ours, quiet_over_seeds="mean")["fig7-quietd"]
+    assert mean.value == pytest.approx(106 / 3)
 
 
 def test_a_reading_is_judged_by_its_drop_rates() -> None:
-    assert cells.DROP_RATES == {"tcp-red": "drop_percent", "dccp-red": "interval_drop_percent"}
+    assert judge.DROP_RATES == {"tcp-red": "drop_percent", "dccp-red": "interval_drop_percent"}
     samples = round(setting.DURATION_S / setting.SAMPLE_S)
     one, arrivals, drops = (np.tile(pair, samples // 2) for pair in ((1.0, 1.0), (10, 2), (5, 0)))
     packets = measures.Series(setting.SAMPLE_S * np.cumsum(one), one, arrivals, drops, one)
     runs = [measures.Run(packets, np.ones((setting.SUBNETS, setting.HOSTS)), 1.0, 0.0)]
     ours = dict.fromkeys(setting.SCHEMES, runs)
-    ns2 = {scheme: oracle.averages(scheme) for scheme in oracle.KNOWN}
-    judged = {cell.id: cell.ours for cell in cells.published_cells(ours, ns2)}
-    assert judged["fig7a"] == pytest.approx(100 * 5 / 12)
-    assert judged["fig7b"] == pytest.approx(25)
+    found = judge.published(ours)
+    assert found["fig7a"].value == pytest.approx(100 * 5 / 12)
+    assert found["fig7b"].value == pytest.approx(25)
 
 
-def test_sentences_are_tested_or_answered(chen2010: Reproduced) -> None:
-    quotes = {sentence.quote: sentence for sentence in sentences.SENTENCES}
-    assert len(quotes) == len(sentences.SENTENCES)
-    found = chen2010.document["claims"]
-    ids = [cell["id"] for cell in found]
-    assert len(ids) == len(set(ids))
-    for cell in found:
-        assert any(cell["id"].startswith(begin) for begin in quotes[cell["quote"]].tests), cell
-    for sentence in sentences.SENTENCES:
-        assert sentence.tests or sentence.answer, sentence.quote
-        for begin in sentence.tests:
-            assert any(one.startswith(begin) for one in (*ids, *chen2010.cells)), begin
-        held = chen2010.sections["held"][sentence.quote]
-        assert bool(held) == bool(sentence.tests), sentence.quote
+def test_sentences_are_tested_or_answered() -> None:
+    assert len({said.says for said in LEDGER.sentence}) == len(LEDGER.sentence)
+    for said in LEDGER.sentence:
+        assert said.claim or said.tested_by or said.remark, said.says
 
 
 def test_claims_that_fail_have_reasons(chen2010: Reproduced) -> None:
@@ -433,7 +474,8 @@ def test_least_windows_decide_over_equation_9() -> None:
         assert max(rates) < 1.01 * min(rates)
     # As the remark says: the index is that of equal least windows.
     jain = np.mean([row.jain for row in found.rows("N", 100)])
-    assert f"{jain:.2f} with N = 100" in sentences.SAME_RATE.answer
+    (remark,) = (said.remark for said in LEDGER.sentence if said.says.startswith("By symmetry"))
+    assert f"{jain:.2f} with N = 100" in remark
 
 
 def test_over_the_longest_round_trip_the_queue_never_settles() -> None:

@@ -91,6 +91,26 @@ def test_means_over_seeds_are_judged_and_each_seed_is_counted() -> None:
     assert tried == Tried("as said", 1, 1, 1, "table1/n=1")
 
 
+def test_rows_fill_the_names_of_conditions() -> None:
+    text = LEDGER.replace('load = "{n} of 3"', '"of {n}" = "{n}"')
+    (first, second), _ = Ledger.parse(text).judge(MEASURES)
+    assert (first.conditions["of 1"], second.conditions["of 2"]) == (1, 2)
+
+
+def test_a_parameter_may_break_lines() -> None:
+    text = LEDGER.replace('"2 Mbps"', "'''\n  2\n  Mbps'''")
+    assert Ledger.parse(text).settings[0].value == "2 Mbps"
+
+
+def test_a_sentence_names_what_the_ids_of_rows_begin_with() -> None:
+    text = LEDGER.replace('"claim/fast"', '"claim/n={n}/fast"\nrows = [{ n = 1 }, { n = 2 }]')
+    [sentence] = Ledger.parse(text).sentences(MEASURES)
+    assert sentence.tests == ("claim", "table1")
+    other = '[[value]]\nid = "claim/other"\nwhat = "time"\nexpect = "> 0 s"\n\n[[sentence]]'
+    [sentence] = Ledger.parse(text.replace("[[sentence]]", other)).sentences(MEASURES)
+    assert sentence.tests == ("claim/n=1/fast", "claim/n=2/fast", "table1")
+
+
 def test_a_sentence_is_tested_by_whole_parts_of_ids() -> None:
     [sentence] = Ledger.parse(LEDGER).sentences(MEASURES)
     assert sentence.is_tested_by("table1/n=1")

@@ -192,7 +192,7 @@ def _nulls(column: pa.Array) -> NDArray[np.bool_]:
     if validity is None:
         return np.zeros(len(column), dtype=np.bool_)
     bits = np.unpackbits(np.frombuffer(validity, dtype=np.uint8), bitorder="little")
-    return bits[column.offset : column.offset + len(column)] == 0
+    return np.asarray(bits[column.offset : column.offset + len(column)] == 0)
 
 
 def by_name(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from posixpath import commonpath
 from typing import Literal
 
 import attrs
@@ -63,7 +64,10 @@ class Test:
                 id=self.id.format_map(row),
                 what=_one_line(self.what).format_map(row),
                 expect=self.expect.format_map(row),
-                conditions={key: _filled(value, row) for key, value in self.conditions.items()},
+                conditions={
+                    key.format_map(row): _filled(value, row)
+                    for key, value in self.conditions.items()
+                },
                 reason=str(row.get("reason", self.reason)),
             )
 
@@ -205,13 +209,14 @@ class Ledger:
         )
 
     def sentences(self, measures: Measures) -> list[Sentence]:
-        """Return the sentences in the order of the ledger, each with the ids of its tests."""
+        """Return the sentences in the order of the ledger, each with its tests."""
         words = _Words(self.reason, measures.words)
+        known = {*self.values, *self.claims}
         return [
             Sentence(
                 said.section,
                 _one_line(said.says),
-                (*(one for each in said.claim for one in self._begins(each)), *said.tested_by),
+                (*(one for each in said.claim for one in _begins(each, known)), *said.tested_by),
                 words.fill(said.remark),
             )
             for said in self.sentence
@@ -224,14 +229,6 @@ class Ledger:
         words = _Words(self.reason, measures.words)
         headline = words.fill(self.finding.headline) or None
         return Finding(words.fill(self.finding.sentence), self.finding.figure, headline)
-
-    def _begins(self, claim: Test) -> list[str]:
-        """Return what the ids of a claim's rows begin with, or the ids if others do so too."""
-        ids = [test.id for test in claim.each()]
-        begin = claim.id.partition("{")[0].rpartition("/")[0]
-        others = {*self.values, *self.claims} - set(ids)
-        alone = not any(f"{one}/".startswith(f"{begin}/") for one in others)
-        return [begin] if claim.rows and begin and alone else ids
 
     def _cell(self, test: Test, quote: str | None, measures: Measures, words: _Words) -> Cell:
         expected, ours = Expectation.parse(test.expect), Measure.of(measures.ours[test.id])
@@ -299,6 +296,14 @@ def _faults(ledger: Ledger) -> Iterator[tuple[str, str]]:
         for begin in said.tested_by:
             if not any(f"{one}/".startswith(f"{begin}/") for one in known):
                 yield f"sentence[{index}].tested_by", f"no test is {begin} or begins with it"
+
+
+def _begins(test: Test, known: Iterable[str]) -> list[str]:
+    """Return what the ids of a test's rows begin with; the ids, if those of other tests do too."""
+    own = [one.id for one in test.each()]
+    begin = commonpath(own)
+    same = [one for one in known if begin and f"{one}/".startswith(f"{begin}/")]
+    return [begin] if len(same) == len(own) else own
 
 
 def _filled(value: Scalar, row: Mapping[str, Scalar]) -> Scalar:

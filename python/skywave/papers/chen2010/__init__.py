@@ -9,39 +9,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skywave.papers.chen2010 import (
-    cells,
-    claims,
     figures,
     fit,
     further,
+    judge,
     matrix,
     measures,
     oracle,
     readings,
-    sentences,
     setting,
     sweep,
     sweep_figures,
     tried,
 )
 from skywave.papers.chen2010.analysis import Model
-from skywave.papers.chen2010.published import PUBLISHED
+from skywave.papers.chen2010.judge import LEDGER, published_value
 from skywave.papers.protocol import Paper, Ran, Seeds
-from skywave.papers.reproduction import Citation, Finding, Ns2Source
+from skywave.papers.reproduction import Ns2Source
 from skywave.papers.speed import Timed
 from skywave.papers.stages import measure_each, run_plans, stage
-from skywave.papers.unconverted import as_they_are, ledger_of
 from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.cells import Cell
-    from skywave.papers.chen2010.cells import Ns2, Runs
     from skywave.papers.chen2010.further import Further
+    from skywave.papers.chen2010.judge import Ns2, Runs
     from skywave.papers.chen2010.measures import Floats, Run
+    from skywave.papers.chen2010.readings import Answer
     from skywave.papers.chen2010.setting import Scheme
     from skywave.papers.figures import Drawn
+    from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
     from skywave.papers.stages import Progress
     from skywave.results import Results
@@ -55,12 +53,14 @@ class Measured:
     """Runs of all schemes, ns-2's results, and the data of figures that the paper does not have.
 
     ``as_ns2`` has runs of the schemes that ns-2 has, with its senders and as many as it has.
+    ``answers`` are the stored results of the readings of CCID 2.
     """
 
     ours: Runs
     ns2: Ns2
     as_ns2: Runs
     further: Further
+    answers: Sequence[Answer]
     sums: Mapping[Scheme, tuple[Floats, Floats]]
     demand: Mapping[sweep.Router, tuple[Floats, Floats, Floats]]
 
@@ -102,7 +102,14 @@ def _run(options: Options) -> Ran[Measured]:
         scheme: [of_compared[scheme, seed] for seed in oracle.SEEDS] for scheme in oracle.KNOWN
     }
     return Ran(
-        measured=Measured(ours, ns2, as_ns2, further.read(), *_beside(options.progress)),
+        measured=Measured(
+            ours,
+            ns2,
+            as_ns2,
+            further.read(),
+            readings.TABLE.read(),
+            *_beside(options.progress),
+        ),
         scenarios={scheme.name: scenarios[scheme, first] for scheme in setting.SCHEMES},
         results={scheme.name: results for scheme, results in shown.items()},
         ns2=Ns2Source("stored", oracle.REMARK),
@@ -130,6 +137,11 @@ def _beside(
     )
 
 
+def _measures(measured: Measured) -> Measures:
+    nearest = readings.nearest(measured.answers)[0]
+    return judge.measure(measured.ours, measured.ns2, measured.further, nearest)
+
+
 def _figures(measured: Measured) -> list[Drawn]:
     """Draw the paper's figures, and additional ones."""
     shown = {scheme: runs[0].series for scheme, runs in measured.ours.items()}
@@ -141,18 +153,17 @@ def _figures(measured: Measured) -> list[Drawn]:
     ]
 
 
-def _readings() -> dict[str, Any]:
+def _readings(measured: Measured) -> dict[str, Any]:
     """Return the results of the readings of CCID 2."""
-    stored = readings.TABLE.read()
-    answers = readings.nearest(stored)
+    answers = readings.nearest(measured.answers)
     return {
         "tried": len(answers),
         "seeds": len(readings.SEEDS),
         "buffers": readings.BUFFERS,
         "published": [answer for answer in answers if answer.is_published],
         "nearest": answers[:NEAREST_READINGS],
-        "all": stored,
-        "row": PUBLISHED[setting.DCCP_RED.name],
+        "all": measured.answers,
+        "row": _published(setting.DCCP_RED),
     }
 
 
@@ -245,43 +256,6 @@ def _balance(measured: Measured) -> dict[str, Any]:
     }
 
 
-def _finding(measured: Measured) -> Finding:
-    """Say what DCCP gains from VCP, and what the agreement with theory is worth."""
-
-    def mean(scheme: Scheme, name: str) -> float:
-        return float(np.mean([getattr(run.series, name) for run in measured.ours[scheme]]))
-
-    red, vcp = setting.DCCP_RED, setting.DCCP_VCP
-    model = Model()
-    return Finding(
-        "A router that tells senders its load in two bits (VCP) saves DCCP most of the losses that "
-        "it suffers behind a router that signals by drops (RED), as the paper says: the drop rate "
-        f"is {mean(vcp, 'interval_drop_percent'):.1f} % instead of "
-        f"{mean(red, 'interval_drop_percent'):.1f} %, with {mean(vcp, 'queue_mean'):.0f} instead "
-        f"of {mean(red, 'queue_mean'):.0f} packets in the queue (published: "
-        f"{PUBLISHED[vcp.name].queue_packets:g} and {PUBLISHED[red.name].queue_packets:g}), and "
-        "hardly a packet is dropped after the first 10 s. But VCP's increase outweighs its "
-        f"decrease from a round-trip time of {1e3 * model.increase_outweighs_from_s():.0f} ms on, "
-        "which half of the paper's senders exceed by propagation alone, so small details decide "
-        "whether TCP's losses end. And the paper's equation for a sender's rate agrees with its "
-        "simulation only because of a unit error: calculated correctly, 200 senders with 60 ms "
-        "would need "
-        f"{model.flows * model.rate_at_rest_bps / model.capacity_bps:.1f} times the link.",
-        "finding",
-        "Routers that signal their load in two bits (VCP) do save DCCP most of its losses: the "
-        f"drop rate is {mean(vcp, 'interval_drop_percent'):.1f} % instead of "
-        f"{mean(red, 'interval_drop_percent'):.1f} % behind RED, with "
-        f"{mean(vcp, 'queue_mean'):.0f} instead of {mean(red, 'queue_mean'):.0f} packets in the "
-        f"queue (published: {PUBLISHED[vcp.name].queue_packets:g} and "
-        f"{PUBLISHED[red.name].queue_packets:g}).",
-    )
-
-
-def _claims(measured: Measured) -> list[Cell]:
-    """Judge what the paper says elsewhere than in its figures."""
-    return claims.further_claims(measured.ours, measured.further)
-
-
 LARGE_MBPS = 10.0
 """Capacity, in Mbps, from which on a flow's share in the base case is a large window."""
 
@@ -317,13 +291,23 @@ def _sweeps() -> dict[str, Any]:
     }
 
 
+def _published(scheme: Scheme) -> dict[str, float | None]:
+    """Return the published row of a scheme."""
+    return {
+        "queue_packets": published_value("fig6", scheme),
+        "drop_percent": published_value("fig7", scheme),
+        "peak_percent": published_value("fig7-peak", scheme),
+        "rate_kbps": published_value("fig5", scheme),
+    }
+
+
 def _averages(scheme: Scheme, runs: Sequence[Run], ns2: Ns2) -> dict[str, Any]:
     def over_seeds(name: str) -> str:
         return average([getattr(run.series, name) for run in runs]).text
 
     return {
         "scheme": scheme,
-        "published": PUBLISHED[scheme.name],
+        "published": _published(scheme),
         "queue": over_seeds("queue_mean"),
         "drops": over_seeds("drop_percent"),
         "interval_drops": over_seeds("interval_drop_percent"),
@@ -359,26 +343,12 @@ def _timed(scheme: Scheme, seed: int) -> Timed:
 PAPER = Paper(
     protocol=2,
     package=__name__,
-    ledger=ledger_of(
-        Citation(
-            key="chen2010",
-            title="Performance Analysis of VCP Controller on DCCP Traffic",
-            authors="H. Chen, O. W. W. Yang, Y. Hong",
-            year=2010,
-            venue="IEEE International Conference on Advanced Information Networking and "
-            "Applications",
-        ),
-        setting.PARAMETERS,
-        lambda measured: cells.published_cells(measured.ours, measured.ns2),
-        _claims,
-        _finding,
-        sentences.SENTENCES,
-    ),
-    measures=as_they_are,
+    ledger=LEDGER,
     run=_run,
-    comparisons=lambda measured: cells.ns2_comparisons(measured.as_ns2, measured.ns2),
+    measures=_measures,
+    comparisons=lambda measured: judge.compare(measured.as_ns2, measured.ns2),
     figures=_figures,
-    readings=lambda _: _readings(),
+    readings=_readings,
     sections=_sections,
     # All of these seeds would take as long as all other papers together.
     seeds=Seeds(own=len(setting.SEEDS), brief=5),

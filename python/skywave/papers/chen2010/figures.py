@@ -10,8 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from skywave.papers.chen2010.analysis import STABLE_UP_TO_H, Model, stability_map
-from skywave.papers.chen2010.cells import DROP_RATES, NS2_DROPS
-from skywave.papers.chen2010.published import PUBLISHED
+from skywave.papers.chen2010.judge import DROP_RATES, NS2_DROPS, published_value
 from skywave.papers.chen2010.setting import CAPACITY_BPS, DURATION_S, T_RHO_S
 from skywave.papers.figures import (
     COLOURS,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from skywave.papers.chen2010.cells import Ns2, Runs
+    from skywave.papers.chen2010.judge import Ns2, Runs
     from skywave.papers.chen2010.measures import Series
     from skywave.papers.chen2010.oracle import Measure, Seconds
     from skywave.papers.chen2010.setting import Scheme
@@ -91,16 +90,16 @@ def _plot_averages(panels: Sequence[Axes], ours: Runs, ns2: Ns2) -> None:
         axes.set_axisbelow(True)
         axes.set_xticks(range(len(ours)), labels, fontsize=6.5)
     for place, (scheme, runs) in enumerate(ours.items()):
-        row = PUBLISHED[scheme.name]
         drop_rate = DROP_RATES.get(scheme.name, "interval_drop_percent")
-        rows: tuple[tuple[Axes, str, float | None, Measure], ...] = (
-            (panels[0], "queue_mean", row.queue_packets, "queue_pkts"),
-            (panels[1], drop_rate, row.drop_percent, NS2_DROPS[drop_rate]),
-            (panels[2], "peak_percent", row.peak_percent, "peak_pct"),
+        rows: tuple[tuple[Axes, str, str, Measure], ...] = (
+            (panels[0], "queue_mean", "fig6", "queue_pkts"),
+            (panels[1], drop_rate, "fig7", NS2_DROPS[drop_rate]),
+            (panels[2], "peak_percent", "fig7-peak", "peak_pct"),
         )
-        for axes, measure, published, of_ns2 in rows:
+        for axes, measure, of_figure, of_ns2 in rows:
             mean = np.mean([getattr(run.series, measure) for run in runs])
             axes.bar(place, mean, width=0.6, color=COLOURS[0])
+            published = published_value(of_figure, scheme)
             if published is not None:
                 axes.plot(place, published, color=COLOURS[1], marker="D", linestyle="none")
             if scheme in ns2:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.cells import CLOSE, relative_distance
+from skywave.papers.chen2010.judge import LEDGER
 from skywave.papers.chen2010.measures import from_results
-from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scenario
 from skywave.papers.stored import Table
 from skywave.simulate import run_many
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
     from skywave.papers.chen2010.setting import Flavour, Scheme
 
+QUEUE_PACKETS, DROP_PERCENT, PEAK_PERCENT = (
+    LEDGER.published(value) for value in ("fig6a", "fig7a", "fig7-peaka")
+)
+"""The published row of TCP/RED."""
 SEEDS = range(1001, 1013)
 FLAVOURS: tuple[Flavour, ...] = ("reno", "newreno", "sack")
 GRID = tuple(
@@ -58,21 +62,19 @@ class Trial:
     @property
     def fits(self) -> bool:
         """Whether all three values would count as a match."""
-        row = PUBLISHED[TCP_RED.name]
         return (
-            CLOSE.holds(row.queue_packets, self.queue_packets)
-            and CLOSE.holds(row.drop_percent or 0.0, self.drop_percent)
-            and CLOSE.holds(row.peak_percent, self.peak_percent)
+            CLOSE.holds(QUEUE_PACKETS, self.queue_packets)
+            and CLOSE.holds(DROP_PERCENT, self.drop_percent)
+            and CLOSE.holds(PEAK_PERCENT, self.peak_percent)
         )
 
     @property
     def miss(self) -> float:
         """Root-mean-square relative distance to the published row of TCP/RED."""
-        row = PUBLISHED[TCP_RED.name]
         return relative_distance(
-            (self.queue_packets, row.queue_packets),
-            (self.drop_percent, row.drop_percent or 1.0),
-            (self.peak_percent, row.peak_percent),
+            (self.queue_packets, QUEUE_PACKETS),
+            (self.drop_percent, DROP_PERCENT),
+            (self.peak_percent, PEAK_PERCENT),
         )
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from skywave.papers.cells import CLOSE, relative_distance
+from skywave.papers.chen2010.judge import LEDGER
 from skywave.papers.chen2010.measures import from_results
-from skywave.papers.chen2010.published import PUBLISHED
 from skywave.papers.chen2010.setting import CODES, DCCP_RED, UNPUBLISHED, scenario
 from skywave.papers.stored import Table
 from skywave.simulate import run_many
@@ -25,6 +25,8 @@ from skywave.simulate import run_many
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+QUEUE_PACKETS, DROP_PERCENT = (LEDGER.published(value) for value in ("fig6b", "fig7b"))
+"""The published DCCP/RED."""
 SEEDS = range(1001, 1003)
 BUFFERS = (130, 140, 200, 800)
 GROWTHS = ("rfc4341", "ns2-tcplike", "per-ack")
@@ -96,17 +98,15 @@ class Answer:
     @property
     def is_published(self) -> bool:
         """Whether mean queue and mean drop rate would both count as a match."""
-        row = PUBLISHED[DCCP_RED.name]
-        return CLOSE.holds(row.queue_packets, self.queue_packets) and CLOSE.holds(
-            row.drop_percent or 0.0, self.drop_percent
+        return CLOSE.holds(QUEUE_PACKETS, self.queue_packets) and CLOSE.holds(
+            DROP_PERCENT, self.drop_percent
         )
 
     @property
     def miss(self) -> float:
         """Root-mean-square relative distance to the published mean queue and mean drop rate."""
-        row = PUBLISHED[DCCP_RED.name]
         return relative_distance(
-            (self.queue_packets, row.queue_packets), (self.drop_percent, row.drop_percent or 1.0)
+            (self.queue_packets, QUEUE_PACKETS), (self.drop_percent, DROP_PERCENT)
         )
 
 

@@ -12,18 +12,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.chen2010 import cells, measures, oracle, setting
+from skywave.papers.chen2010 import judge, measures, setting
 from skywave.papers.chen2010.further import DELAYED_ACK
 from skywave.papers.chen2010.setting import CODES, FEWER_WORDS, UNPUBLISHED, WORDS, Senders
 from skywave.papers.stages import measure_each
 from skywave.papers.stored import Table
-from skywave.papers.tried import Tried, tried
+from skywave.papers.tried import Tried
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.papers.cells import Cell
-    from skywave.papers.chen2010.cells import DropRate, OverSeeds
+    from skywave.papers.chen2010.judge import DropRate, OverSeeds
     from skywave.papers.chen2010.measures import Run
     from skywave.papers.chen2010.setting import Scheme, Unpublished
 
@@ -51,7 +50,7 @@ class Reading:
     sentence: str
     senders: Senders = WORDS
     unpublished: Unpublished = UNPUBLISHED
-    drop_rates: Mapping[str, DropRate] = field(default_factory=lambda: cells.DROP_RATES)
+    drop_rates: Mapping[str, DropRate] = field(default_factory=lambda: judge.DROP_RATES)
     quiet_over_seeds: OverSeeds = "median"
 
 
@@ -101,7 +100,7 @@ READINGS = (
         "window once for all packets lost in it (RFC 4341), and cwnd and zeta may be 1. Web "
         "traffic is over TCP without VCP. Drop rates are shares of packets.",
         CODES,
-        drop_rates=cells.SHARES,
+        drop_rates=judge.SHARES,
     ),
     Reading(
         "the load factor controls cwnd from the start",
@@ -159,12 +158,12 @@ READINGS = (
     Reading(
         "drop rates as shares of packets",
         "The sentence on TCP/RED, for both.",
-        drop_rates=cells.SHARES,
+        drop_rates=judge.SHARES,
     ),
     Reading(
         "drop rates as means of intervals",
         "The definition, for both.",
-        drop_rates=cells.MEANS_OF_INTERVALS,
+        drop_rates=judge.MEANS_OF_INTERVALS,
     ),
     Reading(
         "times without drops as means over seeds",
@@ -208,22 +207,20 @@ def _runs_of(scheme: Scheme, reading: Reading) -> list[Run]:
 
 def attempt(reading: Reading) -> Tried:
     """Run all schemes under this reading, and judge them."""
-    ns2 = {scheme: oracle.averages(scheme) for scheme in oracle.KNOWN}
     runs = {scheme: _runs_of(scheme, reading) for scheme in setting.SCHEMES}
 
-    def judged(seeds: slice) -> list[Cell]:
-        return cells.published_cells(
+    def met(seeds: slice) -> list[str]:
+        values = judge.published(
             {scheme: of_scheme[seeds] for scheme, of_scheme in runs.items()},
-            ns2,
             reading.drop_rates,
             reading.quiet_over_seeds,
         )
+        found = judge.LEDGER.met(values)
+        # Scheme by scheme.
+        return [value for value in values if value in found]
 
-    singly = [
-        tried(reading.label, judged(slice(index, index + 1))).matches
-        for index in range(len(setting.SEEDS))
-    ]
-    return replace(tried(reading.label, judged(slice(None))), fewest=min(singly), most=max(singly))
+    singly = [len(met(slice(index, index + 1))) for index in range(len(setting.SEEDS))]
+    return replace(Tried.of(reading.label, met(slice(None))), fewest=min(singly), most=max(singly))
 
 
 TABLE = Table(Path(__file__).with_name("tried.csv"), Tried, READINGS, attempt)
