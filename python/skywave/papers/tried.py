@@ -10,9 +10,8 @@ import numpy as np
 from skywave.papers.measures import Measure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from skywave.papers.cells import Cell
     from skywave.papers.ledger import Ledger
 
 
@@ -60,11 +59,6 @@ class Tried:
     def gained(self, other: Tried) -> list[str]:
         """Return the values that it meets and another reading does not."""
         return sorted(self.met - other.met)
-
-
-def tried(reading: str, cells: Iterable[Cell]) -> Tried:
-    """Return what a reading comes to, from its judged values."""
-    return Tried.of(reading, [cell.id for cell in cells if cell.verdict == "match"])
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
