@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from skywave import Scenario, Udp, Voice, emodel, run
-from skywave.links import EMULATIONS, IPSTAR
+from skywave_papers.sarwar2008.access import EMULATIONS, IPSTAR
 from skywave.scenario import parts
 
 

@@ -18,7 +18,7 @@ from skywave import _core
 from skywave.emulate.launch import AS_ROOT, AS_USER, LaunchError, check_namespaces
 from skywave.emulate.report import Verdict
 from skywave.emulate.request import Request
-from skywave.machine import Shares
+from skywave._machine import Shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from conftest import Reproduced, assert_figures_are_whole
 from skywave import Probes, Results, run
 from skywave.papers import vcp_scripts
 from skywave.papers.cells import Limit, WithinUnits
-from skywave.papers.li2009 import (
+from skywave_papers.li2009 import (
     dumbbell,
     experiments,
     further,
@@ -29,8 +29,8 @@ from skywave.papers.li2009 import (
     setting,
     tried,
 )
-from skywave.papers.li2009 import variants as varied
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009 import variants as varied
+from skywave_papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
     DPCP,
@@ -44,8 +44,8 @@ from skywave.papers.li2009.setting import (
 )
 from skywave.papers.measures import Measure
 from skywave.papers.reasons import Cause
-from skywave.quantities import Duration
-from skywave.simulate import run_many
+from skywave.scenario.quantities import Duration
+from skywave._simulate import run_many
 from skywave.stats import average
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import emodel
-from skywave.papers.lien2009 import (
+from skywave_papers.lien2009 import (
     beyond,
     canonical,
     further,
@@ -23,15 +23,15 @@ from skywave.papers.lien2009 import (
     setting,
     tried,
 )
-from skywave.papers.lien2009.judge import LEDGER, PERIODS
+from skywave_papers.lien2009.judge import LEDGER, PERIODS
 from skywave.papers.reasons import Cause
-from skywave.simulate import run_many
+from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from skywave.papers.stored import Table
+    from skywave.report.tables import Table
 
 
 @pytest.fixture(scope="module")

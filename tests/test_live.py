@@ -31,10 +31,10 @@ from skywave import (
     simulate,
 )
 from skywave.live import Both, Lived, Verdict, run_both, run_live
-from skywave.live.both import Row, measures
-from skywave.live.figures import over_time
+from skywave.realtime.both import Row, measures
+from skywave.realtime.figures import over_time
 from skywave.live.report import cells, write
-from skywave.machine import Watch
+from skywave._machine import Watch
 from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:

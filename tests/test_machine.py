@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skywave import machine
-from skywave.machine import Shares, Ticks, shares
+from skywave._machine import Shares, Ticks, shares
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli, words
-from skywave.measured import BenchError
-from skywave.ns2 import Ns2Error
+from skywave.bench.measured import BenchError
+from skywave.papers.ns2 import Ns2Error
 from skywave.papers import __main__ as storing
 from skywave.papers import installed, speed
 from skywave.papers.front import reproduce_all
@@ -245,7 +245,7 @@ def test_one_paper_imports_no_other() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     papers = {f"skywave.papers.{key}" for key in installed.all_keys()}
-    assert papers & set(done.stdout.split()) == {"skywave.papers.nor2011"}
+    assert papers & set(done.stdout.split()) == {"skywave_papers.nor2011"}
 
 
 def own_keys() -> list[str]:
@@ -280,7 +280,7 @@ def test_nothing_but_their_packages_names_papers() -> None:
     name = re.compile("|".join(own_keys()))
     texts = {path.relative_to(python).as_posix(): path.read_text() for path in files}
     assert [path for path, text in texts.items() if name.search(text)] == []
-    assert name.search("from skywave.papers.nor2011 import setting")
+    assert name.search("from skywave_papers.nor2011 import setting")
     assert not name.search((ROOT / "Makefile").read_text())
 
 
@@ -314,7 +314,7 @@ STORES = {
 ROWS = """
 from dataclasses import dataclass
 from pathlib import Path
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 
 @dataclass(frozen=True)
 class Half:

@@ -30,9 +30,9 @@ from skywave import (
     run,
     run_many,
 )
-from skywave.parallel import processors
-from skywave.quantities import Duration
-from skywave.samples import Samples
+from skywave._parallel import processors
+from skywave.scenario.quantities import Duration
+from skywave.results.samples import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import links
-from skywave.papers.sarwar2008 import (
+from skywave_papers.sarwar2008 import (
     access,
     errors,
     fit,
@@ -26,11 +26,11 @@ from skywave.papers.sarwar2008 import (
     setting,
     tried,
 )
-from skywave.papers.sarwar2008.downloads import Course, Totals
-from skywave.papers.sarwar2008.judge import LEDGER
-from skywave.quantities import Rate
+from skywave_papers.sarwar2008.downloads import Course, Totals
+from skywave_papers.sarwar2008.judge import LEDGER
+from skywave.scenario.quantities import Rate
 from skywave.scenario import Bernoulli, Tcp
-from skywave.simulate import run_many
+from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -40,7 +40,7 @@ from skywave import (
     Web,
     Weighted,
 )
-from skywave.papers.nor2011 import setting
+from skywave_papers.nor2011 import setting
 from skywave.sweeps.points import with_field
 
 if TYPE_CHECKING:

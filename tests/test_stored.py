@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from skywave.matrix import table
-from skywave.ns2 import Ns2Error
+from skywave.papers.ns2 import Ns2Error
 from skywave.papers import installed
 from skywave.papers.oracle import Oracle
-from skywave.papers.stored import Table, read, write
+from skywave.report.tables import Table, read, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -25,7 +25,7 @@ from skywave import (
     emodel,
     sweep,
 )
-from skywave.sweeps.labels import label_of, without_common
+from skywave.scenario.labels import label_of, without_common
 
 if TYPE_CHECKING:
     from pathlib import Path

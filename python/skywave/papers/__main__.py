@@ -11,7 +11,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from skywave.ns2 import Ns2Error
+from skywave.papers.ns2 import Ns2Error
 from skywave.papers import installed
 from skywave.papers.installed import PaperError
 

@@ -10,7 +10,7 @@ from skywave import _json
 from skywave._files import replacing
 from skywave.papers import environment, installed
 from skywave.papers.installed import UnknownPaperError
-from skywave.papers.pages import link, render
+from skywave.report.pages import link, render
 from skywave.papers.reproduction import Judgement
 from skywave.papers.score import Score
 from skywave.papers.workers import Work, reproduce_each

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from skywave.papers.cells import by_reason
-from skywave.printing import at_least, at_most, number
+from skywave._printing import at_least, at_most, number
 
 if TYPE_CHECKING:
     from pathlib import Path

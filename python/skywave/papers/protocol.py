@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from skywave.papers.cells import Comparison
-    from skywave.papers.figures import Drawn
+    from skywave.report.figures import Drawn
     from skywave.papers.ledger import Ledger
     from skywave.papers.lent import Control, Network
     from skywave.papers.measures import Measures
     from skywave.papers.reproduction import Citation, Ns2Source
-    from skywave.papers.speed import Timed
+    from skywave.bench.speed import Timed
     from skywave.papers.stages import Progress
-    from skywave.papers.stored import Table
+    from skywave.report.tables import Table
     from skywave.results import Results
     from skywave.scenario import Scenario
 

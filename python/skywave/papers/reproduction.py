@@ -11,7 +11,7 @@ from skywave import _json
 from skywave._files import replacing
 from skywave.papers import environment
 from skywave.papers.cells import by_reason
-from skywave.papers.pages import REPORT, render
+from skywave.report.pages import REPORT, render
 from skywave.papers.score import Score
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from skywave.papers.cells import Cell, Comparison
     from skywave.papers.digits import Denominator
-    from skywave.papers.figures import Drawn
+    from skywave.report.figures import Drawn
     from skywave.papers.sentences import Sentence
     from skywave.results import Results
     from skywave.scenario import Scenario

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from skywave import bench, measured, ns2
-from skywave.machine import Watch
+from skywave._machine import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

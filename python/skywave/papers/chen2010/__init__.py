@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.papers.chen2010 import (
+from skywave_papers.chen2010 import (
     figures,
     fit,
     further,
@@ -22,23 +22,23 @@ from skywave.papers.chen2010 import (
     sweep_figures,
     tried,
 )
-from skywave.papers.chen2010.analysis import Model
-from skywave.papers.chen2010.judge import LEDGER, published_value
+from skywave_papers.chen2010.analysis import Model
+from skywave_papers.chen2010.judge import LEDGER, published_value
 from skywave.papers.protocol import Paper, Ran, Seeds
 from skywave.papers.reproduction import Ns2Source
-from skywave.papers.speed import Timed
+from skywave.bench.speed import Timed
 from skywave.papers.stages import measure_each, run_plans, stage
 from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.chen2010.further import Further
-    from skywave.papers.chen2010.judge import Ns2, Runs
-    from skywave.papers.chen2010.measures import Floats, Run
-    from skywave.papers.chen2010.readings import Answer
-    from skywave.papers.chen2010.setting import Scheme
-    from skywave.papers.figures import Drawn
+    from skywave_papers.chen2010.further import Further
+    from skywave_papers.chen2010.judge import Ns2, Runs
+    from skywave_papers.chen2010.measures import Floats, Run
+    from skywave_papers.chen2010.readings import Answer
+    from skywave_papers.chen2010.setting import Scheme
+    from skywave.report.figures import Drawn
     from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
     from skywave.papers.stages import Progress

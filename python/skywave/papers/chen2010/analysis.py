@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import lambertw
 
-from skywave.papers.chen2010.delayed import Solution, solve_delayed
-from skywave.papers.chen2010.setting import BETA, T_RHO_S
+from skywave_papers.chen2010.delayed import Solution, solve_delayed
+from skywave_papers.chen2010.setting import BETA, T_RHO_S
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from skywave.papers.chen2010.analysis import STABLE_UP_TO_H, Model, stability_map
-from skywave.papers.chen2010.judge import DROP_RATES, NS2_DROPS, published_value
-from skywave.papers.chen2010.setting import CAPACITY_BPS, DURATION_S, T_RHO_S
-from skywave.papers.figures import (
+from skywave_papers.chen2010.analysis import STABLE_UP_TO_H, Model, stability_map
+from skywave_papers.chen2010.judge import DROP_RATES, NS2_DROPS, published_value
+from skywave_papers.chen2010.setting import CAPACITY_BPS, DURATION_S, T_RHO_S
+from skywave.report.figures import (
     COLOURS,
     NARROW_IN,
     NO_TITLE_IN,
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from skywave.papers.chen2010.judge import Ns2, Runs
-    from skywave.papers.chen2010.measures import Series
-    from skywave.papers.chen2010.oracle import Measure, Seconds
-    from skywave.papers.chen2010.setting import Scheme
+    from skywave_papers.chen2010.judge import Ns2, Runs
+    from skywave_papers.chen2010.measures import Series
+    from skywave_papers.chen2010.oracle import Measure, Seconds
+    from skywave_papers.chen2010.setting import Scheme
 
     Floats = NDArray[np.float64]
     Shown = Mapping[Scheme, Series]

@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.cells import CLOSE, relative_distance
-from skywave.papers.chen2010.judge import LEDGER
-from skywave.papers.chen2010.measures import from_results
-from skywave.papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scenario
-from skywave.papers.stored import Table
-from skywave.simulate import run_many
+from skywave_papers.chen2010.judge import LEDGER
+from skywave_papers.chen2010.measures import from_results
+from skywave_papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scenario
+from skywave.report.tables import Table
+from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.papers.chen2010.setting import Flavour, Scheme
+    from skywave_papers.chen2010.setting import Flavour, Scheme
 
 QUEUE_PACKETS, DROP_PERCENT, PEAK_PERCENT = (
     LEDGER.published(value) for value in ("fig6a", "fig7a", "fig7-peaka")

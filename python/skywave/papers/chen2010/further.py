@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 from attrs import evolve
 
-from skywave.fairness import jain
-from skywave.papers.chen2010 import measures, setting
-from skywave.papers.chen2010.analysis import Model
-from skywave.papers.chen2010.setting import (
+from skywave.results.fairness import jain
+from skywave_papers.chen2010 import measures, setting
+from skywave_papers.chen2010.analysis import Model
+from skywave_papers.chen2010.setting import (
     BOTTLENECK,
     DCCP_B,
     DCCP_VCP,
@@ -37,15 +37,15 @@ from skywave.papers.chen2010.setting import (
     UNPUBLISHED,
     WORDS,
 )
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.scenario import Dumbbell, Ftp, Probes, Scenario, SubQueue, VcpRouter, Weighted
-from skywave.simulate import run
+from skywave._simulate import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.chen2010.measures import Run
-    from skywave.papers.chen2010.setting import Scheme, Senders
+    from skywave_papers.chen2010.measures import Run
+    from skywave_papers.chen2010.setting import Scheme, Senders
     from skywave.scenario import Dccp, Tcp
     from skywave.scenario.parts import VcpGrowth, VcpStart
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
-from skywave.papers.chen2010.analysis import Model, critical_h
-from skywave.papers.chen2010.further import (
+from skywave_papers.chen2010.analysis import Model, critical_h
+from skywave_papers.chen2010.further import (
     IN_VCPS_QUEUE,
     LATE_S,
     TWO_QUEUES,
@@ -21,8 +21,8 @@ from skywave.papers.chen2010.further import (
     WEB_OVER_TCP,
     WITHOUT_WEB,
 )
-from skywave.papers.chen2010.measures import PEAK_UNTIL_S
-from skywave.papers.chen2010.setting import (
+from skywave_papers.chen2010.measures import PEAK_UNTIL_S
+from skywave_papers.chen2010.setting import (
     DCCP_RED,
     DCCP_VCP,
     DURATION_S,
@@ -38,11 +38,11 @@ from skywave.stats import average
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from skywave.papers.chen2010 import oracle
-    from skywave.papers.chen2010.further import Changed, Further
-    from skywave.papers.chen2010.measures import Run
-    from skywave.papers.chen2010.readings import Answer
-    from skywave.papers.chen2010.setting import Scheme
+    from skywave_papers.chen2010 import oracle
+    from skywave_papers.chen2010.further import Changed, Further
+    from skywave_papers.chen2010.measures import Run
+    from skywave_papers.chen2010.readings import Answer
+    from skywave_papers.chen2010.setting import Scheme
 
     Runs = Mapping[Scheme, Sequence[Run]]
     Ns2 = Mapping[Scheme, Mapping[oracle.Measure, float]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skywave.papers.chen2010.setting import (
+from skywave_papers.chen2010.setting import (
     DURATION_S,
     HOSTS,
     PACKET_B,

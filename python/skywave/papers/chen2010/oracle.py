@@ -18,7 +18,7 @@ import pyarrow.csv
 
 from skywave import ns2
 from skywave._files import replacing
-from skywave.papers.chen2010.setting import (
+from skywave_papers.chen2010.setting import (
     DATA_B,
     DCCP_RED,
     PACKET_B,
@@ -30,7 +30,7 @@ from skywave.papers.oracle import run_all
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from skywave.papers.chen2010.setting import Scheme
+    from skywave_papers.chen2010.setting import Scheme
 
     Floats = NDArray[np.float64]
 

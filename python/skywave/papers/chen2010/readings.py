@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from skywave.papers.cells import CLOSE, relative_distance
-from skywave.papers.chen2010.judge import LEDGER
-from skywave.papers.chen2010.measures import from_results
-from skywave.papers.chen2010.setting import CODES, DCCP_RED, UNPUBLISHED, scenario
-from skywave.papers.stored import Table
-from skywave.simulate import run_many
+from skywave_papers.chen2010.judge import LEDGER
+from skywave_papers.chen2010.measures import from_results
+from skywave_papers.chen2010.setting import CODES, DCCP_RED, UNPUBLISHED, scenario
+from skywave.report.tables import Table
+from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,19 +12,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.chen2010 import judge, measures, setting
-from skywave.papers.chen2010.further import DELAYED_ACK
-from skywave.papers.chen2010.setting import CODES, FEWER_WORDS, UNPUBLISHED, WORDS, Senders
+from skywave_papers.chen2010 import judge, measures, setting
+from skywave_papers.chen2010.further import DELAYED_ACK
+from skywave_papers.chen2010.setting import CODES, FEWER_WORDS, UNPUBLISHED, WORDS, Senders
 from skywave.papers.stages import measure_each
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.papers.tried import Tried
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.papers.chen2010.judge import DropRate, OverSeeds
-    from skywave.papers.chen2010.measures import Run
-    from skywave.papers.chen2010.setting import Scheme, Unpublished
+    from skywave_papers.chen2010.judge import DropRate, OverSeeds
+    from skywave_papers.chen2010.measures import Run
+    from skywave_papers.chen2010.setting import Scheme, Unpublished
 
 SLOW_START = "After a short period when there is no loss event, the VCP controller starts to"
 HALVES = "In the TCP and DCCP sources, cwnd halves per loss packet"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave.papers.li2009 import (
+from skywave_papers.li2009 import (
     experiments,
     figures,
     further,
@@ -17,8 +17,8 @@ from skywave.papers.li2009 import (
     tried,
     variants,
 )
-from skywave.papers.li2009.experiments import PUBLISHED_LOTS, Measured, Ours
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009.experiments import PUBLISHED_LOTS, Measured, Ours
+from skywave_papers.li2009.setting import (
     DEFAULT,
     DPCP_TCP,
     DUMBBELL_SEEDS,

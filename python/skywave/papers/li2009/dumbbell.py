@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.li2009.setting import PAPER_NETWORK, QUEUE_SAMPLE_S, STEADY_FROM_S
+from skywave_papers.li2009.setting import PAPER_NETWORK, QUEUE_SAMPLE_S, STEADY_FROM_S
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from skywave.papers.li2009.setting import Network
+    from skywave_papers.li2009.setting import Network
     from skywave.results import Results
 
     Floats = NDArray[np.float64]

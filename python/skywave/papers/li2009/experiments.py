@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skywave.papers.li2009 import dumbbell, lossy, parking, setting
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009 import dumbbell, lossy, parking, setting
+from skywave_papers.li2009.setting import (
     CARRIERS,
     DPCP,
     DPCP_TCP,
@@ -20,13 +20,13 @@ from skywave.papers.li2009.setting import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.li2009.dumbbell import Course
-    from skywave.papers.li2009.further import Further
-    from skywave.papers.li2009.loads import Loads
-    from skywave.papers.li2009.lossy import TransferTimes
-    from skywave.papers.li2009.parking import LinkSeries
-    from skywave.papers.li2009.setting import Carrier, Choices, Reading, Scheme
-    from skywave.papers.li2009.variants import Dumbbell, Lot
+    from skywave_papers.li2009.dumbbell import Course
+    from skywave_papers.li2009.further import Further
+    from skywave_papers.li2009.loads import Loads
+    from skywave_papers.li2009.lossy import TransferTimes
+    from skywave_papers.li2009.parking import LinkSeries
+    from skywave_papers.li2009.setting import Carrier, Choices, Reading, Scheme
+    from skywave_papers.li2009.variants import Dumbbell, Lot
     from skywave.results import Results
     from skywave.scenario import Scenario
     from skywave.stats import Average

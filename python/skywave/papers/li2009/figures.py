@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from skywave.papers.figures import (
+from skywave.report.figures import (
     COLOURS,
     NO_TITLE_IN,
     TALL_IN,
@@ -20,10 +20,10 @@ from skywave.papers.figures import (
     begin,
     style,
 )
-from skywave.papers.li2009 import variants
-from skywave.papers.li2009.judge import LEDGER
-from skywave.papers.li2009.parking import law_percent
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009 import variants
+from skywave_papers.li2009.judge import LEDGER
+from skywave_papers.li2009.parking import law_percent
+from skywave_papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
     DEFAULT,
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from skywave.papers.li2009.dumbbell import Course
-    from skywave.papers.li2009.experiments import Ours
-    from skywave.papers.li2009.lossy import TransferTimes
-    from skywave.papers.li2009.parking import LinkSeries
-    from skywave.papers.li2009.setting import Carrier, Reading, Scheme
-    from skywave.papers.li2009.variants import Lot
+    from skywave_papers.li2009.dumbbell import Course
+    from skywave_papers.li2009.experiments import Ours
+    from skywave_papers.li2009.lossy import TransferTimes
+    from skywave_papers.li2009.parking import LinkSeries
+    from skywave_papers.li2009.setting import Carrier, Reading, Scheme
+    from skywave_papers.li2009.variants import Lot
     from skywave.stats import Average
 
 T_RHOS_MS = (DEFAULT.interval_ms, *variants.INTERVALS_MS)

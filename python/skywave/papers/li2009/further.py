@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow.compute as pc
 from attrs import evolve
 
-from skywave.papers.li2009 import dumbbell, lossy, parking, setting
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009 import dumbbell, lossy, parking, setting
+from skywave_papers.li2009.setting import (
     BOTTLENECK,
     DEFAULT,
     DPCP,
@@ -36,11 +36,11 @@ from skywave.papers.li2009.setting import (
     Scheme,
 )
 from skywave.papers.stages import run_each
-from skywave.papers.stored import Table
-from skywave.papers.vcp_scripts import START_JITTER, TCP, buffer_packets
-from skywave.quantities import Duration
+from skywave.report.tables import Table
+from skywave_papers.vcp_scripts import START_JITTER, TCP, buffer_packets
+from skywave.scenario.quantities import Duration
 from skywave.scenario import Ftp, PacketLoss, Probes, Step, TraceSteps
-from skywave.simulate import run
+from skywave._simulate import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

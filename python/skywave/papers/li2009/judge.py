@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.fairness import jain
+from skywave.results.fairness import jain
 from skywave.papers.ledger import Ledger
-from skywave.papers.li2009 import variants
-from skywave.papers.li2009.further import GROUPS
-from skywave.papers.li2009.parking import law_percent
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009 import variants
+from skywave_papers.li2009.further import GROUPS
+from skywave_papers.li2009.parking import law_percent
+from skywave_papers.li2009.setting import (
     DEFAULT,
     DPCP,
     DPCP_TCP,
@@ -35,12 +35,12 @@ from skywave.stats import CONFIDENCE, average, welch
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.papers.li2009.dumbbell import Course
-    from skywave.papers.li2009.experiments import Measured, Ours, Transfers
-    from skywave.papers.li2009.further import Further, Single, Swept
-    from skywave.papers.li2009.lossy import TransferTimes
-    from skywave.papers.li2009.setting import Carrier, Choices, Network, Reading, Scheme
-    from skywave.papers.li2009.variants import Dumbbell, Lot
+    from skywave_papers.li2009.dumbbell import Course
+    from skywave_papers.li2009.experiments import Measured, Ours, Transfers
+    from skywave_papers.li2009.further import Further, Single, Swept
+    from skywave_papers.li2009.lossy import TransferTimes
+    from skywave_papers.li2009.setting import Carrier, Choices, Network, Reading, Scheme
+    from skywave_papers.li2009.variants import Dumbbell, Lot
     from skywave.stats import Average
 
     Values = dict[str, Measure | float | None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009.setting import (
     BUSY_LINKS,
     DEFAULT,
     LINKS_MBPS,
@@ -16,7 +16,7 @@ from skywave.papers.li2009.setting import (
     QUEUE_SHARE,
     TARGET_UTILISATION,
 )
-from skywave.papers.vcp_scripts import WIRE_B
+from skywave_papers.vcp_scripts import WIRE_B
 
 if TYPE_CHECKING:
     import pyarrow as pa

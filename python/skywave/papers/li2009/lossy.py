@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.papers.li2009.setting import FILE_B, limit_s
+from skywave_papers.li2009.setting import FILE_B, limit_s
 from skywave.stats import average
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from skywave.papers.li2009.setting import Carrier
+    from skywave_papers.li2009.setting import Carrier
     from skywave.results import Results
 
 

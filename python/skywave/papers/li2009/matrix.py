@@ -7,8 +7,8 @@ from dataclasses import replace
 from attrs import evolve
 
 from skywave.papers.lent import Network, of_dumbbell
-from skywave.papers.li2009.setting import PAPER_NETWORK, VCP, dumbbell
-from skywave.papers.vcp_scripts import WIRE_B
+from skywave_papers.li2009.setting import PAPER_NETWORK, VCP, dumbbell
+from skywave_papers.vcp_scripts import WIRE_B
 from skywave.scenario import DropTail, VcpRouter
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.fairness import jain
-from skywave.papers.li2009.setting import JOINING, JOINS_S, LINKS_MBPS, LOT_S, SHOWN_LINKS
+from skywave.results.fairness import jain
+from skywave_papers.li2009.setting import JOINING, JOINS_S, LINKS_MBPS, LOT_S, SHOWN_LINKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from skywave.papers.li2009.setting import Reading
+    from skywave_papers.li2009.setting import Reading
     from skywave.results import Results
 
     Floats = NDArray[np.float64]

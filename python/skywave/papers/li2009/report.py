@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.li2009 import further, judge, parking, setting, tried, variants
-from skywave.papers.li2009.experiments import PUBLISHED_LOTS
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009 import further, judge, parking, setting, tried, variants
+from skywave_papers.li2009.experiments import PUBLISHED_LOTS
+from skywave_papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
     DPCP,
@@ -25,9 +25,9 @@ from skywave.papers.measures import Measure
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.papers.li2009.experiments import Measured
-    from skywave.papers.li2009.parking import LinkSeries, Split
-    from skywave.papers.li2009.setting import Reading, Scheme
+    from skywave_papers.li2009.experiments import Measured
+    from skywave_papers.li2009.parking import LinkSeries, Split
+    from skywave_papers.li2009.setting import Reading, Scheme
 
 READ_IN_TWO_WAYS = tuple(
     test for test in judge.LEDGER.values if test.startswith(("fig2", "fig4")) and test != "fig4/gap"

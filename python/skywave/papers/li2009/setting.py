@@ -10,7 +10,7 @@ from typing import Literal
 
 from attrs import evolve
 
-from skywave.papers.vcp_scripts import IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
+from skywave_papers.vcp_scripts import IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
 from skywave.scenario import (
     Bernoulli,
     Dccp,
@@ -21,7 +21,7 @@ from skywave.scenario import (
     Vcp,
     VcpRouter,
 )
-from skywave.topologies import Aggregate, Hop, parking_lot
+from skywave.scenario.topologies import Aggregate, Hop, parking_lot
 
 T_RHO_MS = 200
 """t_rho of VCP by Xia et al. 2005, in ms. The paper gives no other value."""

@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from skywave.papers.li2009 import experiments, judge, setting, variants
-from skywave.papers.li2009.experiments import Ours
-from skywave.papers.li2009.setting import DEFAULT, FLOWS, LOT_SEEDS, Choices
-from skywave.papers.stored import Table
+from skywave_papers.li2009 import experiments, judge, setting, variants
+from skywave_papers.li2009.experiments import Ours
+from skywave_papers.li2009.setting import DEFAULT, FLOWS, LOT_SEEDS, Choices
+from skywave.report.tables import Table
 from skywave.papers.tried import Tried
-from skywave.simulate import run_many
+from skywave._simulate import run_many
 
 RULES = {
     DEFAULT.label: (

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.li2009 import dumbbell, parking, setting
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009 import dumbbell, parking, setting
+from skywave_papers.li2009.setting import (
     DEFAULT,
     DPCP,
     LOT_S,
@@ -30,8 +30,8 @@ from skywave.papers.li2009.setting import (
     Reading,
     Scheme,
 )
-from skywave.papers.stored import Table
-from skywave.simulate import run
+from skywave.report.tables import Table
+from skywave._simulate import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

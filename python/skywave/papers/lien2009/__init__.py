@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.lien2009 import (
+from skywave_papers.lien2009 import (
     agreement,
     beyond,
     canonical,
@@ -21,21 +21,21 @@ from skywave.papers.lien2009 import (
     setting,
     tried,
 )
-from skywave.papers.lien2009.judge import LEDGER, PERIODS
-from skywave.papers.lien2009.measures import over_runs
+from skywave_papers.lien2009.judge import LEDGER, PERIODS
+from skywave_papers.lien2009.measures import over_runs
 from skywave.papers.protocol import Paper, Ran
 from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_plans, stage
-from skywave.quantities import Duration, Rate
+from skywave.scenario.quantities import Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.papers.figures import Drawn
-    from skywave.papers.lien2009.further import Further
-    from skywave.papers.lien2009.judge import Runs
-    from skywave.papers.lien2009.oracle import Periods
-    from skywave.papers.lien2009.setting import Conditions
+    from skywave.report.figures import Drawn
+    from skywave_papers.lien2009.further import Further
+    from skywave_papers.lien2009.judge import Runs
+    from skywave_papers.lien2009.oracle import Periods
+    from skywave_papers.lien2009.setting import Conditions
     from skywave.papers.protocol import Options
     from skywave.results import Results
 

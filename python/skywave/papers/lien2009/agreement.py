@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.lien2009 import judge
-from skywave.papers.lien2009.judge import LEDGER
-from skywave.papers.lien2009.published import DELAY_MS, LOSS, RATIO
-from skywave.papers.lien2009.setting import JITTERED, TABLE_1, TABLES
+from skywave_papers.lien2009 import judge
+from skywave_papers.lien2009.judge import LEDGER
+from skywave_papers.lien2009.published import DELAY_MS, LOSS, RATIO
+from skywave_papers.lien2009.setting import JITTERED, TABLE_1, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.lien2009.judge import Runs, Spreads
-    from skywave.papers.lien2009.oracle import Periods
-    from skywave.papers.lien2009.setting import Conditions
+    from skywave_papers.lien2009.judge import Runs, Spreads
+    from skywave_papers.lien2009.oracle import Periods
+    from skywave_papers.lien2009.setting import Conditions
 
 SETTINGS = {
     "as for the verdicts": TABLES,

@@ -15,9 +15,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import TwoSlopeNorm
 
 from skywave import emodel
-from skywave.papers.figures import GOOD_AND_BAD, begin, heat_map, write_in_cell
-from skywave.papers.lien2009 import setting
-from skywave.papers.lien2009.setting import (
+from skywave.report.figures import GOOD_AND_BAD, begin, heat_map, write_in_cell
+from skywave_papers.lien2009 import setting
+from skywave_papers.lien2009.setting import (
     DEADLINE_S,
     DURATION_S,
     GAP_S,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.papers.figures import COLOURS, begin
-from skywave.papers.lien2009.setting import TCPS
+from skywave.report.figures import COLOURS, begin
+from skywave_papers.lien2009.setting import TCPS
 from skywave.scenario import DropTail, Link, PacketLoss, Probes, Scenario, Tcp
 
 if TYPE_CHECKING:

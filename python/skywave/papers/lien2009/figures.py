@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import (
+from skywave.report.figures import (
     COLOURS,
     NARROW_IN,
     TALL_IN,
@@ -17,10 +17,10 @@ from skywave.papers.figures import (
     begin,
     style,
 )
-from skywave.papers.lien2009 import beyond, canonical
-from skywave.papers.lien2009.measures import over_runs
-from skywave.papers.lien2009.published import DELAY_MS, LOSS, RATIO
-from skywave.papers.lien2009.setting import (
+from skywave_papers.lien2009 import beyond, canonical
+from skywave_papers.lien2009.measures import over_runs
+from skywave_papers.lien2009.published import DELAY_MS, LOSS, RATIO
+from skywave_papers.lien2009.setting import (
     FLAVOURS,
     GAP_S,
     LONG_CALL,
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from skywave.papers.lien2009.beyond import Case, Outcome
-    from skywave.papers.lien2009.judge import Runs
-    from skywave.papers.lien2009.measures import Run, Spread
-    from skywave.papers.lien2009.oracle import Periods, Seconds
+    from skywave_papers.lien2009.beyond import Case, Outcome
+    from skywave_papers.lien2009.judge import Runs
+    from skywave_papers.lien2009.measures import Run, Spread
+    from skywave_papers.lien2009.oracle import Periods, Seconds
     from skywave.results import Results
 
 BAND = "bands: one standard deviation of single runs"

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import evolve
 
-from skywave.papers.lien2009 import measures, setting
-from skywave.papers.lien2009.measures import over_runs
-from skywave.papers.lien2009.setting import (
+from skywave_papers.lien2009 import measures, setting
+from skywave_papers.lien2009.measures import over_runs
+from skywave_papers.lien2009.setting import (
     ACCESS,
     FLAVOURS,
     LATENCIES,
@@ -33,13 +33,13 @@ from skywave.papers.lien2009.setting import (
     scenario,
 )
 from skywave.papers.stages import measure_each
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.scenario import Link
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.papers.lien2009.measures import Floats, Run
+    from skywave_papers.lien2009.measures import Floats, Run
     from skywave.results import Results
     from skywave.scenario import Scenario
 

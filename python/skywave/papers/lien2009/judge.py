@@ -9,9 +9,9 @@ import numpy as np
 
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
 from skywave.papers.ledger import Ledger
-from skywave.papers.lien2009 import further
-from skywave.papers.lien2009.measures import mean_over_runs, over_runs
-from skywave.papers.lien2009.setting import (
+from skywave_papers.lien2009 import further
+from skywave_papers.lien2009.measures import mean_over_runs, over_runs
+from skywave_papers.lien2009.setting import (
     DURATION_S,
     FLAVOURS,
     GAP_S,
@@ -25,10 +25,10 @@ from skywave.papers.measures import Measure, Measures
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.papers.lien2009.further import Further, Varied
-    from skywave.papers.lien2009.measures import Floats, Run, Spread
-    from skywave.papers.lien2009.oracle import Periods
-    from skywave.papers.lien2009.setting import Transport
+    from skywave_papers.lien2009.further import Further, Varied
+    from skywave_papers.lien2009.measures import Floats, Run, Spread
+    from skywave_papers.lien2009.oracle import Periods
+    from skywave_papers.lien2009.setting import Transport
 
     Runs = Mapping[Conditions, Sequence[Run]]
     Spreads = Callable[[Conditions, str], Spread]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skywave.papers.lent import Call, Network, fifo
-from skywave.papers.lien2009.setting import DURATION_S, GAP_S, STREAMS, Conditions, scenario
+from skywave_papers.lien2009.setting import DURATION_S, GAP_S, STREAMS, Conditions, scenario
 
 
 def _network() -> Network:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.papers.lien2009.setting import (
+from skywave_papers.lien2009.setting import (
     BOTTLENECK,
     GAP_S,
     VOICE,

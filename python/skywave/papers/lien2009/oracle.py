@@ -21,10 +21,10 @@ import pyarrow.csv
 
 from skywave import ns2
 from skywave._files import replacing
-from skywave.papers.lien2009 import setting
-from skywave.papers.lien2009.measures import Spread
+from skywave_papers.lien2009 import setting
+from skywave_papers.lien2009.measures import Spread
 from skywave.papers.oracle import run_all
-from skywave.quantities import Duration
+from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from skywave.papers.lien2009.setting import Conditions
+    from skywave_papers.lien2009.setting import Conditions
 
 STORED = Path(__file__).parent / "ns2"
 _TCPS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave.papers.lien2009.judge import LEDGER
-from skywave.papers.lien2009.setting import FLAVOURS, SENT
+from skywave_papers.lien2009.judge import LEDGER
+from skywave_papers.lien2009.setting import FLAVOURS, SENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skywave.papers.lien2009 import judge, measures, setting
-from skywave.papers.lien2009.judge import LEDGER
+from skywave_papers.lien2009 import judge, measures, setting
+from skywave_papers.lien2009.judge import LEDGER
 from skywave.papers.stages import measure_each
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 
 if TYPE_CHECKING:
-    from skywave.papers.lien2009.judge import Runs, Spreads
+    from skywave_papers.lien2009.judge import Runs, Spreads
 
 BLOCK = 10
 """Seeds in each of the blocks that the report's seeds are divided into."""

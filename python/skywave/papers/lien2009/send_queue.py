@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 from attrs import evolve
 
-from skywave.papers.lien2009.setting import (
+from skywave_papers.lien2009.setting import (
     GAP_S,
     NS2_SEND_QUEUE,
     SEEDS,
@@ -22,8 +22,8 @@ from skywave.papers.lien2009.setting import (
     Conditions,
     scenario,
 )
-from skywave.papers.stored import Table
-from skywave.simulate import run
+from skywave.report.tables import Table
+from skywave._simulate import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

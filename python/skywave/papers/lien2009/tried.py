@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.papers.lien2009 import judge, measures, published, setting
-from skywave.papers.lien2009.measures import Run
-from skywave.papers.lien2009.setting import SENT
+from skywave_papers.lien2009 import judge, measures, published, setting
+from skywave_papers.lien2009.measures import Run
+from skywave_papers.lien2009.setting import SENT
 from skywave.papers.stages import measure_each
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.papers.tried import Tried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from skywave.papers.lien2009.measures import Floats
+    from skywave_papers.lien2009.measures import Floats
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skywave.fairness import jain
-from skywave.papers.nor2011 import (
+from skywave.results.fairness import jain
+from skywave_papers.nor2011 import (
     figures,
     further,
     judge,
@@ -16,17 +16,17 @@ from skywave.papers.nor2011 import (
     setting,
     tried,
 )
-from skywave.papers.nor2011.judge import LEDGER
+from skywave_papers.nor2011.judge import LEDGER
 from skywave.papers.protocol import Paper, Ran
 from skywave.papers.stages import run_plans, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.nor2011.further import Further
-    from skywave.papers.nor2011.measures import Series
-    from skywave.papers.nor2011.setting import Conditions
-    from skywave.papers.nor2011.tried import Scanned
+    from skywave_papers.nor2011.further import Further
+    from skywave_papers.nor2011.measures import Series
+    from skywave_papers.nor2011.setting import Conditions
+    from skywave_papers.nor2011.tried import Scanned
     from skywave.papers.protocol import Options
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
-from skywave.papers.nor2011.judge import LEDGER
-from skywave.papers.nor2011.setting import (
+from skywave.report.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
+from skywave_papers.nor2011.judge import LEDGER
+from skywave_papers.nor2011.setting import (
     EXPERIMENT_1,
     PUBLISHED_SSTHRESH,
     SHORT_QUEUE,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from skywave.papers.nor2011.measures import Series
+    from skywave_papers.nor2011.measures import Series
 
 SHARING_MEAN_S = 5
 THRESHOLD_MEAN_S = 3

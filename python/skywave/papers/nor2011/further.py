@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from skywave.papers.nor2011.measures import FULL_BPS, ZIGZAG_FROM_S
-from skywave.papers.nor2011.setting import (
+from skywave_papers.nor2011.measures import FULL_BPS, ZIGZAG_FROM_S
+from skywave_papers.nor2011.setting import (
     BOTTLENECK,
     CBR,
     DCCP_START_S,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.fairness import jain
+from skywave.results.fairness import jain
 from skywave.papers.cells import Comparison
 from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
-from skywave.papers.nor2011.further import LONG_DELAY_MS, SHORT_DELAY_MS
-from skywave.papers.nor2011.measures import LOSS_WINDOW_S, ZIGZAG_FROM_S, Series
-from skywave.papers.nor2011.setting import (
+from skywave_papers.nor2011.further import LONG_DELAY_MS, SHORT_DELAY_MS
+from skywave_papers.nor2011.measures import LOSS_WINDOW_S, ZIGZAG_FROM_S, Series
+from skywave_papers.nor2011.setting import (
     BEYOND_SSTHRESH,
     DCCP_START_S,
     EXPERIMENT_1,
@@ -23,14 +23,14 @@ from skywave.papers.nor2011.setting import (
     WIDE_WINDOW,
     Conditions,
 )
-from skywave.printing import number
+from skywave._printing import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from skywave.papers.nor2011.further import Further
+    from skywave_papers.nor2011.further import Further
 
     Runs = Mapping[Conditions, Series]
     Loss = Callable[[Series], float | None]

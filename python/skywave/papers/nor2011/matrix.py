@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skywave.papers.lent import Control, of_dumbbell
-from skywave.papers.nor2011.setting import EXPERIMENT_1, PUBLISHED_SSTHRESH, scenario
+from skywave_papers.nor2011.setting import EXPERIMENT_1, PUBLISHED_SSTHRESH, scenario
 from skywave.scenario import Dccp
 
 _PROPOSED_SSTHRESH = max(PUBLISHED_SSTHRESH)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.papers.nor2011.setting import BOTTLENECK, DCCP_START_S, HOPS
+from skywave_papers.nor2011.setting import BOTTLENECK, DCCP_START_S, HOPS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from skywave import ns2
-from skywave.papers.nor2011.measures import FlowSeries, Series
-from skywave.papers.nor2011.setting import ALL_CONDITIONS, Conditions
+from skywave_papers.nor2011.measures import FlowSeries, Series
+from skywave_papers.nor2011.setting import ALL_CONDITIONS, Conditions
 from skywave.papers.oracle import Oracle, run_all
 
 if TYPE_CHECKING:

@@ -11,23 +11,23 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.nor2011 import judge, measures, oracle, setting
-from skywave.papers.nor2011.measures import LOSS_WINDOW_S, Series
-from skywave.papers.nor2011.setting import (
+from skywave_papers.nor2011 import judge, measures, oracle, setting
+from skywave_papers.nor2011.measures import LOSS_WINDOW_S, Series
+from skywave_papers.nor2011.setting import (
     EXPERIMENT_1,
     EXPERIMENT_2,
     PAPER_QUEUE,
     PAPER_SEND_QUEUE,
 )
 from skywave.papers.stages import run_each
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.papers.tried import Tried
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.nor2011.judge import Loss
-    from skywave.papers.nor2011.setting import Conditions
+    from skywave_papers.nor2011.judge import Loss
+    from skywave_papers.nor2011.setting import Conditions
     from skywave.scenario.parts import Growth
 
 TABLE_1 = frozenset(f"table1/ssthresh={ssthresh}" for ssthresh in setting.PUBLISHED_SSTHRESH)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.sarwar2008 import (
+from skywave_papers.sarwar2008 import (
     downloads,
     errors,
     figures,
@@ -26,19 +26,19 @@ from skywave.papers.sarwar2008 import (
     setting,
     tried,
 )
-from skywave.papers.sarwar2008.judge import LEDGER
+from skywave_papers.sarwar2008.judge import LEDGER
 from skywave.papers.stages import run_plans, stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.figures import Drawn
+    from skywave.report.figures import Drawn
     from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
-    from skywave.papers.sarwar2008.fit import Trial
-    from skywave.papers.sarwar2008.further import Further
-    from skywave.papers.sarwar2008.measures import Series
-    from skywave.papers.sarwar2008.setting import Conditions
+    from skywave_papers.sarwar2008.fit import Trial
+    from skywave_papers.sarwar2008.further import Further
+    from skywave_papers.sarwar2008.measures import Series
+    from skywave_papers.sarwar2008.setting import Conditions
 
 
 @dataclass(frozen=True)

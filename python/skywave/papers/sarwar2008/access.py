@@ -11,7 +11,7 @@ So here
   the others leave of it, and its queue delays or drops packets.
 
 The free parameters were fitted to the row of standard TFRC in Table I, by the search in
-:mod:`skywave.papers.sarwar2008.fit`. The row of dynamic feedback was not used.
+:mod:`skywave_papers.sarwar2008.fit`. The row of dynamic feedback was not used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from skywave.links import IPSTAR
+from skywave_papers.sarwar2008.access import IPSTAR
 from skywave.scenario import GilbertElliott, Scenario, Step, TraceSteps
 
 PACKET_ERROR_RATE = 0.0033

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.sarwar2008 import live
-from skywave.papers.sarwar2008.access import FITTED
-from skywave.papers.sarwar2008.live import DURATION_S, UP
+from skywave_papers.sarwar2008 import live
+from skywave_papers.sarwar2008.access import FITTED
+from skywave_papers.sarwar2008.live import DURATION_S, UP
 from skywave.papers.stages import run_each
-from skywave.simulate import run_many
+from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from skywave.papers.sarwar2008.access import SharedAccess
-    from skywave.papers.sarwar2008.live import Download
+    from skywave_papers.sarwar2008.access import SharedAccess
+    from skywave_papers.sarwar2008.live import Download
     from skywave.results import Results
     from skywave.scenario import Scenario
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.papers.sarwar2008.setting import (
+from skywave_papers.sarwar2008.setting import (
     LINK_BPS,
     SATELLITE,
     Conditions,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import COLOURS, NO_TITLE_IN, TALL_IN, TITLE_IN, Drawn, begin, style
+from skywave.report.figures import COLOURS, NO_TITLE_IN, TALL_IN, TITLE_IN, Drawn, begin, style
 from skywave.papers.measures import Measure
-from skywave.papers.sarwar2008 import growth
-from skywave.papers.sarwar2008.judge import LEDGER
-from skywave.papers.sarwar2008.oracle import Run
-from skywave.papers.sarwar2008.setting import (
+from skywave_papers.sarwar2008 import growth
+from skywave_papers.sarwar2008.judge import LEDGER
+from skywave_papers.sarwar2008.oracle import Run
+from skywave_papers.sarwar2008.setting import (
     DYNAMIC,
     LINK_BPS,
     PACKET_SIZE,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from skywave.papers.measures import Measures
-    from skywave.papers.sarwar2008.measures import Series
+    from skywave_papers.sarwar2008.measures import Series
 
 GROWTH_S = 25.0
 GROUP = 0.81

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave.papers.cells import CLOSE, relative_distance
-from skywave.papers.sarwar2008 import downloads, live
-from skywave.papers.sarwar2008.access import SharedAccess
-from skywave.papers.sarwar2008.published import TABLE_1
-from skywave.papers.stored import Table
-from skywave.simulate import run_many
+from skywave_papers.sarwar2008 import downloads, live
+from skywave_papers.sarwar2008.access import SharedAccess
+from skywave_papers.sarwar2008.published import TABLE_1
+from skywave.report.tables import Table
+from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from skywave.fairness import jain
-from skywave.papers.sarwar2008 import measures, quick_start
-from skywave.papers.sarwar2008.measures import RECOVERED_BPS, SEARCH_S
-from skywave.papers.sarwar2008.setting import (
+from skywave.results.fairness import jain
+from skywave_papers.sarwar2008 import measures, quick_start
+from skywave_papers.sarwar2008.measures import RECOVERED_BPS, SEARCH_S
+from skywave_papers.sarwar2008.setting import (
     DURATION_S,
     DYNAMIC,
     LINK_BPS,
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from skywave.papers.sarwar2008.measures import Series
-    from skywave.papers.sarwar2008.quick_start import Compared
+    from skywave_papers.sarwar2008.measures import Series
+    from skywave_papers.sarwar2008.quick_start import Compared
     from skywave.results import Results
     from skywave.scenario import Scenario, Transport
 

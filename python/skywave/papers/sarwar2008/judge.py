@@ -11,9 +11,9 @@ import numpy as np
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
 from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
-from skywave.papers.sarwar2008 import downloads, further, growth, live
-from skywave.papers.sarwar2008.oracle import Run
-from skywave.papers.sarwar2008.setting import (
+from skywave_papers.sarwar2008 import downloads, further, growth, live
+from skywave_papers.sarwar2008.oracle import Run
+from skywave_papers.sarwar2008.setting import (
     BY_QUEUE,
     DYNAMIC,
     LINK_BPS,
@@ -22,17 +22,17 @@ from skywave.papers.sarwar2008.setting import (
     RTT_S,
     STANDARD,
 )
-from skywave.printing import at_least, number
+from skywave._printing import at_least, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.papers.sarwar2008.downloads import Course, Downloads, Live, Totals
-    from skywave.papers.sarwar2008.fit import Trial
-    from skywave.papers.sarwar2008.further import Further
-    from skywave.papers.sarwar2008.measures import Series
-    from skywave.papers.sarwar2008.oracle import Agent
-    from skywave.papers.sarwar2008.setting import Conditions
+    from skywave_papers.sarwar2008.downloads import Course, Downloads, Live, Totals
+    from skywave_papers.sarwar2008.fit import Trial
+    from skywave_papers.sarwar2008.further import Further
+    from skywave_papers.sarwar2008.measures import Series
+    from skywave_papers.sarwar2008.oracle import Agent
+    from skywave_papers.sarwar2008.setting import Conditions
 
     Runs = Mapping[Conditions, Series]
     Ns2 = Mapping[Run, Series]

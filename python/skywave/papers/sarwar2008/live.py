@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from skywave.papers.sarwar2008.access import FITTED, SharedAccess
-from skywave.papers.sarwar2008.setting import PACKET_SIZE
+from skywave_papers.sarwar2008.access import FITTED, SharedAccess
+from skywave_papers.sarwar2008.setting import PACKET_SIZE
 from skywave.scenario import Dccp, DynamicFeedback, Ftp, Probes, Tfrc
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.papers.figures import COLOURS, NO_TITLE_IN, Drawn, begin, style
-from skywave.papers.sarwar2008 import downloads
-from skywave.papers.sarwar2008.access import FITTED
-from skywave.papers.sarwar2008.live import BY_RTT_REF, DURATION_S, DYNAMIC, STANDARD
+from skywave.report.figures import COLOURS, NO_TITLE_IN, Drawn, begin, style
+from skywave_papers.sarwar2008 import downloads
+from skywave_papers.sarwar2008.access import FITTED
+from skywave_papers.sarwar2008.live import BY_RTT_REF, DURATION_S, DYNAMIC, STANDARD
 from skywave.plots.legends import above
-from skywave.quantities import Rate
+from skywave.scenario.quantities import Rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from skywave.papers.sarwar2008.downloads import Course, Downloads
-    from skywave.papers.sarwar2008.live import Download
+    from skywave_papers.sarwar2008.downloads import Course, Downloads
+    from skywave_papers.sarwar2008.live import Download
 
 LINES = ((STANDARD, COLOURS[0]), (DYNAMIC, COLOURS[1]))
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.sarwar2008 import downloads, fit, live
-from skywave.papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE
-from skywave.papers.sarwar2008.judge import rtt_share_percent
-from skywave.papers.sarwar2008.live import BEYOND_SEEDS, DYNAMIC, SEEDS, STANDARD
-from skywave.papers.sarwar2008.published import TABLE_1
+from skywave_papers.sarwar2008 import downloads, fit, live
+from skywave_papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE
+from skywave_papers.sarwar2008.judge import rtt_share_percent
+from skywave_papers.sarwar2008.live import BEYOND_SEEDS, DYNAMIC, SEEDS, STANDARD
+from skywave_papers.sarwar2008.published import TABLE_1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.papers.sarwar2008.downloads import Downloads, Live, Totals
-    from skywave.papers.sarwar2008.fit import Trial
-    from skywave.papers.sarwar2008.live import Download
+    from skywave_papers.sarwar2008.downloads import Downloads, Live, Totals
+    from skywave_papers.sarwar2008.fit import Trial
+    from skywave_papers.sarwar2008.live import Download
 
 
 def sections(ran: Live, trials: Sequence[Trial]) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skywave.papers.lent import Control, of_dumbbell
-from skywave.papers.sarwar2008.access import FITTED
-from skywave.papers.sarwar2008.live import STANDARD, scenario
+from skywave_papers.sarwar2008.access import FITTED
+from skywave_papers.sarwar2008.live import STANDARD, scenario
 from skywave.scenario import Dccp, DynamicFeedback, Tfrc
 
 CONTROLS = (

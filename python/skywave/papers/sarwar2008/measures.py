@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.sarwar2008.setting import LINK_BPS, RETURN, SATELLITE, START_S
+from skywave_papers.sarwar2008.setting import LINK_BPS, RETURN, SATELLITE, START_S
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,9 +14,9 @@ import pyarrow.csv
 
 from skywave import ns2
 from skywave.papers.oracle import Oracle, run_all
-from skywave.papers.sarwar2008.errors import SEARCHED_S
-from skywave.papers.sarwar2008.measures import Series
-from skywave.papers.sarwar2008.setting import DURATION_S, LINK_BPS, QUEUES, REPORTS, RTT_S
+from skywave_papers.sarwar2008.errors import SEARCHED_S
+from skywave_papers.sarwar2008.measures import Series
+from skywave_papers.sarwar2008.setting import DURATION_S, LINK_BPS, QUEUES, REPORTS, RTT_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Run:
     """A run of ns-2 with one of its two TFRCs, and with ``reports`` reports per round-trip time.
 
     The DCCP module always has one report. ``queue`` is None if the link loses one packet at the
-    end of slow start and no other, as in :mod:`skywave.papers.sarwar2008.errors`. TFRC starts with
+    end of slow start and no other, as in :mod:`skywave_papers.sarwar2008.errors`. TFRC starts with
     RFC 3390's window per round-trip time, ns-2's default, or with ``one_packet``.
     """
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import evolve
 
-from skywave.papers.sarwar2008.setting import (
+from skywave_papers.sarwar2008.setting import (
     LINK_BPS,
     PACKET_SIZE,
     SATELLITE,

@@ -51,7 +51,7 @@ class Conditions:
     """The conditions of a run: the paper's variable, and readings of what it leaves open.
 
     ``errors`` is the number of packets that the link loses by errors at the end of slow start
-    (:mod:`skywave.papers.sarwar2008.errors`). If there are any, its queue has no limit and loses
+    (:mod:`skywave_papers.sarwar2008.errors`). If there are any, its queue has no limit and loses
     nothing; otherwise it has ``queue`` packets. ``error_rate`` is the probability of other errors,
     which are independent.
     """

@@ -5,7 +5,7 @@ were fixed before they were counted. The first follows the paper's words most cl
 verdicts use it, whatever it meets.
 
 A reading that changes standard feedback on the live link has its own search for the shared access,
-by the same rule as :mod:`skywave.papers.sarwar2008.fit`. ``python -m skywave.papers stored
+by the same rule as :mod:`skywave_papers.sarwar2008.fit`. ``python -m skywave.papers stored
 sarwar2008/tried`` runs and stores the outcomes.
 """
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.papers.sarwar2008 import (
+from skywave_papers.sarwar2008 import (
     downloads,
     errors,
     fit,
@@ -28,15 +28,15 @@ from skywave.papers.sarwar2008 import (
     measures,
     setting,
 )
-from skywave.papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE, SharedAccess
+from skywave_papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE, SharedAccess
 from skywave.papers.stages import run_each
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.papers.tried import Tried
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.sarwar2008.judge import Values
+    from skywave_papers.sarwar2008.judge import Values
 
 
 @dataclass(frozen=True)

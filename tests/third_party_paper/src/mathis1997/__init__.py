@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave import Bernoulli, Scenario, Tcp
-from skywave.papers.figures import Drawn, begin, style
+from skywave.report.figures import Drawn, begin, style
 from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
 from skywave.papers.protocol import Paper, Ran
