@@ -12,7 +12,9 @@ from scipy.optimize import brentq
 
 from conftest import Reproduced, needs_ns2
 from skywave import ns2, run
-from skywave.papers.chen2010 import (
+from skywave.quantities import Duration
+from skywave.scenario import Dccp
+from skywave_papers.chen2010 import (
     cells,
     claims,
     fit,
@@ -26,11 +28,9 @@ from skywave.papers.chen2010 import (
     sweep,
     tried,
 )
-from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
-from skywave.papers.chen2010.delayed import solve_delayed
-from skywave.papers.chen2010.measures import sum_of_windows
-from skywave.quantities import Duration
-from skywave.scenario import Dccp
+from skywave_papers.chen2010.analysis import Model, critical_h, stability_map
+from skywave_papers.chen2010.delayed import solve_delayed
+from skywave_papers.chen2010.measures import sum_of_windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

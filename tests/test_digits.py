@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from skywave.papers.digits import SIGNIFICANCE, Printed, denominator
-from skywave.papers.lien2009 import published
-from skywave.papers.nor2011 import cells as nor2011
-from skywave.papers.sarwar2008 import published as sarwar2008
+from skywave_papers.lien2009 import published
+from skywave_papers.nor2011 import cells as nor2011
+from skywave_papers.sarwar2008 import published as sarwar2008
 
 
 def printed(*values: str, whole: int = 100) -> Printed:

@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from skywave import Scenario, Udp, Voice, emodel, run
-from skywave.links import EMULATIONS, IPSTAR
 from skywave.scenario import parts
+from skywave_papers.sarwar2008.ipstar import EMULATIONS, IPSTAR
 
 
 def test_without_delay_and_loss_r_is_the_default() -> None:

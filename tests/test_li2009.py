@@ -15,9 +15,13 @@ import pytest
 
 from conftest import Reproduced, assert_figures_are_whole
 from skywave import Probes, Results, run
-from skywave.papers import vcp_scripts
 from skywave.papers.cells import Cell, Limit, WithinUnits
-from skywave.papers.li2009 import (
+from skywave.papers.reasons import Cause
+from skywave.quantities import Duration
+from skywave.simulate import run_many
+from skywave.stats import average
+from skywave_papers import vcp_scripts
+from skywave_papers.li2009 import (
     cells,
     dumbbell,
     experiments,
@@ -33,8 +37,8 @@ from skywave.papers.li2009 import (
     setting,
     tried,
 )
-from skywave.papers.li2009 import variants as varied
-from skywave.papers.li2009.setting import (
+from skywave_papers.li2009 import variants as varied
+from skywave_papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
     DPCP,
@@ -46,10 +50,6 @@ from skywave.papers.li2009.setting import (
     TPCP,
     VCP,
 )
-from skywave.papers.reasons import Cause
-from skywave.quantities import Duration
-from skywave.simulate import run_many
-from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,9 @@ import pytest
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave import emodel
 from skywave.papers.cells import Cell, Limit
-from skywave.papers.lien2009 import (
+from skywave.papers.reasons import Cause
+from skywave.simulate import run_many
+from skywave_papers.lien2009 import (
     beyond,
     canonical,
     cells,
@@ -27,8 +29,6 @@ from skywave.papers.lien2009 import (
     setting,
     tried,
 )
-from skywave.papers.reasons import Cause
-from skywave.simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable

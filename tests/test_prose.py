@@ -11,16 +11,16 @@ import pytest
 from attrs import evolve
 
 from skywave.matrix.networks import NETWORKS
-from skywave.papers.chen2010 import fit, sweep
-from skywave.papers.chen2010.analysis import Model, critical_h, stability_map
-from skywave.papers.li2009.lossy import TransferTimes
-from skywave.papers.li2009.rules import alike_from_percent
-from skywave.papers.li2009.setting import LOSS_PERCENT
-from skywave.papers.sarwar2008 import downloads, live
-from skywave.papers.sarwar2008.access import PACKET_ERROR_RATE
-from skywave.papers.sarwar2008.published import TABLE_1
 from skywave.scenario import Bernoulli
 from skywave.simulate import run_many
+from skywave_papers.chen2010 import fit, sweep
+from skywave_papers.chen2010.analysis import Model, critical_h, stability_map
+from skywave_papers.li2009.lossy import TransferTimes
+from skywave_papers.li2009.rules import alike_from_percent
+from skywave_papers.li2009.setting import LOSS_PERCENT
+from skywave_papers.sarwar2008 import downloads, live
+from skywave_papers.sarwar2008.access import PACKET_ERROR_RATE
+from skywave_papers.sarwar2008.published import TABLE_1
 
 if TYPE_CHECKING:
     from skywave.papers.lent import Network

@@ -9,15 +9,18 @@ import pytest
 from attrs import evolve
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
-from skywave import links
 from skywave.papers.cells import Cell, Limit
-from skywave.papers.sarwar2008 import (
+from skywave.quantities import Rate
+from skywave.scenario import Bernoulli, Tcp
+from skywave.simulate import run_many
+from skywave_papers.sarwar2008 import (
     access,
     claims,
     errors,
     fit,
     further,
     growth,
+    ipstar,
     live,
     live_report,
     measures,
@@ -27,10 +30,7 @@ from skywave.papers.sarwar2008 import (
     setting,
     tried,
 )
-from skywave.papers.sarwar2008.downloads import Course, Totals
-from skywave.quantities import Rate
-from skywave.scenario import Bernoulli, Tcp
-from skywave.simulate import run_many
+from skywave_papers.sarwar2008.downloads import Course, Totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,7 +180,7 @@ def test_the_access_loses_and_is_busy_as_often_as_it_says() -> None:
     model = access.SharedAccess(burst_packets=16, left_kbps=250, quiet_s=30, busy_s=10)
     errors = model.errors
     assert errors.good_to_bad / (errors.good_to_bad + errors.bad_to_good) == pytest.approx(0.0033)
-    published_loss = links.IPSTAR.loss
+    published_loss = ipstar.IPSTAR.loss
     assert isinstance(published_loss, Bernoulli)
     assert published_loss.probability == access.PACKET_ERROR_RATE
     assert model.load(7, 200) == model.load(7, 200)

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from skywave.papers.lien2009.measures import from_results
-from skywave.papers.lien2009.published import DELAY_MS, RATIO
-from skywave.papers.lien2009.setting import STREAMS, Conditions, scenario
 from skywave.scenario import KernelTcp
 from skywave.testbed.experiment import Experiment, Found, Measure
+from skywave_papers.lien2009.measures import from_results
+from skywave_papers.lien2009.published import DELAY_MS, RATIO
+from skywave_papers.lien2009.setting import STREAMS, Conditions, scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skywave.papers.lien2009.setting import Transport
     from skywave.results import Results
     from skywave.scenario import Scenario
+    from skywave_papers.lien2009.setting import Transport
 
 CONTROLS = ("reno", "cubic")
 SEGMENT = "1448 B"

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import evolve
 
-from skywave.papers.li2009.dumbbell import course
-from skywave.papers.li2009.setting import (
+from skywave.scenario import Ftp
+from skywave.testbed.experiment import Experiment, Found, Measure
+from skywave_papers.li2009.dumbbell import course
+from skywave_papers.li2009.setting import (
     CARRIERS,
     DCCP_DATA_B,
     DPCP,
@@ -26,15 +28,13 @@ from skywave.papers.li2009.setting import (
     dumbbell,
     transfer,
 )
-from skywave.scenario import Ftp
-from skywave.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skywave.papers.li2009.setting import Carrier, Scheme
     from skywave.results import Results
     from skywave.scenario import Scenario
+    from skywave_papers.li2009.setting import Carrier, Scheme
 
 PAPER = "li2009"
 SCHEMES = (VCP, DPCP, TPCP)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from skywave.papers.chen2010 import setting
 from skywave.samples import Samples
 from skywave.testbed.experiment import Experiment, Found, Measure
+from skywave_papers.chen2010 import setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
