@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from skywave.papers.stored import Table
+    from skywave.report.tables import Table
 
 
 @pytest.fixture(scope="module")

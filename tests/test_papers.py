@@ -310,7 +310,7 @@ STORES = {
 ROWS = """
 from dataclasses import dataclass
 from pathlib import Path
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 
 @dataclass(frozen=True)
 class Half:

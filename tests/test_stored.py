@@ -11,7 +11,7 @@ from skywave.matrix import table
 from skywave.ns2 import Ns2Error
 from skywave.papers import installed
 from skywave.papers.oracle import Oracle
-from skywave.papers.stored import Table, read, write
+from skywave.report.tables import Table, read, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

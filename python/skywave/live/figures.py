@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from skywave.columns import Scale
-from skywave.papers.figures import Drawn, begin, style
 from skywave.plots import legends
 from skywave.plots.style import COLOURS
+from skywave.report.figures import Drawn, begin, style
 from skywave.samples import HELD, Series, by_name, largest
 
 if TYPE_CHECKING:

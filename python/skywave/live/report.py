@@ -9,9 +9,9 @@ from skywave._files import replacing
 from skywave._folders import Kind, check_folder
 from skywave.columns import Scale
 from skywave.live.figures import over_time
-from skywave.papers import environment
-from skywave.papers.pages import render
 from skywave.printing import number
+from skywave.report import environment
+from skywave.report.pages import render
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +81,7 @@ def write(both: Both, directory: Path) -> None:
             figure.write(partial / "figures")
         page = render(
             "both.html.j2",
-            package="skywave.live",
+            packages="skywave.live",
             both=both,
             rows=[cells(row) for row in both.rows()],
             figure=figure,

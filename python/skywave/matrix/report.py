@@ -19,8 +19,8 @@ from skywave.matrix.measures import MEASURES
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.panels import Panel, panels
 from skywave.matrix.runs import LATE_SHARE, WARM_SHARE, scenario
-from skywave.papers import environment
-from skywave.papers.pages import render
+from skywave.report import environment
+from skywave.report.pages import render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from skywave.matrix.measures import Values
     from skywave.matrix.runs import Run
     from skywave.matrix.table import Row
-    from skywave.papers.figures import Drawn
     from skywave.papers.lent import Control, Network
+    from skywave.report.figures import Drawn
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Matrix:
         """Return the page as self-contained HTML."""
         return render(
             "matrix.html.j2",
-            package="skywave.matrix",
+            packages="skywave.matrix",
             matrix=self,
             drawn={figure.name: figure for figure in self._figures},
             durations_s={

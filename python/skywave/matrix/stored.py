@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from skywave import matrix
 from skywave.matrix.table import STORED, Row
-from skywave.papers.stored import write
+from skywave.report.tables import write
 
 if __name__ == "__main__":
     table = matrix.run().rows

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, observed_s
 from skywave.matrix.networks import NETWORKS
-from skywave.papers.stored import read
 from skywave.printing import number
+from skywave.report.tables import read
 from skywave.stats import average
 
 if TYPE_CHECKING:

@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from skywave.papers.cells import Cell, Comparison
+    from skywave.papers.citation import Citation
     from skywave.papers.digits import Printed
-    from skywave.papers.figures import Drawn
     from skywave.papers.lent import Control, Network
-    from skywave.papers.reproduction import Citation, Finding, Ns2Source, Parameter
+    from skywave.papers.reproduction import Finding, Ns2Source, Parameter
     from skywave.papers.speed import Timed
     from skywave.papers.stages import Progress
-    from skywave.papers.stored import Table
+    from skywave.report.figures import Drawn
+    from skywave.report.tables import Table
     from skywave.results import Results
     from skywave.scenario import Scenario
 
-PROTOCOL = 1
+PROTOCOL = 2
 """The version of this protocol. It increases when a change makes correct papers incorrect."""
 
 Measured = TypeVar("Measured")

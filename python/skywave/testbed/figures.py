@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import Drawn, begin, style
 from skywave.plots.style import COLOURS
+from skywave.report.figures import Drawn, begin, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 from skywave import _json
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
-from skywave.papers import environment, installed
+from skywave.papers import installed
 from skywave.papers.pages import render
 from skywave.printing import number
+from skywave.report import environment
 from skywave.testbed import figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from skywave.papers.figures import Drawn
+    from skywave.report.figures import Drawn
     from skywave.stats import Average
     from skywave.testbed.experiment import Done, Measure
 

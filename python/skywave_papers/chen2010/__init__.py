@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skywave.papers.citation import Citation
 from skywave.papers.protocol import Paper, Ran, Seeds
-from skywave.papers.reproduction import Citation, Finding, Ns2Source
+from skywave.papers.reproduction import Finding, Ns2Source
 from skywave.papers.speed import Timed
 from skywave.papers.stages import measure_each, run_plans, stage
 from skywave.stats import average
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skywave.papers.cells import Cell
-    from skywave.papers.figures import Drawn
     from skywave.papers.protocol import Options
     from skywave.papers.stages import Progress
+    from skywave.report.figures import Drawn
     from skywave.results import Results
     from skywave_papers.chen2010.cells import Ns2, Runs
     from skywave_papers.chen2010.further import Further
@@ -359,7 +360,7 @@ def _timed(scheme: Scheme, seed: int) -> Timed:
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
     citation=Citation(
         key="chen2010",

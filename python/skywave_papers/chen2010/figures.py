@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from skywave.papers.figures import (
+from skywave.report.figures import (
     COLOURS,
     NARROW_IN,
     NO_TITLE_IN,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.cells import CLOSE, relative_distance
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.simulate import run_many
 from skywave_papers.chen2010.measures import from_results
 from skywave_papers.chen2010.published import PUBLISHED

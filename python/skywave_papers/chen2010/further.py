@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from attrs import evolve
 
 from skywave.fairness import jain
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.scenario import Dumbbell, Ftp, Probes, Scenario, SubQueue, VcpRouter, Weighted
 from skywave.simulate import run
 from skywave_papers.chen2010 import measures, setting

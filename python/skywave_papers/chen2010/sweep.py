@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from attrs import evolve
 
 from skywave.fairness import jain
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.scenario import CoDel, Dumbbell, Ftp, Pie, Probes, Scenario, Vcp, VcpRouter
 from skywave.simulate import run
 from skywave.topologies import Aggregate, Hop, parking_lot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.papers.figures import COLOURS, NO_TITLE_IN, TALL_IN, Drawn, begin, is_narrow, style
+from skywave.report.figures import COLOURS, NO_TITLE_IN, TALL_IN, Drawn, begin, is_narrow, style
 from skywave_papers.chen2010.sweep import DEMAND, ROUTER_LABELS, ROUTERS, SWEEPS, Outcome, Router
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers.stages import measure_each
-from skywave.papers.stored import Table
 from skywave.papers.tried import Tried, tried
+from skywave.report.tables import Table
 from skywave_papers.chen2010 import cells, measures, oracle, setting
 from skywave_papers.chen2010.further import DELAYED_ACK
 from skywave_papers.chen2010.setting import CODES, FEWER_WORDS, UNPUBLISHED, WORDS, Senders

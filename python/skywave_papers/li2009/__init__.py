@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skywave.papers.citation import Citation
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Finding, Ns2Source
+from skywave.papers.reproduction import Finding, Ns2Source
 from skywave.papers.stages import run_plans, stage
 from skywave.stats import average
 from skywave_papers.li2009 import (
@@ -257,7 +258,7 @@ def _sections(measured: Measured) -> dict[str, Any]:
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
     citation=Citation(
         key="li2009",

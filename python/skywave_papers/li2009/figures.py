@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from skywave.papers.figures import (
+from skywave.report.figures import (
     COLOURS,
     NO_TITLE_IN,
     TALL_IN,

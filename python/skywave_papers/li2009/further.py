@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from attrs import evolve
 
 from skywave.papers.stages import run_each
-from skywave.papers.stored import Table
 from skywave.quantities import Duration
+from skywave.report.tables import Table
 from skywave.scenario import Ftp, PacketLoss, Probes, Step, TraceSteps
 from skywave.simulate import run
 from skywave_papers.li2009 import dumbbell, lossy, parking, setting

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from skywave.papers.stored import Table
 from skywave.papers.tried import Tried, tried_by_seed
+from skywave.report.tables import Table
 from skywave.simulate import run_many
 from skywave_papers.li2009 import cells, experiments, setting, variants
 from skywave_papers.li2009.cells import Ours

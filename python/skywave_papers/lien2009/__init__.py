@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skywave.papers.citation import Citation
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Finding, Ns2Source
+from skywave.papers.reproduction import Finding, Ns2Source
 from skywave.papers.score import Score
 from skywave.papers.stages import run_plans, stage
 from skywave.quantities import Duration, Rate
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skywave.papers.cells import Cell
-    from skywave.papers.figures import Drawn
     from skywave.papers.protocol import Options
+    from skywave.report.figures import Drawn
     from skywave.results import Results
     from skywave_papers.lien2009.cells import Runs
     from skywave_papers.lien2009.further import Further
@@ -332,7 +333,7 @@ def _where(label: str, conditions: Conditions, ours: Runs) -> dict[str, Any]:
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
     citation=Citation(
         key="lien2009",

@@ -15,7 +15,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import TwoSlopeNorm
 
 from skywave import emodel
-from skywave.papers.figures import GOOD_AND_BAD, begin, heat_map, write_in_cell
+from skywave.report.figures import GOOD_AND_BAD, begin, heat_map, write_in_cell
 from skywave.scenario import (
     Adapt,
     CoDel,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.papers.figures import COLOURS, begin
+from skywave.report.figures import COLOURS, begin
 from skywave.scenario import DropTail, Link, PacketLoss, Probes, Scenario, Tcp
 from skywave_papers.lien2009.setting import TCPS
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import (
+from skywave.report.figures import (
     COLOURS,
     NARROW_IN,
     TALL_IN,

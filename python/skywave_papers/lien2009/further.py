@@ -18,7 +18,7 @@ import numpy as np
 from attrs import evolve
 
 from skywave.papers.stages import measure_each
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.scenario import Link
 from skywave_papers.lien2009 import measures, setting
 from skywave_papers.lien2009.measures import over_runs

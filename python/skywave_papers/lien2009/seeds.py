@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave.papers.stages import measure_each
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave_papers.lien2009 import measures, oracle, setting
 from skywave_papers.lien2009.cells import published_cells
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 from attrs import evolve
 
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.simulate import run
 from skywave_papers.lien2009.setting import (
     GAP_S,

@@ -15,8 +15,8 @@ import numpy as np
 
 from skywave.papers import tried
 from skywave.papers.stages import measure_each
-from skywave.papers.stored import Table
 from skywave.papers.tried import Tried
+from skywave.report.tables import Table
 from skywave_papers.lien2009 import cells, measures, oracle, published, setting
 from skywave_papers.lien2009.measures import Run
 from skywave_papers.lien2009.published import SENT

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skywave.fairness import jain
+from skywave.papers.citation import Citation
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Finding
+from skywave.papers.reproduction import Finding
 from skywave.papers.stages import run_plans, stage
 from skywave.printing import number
 from skywave_papers.nor2011 import (
@@ -191,7 +192,7 @@ def _sharing(conditions: Conditions, simulator: str, series: Series) -> dict[str
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
     citation=Citation(
         key="nor2011",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.papers.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
+from skywave.report.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
 from skywave_papers.nor2011.cells import FIGURE_3_S
 from skywave_papers.nor2011.setting import (
     EXPERIMENT_1,

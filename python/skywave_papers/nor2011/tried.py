@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers.stages import run_each
-from skywave.papers.stored import Table
 from skywave.papers.tried import Tried, tried
+from skywave.report.tables import Table
 from skywave_papers.nor2011 import cells, measures, oracle, setting
 from skywave_papers.nor2011.measures import LOSS_WINDOW_S, Series
 from skywave_papers.nor2011.setting import EXPERIMENT_1, EXPERIMENT_2, PAPER_QUEUE, PAPER_SEND_QUEUE

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skywave.papers.citation import Citation
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Finding
+from skywave.papers.reproduction import Finding
 from skywave.papers.stages import run_plans, stage
 from skywave.printing import number
 from skywave_papers.sarwar2008 import (
@@ -157,7 +158,7 @@ def _sections(measured: Measured) -> dict[str, Any]:
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
     citation=Citation(
         key="sarwar2008",

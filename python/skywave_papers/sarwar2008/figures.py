@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.figures import COLOURS, NO_TITLE_IN, TALL_IN, TITLE_IN, Drawn, begin, style
+from skywave.report.figures import COLOURS, NO_TITLE_IN, TALL_IN, TITLE_IN, Drawn, begin, style
 from skywave_papers.sarwar2008 import growth
 from skywave_papers.sarwar2008.oracle import Run
 from skywave_papers.sarwar2008.published import EXIT_GAIN_S, RECOVERY_GAIN_S

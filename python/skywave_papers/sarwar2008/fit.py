@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave.papers.cells import CLOSE, relative_distance
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave.simulate import run_many
 from skywave_papers.sarwar2008 import downloads, live
 from skywave_papers.sarwar2008.access import SharedAccess

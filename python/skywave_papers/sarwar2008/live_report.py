@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from skywave.papers.cells import Cell
-    from skywave.papers.figures import Drawn
+    from skywave.report.figures import Drawn
     from skywave.results import Results
     from skywave.scenario import Scenario
     from skywave_papers.sarwar2008.access import SharedAccess

@@ -20,7 +20,7 @@ import numpy as np
 
 from skywave.papers import tried
 from skywave.papers.stages import run_each
-from skywave.papers.stored import Table
+from skywave.report.tables import Table
 from skywave_papers.sarwar2008 import (
     cells,
     errors,

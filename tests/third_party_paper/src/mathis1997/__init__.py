@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from skywave import Bernoulli, Scenario, Tcp
 from skywave.papers.cells import Cell, Within
-from skywave.papers.figures import Drawn, begin, style
+from skywave.papers.citation import Citation
 from skywave.papers.protocol import Paper, Ran
-from skywave.papers.reproduction import Citation, Ns2Source, Parameter
+from skywave.papers.reproduction import Ns2Source, Parameter
 from skywave.papers.stages import run_each, stage
+from skywave.report.figures import Drawn, begin, style
 
 if TYPE_CHECKING:
     from skywave.papers.protocol import Options
@@ -88,7 +89,7 @@ def figures(rates: Rates) -> list[Drawn]:
 
 
 PAPER = Paper(
-    protocol=1,
+    protocol=2,
     package=__name__,
     citation=Citation(
         key="mathis1997",

@@ -1,4 +1,4 @@
-"""Figures of papers: the project's style, and figures as a report embeds and stores them."""
+"""Figures of reports: the project's style, and figures as a page embeds and stores them."""
 
 from __future__ import annotations
 
