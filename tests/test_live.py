@@ -30,11 +30,11 @@ from skywave import (
     Udp,
     simulate,
 )
-from skywave.live import Both, Lived, Verdict, run_both, run_live
-from skywave.live.both import Row, measures
-from skywave.live.figures import over_time
-from skywave.live.report import cells, write
 from skywave.machine import Watch
+from skywave.realtime import Both, Lived, Verdict, run_both, run_live
+from skywave.realtime.both import Row, measures
+from skywave.realtime.figures import over_time
+from skywave.realtime.report import cells, write
 from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:

@@ -31,9 +31,9 @@ from skywave.cli import (
 )
 from skywave.cli.console import printed_warnings, write_line
 from skywave.cli.interrupts import Termination, termination_interrupts
-from skywave.emulate.launch import LaunchError
 from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
+from skywave.realtime.privileges import LaunchError
 from skywave.sweeps.cluster import ClusterError
 
 NETWORK_FAILED = 1

@@ -27,7 +27,7 @@ from skywave.sweeps.points import with_field
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from skywave.live import Verdict
+    from skywave.realtime import Verdict
     from skywave.results import Results, Summary
 
 Row = TypeVar("Row")
@@ -143,7 +143,7 @@ def run(
     captures = _captures(capture or [])
     if live or both:
         from skywave.cli.live import RealClock  # noqa: PLC0415  (not for simulations)
-        from skywave.live.privileges import acquire  # noqa: PLC0415  (as above)
+        from skywave.realtime.privileges import acquire  # noqa: PLC0415  (as above)
 
         # Standard input is still to be read if the command begins anew.
         acquire()

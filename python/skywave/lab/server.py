@@ -20,7 +20,7 @@ from skywave.lab import choices, messages, reading
 from skywave.lab.frames import meanings
 from skywave.lab.session import Session
 from skywave.lab.site import site
-from skywave.live.privileges import refusal
+from skywave.realtime.privileges import refusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

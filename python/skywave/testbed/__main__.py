@@ -12,7 +12,7 @@ from skywave import cli
 from skywave._folders import Kind
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import choose, out, prepare_folder, progress_bar
-from skywave.live.privileges import acquire
+from skywave.realtime.privileges import acquire
 from skywave.testbed import calls, load_factor, satellite, schemes, thresholds
 from skywave.testbed.report import lines, write
 from skywave.testbed.running import WORKERS, in_order, run_all

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from skywave import simulate
-from skywave.live.running import run_live
+from skywave.realtime.running import run_live
 from skywave.scenario import Scenario
 from skywave.testbed.experiment import Done, Experiment, Pair
 

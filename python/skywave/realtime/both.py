@@ -10,7 +10,7 @@ import numpy as np
 from attrs import evolve
 
 from skywave import simulate
-from skywave.live.running import Lived, run_live
+from skywave.realtime.running import Lived, run_live
 from skywave.samples import Samples
 from skywave.scenario import KernelTcp
 from skywave.stats import average, compare, unchanged_by_seeds
@@ -147,12 +147,12 @@ def run_both(
         scenario: The scenario.
         runs: How many runs on each clock.
         progress: Called with what is being done and the fraction of it that is done, 0 to 1.
-        dccp_over_udp: As for :func:`~skywave.live.run_live`.
-        spin: As for :func:`~skywave.live.run_live`.
+        dccp_over_udp: As for :func:`~skywave.realtime.run_live`.
+        spin: As for :func:`~skywave.realtime.run_live`.
 
     Raises:
         ValueError: If ``runs`` is not positive.
-        Exception: As :func:`~skywave.live.run_live`.
+        Exception: As :func:`~skywave.realtime.run_live`.
 
     """
     if runs < 1:

@@ -1,7 +1,7 @@
 """The first process of an emulation's namespaces: it has the link, and starts the programs.
 
-It is run as ``python -m skywave.emulate.inside PIPE REQUEST`` and ends when its command does, or
-when the other end of the pipe is closed.
+It is run as ``python -m skywave.realtime.link.inside PIPE REQUEST`` and ends when its command does,
+or when the other end of the pipe is closed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave._files import replacing_file
-from skywave.emulate.report import Verdict
-from skywave.emulate.request import Request
 from skywave.machine import Watch
-from skywave.verdict import NOT_BELIEVED
+from skywave.realtime.accuracy import NOT_BELIEVED
+from skywave.realtime.link.report import Verdict
+from skywave.realtime.link.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave._files import replacing_files
 from skywave.control import live
-from skywave.live.privileges import require
-from skywave.live.verdict import Verdict
 from skywave.machine import Watch
+from skywave.realtime.privileges import require
+from skywave.realtime.verdict import Verdict
 from skywave.results import Results
 
 if TYPE_CHECKING:

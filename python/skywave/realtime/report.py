@@ -8,15 +8,15 @@ from skywave import _json
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
 from skywave.columns import Scale
-from skywave.live.figures import over_time
 from skywave.printing import number
+from skywave.realtime.figures import over_time
 from skywave.report import environment
 from skywave.report.pages import render
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skywave.live.both import Both, Row
+    from skywave.realtime.both import Both, Row
 
 
 def cells(row: Row) -> dict[str, str]:
@@ -81,7 +81,7 @@ def write(both: Both, directory: Path) -> None:
             figure.write(partial / "figures")
         page = render(
             "both.html.j2",
-            packages="skywave.live",
+            packages="skywave.realtime",
             both=both,
             rows=[cells(row) for row in both.rows()],
             figure=figure,

@@ -15,20 +15,18 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from skywave.realtime.privileges import LaunchError, check_namespaces
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skywave.emulate.request import Request
+    from skywave.realtime.link.request import Request
 
 PATIENCE_S = 15.0
 """How long an emulation that was told to end may take."""
 
 AS_ROOT = ("--pid", "--fork", "--kill-child", "--mount-proc")
 AS_USER = ("--user", "--map-root-user", "--net", *AS_ROOT)
-
-
-class LaunchError(RuntimeError):
-    """The system does not let us create namespaces."""
 
 
 def launch(request: Request) -> int:
@@ -51,7 +49,13 @@ def launch(request: Request) -> int:
     check_namespaces(namespaces, is_root=is_root)
     inner, outer = os.pipe()
     try:
-        program = [sys.executable, "-m", "skywave.emulate.inside", str(inner), request.to_json()]
+        program = [
+            sys.executable,
+            "-m",
+            "skywave.realtime.link.inside",
+            str(inner),
+            request.to_json(),
+        ]
         with _signals_left_to_the_command():
             process = subprocess.Popen([*namespaces, "--", *program], pass_fds=[inner])
             os.close(inner)
@@ -75,18 +79,3 @@ def _signals_left_to_the_command() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def check_namespaces(namespaces: list[str], *, is_root: bool) -> None:
-    """Raise ``LaunchError`` if such namespaces cannot be created."""
-    tried = subprocess.run([*namespaces, "--", "true"], capture_output=True, text=True, check=False)
-    if tried.returncode == 0:
-        return
-    reason = " ".join(tried.stderr.split()).removeprefix("unshare: ")
-    if is_root:
-        raise LaunchError(f"the system does not let root create namespaces: {reason}")
-    raise LaunchError(
-        f"the system does not let users create namespaces: {reason}; run it as root, or allow it: "
-        "sysctl kernel.unprivileged_userns_clone=1, or on Ubuntu "
-        "kernel.apparmor_restrict_unprivileged_userns=0"
-    )

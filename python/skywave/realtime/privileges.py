@@ -1,17 +1,21 @@
-"""What runs on the real clock need: Linux, and the privileges that network namespaces take."""
+"""What the real clock needs: Linux, and the privileges that network namespaces take."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from functools import cache
 
 from skywave import _core
-from skywave.emulate.launch import LaunchError, check_namespaces
 
 _INSIDE = "SKYWAVE_IN_USER_NAMESPACE"
 _UNSHARE = ("--user", "--map-root-user", "--net")
+
+
+class LaunchError(RuntimeError):
+    """The system does not let us create namespaces."""
 
 
 def require() -> None:
@@ -79,3 +83,18 @@ def refusal() -> str | None:
     except LaunchError as error:
         return str(error)
     return None
+
+
+def check_namespaces(namespaces: list[str], *, is_root: bool) -> None:
+    """Raise ``LaunchError`` if such namespaces cannot be created."""
+    tried = subprocess.run([*namespaces, "--", "true"], capture_output=True, text=True, check=False)
+    if tried.returncode == 0:
+        return
+    reason = " ".join(tried.stderr.split()).removeprefix("unshare: ")
+    if is_root:
+        raise LaunchError(f"the system does not let root create namespaces: {reason}")
+    raise LaunchError(
+        f"the system does not let users create namespaces: {reason}; run it as root, or allow it: "
+        "sysctl kernel.unprivileged_userns_clone=1, or on Ubuntu "
+        "kernel.apparmor_restrict_unprivileged_userns=0"
+    )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave import verdict
+from skywave.realtime import accuracy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Verdict(verdict.Verdict):
+class Verdict(accuracy.Verdict):
     """How far a run can be believed.
 
     ``report`` also has ``elapsed_s``, ``whole``, ``interrupted``, and as counts of packets

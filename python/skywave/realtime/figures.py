@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from skywave.live.both import Both
+    from skywave.realtime.both import Both
     from skywave.results import Results
 
 WIDTH_IN, PANEL_IN, REST_IN = 6.5, 1.35, 0.85

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave import verdict
+from skywave.realtime import accuracy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Verdict(verdict.Verdict):
+class Verdict(accuracy.Verdict):
     """What the links did, and how far they can be believed."""
 
     def lines(self) -> Iterator[str]:
@@ -39,7 +39,7 @@ class Verdict(verdict.Verdict):
                 f"queue {link['queue_packets']}, lost {drops}"
             )
         if self.report["lateness"] is not None:
-            parts.append(f"late by {verdict.as_text(self.p99_s)} (99th percentile)")
+            parts.append(f"late by {accuracy.as_text(self.p99_s)} (99th percentile)")
         return f"{self.report['elapsed_s']:.0f} s: " + "; ".join(parts)
 
     def doubts(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How far what ran on the real clock can be believed."""
+"""How far what ran on the real clock can be believed, be it a run or a link."""
 
 from __future__ import annotations
 
