@@ -15,7 +15,7 @@ import pytest
 
 from conftest import ROOT, run_cli
 from skywave import _core
-from skywave.machine import Shares
+from skywave._machine import Shares
 from skywave.realtime.link.launch import AS_ROOT, AS_USER
 from skywave.realtime.link.report import Verdict
 from skywave.realtime.link.request import Request

@@ -17,7 +17,7 @@ from conftest import Reproduced, assert_figures_are_whole
 from skywave import Probes, Results, run
 from skywave.papers.cells import Cell, Limit, WithinUnits
 from skywave.papers.reasons import Cause
-from skywave.quantities import Duration
+from skywave.scenario.quantities import Duration
 from skywave.simulate import run_many
 from skywave.stats import average
 from skywave_papers import vcp_scripts

@@ -30,7 +30,7 @@ from skywave import (
     Udp,
     simulate,
 )
-from skywave.machine import Watch
+from skywave._machine import Watch
 from skywave.realtime import Both, Lived, Verdict, run_both, run_live
 from skywave.realtime.both import Row, measures
 from skywave.realtime.figures import over_time

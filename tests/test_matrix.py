@@ -25,7 +25,7 @@ from skywave.matrix.networks import NETWORKS
 from skywave.matrix.panels import panels
 from skywave.matrix.runs import LATE, Run, scenario
 from skywave.matrix.table import STORED, Row, rows, stored
-from skywave.quantities import Duration, Rate
+from skywave.scenario.quantities import Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli, words
-from skywave.measured import BenchError
-from skywave.ns2 import Ns2Error
+from skywave.bench import speed
+from skywave.bench.measured import BenchError
 from skywave.papers import __main__ as storing
-from skywave.papers import installed, speed
+from skywave.papers import installed
 from skywave.papers.front import reproduce_all
 from skywave.papers.installed import BrokenPaperError, UnknownPaperError
+from skywave.papers.ns2 import Ns2Error
 from skywave.papers.protocol import PROTOCOL, Paper
+from skywave.papers.timed import Timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -376,8 +378,8 @@ def test_what_a_paper_has_timed_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
         raise Ns2Error("it is not installed")
 
     runs = [
-        speed.Timed("alone", scenario, missing),
-        speed.Timed("beside", scenario, lambda out: [sys.executable, "-c", f"open({str(out)!r})"]),
+        Timed("alone", scenario, missing),
+        Timed("beside", scenario, lambda out: [sys.executable, "-c", f"open({str(out)!r})"]),
     ]
     told: list[tuple[int, int]] = []
     with pytest.raises(BenchError, match="No such file"):

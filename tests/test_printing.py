@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from skywave.printing import at_least, at_most, number, with_margin
+from skywave._printing import at_least, at_most, number, with_margin
 
 
 @pytest.mark.parametrize(

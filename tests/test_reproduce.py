@@ -25,8 +25,8 @@ from conftest import (
 from skywave import Scenario, run
 from skywave.papers.cells import Exact, SameOrder, Within
 from skywave.papers.reproduction import Ns2Source
-from skywave.quantities import Duration
 from skywave.report.tables import read, write
+from skywave.scenario.quantities import Duration
 from skywave_papers.nor2011 import claims, further, measures, oracle, setting, tried
 from skywave_papers.nor2011.sentences import SENTENCES
 

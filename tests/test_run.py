@@ -28,8 +28,8 @@ from skywave import (
     run,
     run_many,
 )
-from skywave.parallel import processors
-from skywave.quantities import Duration
+from skywave._parallel import processors
+from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from attrs import evolve
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
 from skywave.papers.cells import Cell, Limit
-from skywave.quantities import Rate
 from skywave.scenario import Bernoulli, Tcp
+from skywave.scenario.quantities import Rate
 from skywave.simulate import run_many
 from skywave_papers.sarwar2008 import (
     access,

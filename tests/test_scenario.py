@@ -40,7 +40,7 @@ from skywave import (
     Web,
     Weighted,
 )
-from skywave.sweeps.points import with_field
+from skywave.scenario.paths import with_field
 from skywave_papers.nor2011 import setting
 
 if TYPE_CHECKING:

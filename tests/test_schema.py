@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from conftest import EXAMPLES
 from skywave import Scenario, ScenarioError, _core
-from skywave.quantities import Bytes, Duration, Rate
+from skywave.scenario.quantities import Bytes, Duration, Rate
 from tools import GENERATED
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy.signal import lfilter
 
-from skywave.fairness import jain
+from skywave.results.fairness import jain
 from skywave.stats import (
     Target,
     WarmUp,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from skywave.matrix import table
-from skywave.ns2 import Ns2Error
 from skywave.papers import installed
+from skywave.papers.ns2 import Ns2Error
 from skywave.papers.oracle import Oracle
 from skywave.report.tables import Table, read, write
 

@@ -39,10 +39,10 @@ from skywave import (
     run,
     sweep,
 )
-from skywave.fairness import jain
-from skywave.quantities import Duration
-from skywave.sweeps.paths import FieldPath, parse_values
-from skywave.sweeps.points import dimensions, with_field
+from skywave.results.fairness import jain
+from skywave.scenario.paths import FieldPath, parse_values, with_field
+from skywave.scenario.quantities import Duration
+from skywave.sweeps.points import dimensions
 from skywave.sweeps.quantities import Quantities
 from skywave.sweeps.values import Start
 

@@ -13,19 +13,9 @@ from attrs import evolve
 
 import skywave
 from conftest import ROOT, assert_bad_input, run_cli
-from skywave import (
-    Dccp,
-    DropTail,
-    Red,
-    Scenario,
-    ScenarioError,
-    Tcp,
-    Udp,
-    Voice,
-    emodel,
-    sweep,
-)
-from skywave.sweeps.labels import label_of, without_common
+from skywave import Dccp, DropTail, Red, Scenario, ScenarioError, Tcp, Udp, Voice, sweep
+from skywave.results import emodel
+from skywave.scenario.labels import label_of, without_common
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skywave import Aggregate, Ftp, Hop, Tcp, VcpRouter, parking_lot, run
-from skywave.quantities import Duration
+from skywave.scenario.quantities import Duration
 
 
 def aggregate(name: str, flows: int, start: str = "0 s") -> Aggregate:

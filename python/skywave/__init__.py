@@ -32,8 +32,8 @@ from skywave.control import (
 from skywave.results import Results
 from skywave.scenario import Scenario, parts
 from skywave.scenario.parts import *  # noqa: F403
+from skywave.scenario.topologies import Aggregate, Hop, parking_lot
 from skywave.simulate import run, run_many
-from skywave.topologies import Aggregate, Hop, parking_lot
 
 if TYPE_CHECKING:
     from skywave.sweeps.cluster import ClusterError

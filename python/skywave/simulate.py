@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave._files import replacing_files
+from skywave._parallel import in_order
 from skywave.control import live
-from skywave.parallel import in_order
 from skywave.results import Results
 from skywave.scenario import Scenario
 

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import evolve
 
 from skywave import Scenario
-from skywave.samples import Samples
+from skywave.results.samples import Samples
 from skywave.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:

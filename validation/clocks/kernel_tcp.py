@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave import Bernoulli, CoDel, DropTail, Ftp, KernelTcp, Probes, Scenario
-from skywave.samples import Samples
+from skywave.results.samples import Samples
 from skywave.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:

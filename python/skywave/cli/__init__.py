@@ -15,6 +15,7 @@ import typer
 from typer.exceptions import TyperException
 
 from skywave import CaptureError, ScenarioError
+from skywave.bench.measured import BenchError
 from skywave.cli import (
     bench,
     compare,
@@ -31,7 +32,6 @@ from skywave.cli import (
 )
 from skywave.cli.console import printed_warnings, write_line
 from skywave.cli.interrupts import Termination, termination_interrupts
-from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
 from skywave.realtime.privileges import LaunchError
 from skywave.sweeps.cluster import ClusterError

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from skywave import papers
 from skywave._folders import Kind
+from skywave._printing import number
 from skywave.cli.console import (
     JsonOption,
     finish,
@@ -22,7 +23,6 @@ from skywave.cli.console import (
     warn,
 )
 from skywave.papers import installed
-from skywave.printing import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,8 +21,7 @@ from skywave.cli.console import JsonOption, out, prepare_folder, print_json, pro
 from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
 from skywave.scenario import Scenario
 from skywave.scenario.experiment import inspect_file, message_about
-from skywave.sweeps.paths import parse_value, parse_values
-from skywave.sweeps.points import with_field
+from skywave.scenario.paths import parse_value, parse_values, with_field
 
 if TYPE_CHECKING:
     from rich.console import Console

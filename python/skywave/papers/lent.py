@@ -10,7 +10,7 @@ from skywave.scenario import Back, Dccp, DropTail, Dumbbell, Loss, Queue, Red, T
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skywave.quantities import Duration, Rate
+    from skywave.scenario.quantities import Duration, Rate
 
 
 @dataclass(frozen=True)

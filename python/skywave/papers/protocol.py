@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from skywave.papers.digits import Printed
     from skywave.papers.lent import Control, Network
     from skywave.papers.reproduction import Finding, Ns2Source, Parameter
-    from skywave.papers.speed import Timed
     from skywave.papers.stages import Progress
+    from skywave.papers.timed import Timed
     from skywave.report.figures import Drawn
     from skywave.report.tables import Table
     from skywave.results import Results

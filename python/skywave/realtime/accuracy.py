@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from skywave.machine import Shares
+from skywave._machine import Shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from skywave import simulate
 from skywave.realtime.running import Lived, run_live
-from skywave.samples import Samples
+from skywave.results.samples import Samples
 from skywave.scenario import KernelTcp
 from skywave.stats import average, compare, unchanged_by_seeds
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from matplotlib.lines import Line2D
 
-from skywave.columns import Scale
 from skywave.plots import legends
 from skywave.plots.style import COLOURS
 from skywave.report.figures import Drawn, begin, style
-from skywave.samples import HELD, Series, by_name, largest
+from skywave.results.columns import Scale
+from skywave.results.samples import HELD, Series, by_name, largest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from skywave import _json
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
-from skywave.columns import Scale
-from skywave.printing import number
+from skywave._printing import number
 from skywave.realtime.figures import over_time
 from skywave.report import environment
 from skywave.report.pages import render
+from skywave.results.columns import Scale
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave._files import replacing_files
+from skywave._machine import Watch
 from skywave.control import live
-from skywave.machine import Watch
 from skywave.realtime.privileges import require
 from skywave.realtime.verdict import Verdict
 from skywave.results import Results

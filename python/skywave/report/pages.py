@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
-from skywave.printing import at_least, at_most, number
+from skywave._printing import at_least, at_most, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

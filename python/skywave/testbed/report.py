@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from skywave import _json
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
+from skywave._printing import number
 from skywave.papers import installed
 from skywave.papers.pages import render
-from skywave.printing import number
 from skywave.report import environment
 from skywave.testbed import figures
 

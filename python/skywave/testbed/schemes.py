@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from skywave.samples import Samples
+from skywave.results.samples import Samples
 from skywave.testbed.experiment import Experiment, Found, Measure
 from skywave_papers.chen2010 import setting
 

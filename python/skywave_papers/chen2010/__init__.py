@@ -11,8 +11,8 @@ import numpy as np
 from skywave.papers.citation import Citation
 from skywave.papers.protocol import Paper, Ran, Seeds
 from skywave.papers.reproduction import Finding, Ns2Source
-from skywave.papers.speed import Timed
 from skywave.papers.stages import measure_each, run_plans, stage
+from skywave.papers.timed import Timed
 from skywave.stats import average
 from skywave_papers.chen2010 import (
     cells,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.fairness import jain
+from skywave.results.fairness import jain
 from skywave_papers.chen2010.setting import (
     BOTTLENECK,
     DURATION_S,

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from skywave import ns2
 from skywave._files import replacing
+from skywave.papers import ns2
 from skywave.papers.oracle import run_all
 from skywave_papers.chen2010.setting import DATA_B, DCCP_RED, PACKET_B, TCP_RED, UNPUBLISHED
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.fairness import jain
 from skywave.papers.cells import CLOSE, Cell, Exact, Limit, WithinUnits
+from skywave.results.fairness import jain
 from skywave_papers.li2009 import published, said, variants
 from skywave_papers.li2009.further import GROUPS, SHORT_HOP_MS
 from skywave_papers.li2009.rules import ABOUT, POINTS

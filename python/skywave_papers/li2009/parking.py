@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.fairness import jain
+from skywave.results.fairness import jain
 from skywave_papers.li2009.setting import JOINING, JOINS_S, LINKS_MBPS, LOT_S, SHOWN_LINKS
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from skywave.scenario import (
     Vcp,
     VcpRouter,
 )
-from skywave.topologies import Aggregate, Hop, parking_lot
+from skywave.scenario.topologies import Aggregate, Hop, parking_lot
 from skywave_papers.li2009.sentences import COMPLETION_TIME, THIRTY_FLOWS
 from skywave_papers.vcp_scripts import DATA_B, IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
 

@@ -10,7 +10,7 @@ from skywave.papers.protocol import Paper, Ran
 from skywave.papers.reproduction import Finding, Ns2Source
 from skywave.papers.score import Score
 from skywave.papers.stages import run_plans, stage
-from skywave.quantities import Duration, Rate
+from skywave.scenario.quantities import Duration, Rate
 from skywave_papers.lien2009 import (
     agreement,
     beyond,

@@ -14,8 +14,8 @@ from attrs import evolve
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import TwoSlopeNorm
 
-from skywave import emodel
 from skywave.report.figures import GOOD_AND_BAD, begin, heat_map, write_in_cell
+from skywave.results import emodel
 from skywave.scenario import (
     Adapt,
     CoDel,
@@ -178,7 +178,7 @@ def _tcp_goodput(results: Results) -> float:
 
 
 def _ratings(results: Results) -> list[float]:
-    periods = emodel.quality(results, VOICE, CODEC, period_s=GAP_S)
+    periods = emodel.quality(results.voice, VOICE, CODEC, period_s=GAP_S)
     return [quality.r for quality in periods[1 : DURATION_S[1] // GAP_S]]
 
 

@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from skywave import ns2
 from skywave._files import replacing
+from skywave.papers import ns2
 from skywave.papers.oracle import run_all
-from skywave.quantities import Duration
+from skywave.scenario.quantities import Duration
 from skywave_papers.lien2009 import setting
 from skywave_papers.lien2009.measures import Spread
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skywave.fairness import jain
+from skywave._printing import number
 from skywave.papers.citation import Citation
 from skywave.papers.protocol import Paper, Ran
 from skywave.papers.reproduction import Finding
 from skywave.papers.stages import run_plans, stage
-from skywave.printing import number
+from skywave.results.fairness import jain
 from skywave_papers.nor2011 import (
     cells,
     claims,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.fairness import jain
 from skywave.papers.cells import CLOSE, Cell, Exact, Limit, Within
+from skywave.results.fairness import jain
 from skywave_papers.nor2011.further import AFTER_TIMEOUT_S, LONG_DELAY_MS, OUTAGE_S, SHORT_DELAY_MS
 from skywave_papers.nor2011.measures import ZIGZAG_FROM_S
 from skywave_papers.nor2011.setting import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from skywave._printing import at_least
 from skywave.papers.cells import CLOSE, NS2_LIMIT_PERCENT, Cell, Comparison, SameOrder
 from skywave.papers.reasons import Cause, Reason
-from skywave.printing import at_least
 from skywave_papers.sarwar2008 import growth
 from skywave_papers.sarwar2008.oracle import Run
 from skywave_papers.sarwar2008.published import EXIT_GAIN_S, RECOVERY_GAIN_S

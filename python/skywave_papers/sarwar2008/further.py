@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from skywave.fairness import jain
+from skywave.results.fairness import jain
 from skywave.scenario import DropTail, Step, Tcp, TraceSteps
 from skywave_papers.sarwar2008 import measures, quick_start
 from skywave_papers.sarwar2008.measures import RECOVERED_BPS, SEARCH_S

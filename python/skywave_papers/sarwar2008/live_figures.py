@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skywave.plots.legends import above
-from skywave.quantities import Rate
 from skywave.report.figures import COLOURS, NO_TITLE_IN, Drawn, begin, style
+from skywave.scenario.quantities import Rate
 from skywave_papers.sarwar2008 import downloads
 from skywave_papers.sarwar2008.access import FITTED
 from skywave_papers.sarwar2008.live import BY_RTT_REF, DURATION_S, DYNAMIC, STANDARD

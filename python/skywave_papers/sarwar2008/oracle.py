@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pyarrow.csv
 
-from skywave import ns2
+from skywave.papers import ns2
 from skywave.papers.oracle import Oracle, run_all
 from skywave_papers.sarwar2008.errors import SEARCHED_S
 from skywave_papers.sarwar2008.measures import Series

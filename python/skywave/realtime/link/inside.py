@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave._files import replacing_file
-from skywave.machine import Watch
+from skywave._machine import Watch
 from skywave.realtime.accuracy import NOT_BELIEVED
 from skywave.realtime.link.report import Verdict
 from skywave.realtime.link.request import Request

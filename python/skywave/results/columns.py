@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from skywave._known import listed
-from skywave.quantities import Bytes, Duration, Rate
+from skywave.scenario.quantities import Bytes, Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -10,8 +10,8 @@ from skywave.scenario import Ftp, Link, Probes, Scenario, Unlimited
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.quantities import Duration, Rate
     from skywave.scenario import Queue, Source, Transport
+    from skywave.scenario.quantities import Duration, Rate
 
 
 @dataclass(frozen=True, kw_only=True)

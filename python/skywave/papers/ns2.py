@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-SCRIPTS = Path(__file__).parents[2] / "validation" / "ns2" / "scripts"
+SCRIPTS = Path(__file__).parents[3] / "validation" / "ns2" / "scripts"
 """The scripts. They are part of the repository, not of the installed package."""
 
 

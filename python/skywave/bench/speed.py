@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from skywave import bench, measured, ns2
-from skywave.machine import Watch
+from skywave._machine import Watch
+from skywave.bench import measured, rows
+from skywave.papers import ns2
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from skywave.scenario import Scenario
+    from skywave.papers.timed import Timed
 
 ROUNDS = 5
 """Measurements of each run, alternating with ns-2's."""
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A run whose duration is measured.
-
-    ``ns2`` returns the command that runs the same in ns-2 and writes its results to a path. None if
-    ns-2 cannot run it.
-    """
-
-    scheme: str
-    scenario: Scenario
-    ns2: Callable[[Path], list[str]] | None = None
 
 
 class Speed(TypedDict):
@@ -77,7 +64,7 @@ def _measure(run: Timed, scratch: Path) -> Speed:
     simulation, process, other = [], [], []
     watch = Watch()
     for _ in range(ROUNDS):
-        answer, output = bench.run_process("scenario", str(scenario))
+        answer, output = rows.run_process("scenario", str(scenario))
         simulation.append(float(answer["cpu_s"]))
         process.append(output.cpu_s)
         if theirs is not None:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.samples import Samples
+from skywave.results.samples import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from skywave.results import Results
 
 R_DEFAULT = 93.2
 """R of a call without delay and loss, with all parameters at their defaults (G.107 table 2)."""
@@ -135,11 +134,12 @@ def calls(voice: pa.Table) -> dict[str, Call]:
 
 
 def quality(
-    results: Results, flow: str, codec: Codec | None = None, *, period_s: float = PERIOD_S
+    voice: pa.Table, flow: str, codec: Codec | None = None, *, period_s: float = PERIOD_S
 ) -> list[Quality]:
     """Rate a voice flow by periods of ``period_s`` seconds.
 
-    ``codec`` is the scenario's, unless another is given.
+    ``voice`` is the table of that name in a run's results. ``codec`` is the scenario's, unless
+    another is given.
 
     A frame counts in the period in which the codec made it. It contains the speech of the interval
     before, and is played when its deadline comes, so the delay is the sum of both. Frames that were
@@ -148,18 +148,18 @@ def quality(
     may be shorter than ``period_s``.
 
     Raises:
-        KeyError: If the flow is not a voice flow, or the run has none.
+        KeyError: If the flow is not a voice flow.
         ValueError: If the codec is not known.
 
     """
-    call = calls(results.voice).get(flow)
+    call = calls(voice).get(flow)
     if call is None:
         raise KeyError(f"{flow} is not a voice flow")
     codec = codec or call.codec
     if codec is None:
         raise ValueError(f"the codec of {flow} is not known: give it here or in the scenario")
     ratings = []
-    for start_s, end_s, played in _played(results.voice, flow, period_s):
+    for start_s, end_s, played in _played(voice, flow, period_s):
         loss_percent = 100 * (1 - played)
         r = rating(codec, call.delay_s, loss_percent)
         ratings.append(Quality(start_s, end_s, loss_percent, call.delay_s, r))

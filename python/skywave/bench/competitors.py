@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave import measured, ns2
-from skywave.measured import BenchError
+from skywave.bench import measured
+from skywave.bench.measured import BenchError
+from skywave.papers import ns2
 
 if TYPE_CHECKING:
     from collections.abc import Callable

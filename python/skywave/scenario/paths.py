@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from attrs import frozen
 
-from skywave._core import ScenarioError
+from skywave._core import ScenarioError, check_scenario
 from skywave._known import listed
 from skywave.control import Control, named
+from skywave.scenario.experiment import Scenario
 from skywave.scenario.part import plain
 
 if TYPE_CHECKING:
@@ -132,6 +133,23 @@ class FieldPath:
                     f": dumbbell describes the links: use dumbbell.{field} for the bottleneck, "
                     "dumbbell.access_rate and dumbbell.access_delays for the others"
                 )
+
+
+def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
+    """Return a scenario with another value of the fields at a path.
+
+    Files that the value names are read, relative to the current directory.
+
+    Raises:
+        ScenarioError: If the path leads nowhere, or the value is wrong; the message names the
+            field.
+        ValueError: If the path is malformed.
+
+    """
+    document: dict[str, Any] = copy.deepcopy(scenario.to_dict())
+    FieldPath.parse(path).set(document, scenario.inspect().scenario, value)
+    # The core reads it first: its messages name the field.
+    return Scenario.from_dict(json.loads(check_scenario(json.dumps(document), "json", ".")))
 
 
 def parse_values(text: str) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 They are created from text (``Rate("2 Mbps")``), print as text, and support arithmetic::
 
-    >>> from skywave.quantities import Duration, Rate
+    >>> from skywave.scenario.quantities import Duration, Rate
     >>> Rate("2 Mbps") * Duration("300 ms")
     Bytes('75 kB')
     >>> Duration("1 min") / Duration("300 ms")

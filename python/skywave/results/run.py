@@ -164,7 +164,7 @@ class Results:
 
         ``codec`` is that of the scenario, null if it does not say, and ``mouth_to_ear_s`` the time
         from the beginning of a frame's speech until it is played. Both are the same in all rows of
-        a call, and with them :mod:`skywave.emodel` rates it.
+        a call, and with them :mod:`skywave.results.emodel` rates it.
 
         Of the ``frames`` that the codec made, the transport ``refused`` some (no room, or dropped
         while it made the source wait) and ``sent`` others. Of these, links ``lost`` some, some
@@ -229,7 +229,7 @@ class Results:
         A flow may have been limited by its receive window, and the mean goodput of a flow may have
         its warm-up inside (MSER-5; docs/statistics.md).
         """
-        from skywave.samples import by_name  # noqa: PLC0415  (loads numpy)
+        from skywave.results.samples import by_name  # noqa: PLC0415  (loads numpy)
         from skywave.stats import warm_up_in_mean, warm_ups_in_means  # noqa: PLC0415
 
         found = self.limits()

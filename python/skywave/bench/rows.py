@@ -15,16 +15,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from skywave import _core, measured
-from skywave.competitors import Dumbbell
-from skywave.machine import Watch
-from skywave.measured import BenchError
+from skywave import _core
+from skywave._machine import Watch
+from skywave.bench import measured
+from skywave.bench.competitors import Dumbbell
+from skywave.bench.measured import BenchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from skywave.competitors import Competitor
-    from skywave.measured import Measured
+    from skywave.bench.competitors import Competitor
+    from skywave.bench.measured import Measured
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measured]:
         BenchError: If the work is invalid or the process fails.
 
     """
-    program = Path(__file__).with_name("_bench_process.py")
+    program = Path(__file__).with_name("process.py")
     output = measured.run([sys.executable, str(program), str(_core.__file__), kind, work])
     answer: dict[str, Any] = json.loads(output.stdout.splitlines()[-1])
     if "error" in answer:
