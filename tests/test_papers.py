@@ -261,9 +261,8 @@ def test_our_papers_are_those_of_the_project() -> None:
         assert paper.protocol == PROTOCOL
 
 
-# The schema names the core's rules by whose they are; the advice judges what was measured where;
-# the testbed runs experiments of certain papers.
-NAMED = {"scenario", "matrix/templates/advice.html.j2", "testbed"}
+# The schema names the core's rules by whose they are; the advice judges what was measured where.
+NAMED = {"scenario", "matrix/templates/advice.html.j2"}
 
 
 def test_the_library_names_no_paper() -> None:

@@ -14,11 +14,11 @@ import pytest
 from attrs import evolve
 
 from conftest import ROOT
-from skywave.testbed import calls, load_factor, satellite, schemes, thresholds
-from skywave.testbed.experiment import Experiment
-from skywave.testbed.report import write
-from skywave.testbed.running import run_all
 from test_emulate import needs_namespaces
+from validation.testbed import calls, load_factor, satellite, schemes, thresholds
+from validation.testbed.experiment import Experiment
+from validation.testbed.report import write
+from validation.testbed.running import run_all
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +77,7 @@ def test_both_clocks_agree_on_a_paper_and_the_page_says_so(tmp_path: Path) -> No
 @needs_namespaces
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals, status: int) -> None:
-    command = [sys.executable, "-m", "skywave.testbed", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "validation.testbed", "--out", str(tmp_path / "out")]
     options = ["--paper", "nor2011", "--workers", "3"]
     with subprocess.Popen([*command, *options], cwd=ROOT, start_new_session=True) as process:
         time.sleep(8)
@@ -89,7 +89,10 @@ def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals, sta
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["skywave.testbed", "--out", "out", "--paper", "xia2005"], "xia2005 is not a known paper"),
+        (
+            ["validation.testbed", "--out", "out", "--paper", "xia2005"],
+            "xia2005 is not a known paper",
+        ),
         (["validation.clocks", "tcp"], "tcp is not a known table: use examples, kernel_tcp"),
     ],
 )

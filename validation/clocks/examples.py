@@ -10,7 +10,7 @@ from attrs import evolve
 
 from skywave import Scenario
 from skywave.results.samples import Samples
-from skywave.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

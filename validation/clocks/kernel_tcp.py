@@ -9,7 +9,7 @@ import numpy as np
 
 from skywave import Bernoulli, CoDel, DropTail, Ftp, KernelTcp, Probes, Scenario
 from skywave.results.samples import Samples
-from skywave.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from skywave.testbed.experiment import Done
+    from validation.testbed.experiment import Done
 
 WIDTH_IN, PANEL_IN, REST_IN = 6.5, 1.5, 0.9
 MEAN_S = 1.0

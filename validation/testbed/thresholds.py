@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.testbed.experiment import Experiment, Found, Measure
 from skywave_papers.nor2011.measures import from_results
 from skywave_papers.nor2011.setting import DCCP_START_S, PUBLISHED_SSTHRESH, Conditions, scenario
+from validation.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

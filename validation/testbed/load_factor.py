@@ -13,7 +13,6 @@ import numpy as np
 from attrs import evolve
 
 from skywave.scenario import Ftp
-from skywave.testbed.experiment import Experiment, Found, Measure
 from skywave_papers.li2009.dumbbell import course
 from skywave_papers.li2009.setting import (
     CARRIERS,
@@ -28,6 +27,7 @@ from skywave_papers.li2009.setting import (
     dumbbell,
     transfer,
 )
+from validation.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

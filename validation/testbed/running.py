@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from skywave import simulate
 from skywave.realtime.running import run_live
 from skywave.scenario import Scenario
-from skywave.testbed.experiment import Done, Experiment, Pair
+from validation.testbed.experiment import Done, Experiment, Pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skywave.results import Results
-    from skywave.testbed.experiment import Found
+    from validation.testbed.experiment import Found
 
 WORKERS = 20
 """How many runs at a time: a network of a few megabits takes a small part of a processor."""

@@ -1,4 +1,4 @@
-"""Runs the papers on both clocks: ``python -m skywave.testbed``."""
+"""Runs the papers on both clocks: ``python -m validation.testbed``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from skywave._folders import Kind
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import choose, out, prepare_folder, progress_bar
 from skywave.realtime.privileges import acquire
-from skywave.testbed import calls, load_factor, satellite, schemes, thresholds
-from skywave.testbed.report import lines, write
-from skywave.testbed.running import WORKERS, in_order, run_all
+from validation.testbed import calls, load_factor, satellite, schemes, thresholds
+from validation.testbed.report import lines, write
+from validation.testbed.running import WORKERS, in_order, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.testbed.experiment import Done
+    from validation.testbed.experiment import Done
 
 SEEDS = range(1, 4)
 DOWNLOADS = range(1, 17)
@@ -47,7 +47,7 @@ def main(
     papers = list(dict.fromkeys(experiment.paper for experiment in experiments))
     chosen = [choose(key, papers, "paper") for key in paper or papers]
     prepare_folder(out_dir, Kind.TESTBED)
-    acquire("skywave.testbed")
+    acquire("validation.testbed")
     experiments = [experiment for experiment in experiments if experiment.paper in chosen]
     begun = time.monotonic()
     found: list[Done] = []

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from skywave.scenario import KernelTcp
-from skywave.testbed.experiment import Experiment, Found, Measure
 from skywave_papers.lien2009.measures import from_results
 from skywave_papers.lien2009.published import DELAY_MS, RATIO
 from skywave_papers.lien2009.setting import STREAMS, Conditions, scenario
+from validation.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from skywave._printing import number
 from skywave.papers import installed
 from skywave.papers.pages import render
 from skywave.report import environment
-from skywave.testbed import figures
+from validation.testbed import figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from skywave.report.figures import Drawn
     from skywave.stats import Average
-    from skywave.testbed.experiment import Done, Measure
+    from validation.testbed.experiment import Done, Measure
 
 TITLES = {
     "li2009": "Li and Yousefi'zadeh 2009: DPCP on a Linux testbed",
@@ -167,7 +167,7 @@ def write(all_done: Sequence[Done], wall_s: float, directory: Path) -> None:
                 figure.write(partial / "figures")
         page = render(
             "testbed.html.j2",
-            package="skywave.testbed",
+            package="validation.testbed",
             titles=TITLES,
             lines=_by_paper(all_done),
             drawn=drawn,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from skywave.results.samples import Samples
-from skywave.testbed.experiment import Experiment, Found, Measure
 from skywave_papers.chen2010 import setting
+from validation.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

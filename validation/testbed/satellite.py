@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.testbed.experiment import Experiment, Found, Measure
 from skywave_papers.sarwar2008.downloads import totals
 from skywave_papers.sarwar2008.live import DYNAMIC, STANDARD, scenario
 from skywave_papers.sarwar2008.published import TABLE_1
+from validation.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
