@@ -14,11 +14,10 @@ import pyarrow as pa
 import pytest
 
 from conftest import Reproduced, assert_figures_are_whole
-from skywave import Probes, Results, run
+from skywave import Probes, Results, run, run_many
 from skywave.papers.cells import Cell, Limit, WithinUnits
 from skywave.papers.reasons import Cause
 from skywave.scenario.quantities import Duration
-from skywave.simulate import run_many
 from skywave.stats import average
 from skywave_papers import vcp_scripts
 from skywave_papers.li2009 import (

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
+from skywave import run_many
 from skywave.papers.cells import Cell, Limit
 from skywave.papers.reasons import Cause
 from skywave.results import emodel
-from skywave.simulate import run_many
 from skywave_papers.lien2009 import (
     beyond,
     canonical,

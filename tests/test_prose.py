@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from skywave import run_many
 from skywave.matrix.networks import NETWORKS
 from skywave.scenario import Bernoulli
-from skywave.simulate import run_many
 from skywave_papers.chen2010 import fit, sweep
 from skywave_papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave_papers.li2009.lossy import TransferTimes

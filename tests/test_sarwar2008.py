@@ -9,10 +9,10 @@ import pytest
 from attrs import evolve
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
+from skywave import run_many
 from skywave.papers.cells import Cell, Limit
 from skywave.scenario import Bernoulli, Tcp
 from skywave.scenario.quantities import Rate
-from skywave.simulate import run_many
 from skywave_papers.sarwar2008 import (
     access,
     claims,

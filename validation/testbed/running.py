@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from skywave import simulate
+from skywave import run
 from skywave.realtime.running import run_live
 from skywave.scenario import Scenario
 from validation.testbed.experiment import Done, Experiment, Pair
@@ -87,5 +87,5 @@ def _leave_signals() -> None:
 def _run(text: str, find: Callable[[Results], Found]) -> Pair:
     scenario = Scenario.from_text(text, "json")
     lived = run_live(scenario)
-    simulated = simulate.run(scenario)
+    simulated = run(scenario)
     return Pair(find(simulated), find(lived.results), lived.verdict.document())

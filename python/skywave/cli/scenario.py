@@ -13,7 +13,7 @@ import typer
 from attrs import evolve
 from rich.markup import escape
 
-from skywave import ScenarioError, _core, simulate
+from skywave import ScenarioError, _core, _simulate
 from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave.cli.blocks import Column, print_in_blocks
@@ -182,7 +182,7 @@ def _simulated(
     experiment: Scenario, captures: dict[str, str], qlogs: dict[str, str], *, verify_physics: bool
 ) -> Results:
     with progress_bar() as show:
-        return simulate.run(
+        return _simulate.run(
             experiment,
             progress=lambda fraction: show(experiment.name, fraction),
             captures=captures,

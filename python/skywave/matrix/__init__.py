@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skywave._simulate import run_many
 from skywave.matrix import measures
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.report import Matrix
 from skywave.matrix.runs import Run, scenario
-from skywave.simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from skywave.simulate import run_many
+from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

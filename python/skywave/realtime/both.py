@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from attrs import evolve
 
-from skywave import simulate
+from skywave import _simulate
 from skywave.realtime.running import Lived, run_live
 from skywave.results.samples import Samples
 from skywave.scenario import KernelTcp
@@ -169,7 +169,7 @@ def run_both(
 
         try:
             # What can only run in real time is found before that has passed.
-            results = simulate.run(seeded, progress=partial(show, "simulated"))
+            results = _simulate.run(seeded, progress=partial(show, "simulated"))
             run = run_live(seeded, progress=show, dccp_over_udp=dccp_over_udp, spin=spin)
         except KeyboardInterrupt:
             if not lived:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skywave import run_many
 from skywave.papers.cells import CLOSE, relative_distance
 from skywave.report.tables import Table
-from skywave.simulate import run_many
 from skywave_papers.chen2010.measures import from_results
 from skywave_papers.chen2010.published import PUBLISHED
 from skywave_papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scenario

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 from attrs import evolve
 
+from skywave import run
 from skywave.report.tables import Table
 from skywave.results.fairness import jain
 from skywave.scenario import Dumbbell, Ftp, Probes, Scenario, SubQueue, VcpRouter, Weighted
-from skywave.simulate import run
 from skywave_papers.chen2010 import measures, setting
 from skywave_papers.chen2010.analysis import Model
 from skywave_papers.chen2010.setting import (

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from skywave import run_many
 from skywave.papers.cells import CLOSE, relative_distance
 from skywave.report.tables import Table
-from skywave.simulate import run_many
 from skywave_papers.chen2010.measures import from_results
 from skywave_papers.chen2010.published import PUBLISHED
 from skywave_papers.chen2010.setting import CODES, DCCP_RED, UNPUBLISHED, scenario

@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow.compute as pc
 from attrs import evolve
 
+from skywave import run
 from skywave.report.tables import Table
 from skywave.results.fairness import jain
 from skywave.scenario import CoDel, Dumbbell, Ftp, Pie, Probes, Scenario, Vcp, VcpRouter
 from skywave.scenario.topologies import Aggregate, Hop, parking_lot
-from skywave.simulate import run
 from skywave_papers.chen2010.measures import over_the_run_bps
 from skywave_papers.vcp_scripts import START_JITTER, TCP, buffer_packets
 

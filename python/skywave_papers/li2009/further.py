@@ -18,11 +18,11 @@ import numpy as np
 import pyarrow.compute as pc
 from attrs import evolve
 
+from skywave import run
 from skywave.papers.stages import run_each
 from skywave.report.tables import Table
 from skywave.scenario import Ftp, PacketLoss, Probes, Step, TraceSteps
 from skywave.scenario.quantities import Duration
-from skywave.simulate import run
 from skywave_papers.li2009 import dumbbell, lossy, parking, setting
 from skywave_papers.li2009.setting import (
     BOTTLENECK,

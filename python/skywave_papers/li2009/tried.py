@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from skywave import run_many
 from skywave.papers.tried import Tried, tried_by_seed
 from skywave.report.tables import Table
-from skywave.simulate import run_many
 from skywave_papers.li2009 import cells, experiments, setting, variants
 from skywave_papers.li2009.cells import Ours
 from skywave_papers.li2009.sentences import HOLDING, LITTLE_AFFECTED

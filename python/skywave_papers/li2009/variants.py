@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skywave import run
 from skywave.report.tables import Table
-from skywave.simulate import run
 from skywave_papers.li2009 import dumbbell, parking, setting
 from skywave_papers.li2009.setting import (
     DEFAULT,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 from attrs import evolve
 
+from skywave import run
 from skywave.report.tables import Table
-from skywave.simulate import run
 from skywave_papers.lien2009.setting import (
     GAP_S,
     NS2_SEND_QUEUE,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skywave import run_many
 from skywave.papers.cells import CLOSE, relative_distance
 from skywave.report.tables import Table
-from skywave.simulate import run_many
 from skywave_papers.sarwar2008 import downloads, live
 from skywave_papers.sarwar2008.access import SharedAccess
 from skywave_papers.sarwar2008.published import TABLE_1

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skywave import run_many
 from skywave.papers.stages import run_each
-from skywave.simulate import run_many
 from skywave_papers.sarwar2008 import downloads, fit, live, live_cells, live_figures
 from skywave_papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE
 from skywave_papers.sarwar2008.live import BEYOND_SEEDS, DYNAMIC, SEEDS, STANDARD
