@@ -114,6 +114,7 @@ lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
+	@found=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$found"; exit 1; }
 	$(BIN)/python validation/conformance/table.py --check
 
 format: $(REQUIREMENTS) | cargo ## Format Rust and Python.

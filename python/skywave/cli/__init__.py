@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from skywave import CaptureError, ScenarioError
+from skywave._core import CaptureError, ScenarioError
 from skywave.bench.measured import BenchError
 from skywave.cli import (
     bench,

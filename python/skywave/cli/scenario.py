@@ -13,7 +13,7 @@ import typer
 from attrs import evolve
 from rich.markup import escape
 
-from skywave import ScenarioError, _core, _simulate
+from skywave import _core, _simulate
 from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave.cli.blocks import Column, print_in_blocks
@@ -237,11 +237,11 @@ def _changed(experiment: Scenario, settings: list[str] | None, seed: int | None)
     for path, value in fields(settings):
         try:
             experiment = with_field(experiment, path, parse_value(value))
-        except ScenarioError as error:
+        except _core.ScenarioError as error:
             # A name may have a comma.
             if "," not in value or len(parse_values(value)) == 1:
                 raise
-            raise ScenarioError(
+            raise _core.ScenarioError(
                 f"{error}; run takes one value of {path}: skywave sweep runs all of {value}"
             ) from None
     return experiment if seed is None else evolve(experiment, seed=seed)
@@ -255,12 +255,12 @@ def read(file: Path) -> Scenario:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"standard input is not text in UTF-8 ({error.reason})"
-        raise ScenarioError(message) from error
+        raise _core.ScenarioError(message) from error
     syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
     try:
         return Scenario.from_text(text, syntax, directory=".")
-    except ScenarioError as error:
-        raise ScenarioError(message_about("standard input", text, syntax, error)) from None
+    except _core.ScenarioError as error:
+        raise _core.ScenarioError(message_about("standard input", text, syntax, error)) from None
 
 
 def _captures(given: list[str]) -> dict[str, str]:

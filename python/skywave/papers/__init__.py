@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from skywave.papers.reproduction import Reproduction
     from skywave.papers.stages import Progress
 
-LEAST_SEEDS = 2
-"""The fewest seeds for a mean with a confidence interval."""
-
 
 def reproduce(
     key: str,

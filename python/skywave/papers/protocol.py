@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from skywave.papers import LEAST_SEEDS
 from skywave.papers.digits import denominators
 from skywave.papers.reproduction import Reproduction
+from skywave.papers.seeds import LEAST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
