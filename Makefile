@@ -186,7 +186,7 @@ searches: $(EXTENSION) ## Run what the papers leave open anew and store it: sear
 	$(BIN)/python -m skywave.papers stored
 
 matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew; its text is then to be judged anew.
-	$(BIN)/python -m skywave.matrix.stored
+	$(BIN)/python -m skywave_papers.matrix
 
 schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python classes, docs/scenario.md.
 	$(BIN)/python -m tools

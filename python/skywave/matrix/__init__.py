@@ -2,7 +2,7 @@
 
 ``controls`` and ``networks`` are the rows and columns. ``runs`` builds the scenarios of a cell,
 ``measures`` measures them, ``table`` computes means over seeds, ``panels`` and ``figures`` present
-them, and ``report`` writes the page.
+them, and ``report`` writes the page, with another package's ``advice`` if there is any.
 """
 
 from __future__ import annotations
