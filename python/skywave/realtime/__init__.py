@@ -32,3 +32,8 @@ def __getattr__(name: str) -> object:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return what :func:`dir` shows: the names that are imported on first use, too."""
+    return sorted({*globals(), *__all__})
