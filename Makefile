@@ -106,7 +106,7 @@ mutants: $(MUTANTS) ## Put bugs into what has changed since BASE (HEAD~1), and l
 	@git diff --output=target/mutants.diff $(BASE) --
 	CARGO_TARGET_DIR=$(CURDIR)/target/mutants $(MUTANTS) mutants --in-diff target/mutants.diff --output target
 
-lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
+lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types, layers and documentation.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	cargo clippy -p skywave-python --no-default-features --locked --quiet -- -D warnings
