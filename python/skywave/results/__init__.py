@@ -15,7 +15,7 @@ __all__ = ["FlowSummary", "LinkSummary", "Results", "Summary"]
 
 
 def __getattr__(name: str) -> object:
-    """Return a name of ``run``, which draws figures by modules that use the others here."""
+    """Return a name of ``run``, imported on first use: its figures need the other modules here."""
     if name in __all__:
         return getattr(import_module("skywave.results.run"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
