@@ -80,7 +80,7 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix
 
 testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, lived (13 minutes).
-	@$(SUDO) $(BIN)/python -B -m skywave.testbed --out out/testbed
+	@$(SUDO) $(BIN)/python -B -m validation.testbed --out out/testbed
 
 kernel-router: | cargo ## Test the router in the Linux kernel and measure what it costs (root; installs clang by apt).
 	@command -v clang >/dev/null && [ -e /usr/include/bpf/bpf_helpers.h ] || \
@@ -106,7 +106,7 @@ mutants: $(MUTANTS) ## Put bugs into what has changed since BASE (HEAD~1), and l
 	@git diff --output=target/mutants.diff $(BASE) --
 	CARGO_TARGET_DIR=$(CURDIR)/target/mutants $(MUTANTS) mutants --in-diff target/mutants.diff --output target
 
-lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
+lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types, layers and documentation.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	cargo clippy -p skywave-python --no-default-features --locked --quiet -- -D warnings
@@ -114,6 +114,7 @@ lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types and documentation.
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
+	@found=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$found"; exit 1; }
 	$(BIN)/python validation/conformance/table.py --check
 
 format: $(REQUIREMENTS) | cargo ## Format Rust and Python.
@@ -185,7 +186,7 @@ searches: $(EXTENSION) ## Run what the papers leave open anew and store it: sear
 	$(BIN)/python -m skywave.papers stored
 
 matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew; its text is then to be judged anew.
-	$(BIN)/python -m skywave.matrix.stored
+	$(BIN)/python -m skywave_papers.matrix
 
 schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python classes, docs/scenario.md.
 	$(BIN)/python -m tools

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import assert_bad_input, needs_ns2, run_cli
-from skywave import bench, machine, ns2
-from skywave.papers import installed
+from skywave import _machine
+from skywave.bench import rows as bench
+from skywave.papers import installed, ns2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,7 +153,7 @@ def test_what_others_took_meanwhile_is_told(
     """While it runs, the program has a million ticks pass; ours are few among them."""
     stat = tmp_path / "stat"
     stat.write_text("cpu  0 0 0 0 0 0 0 0 0 0\n")
-    monkeypatch.setattr(machine, "STAT", stat)
+    monkeypatch.setattr(_machine, "STAT", stat)
     path = program(
         f"{BURN}echo 'cpu  100000 0 100000 650000 50000 0 0 100000 0 0' >'{stat}'\necho '{PRINTED}'"
     )
@@ -179,7 +180,7 @@ def test_the_table_has_a_dash_where_the_system_does_not_tell(
         told = [float(value) for value in values()]
         assert len(told) == 2
         assert all(0 <= value <= 100 for value in told)
-    monkeypatch.setattr(machine, "STAT", tmp_path / "missing")
+    monkeypatch.setattr(_machine, "STAT", tmp_path / "missing")
     assert values() == ["-", "-"]
     row = json.loads(run_cli("bench", *SMALL, "--json").stdout)
     assert row["stolen"] is None

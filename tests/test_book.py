@@ -308,12 +308,12 @@ def test_notebooks_run(notebook: Path, book: Path) -> None:
 def test_the_reference_is_whole(book: Path) -> None:
     """Each name that a package exports is in the reference, and each command."""
     import skywave  # noqa: PLC0415
-    from skywave import cli, stats  # noqa: PLC0415
+    from skywave import cli, realtime, results, stats  # noqa: PLC0415
 
     ids = parsed(book / "reference" / "python.html").ids
     names = {
         name
-        for module in (skywave, net, stats)
+        for module in (skywave, net, realtime, results, stats)
         for name in module.__all__
         if callable(getattr(module, name))
     }

@@ -9,11 +9,11 @@ import pytest
 from attrs import evolve
 
 from skywave import Link, Probes, Scenario, ScenarioError, run
+from skywave.scenario import Dccp, Ftp, Nat, Vcp
+from skywave.scenario.quantities import Duration
 from skywave_papers.li2009 import setting
 from skywave_papers.li2009.setting import BOTTLENECK, DEFAULT, DPCP, TPCP, Scheme
 from skywave_papers.vcp_scripts import TCP
-from skywave.scenario.quantities import Duration
-from skywave.scenario import Dccp, Ftp, Nat, Vcp
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,6 +12,8 @@ from scipy.optimize import brentq
 
 from conftest import Reproduced, needs_ns2
 from skywave import ns2, run
+from skywave.scenario import Dccp
+from skywave.scenario.quantities import Duration
 from skywave_papers.chen2010 import (
     fit,
     further,
@@ -27,8 +29,6 @@ from skywave_papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave_papers.chen2010.delayed import solve_delayed
 from skywave_papers.chen2010.judge import LEDGER
 from skywave_papers.chen2010.measures import sum_of_windows
-from skywave.scenario.quantities import Duration
-from skywave.scenario import Dccp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from skywave import Scenario, Udp, Voice, emodel, run
-from skywave_papers.sarwar2008.access import EMULATIONS, IPSTAR
 from skywave.scenario import parts
+from skywave_papers.sarwar2008.ipstar import EMULATIONS, IPSTAR
 
 
 def test_without_delay_and_loss_r_is_the_default() -> None:
@@ -51,7 +51,7 @@ def test_a_call_is_rated_by_period() -> None:
     voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms", codec="g729a")
     scenario.add_flow("call", "s1", "d1", Udp(), voice, stop="20 s")
     results = run(scenario)
-    ratings = emodel.quality(results, "call")
+    ratings = emodel.quality(results.voice, "call")
     assert [(rating.start_s, rating.end_s) for rating in ratings] == [(0, 10), (10, 20)]
     for rating in ratings:
         assert rating.loss_percent == 0
@@ -70,7 +70,7 @@ def test_a_packet_of_several_frames_delays_no_frame_by_more_than_its_own_speech(
     scenario = Scenario.dumbbell("call", duration="12 s", rate="1 Mbps", delay="50 ms")
     voice = Voice(frame="10 B", interval="10 ms", frames=3, deadline="150 ms", codec="g711")
     scenario.add_flow("call", "s1", "d1", Udp(), voice)
-    assert emodel.quality(run(scenario), "call")[0].delay_s == pytest.approx(0.16)
+    assert emodel.quality(run(scenario).voice, "call")[0].delay_s == pytest.approx(0.16)
 
 
 def test_a_call_without_a_codec_needs_one() -> None:
@@ -78,10 +78,12 @@ def test_a_call_without_a_codec_needs_one() -> None:
     scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
     results = run(scenario)
     with pytest.raises(ValueError, match="the codec of call is not known"):
-        emodel.quality(results, "call")
+        emodel.quality(results.voice, "call")
     assert math.isnan(emodel.over_time(results.voice)["mos"][0].as_py())
-    [rating] = emodel.quality(results, "call", emodel.G711)
-    assert rating.mos < emodel.quality(results, "call", emodel.Codec("perfect", -5, 30))[0].mos
+    [rating] = emodel.quality(results.voice, "call", emodel.G711)
+    assert (
+        rating.mos < emodel.quality(results.voice, "call", emodel.Codec("perfect", -5, 30))[0].mos
+    )
 
 
 def test_scenarios_and_the_model_know_the_same_codecs() -> None:
@@ -94,7 +96,7 @@ def test_a_call_that_lasts_as_long_as_the_run_is_rated_without_its_last_frames()
     voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms")
     scenario.add_flow("call", "s1", "d1", Udp(), voice)
     results = run(scenario)
-    ratings = emodel.quality(results, "call", emodel.G711)
+    ratings = emodel.quality(results.voice, "call", emodel.G711)
     assert [(rating.start_s, rating.end_s) for rating in ratings] == [(0, 10), (10, 20), (20, 24)]
     assert [rating.loss_percent for rating in ratings] == [0, 0, 0]
     assert results.voice["time_s"].to_pylist()[-1] == 24
@@ -105,7 +107,7 @@ def test_who_does_not_talk_has_no_rating() -> None:
     scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
     results = run(scenario)
     with pytest.raises(KeyError, match="file is not a voice flow"):
-        emodel.quality(results, "file", emodel.G711)
+        emodel.quality(results.voice, "file", emodel.G711)
 
 
 def test_an_emulation_says_what_it_is() -> None:

@@ -15,10 +15,11 @@ import pytest
 
 from conftest import ROOT, run_cli
 from skywave import _core
-from skywave.emulate.launch import AS_ROOT, AS_USER, LaunchError, check_namespaces
-from skywave.emulate.report import Verdict
-from skywave.emulate.request import Request
 from skywave._machine import Shares
+from skywave.realtime.link.launch import AS_ROOT, AS_USER
+from skywave.realtime.link.report import Verdict
+from skywave.realtime.link.request import Request
+from skywave.realtime.privileges import LaunchError, check_namespaces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

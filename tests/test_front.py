@@ -11,9 +11,10 @@ import pytest
 from conftest import assert_bad_input, run_cli, words
 from skywave.papers import installed
 from skywave.papers.cells import Cell, Comparison, Within
+from skywave.papers.citation import Citation
 from skywave.papers.front import Front, reproduce_all
 from skywave.papers.reasons import Cause, Reason
-from skywave.papers.reproduction import Citation, Finding, Judgement, Ns2Source
+from skywave.papers.reproduction import Finding, Judgement, Ns2Source
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,8 +26,8 @@ from lab import (
     network_namespaces,
     until,
 )
-from skywave.emulate.launch import LaunchError
-from skywave.live import privileges
+from skywave.realtime import privileges
+from skywave.realtime.privileges import LaunchError
 from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ LATE = """
 import sys
 from types import SimpleNamespace
 from skywave.lab import lived_process
-from skywave.live.verdict import Verdict
+from skywave.realtime.verdict import Verdict
 
 late = dict(packets=1000, median_s=1e-4, p99_s={p99_s}, max_s=0.01, beyond_1_ms=0.05)
 counts = dict.fromkeys(("overflows", "undelivered", "unsent", "malformed"), 0)

@@ -1,7 +1,11 @@
-"""The crates are layers, and no modules of a crate use each other in a circle."""
+"""The crates are layers, and no modules of a crate use each other in a circle.
+
+The layers of the Python package are checked by import-linter (`make lint`).
+"""
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -376,3 +380,27 @@ def test_what_is_no_circle_is_not_found(b: str) -> None:
 def test_a_module_and_those_inside_it_may_use_each_other() -> None:
     modules = {"": "", "a": "mod x; pub use x::X; struct A;", "a::x": "use super::A; use crate::a;"}
     assert circle_names(modules) == set()
+
+
+PYTHON = ROOT / "python" / "skywave"
+
+
+def of_the_root(source: str, names: set[str]) -> list[str]:
+    """What a module imports from the package's root other than modules of these names."""
+    return [
+        alias.name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and node.module == "skywave"
+        for alias in node.names
+        if alias.name not in names
+    ]
+
+
+def test_no_module_imports_what_the_package_exports() -> None:
+    """import-linter is told to overlook imports of the root, since it cannot see the extension."""
+    names = {path.stem for path in PYTHON.iterdir()} | {"_core"}
+    files = sorted(PYTHON.rglob("*.py"))
+    found = {str(path): of_the_root(path.read_text(), names) for path in files}
+    assert len(found) > 100
+    assert {path: alien for path, alien in found.items() if alien} == {}
+    assert of_the_root("from skywave import _core, cli, run", names) == ["run"]

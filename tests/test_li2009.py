@@ -14,9 +14,13 @@ import pyarrow as pa
 import pytest
 
 from conftest import Reproduced, assert_figures_are_whole
-from skywave import Probes, Results, run
-from skywave.papers import vcp_scripts
+from skywave import Probes, Results, run, run_many
 from skywave.papers.cells import Limit, WithinUnits
+from skywave.papers.measures import Measure
+from skywave.papers.reasons import Cause
+from skywave.scenario.quantities import Duration
+from skywave.stats import average
+from skywave_papers import vcp_scripts
 from skywave_papers.li2009 import (
     dumbbell,
     experiments,
@@ -42,11 +46,6 @@ from skywave_papers.li2009.setting import (
     TPCP,
     VCP,
 )
-from skywave.papers.measures import Measure
-from skywave.papers.reasons import Cause
-from skywave.scenario.quantities import Duration
-from skywave._simulate import run_many
-from skywave.stats import average
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
-from skywave import emodel
+from skywave import run_many
+from skywave.papers.reasons import Cause
+from skywave.results import emodel
 from skywave_papers.lien2009 import (
     beyond,
     canonical,
@@ -24,8 +26,6 @@ from skywave_papers.lien2009 import (
     tried,
 )
 from skywave_papers.lien2009.judge import LEDGER, PERIODS
-from skywave.papers.reasons import Cause
-from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable

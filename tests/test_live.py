@@ -28,13 +28,13 @@ from skywave import (
     ScenarioError,
     Tcp,
     Udp,
-    simulate,
+    run,
 )
-from skywave.live import Both, Lived, Verdict, run_both, run_live
+from skywave._machine import Watch
+from skywave.realtime import Both, Lived, Verdict, run_both, run_live
 from skywave.realtime.both import Row, measures
 from skywave.realtime.figures import over_time
-from skywave.live.report import cells, write
-from skywave._machine import Watch
+from skywave.realtime.report import cells, write
 from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
 def three_runs(transport: Transport) -> Both:
     """Return a comparison without sockets, in which simulations stand for runs in real time."""
     scenario = described(transport, Ftp())
-    runs = [simulate.run(evolve(scenario, seed=seed)) for seed in range(3)]
+    runs = [run(evolve(scenario, seed=seed)) for seed in range(3)]
     verdict = Verdict({"interrupted": False}, Watch().shares())
     return Both(scenario, 3, runs, [Lived(results, verdict) for results in runs])
 
@@ -265,7 +265,7 @@ def three_runs(transport: Transport) -> Both:
 def test_a_sender_without_a_window_has_none_on_both_clocks() -> None:
     scenario = described(Dccp(ccid=3), Ftp())
     scenario.flows[0] = evolve(scenario.flows[0], start="1 s")
-    names = {measure for (what, measure), _ in measures(simulate.run(scenario)) if what == "f"}
+    names = {measure for (what, measure), _ in measures(run(scenario)) if what == "f"}
     assert "goodput_bps" in names
     assert "cwnd_packets" not in names
 

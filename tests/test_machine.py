@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skywave import machine
+from skywave import _machine
 from skywave._machine import Shares, Ticks, shares
 
 if TYPE_CHECKING:
@@ -46,5 +46,5 @@ def test_other_texts_have_no_ticks(text: str, tmp_path: Path) -> None:
     stat = tmp_path / "stat"
     stat.write_text(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine, "STAT", stat)
-        assert machine.Watch().shares() == Shares(stolen=None, others=None)
+        patch.setattr(_machine, "STAT", stat)
+        assert _machine.Watch().shares() == Shares(stolen=None, others=None)

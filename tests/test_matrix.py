@@ -19,12 +19,13 @@ from skywave import Scenario, Tcp, VcpRouter, Weighted, run
 from skywave.cli.console import out
 from skywave.cli.matrix import print_panel
 from skywave.matrix import SEEDS, plan
+from skywave.matrix.advice import stored
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, VOICE, convergence_s, values
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.panels import panels
 from skywave.matrix.runs import LATE, Run, scenario
-from skywave.matrix.table import STORED, Row, rows, stored
+from skywave.matrix.table import Row, rows
 from skywave.scenario.quantities import Duration, Rate
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def test_a_narrow_terminal_cuts_no_value(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_is_stored_is_a_whole_default_run() -> None:
-    assert STORED.stat().st_size < 100_000
+    assert len(files("skywave_papers.matrix").joinpath("stored.csv").read_bytes()) < 100_000
     table = stored()
     assert {row.seeds for row in table} == {SEEDS}
     of_networks = len(CONTROLS) * len(NETWORKS) * (len(MEASURES) - len(VOICE))
@@ -245,7 +246,9 @@ def test_a_stored_cell_is_what_is_measured(control: str) -> None:
         assert replace(row, mean=0, margin=0) == replace(stays, mean=0, margin=0)
 
 
-ADVICE = files("skywave.matrix").joinpath("templates/advice.html.j2").read_text(encoding="utf-8")
+ADVICE = (
+    files("skywave_papers.matrix").joinpath("templates/advice.html.j2").read_text(encoding="utf-8")
+)
 CLAIMS = re.findall(r'<data value="([^"]+)">([^<]+)</data>', ADVICE)
 CHOICES: dict[str, Callable[[Sequence[float]], float]] = {"least": min, "most": max}
 

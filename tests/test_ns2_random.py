@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binom
 
 from conftest import needs_ns2
-from skywave import ns2
+from skywave.papers import ns2
 from validation.ns2 import random
 from validation.ns2.case import DROPPED, MOST_DROPS, WINDOWS, Case, Kind, draw, parameters
 from validation.ns2.compare import Class, Difference, classify, difference, tolerance_s

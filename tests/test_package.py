@@ -131,8 +131,9 @@ def test_its_metadata_name_extras_licences_and_readme(wheel: Path) -> None:
         # The page of the laboratory and the stored results of ns-2 are inside.
         names = archive.namelist()
         assert any(name.startswith("skywave/lab/") and name.endswith(".js") for name in names)
-        assert any("/ns2/" in name for name in names)
-        assert "skywave/py.typed" in names
+        assert any(re.fullmatch(r"skywave_papers/\w+/ns2/.*\.csv", name) for name in names)
+        assert any(name.endswith("/templates/paper.html.j2") for name in names)
+        assert {"skywave/py.typed", "skywave_papers/py.typed"} <= set(names)
 
 
 def test_the_source_distribution_has_what_it_is_built_from(tmp_path: Path) -> None:
@@ -145,6 +146,10 @@ def test_the_source_distribution_has_what_it_is_built_from(tmp_path: Path) -> No
     assert {"Cargo.toml", "Cargo.lock", "pyproject.toml", "PKG-INFO"} <= names
     assert {"crates/python/src/lib.rs", "crates/transport/Cargo.toml"} <= names
     assert {"python/skywave/__init__.py", "LICENSE-MIT", "README.md"} <= names
+    packages = (path.relative_to(ROOT).as_posix() for path in (ROOT / "python").rglob("*.py"))
+    assert names.issuperset(packages)
+    assert {"python/skywave/py.typed", "python/skywave_papers/py.typed"} <= names
+    assert "python/skywave_papers/lien2009/templates/paper.html.j2" in names
     # As pip would call cargo, by the options in its pyproject.toml.
     (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
     options = tomllib.loads((unpacked / "pyproject.toml").read_text())["tool"]["maturin"]

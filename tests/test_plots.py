@@ -18,11 +18,11 @@ from matplotlib.colors import to_hex
 from conftest import ROOT, assert_bad_input, run_cli
 from skywave import Dccp, Probes, Results, Scenario, Tcp, Udp, Voice, plots, run
 from skywave import sweep as run_sweep
-from skywave.results.columns import Column, Scale, find, in_units
-from skywave.results.emodel import quality
-from skywave.plots.directory import read_tables
+from skywave.cli.plot import read_tables
 from skywave.plots.files import render
 from skywave.plots.names import axis_name, short_labels
+from skywave.results.columns import Column, Scale, find, in_units
+from skywave.results.emodel import quality
 from skywave.results.samples import by_name, shares
 from skywave.stats import average
 
@@ -149,7 +149,9 @@ def test_calls_are_rated_over_time() -> None:
     mos, played, goodput = results.plot(measures=["mos", "played", "goodput"]).axes
     assert mos.get_ylabel() == "MOS"
     rated = {
-        call: [(one.end_s, one.mos, 1 - one.loss_percent / 100) for one in quality(results, call)]
+        call: [
+            (one.end_s, one.mos, 1 - one.loss_percent / 100) for one in quality(results.voice, call)
+        ]
         for call in ("early", "late")
     }
     assert len(rated["early"]) == 1

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from skywave import run_many
 from skywave.matrix.networks import NETWORKS
+from skywave.scenario import Bernoulli
 from skywave_papers.chen2010 import fit, sweep
 from skywave_papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave_papers.li2009.judge import alike_from_percent
@@ -19,8 +21,6 @@ from skywave_papers.li2009.setting import LOSS_PERCENT
 from skywave_papers.sarwar2008 import downloads, live
 from skywave_papers.sarwar2008.access import PACKET_ERROR_RATE
 from skywave_papers.sarwar2008.published import TABLE_1
-from skywave.scenario import Bernoulli
-from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from skywave.papers.lent import Network

@@ -25,10 +25,10 @@ from conftest import (
 from skywave import Scenario, run
 from skywave.papers.cells import Exact, SameOrder, Within
 from skywave.papers.expectation import Expectation
-from skywave_papers.nor2011 import further, judge, measures, oracle, setting, tried
 from skywave.papers.reproduction import Ns2Source
 from skywave.report.tables import read, write
 from skywave.scenario.quantities import Duration
+from skywave_papers.nor2011 import further, judge, measures, oracle, setting, tried
 
 if TYPE_CHECKING:
     from collections.abc import Callable

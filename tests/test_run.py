@@ -31,8 +31,8 @@ from skywave import (
     run_many,
 )
 from skywave._parallel import processors
-from skywave.scenario.quantities import Duration
 from skywave.results.samples import Samples
+from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,13 +9,16 @@ import pytest
 from attrs import evolve
 
 from conftest import Reproduced, assert_figures_are_whole, needs_ns2
-from skywave import links
+from skywave import run_many
+from skywave.scenario import Bernoulli, Tcp
+from skywave.scenario.quantities import Rate
 from skywave_papers.sarwar2008 import (
     access,
     errors,
     fit,
     further,
     growth,
+    ipstar,
     judge,
     live,
     live_report,
@@ -28,9 +31,6 @@ from skywave_papers.sarwar2008 import (
 )
 from skywave_papers.sarwar2008.downloads import Course, Totals
 from skywave_papers.sarwar2008.judge import LEDGER
-from skywave.scenario.quantities import Rate
-from skywave.scenario import Bernoulli, Tcp
-from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,7 +198,7 @@ def test_the_access_loses_and_is_busy_as_often_as_it_says() -> None:
     model = access.SharedAccess(burst_packets=16, left_kbps=250, quiet_s=30, busy_s=10)
     errors = model.errors
     assert errors.good_to_bad / (errors.good_to_bad + errors.bad_to_good) == pytest.approx(0.0033)
-    published_loss = links.IPSTAR.loss
+    published_loss = ipstar.IPSTAR.loss
     assert isinstance(published_loss, Bernoulli)
     assert published_loss.probability == access.PACKET_ERROR_RATE
     assert model.load(7, 200) == model.load(7, 200)

@@ -6,10 +6,10 @@ import pytest
 from attrs import evolve
 
 from skywave import ScenarioError, run
-from skywave_papers.sarwar2008 import quick_start
-from skywave_papers.sarwar2008.quick_start import CASES, Compared
 from skywave.papers.stages import run_each
 from skywave.scenario import Dccp
+from skywave_papers.sarwar2008 import quick_start
+from skywave_papers.sarwar2008.quick_start import CASES, Compared
 
 
 @pytest.fixture(scope="module")

@@ -40,8 +40,8 @@ from skywave import (
     Web,
     Weighted,
 )
+from skywave.scenario.paths import with_field
 from skywave_papers.nor2011 import setting
-from skywave.sweeps.points import with_field
 
 if TYPE_CHECKING:
     from pathlib import Path

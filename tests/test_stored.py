@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from skywave.matrix import table
-from skywave.papers.ns2 import Ns2Error
 from skywave.papers import installed
+from skywave.papers.ns2 import Ns2Error
 from skywave.papers.oracle import Oracle
 from skywave.report.tables import Table, read, write
+from skywave_papers import matrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 STORED = {
-    "matrix": (table.STORED, table.Row),
+    "matrix": (Path(matrix.__file__).with_name("stored.csv"), table.Row),
     **{
         f"{paper.key}/{one.name}": (one.path, one.kind)
         for paper in installed.every()[0]

@@ -40,9 +40,9 @@ from skywave import (
     sweep,
 )
 from skywave.results.fairness import jain
+from skywave.scenario.paths import FieldPath, parse_values, with_field
 from skywave.scenario.quantities import Duration
-from skywave.scenario.paths import FieldPath, parse_values
-from skywave.sweeps.points import dimensions, with_field
+from skywave.sweeps.points import dimensions
 from skywave.sweeps.quantities import Quantities
 from skywave.sweeps.values import Start
 

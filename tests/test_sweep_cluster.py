@@ -19,7 +19,7 @@ import pytest
 import skywave
 from conftest import run_cli, small_scenario
 from skywave import Ack, ClusterError, Control, Loss, Timeout, sweep
-from skywave.sweeps.points import with_field
+from skywave.scenario.paths import with_field
 from test_sweep import ENVIRONMENT, PATIENCE_S, RUNS, finished, kept, longest_queue
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")

@@ -20,8 +20,8 @@ from skywave import (
     Tcp,
     run,
 )
+from skywave.scenario.paths import with_field
 from skywave.sweeps.measures import MEASURES
-from skywave.sweeps.points import with_field
 from test_sweep import ENVIRONMENT
 
 if TYPE_CHECKING:

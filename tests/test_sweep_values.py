@@ -22,9 +22,9 @@ from skywave import (
     Tcp,
     Udp,
     Voice,
-    emodel,
     sweep,
 )
+from skywave.results import emodel
 from skywave.scenario.labels import label_of, without_common
 
 if TYPE_CHECKING:

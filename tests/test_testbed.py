@@ -14,11 +14,11 @@ import pytest
 from attrs import evolve
 
 from conftest import ROOT
+from test_emulate import needs_namespaces
 from validation.testbed import calls, load_factor, satellite, schemes, thresholds
 from validation.testbed.experiment import Experiment
 from validation.testbed.report import write
 from validation.testbed.running import run_all
-from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,10 @@ def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals, sta
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["validation.testbed", "--out", "out", "--paper", "xia2005"], "xia2005 is not a known paper"),
+        (
+            ["validation.testbed", "--out", "out", "--paper", "xia2005"],
+            "xia2005 is not a known paper",
+        ),
         (["validation.clocks", "tcp"], "tcp is not a known table: use examples, kernel_tcp"),
     ],
 )

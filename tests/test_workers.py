@@ -17,10 +17,11 @@ import pytest
 from conftest import assert_bad_input, run_cli
 from skywave import ScenarioError, papers
 from skywave.papers import installed, workers
+from skywave.papers.citation import Citation
 from skywave.papers.front import Front, reproduce_all
 from skywave.papers.installed import UnknownPaperError
 from skywave.papers.protocol import Seeds
-from skywave.papers.reproduction import Citation, Judgement, Ns2Source
+from skywave.papers.reproduction import Judgement, Ns2Source
 from skywave.papers.workers import Work, reproduce_each
 
 if TYPE_CHECKING:

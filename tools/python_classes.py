@@ -22,10 +22,10 @@ HEAD = '''"""The parts of a scenario, one class for each definition of its schem
 Written by ``make schema`` from the core's types and their documentation: do not edit.
 
 A quantity is given as a text with its unit (``"300 ms"``, ``"2 Mbps"``, ``"500 B"``) or as an
-object of :mod:`skywave.quantities`; the attribute holds the object. An attribute that is None is
-left out of the scenario: its documentation says what then holds. Nothing is validated here: the
-core does that, and names the field that is wrong. ``from`` and ``class`` are keywords of Python, so
-they are ``from_`` and ``class_`` here.
+object of :mod:`skywave.scenario.quantities`; the attribute holds the object. An attribute that is
+None is left out of the scenario: its documentation says what then holds. Nothing is validated here:
+the core does that, and names the field that is wrong. ``from`` and ``class`` are keywords of
+Python, so they are ``from_`` and ``class_`` here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from typing import ClassVar, Literal, TypeAlias
 from attrs import Factory, converters, define, field, frozen
 
 from skywave.control import Control
-from skywave.quantities import Bytes, Duration, Rate, durations, sizes
+from skywave.scenario.quantities import Bytes, Duration, Rate, durations, sizes
 from skywave.scenario.part import Part, naming_fields
 
 '''

@@ -30,7 +30,7 @@ from attrs import converters, field, frozen
 
 from skywave.control import Control
 from skywave.net.checked import Checked
-from skywave.quantities import Bytes, Duration
+from skywave.scenario.quantities import Bytes, Duration
 from skywave.scenario.part import naming_fields
 '''
 

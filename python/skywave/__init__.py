@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from skywave._core import CaptureError, ScenarioError
+from skywave._simulate import run, run_many
 from skywave.control import (
     Ack,
     AckedPacket,
@@ -32,8 +33,7 @@ from skywave.control import (
 from skywave.results import Results
 from skywave.scenario import Scenario, parts
 from skywave.scenario.parts import *  # noqa: F403
-from skywave.simulate import run, run_many
-from skywave.topologies import Aggregate, Hop, parking_lot
+from skywave.scenario.topologies import Aggregate, Hop, parking_lot
 
 if TYPE_CHECKING:
     from skywave.sweeps.cluster import ClusterError

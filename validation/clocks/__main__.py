@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave._files import replacing_file
-from skywave.testbed.running import in_order, run_all
 from validation.clocks import examples, kernel_tcp
+from validation.testbed.running import in_order, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skywave.stats import Average
-    from skywave.testbed.experiment import Experiment
+    from validation.testbed.experiment import Experiment
 
 HERE = Path(__file__).parent
 WORKERS = 6

@@ -9,8 +9,8 @@ import numpy as np
 from attrs import evolve
 
 from skywave import Scenario
-from skywave.samples import Samples
-from skywave.testbed.experiment import Experiment, Found, Measure
+from skywave.results.samples import Samples
+from validation.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

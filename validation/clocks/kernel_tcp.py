@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave import Bernoulli, CoDel, DropTail, Ftp, KernelTcp, Probes, Scenario
-from skywave.samples import Samples
-from skywave.testbed.experiment import Experiment, Found, Measure
+from skywave.results.samples import Samples
+from validation.testbed.experiment import Experiment, Found, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

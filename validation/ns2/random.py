@@ -16,8 +16,8 @@ import typer
 from rich.table import Table
 from typer.exceptions import TyperException
 
-from skywave import ns2
 from skywave.cli.console import JsonOption, choose, out, print_json, progress_bar
+from skywave.papers import ns2
 from validation.ns2.case import Case, Kind, draw
 from validation.ns2.search import Found, Verdict, judge, search
 

@@ -8,8 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import skywave
-from skywave import ns2
-from skywave.quantities import Duration, Rate
+from skywave.papers import ns2
 from skywave.scenario import (
     Back,
     Dccp,
@@ -25,6 +24,7 @@ from skywave.scenario import (
     Tfrc,
     TraceSteps,
 )
+from skywave.scenario.quantities import Duration, Rate
 from validation.ns2.case import SECONDS, TCP, Case, Kind
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from skywave.cli.console import JsonOption, out, print_json
-from skywave.quantities import Duration
+from skywave.scenario.quantities import Duration
 from validation.soak import figure, results
 from validation.soak.plan import Plan
 from validation.soak.runner import Soak, SoakError

@@ -14,7 +14,8 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from skywave import CaptureError, ScenarioError
+from skywave._core import CaptureError, ScenarioError
+from skywave.bench.measured import BenchError
 from skywave.cli import (
     bench,
     compare,
@@ -31,9 +32,8 @@ from skywave.cli import (
 )
 from skywave.cli.console import printed_warnings, write_line
 from skywave.cli.interrupts import Termination, termination_interrupts
-from skywave.emulate.launch import LaunchError
-from skywave.measured import BenchError
 from skywave.papers.installed import PaperError
+from skywave.realtime.privileges import LaunchError
 from skywave.sweeps.cluster import ClusterError
 
 NETWORK_FAILED = 1

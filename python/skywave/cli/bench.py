@@ -9,17 +9,17 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from skywave import competitors
-from skywave.bench import Beside, Row, Work, measure, measure_standard
+from skywave.bench import competitors
+from skywave.bench.measured import BenchError
+from skywave.bench.rows import Beside, Row, Work, measure, measure_standard
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
-from skywave.measured import BenchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skywave.competitors import Competitor
+    from skywave.bench.competitors import Competitor
+    from skywave.bench.speed import Speed
     from skywave.papers.protocol import Paper
-    from skywave.papers.speed import Speed
 
 MOST = 1_000_000
 _NEEDED = "--flows, --rate, --buffer and --duration"
@@ -125,7 +125,8 @@ def _measure_papers(
 ) -> list[tuple[Paper[Any], list[Speed]]]:
     """Measure the runs that papers time."""
     # Loading the code that draws papers takes a second.
-    from skywave.papers import installed, speed  # noqa: PLC0415
+    from skywave.bench import speed  # noqa: PLC0415
+    from skywave.papers import installed  # noqa: PLC0415
 
     def measured(paper: Paper[Any]) -> list[Speed]:
         return speed.measure(paper.timed, lambda done, total: show(paper.key, done / total))

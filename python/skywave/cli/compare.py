@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 from rich.markup import escape
 
+from skywave._printing import number
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, choose, out, print_json, warn
-from skywave.columns import Scale
-from skywave.printing import number
+from skywave.results.columns import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable

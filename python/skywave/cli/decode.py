@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from skywave import CaptureError, _core
+from skywave import _core
 from skywave.cli.console import JsonOption, out, print_json, warn
 
 USUAL_CAUSE = (
@@ -46,7 +46,7 @@ def decode(
     """
     console = out()
     frames: list[_core.Frame] = []
-    fault: CaptureError | None = None
+    fault: _core.CaptureError | None = None
     decoded: _core.Frames | None = None
     try:
         decoded = _core.decode_capture(capture.read_bytes(), udp_ports or ())
@@ -56,7 +56,7 @@ def decode(
                 line = f"{len(frames):5d} {frame['time_s']:.6f} s {frame['protocol']}"
                 text = f"{line} {frame['bytes']} B  {escape(frame['text'])}"
                 console.print(text, highlight=False, soft_wrap=True)
-    except CaptureError as error:
+    except _core.CaptureError as error:
         fault = error
     skipped = [] if decoded is None else decoded.skipped
     if as_json:

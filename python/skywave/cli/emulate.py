@@ -11,8 +11,9 @@ import typer
 
 from skywave._files import read_text
 from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
-from skywave.emulate.launch import LaunchError, launch
-from skywave.emulate.request import Request
+from skywave.realtime.link.launch import launch
+from skywave.realtime.link.request import Request
+from skywave.realtime.privileges import LaunchError
 
 
 def emulate(

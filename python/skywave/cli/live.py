@@ -9,15 +9,15 @@ import typer
 
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import out, print_json, progress_bar, warn
-from skywave.live import run_both, run_live
-from skywave.live.report import cells, document, write
-from skywave.verdict import NOT_BELIEVED
+from skywave.realtime import run_both, run_live
+from skywave.realtime.accuracy import NOT_BELIEVED
+from skywave.realtime.report import cells, document, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from skywave.live import Both, Lived
+    from skywave.realtime import Both, Lived
     from skywave.scenario import Scenario
 
 

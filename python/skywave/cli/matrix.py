@@ -10,7 +10,7 @@ import typer
 from skywave._folders import Kind
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import JsonOption, choose, finish, prepare_folder, progress_bar, warn
-from skywave.quantities import Duration
+from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from skywave.verdict import STRICT_MS
+from skywave.realtime.accuracy import STRICT_MS
 
 SpinOption = Annotated[
     bool,

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from skywave import papers
 from skywave._folders import Kind
+from skywave._printing import number
 from skywave.cli.console import (
     JsonOption,
     finish,
@@ -22,7 +23,7 @@ from skywave.cli.console import (
     warn,
 )
 from skywave.papers import installed
-from skywave.printing import number
+from skywave.papers.seeds import LEAST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +67,7 @@ def reproduce(
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=papers.LEAST_SEEDS,
+            min=LEAST_SEEDS,
             max=1000,
             help="Number of seeds for averages, for papers that let you choose it. Default: the "
             "paper's own number, or a smaller one with --all.",

@@ -13,7 +13,7 @@ import typer
 from attrs import evolve
 from rich.markup import escape
 
-from skywave import ScenarioError, _core, simulate
+from skywave import _core, _simulate
 from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave.cli.blocks import Column, print_in_blocks
@@ -21,13 +21,12 @@ from skywave.cli.console import JsonOption, out, prepare_folder, print_json, pro
 from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
 from skywave.scenario import Scenario
 from skywave.scenario.experiment import inspect_file, message_about
-from skywave.sweeps.paths import parse_value, parse_values
-from skywave.sweeps.points import with_field
+from skywave.scenario.paths import parse_value, parse_values, with_field
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from skywave.live import Verdict
+    from skywave.realtime import Verdict
     from skywave.results import Results, Summary
 
 Row = TypeVar("Row")
@@ -143,7 +142,7 @@ def run(
     captures = _captures(capture or [])
     if live or both:
         from skywave.cli.live import RealClock  # noqa: PLC0415  (not for simulations)
-        from skywave.live.privileges import acquire  # noqa: PLC0415  (as above)
+        from skywave.realtime.privileges import acquire  # noqa: PLC0415  (as above)
 
         # Standard input is still to be read if the command begins anew.
         acquire()
@@ -183,7 +182,7 @@ def _simulated(
     experiment: Scenario, captures: dict[str, str], qlogs: dict[str, str], *, verify_physics: bool
 ) -> Results:
     with progress_bar() as show:
-        return simulate.run(
+        return _simulate.run(
             experiment,
             progress=lambda fraction: show(experiment.name, fraction),
             captures=captures,
@@ -238,11 +237,11 @@ def _changed(experiment: Scenario, settings: list[str] | None, seed: int | None)
     for path, value in fields(settings):
         try:
             experiment = with_field(experiment, path, parse_value(value))
-        except ScenarioError as error:
+        except _core.ScenarioError as error:
             # A name may have a comma.
             if "," not in value or len(parse_values(value)) == 1:
                 raise
-            raise ScenarioError(
+            raise _core.ScenarioError(
                 f"{error}; run takes one value of {path}: skywave sweep runs all of {value}"
             ) from None
     return experiment if seed is None else evolve(experiment, seed=seed)
@@ -256,12 +255,12 @@ def read(file: Path) -> Scenario:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"standard input is not text in UTF-8 ({error.reason})"
-        raise ScenarioError(message) from error
+        raise _core.ScenarioError(message) from error
     syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
     try:
         return Scenario.from_text(text, syntax, directory=".")
-    except ScenarioError as error:
-        raise ScenarioError(message_about("standard input", text, syntax, error)) from None
+    except _core.ScenarioError as error:
+        raise _core.ScenarioError(message_about("standard input", text, syntax, error)) from None
 
 
 def _captures(given: list[str]) -> dict[str, str]:

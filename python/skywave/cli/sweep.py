@@ -13,12 +13,12 @@ from attrs import asdict
 from rich.markup import escape
 
 from skywave._files import is_full
+from skywave._printing import DIGITS, number, with_margin
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.scenario import ScenarioFile, fields, read
-from skywave.columns import Scale
-from skywave.printing import DIGITS, number, with_margin
-from skywave.sweeps.paths import parse_values
+from skywave.results.columns import Scale
+from skywave.scenario.paths import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

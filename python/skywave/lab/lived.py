@@ -17,8 +17,8 @@ from skywave.lab import lived_process
 from skywave.lab.frames import frame, unpacked
 from skywave.lab.messages import State
 from skywave.lab.reading import Wrong, inspect, located
-from skywave.live.privileges import around, refusal
-from skywave.quantities import Duration
+from skywave.realtime.privileges import around, refusal
+from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

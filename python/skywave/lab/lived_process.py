@@ -16,11 +16,11 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
-from skywave.emulate.launch import LaunchError
 from skywave.lab.frames import frame, packed
-from skywave.live import run_live
+from skywave.realtime import run_live
+from skywave.realtime.accuracy import STRICT_MS
+from skywave.realtime.privileges import LaunchError
 from skywave.scenario import Scenario
-from skywave.verdict import STRICT_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

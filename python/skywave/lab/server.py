@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from skywave import ScenarioError
+from skywave._core import ScenarioError
 from skywave.lab import choices, messages, reading
 from skywave.lab.frames import meanings
 from skywave.lab.session import Session
 from skywave.lab.site import site
-from skywave.live.privileges import refusal
+from skywave.realtime.privileges import refusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -13,8 +13,8 @@ from skywave import _core
 from skywave.lab.frames import frame
 from skywave.lab.messages import State
 from skywave.lab.reading import inspect
-from skywave.quantities import Duration
 from skywave.results import Results
+from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,19 +2,19 @@
 
 ``controls`` and ``networks`` are the rows and columns. ``runs`` builds the scenarios of a cell,
 ``measures`` measures them, ``table`` computes means over seeds, ``panels`` and ``figures`` present
-them, and ``report`` writes the page.
+them, and ``report`` writes the page, with another package's ``advice`` if there is any.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skywave._simulate import run_many
 from skywave.matrix import measures
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.report import Matrix
 from skywave.matrix.runs import Run, scenario
-from skywave.simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

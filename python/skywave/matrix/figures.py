@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.colors import Normalize
 
-from skywave.papers.figures import Drawn
 from skywave.plots.style import begin, heat_map, style, write_in_cell
+from skywave.report.figures import Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

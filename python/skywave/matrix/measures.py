@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave import emodel
-from skywave.fairness import jain
 from skywave.matrix.networks import CALLS, NETWORKS
 from skywave.matrix.runs import (
     BOTTLENECK,
@@ -20,6 +18,8 @@ from skywave.matrix.runs import (
     SAMPLE_MS,
     flow_names,
 )
+from skywave.results import emodel
+from skywave.results.fairness import jain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -201,7 +201,7 @@ def _share(run: Run, results: Results) -> float:
 
 
 def _voice(results: Results, gap_s: int) -> Values:
-    periods = emodel.quality(results, CALL, CODEC, period_s=gap_s)
+    periods = emodel.quality(results.voice, CALL, CODEC, period_s=gap_s)
     # Only the call sends in the first period.
     beside = {round(quality.start_s / gap_s): quality.r for quality in periods}
     return {key: beside[number] for number, key in enumerate(VOICE, start=1) if number in beside}

@@ -13,14 +13,14 @@ import pyarrow.parquet
 from skywave import _json
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
-from skywave.matrix import figures, table
+from skywave.matrix import advice, figures, table
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.panels import Panel, panels
 from skywave.matrix.runs import LATE_SHARE, WARM_SHARE, scenario
-from skywave.papers import environment
-from skywave.papers.pages import render
+from skywave.report import environment
+from skywave.report.pages import render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from skywave.matrix.measures import Values
     from skywave.matrix.runs import Run
     from skywave.matrix.table import Row
-    from skywave.papers.figures import Drawn
     from skywave.papers.lent import Control, Network
+    from skywave.report.figures import Drawn
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,10 @@ class Matrix:
 
     def html(self) -> str:
         """Return the page as self-contained HTML."""
+        stored = advice.stored()
         return render(
             "matrix.html.j2",
-            package="skywave.matrix",
+            packages=("skywave.matrix", *advice.packages()),
             matrix=self,
             drawn={figure.name: figure for figure in self._figures},
             durations_s={
@@ -93,7 +94,7 @@ class Matrix:
             },
             warm_percent=round(100 * WARM_SHARE),
             late_percent=round(100 * LATE_SHARE),
-            stored_seeds=table.stored()[0].seeds,
+            stored_seeds=stored[0].seeds if stored else None,
             environment=environment.describe(),
         )
 

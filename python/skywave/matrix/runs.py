@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import evolve
 
-from skywave import emodel
 from skywave.matrix.controls import CONTROLS, NEWRENO
 from skywave.matrix.networks import CALLS, NETWORKS
+from skywave.results import emodel
 from skywave.scenario import (
     Dccp,
     Ftp,

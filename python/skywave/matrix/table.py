@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skywave._printing import number
 from skywave.matrix.controls import CONTROLS
 from skywave.matrix.measures import MEASURES, observed_s
 from skywave.matrix.networks import NETWORKS
-from skywave.papers.stored import read
-from skywave.printing import number
 from skywave.stats import average
 
 if TYPE_CHECKING:
@@ -20,9 +18,6 @@ if TYPE_CHECKING:
 
     from skywave.matrix.measures import Values
     from skywave.matrix.runs import Run
-
-STORED = Path(__file__).with_name("stored.csv")
-"""The table of the default run, from which the text of the page was written."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +117,3 @@ def arrow(records: Iterable[Row] | Iterable[Sample]) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table to write)
 
     return pa.Table.from_pylist([asdict(record) for record in records])
-
-
-def stored() -> list[Row]:
-    """Return the stored rows of the default run."""
-    return read(STORED, Row)

@@ -3,8 +3,8 @@
 A paper is a package that implements ``protocol`` and is found by its entry point (``installed``),
 whether it is ours or yours. Papers share: ``cells``, published values and the rules that judge
 them; ``stages``, which runs experiments; ``oracle``, which runs ns-2 or reads its stored results;
-``stored``, tables that take minutes to compute; ``figures`` and ``pages``, for output; ``lent``,
-contributions to the matrix. ``front`` reproduces all papers with ``workers``.
+``pages``, for output, beside the figures and tables of ``skywave.report``; ``lent``, contributions
+to the matrix. ``front`` reproduces all papers with ``workers``.
 ``python -m skywave.papers`` regenerates stored data.
 """
 
@@ -17,9 +17,6 @@ from skywave.papers import installed
 if TYPE_CHECKING:
     from skywave.papers.reproduction import Reproduction
     from skywave.papers.stages import Progress
-
-LEAST_SEEDS = 2
-"""The fewest seeds for a mean with a confidence interval."""
 
 
 def reproduce(

@@ -11,9 +11,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.ns2 import Ns2Error
 from skywave.papers import installed
 from skywave.papers.installed import PaperError
+from skywave.papers.ns2 import Ns2Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from skywave import _json
 from skywave._files import replacing
-from skywave.papers import environment, installed
+from skywave.papers import installed
 from skywave.papers.installed import UnknownPaperError
-from skywave.report.pages import link, render
+from skywave.papers.pages import link, render
 from skywave.papers.reproduction import Judgement
 from skywave.papers.score import Score
 from skywave.papers.workers import Work, reproduce_each
+from skywave.report import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -93,7 +93,7 @@ def _distribution(entry: EntryPoint) -> str:
 
 def _loaded(entry: EntryPoint) -> Paper[Any]:
     """Import a paper and check it against the protocol."""
-    from skywave.report.pages import REPORT  # noqa: PLC0415  (loads Jinja)
+    from skywave.papers.pages import REPORT  # noqa: PLC0415  (loads Jinja)
     from skywave.papers.protocol import PROTOCOL, Paper  # noqa: PLC0415
 
     def broken(why: str, what_to_do: str) -> BrokenPaperError:

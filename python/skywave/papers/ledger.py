@@ -20,11 +20,12 @@ import attrs
 import cattrs
 
 from skywave.papers.cells import Cell, WithinSpread
+from skywave.papers.citation import Citation
 from skywave.papers.digits import Printed
 from skywave.papers.expectation import Expectation
 from skywave.papers.measures import Measure, Measures
 from skywave.papers.reasons import Cause, Reason
-from skywave.papers.reproduction import Citation, Finding, Parameter
+from skywave.papers.reproduction import Finding, Parameter
 from skywave.papers.sentences import Sentence
 from skywave.scenario.place import line_and_column
 

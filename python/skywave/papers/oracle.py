@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from skywave import ns2
 from skywave._files import replacing
+from skywave.papers import ns2
 from skywave.papers.reproduction import Ns2Source
 
 if TYPE_CHECKING:

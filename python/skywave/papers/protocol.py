@@ -11,21 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from skywave.papers import LEAST_SEEDS
 from skywave.papers.digits import denominators
 from skywave.papers.reproduction import Reproduction
+from skywave.papers.seeds import LEAST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from skywave.papers.cells import Comparison
-    from skywave.report.figures import Drawn
+    from skywave.papers.citation import Citation
     from skywave.papers.ledger import Ledger
     from skywave.papers.lent import Control, Network
     from skywave.papers.measures import Measures
-    from skywave.papers.reproduction import Citation, Ns2Source
-    from skywave.bench.speed import Timed
+    from skywave.papers.reproduction import Ns2Source
     from skywave.papers.stages import Progress
+    from skywave.papers.timed import Timed
+    from skywave.report.figures import Drawn
     from skywave.report.tables import Table
     from skywave.results import Results
     from skywave.scenario import Scenario

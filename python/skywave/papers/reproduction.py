@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skywave import _json
 from skywave._files import replacing
-from skywave.papers import environment
 from skywave.papers.cells import by_reason
-from skywave.report.pages import REPORT, render
+from skywave.papers.pages import REPORT, render
 from skywave.papers.score import Score
+from skywave.report import environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from skywave.papers.cells import Cell, Comparison
+    from skywave.papers.citation import Citation
     from skywave.papers.digits import Denominator
-    from skywave.report.figures import Drawn
     from skywave.papers.sentences import Sentence
+    from skywave.report.figures import Drawn
     from skywave.results import Results
     from skywave.scenario import Scenario
 
@@ -33,30 +34,6 @@ class Parameter:
     name: str
     value: str
     source: str
-
-
-@dataclass(frozen=True)
-class Citation:
-    """A publication and its key: lower-case letters, digits, ``_`` or ``-``.
-
-    ``authors`` are separated by ", ". ``venue`` is the journal or conference, ``doi`` the Digital
-    Object Identifier without ``https://doi.org/``; ``url`` is where to read the paper.
-    """
-
-    key: str
-    title: str
-    authors: str
-    year: int
-    venue: str | None = None
-    doi: str | None = None
-    url: str | None = None
-
-    @property
-    def short(self) -> str:
-        """The citation in running text: "Nor et al. 2011"."""
-        surnames = [author.split()[-1] for author in self.authors.split(", ")]
-        names = " and ".join(surnames) if len(surnames) < 3 else f"{surnames[0]} et al."
-        return f"{names} {self.year}"
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.columns import Scale
 from skywave.plots.legends import for_all
 from skywave.plots.panels import label_y, stacked
 from skywave.plots.style import column_style, series_styles
 from skywave.plots.ticks import name_ticks
+from skywave.results.columns import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

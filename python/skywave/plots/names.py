@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from skywave.sweeps.labels import Parts, without_common
+from skywave.scenario.labels import Parts, without_common
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

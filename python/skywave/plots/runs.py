@@ -8,12 +8,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from skywave._known import listed
-from skywave.columns import Scale, find
-from skywave.emodel import over_time
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
 from skywave.plots.style import COLUMN_IN, column_style, series_styles
-from skywave.samples import HELD, Series, by_name, largest
+from skywave.results.columns import Scale, find
+from skywave.results.emodel import over_time
+from skywave.results.samples import HELD, Series, by_name, largest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -48,8 +48,8 @@ def of_run(
     ``"cdf"`` and ``"box"`` have the distribution of the samples of one measure, by default goodput,
     by flow or link. Measures are columns of the tables ``flows`` and ``links``, with or without
     their units, and of voice calls ``played`` and ``mos``, over ten seconds each
-    (:func:`skywave.emodel.over_time`). Without names, all flows are shown, and the links with the
-    longest queues, at most four. The samples are those of intervals between ``from_s`` and
+    (:func:`skywave.results.emodel.over_time`). Without names, all flows are shown, and the links
+    with the longest queues, at most four. The samples are those of intervals between ``from_s`` and
     ``to_s``; cwnd, ssthresh and SRTT are shown from a flow's first data to its last, and not of
     senders that have none. A sample of an interval that the end of the run cut short does not set
     the scale of its axis, and is not in a distribution.

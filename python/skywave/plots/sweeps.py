@@ -17,13 +17,13 @@ from matplotlib.colors import Normalize
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from skywave._known import listed
-from skywave.columns import Column, Scale, find, in_units
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import MOST_ENTRIES, for_all
 from skywave.plots.names import axis_name, short_labels
 from skywave.plots.panels import label_y, stacked
 from skywave.plots.style import TITLE_IN, column_style, heat_map, series_styles, write_in_cell
 from skywave.plots.ticks import name_ticks
+from skywave.results.columns import Column, Scale, find, in_units
 from skywave.stats import average, by_point
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from skywave.scenario.place import field_of, line_and_column
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from skywave.quantities import Duration, Rate
     from skywave.scenario.parts import Back, Loss, Queue, Source, Trace, Transport
+    from skywave.scenario.quantities import Duration, Rate
 
 Syntax = Literal["toml", "json"]
 Read = TypeVar("Read")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import attrs
 
 from skywave.control import Control, imported, live, named
-from skywave.quantities import Bytes, Duration, Rate
+from skywave.scenario.quantities import Bytes, Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.printing import number
-from skywave.samples import ROUNDING, shares
+from skywave._printing import number
+from skywave.results.samples import ROUNDING, shares
 from skywave.stats.warm_up import truncation
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.printing import number
+from skywave._printing import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from skywave.columns import Column, find, in_units
+from skywave.results.columns import Column, find, in_units
 from skywave.stats.intervals import CONFIDENCE, average
 
 if TYPE_CHECKING:

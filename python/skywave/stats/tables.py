@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skywave.columns import find
+from skywave.results.columns import find
 from skywave.stats.comparison import PAIRED, adjusted, compare_all
 from skywave.stats.diagnostics import unchanged_by_seeds
 from skywave.stats.intervals import CONFIDENCE, average, median

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import define
 
-from skywave.columns import Scale
-from skywave.printing import number, with_margin
+from skywave._printing import number, with_margin
+from skywave.results.columns import Scale
 from skywave.stats import Target, average, unchanged_by_seeds
 from skywave.stats.diagnostics import MOST_NAMED, SHARE_LIMITED, WIDEN, not_before
 from skywave.stats.tables import describe

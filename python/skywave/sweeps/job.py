@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from skywave import _core
-from skywave.quantities import Duration
 from skywave.results import Results
+from skywave.scenario.quantities import Duration
 from skywave.sweeps.store import Failure, Outcome
 from skywave.sweeps.values import Start
 

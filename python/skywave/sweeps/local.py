@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave import parallel
+from skywave import _parallel
 from skywave.sweeps.store import Failure
 
 if TYPE_CHECKING:
@@ -31,5 +31,5 @@ def do(jobs: Iterable[Job], keep: Keep) -> Generator[Failure | None, None, None]
         keep(job.run, outcome)
         return outcome if isinstance(outcome, Failure) else None
 
-    for _, future in parallel.as_completed(call, jobs):
+    for _, future in _parallel.as_completed(call, jobs):
         yield future.result()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import field, frozen
 
-from skywave import columns, emodel, samples
+from skywave.results import columns, emodel, samples
 from skywave.sweeps import values
 from skywave.sweeps.values import of_flows, of_links, warm_ups
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import inspect
 import itertools
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
 from skywave import _core
 from skywave.scenario import Scenario
-from skywave.sweeps.labels import alike, label_of
-from skywave.sweeps.paths import FieldPath
+from skywave.scenario.labels import alike, label_of
+from skywave.scenario.paths import with_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from skywave.control import Control
-    from skywave.sweeps.labels import Label
+    from skywave.scenario.labels import Label
 
 RUN_DIGITS = 32
 """Hexadecimal digits that name a run: 128 bits."""
@@ -169,23 +168,6 @@ class Grid:
     def _at(self, labels: tuple[Label, ...], error: Exception) -> _core.ScenarioError:
         where = f"with {self.describe(labels)}: " if labels else ""
         return _core.ScenarioError(f"{where}{error}")
-
-
-def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
-    """Return a scenario with another value of the fields at a path.
-
-    Files that the value names are read, relative to the current directory.
-
-    Raises:
-        ScenarioError: If the path leads nowhere, or the value is wrong; the message names the
-            field.
-        ValueError: If the path is malformed.
-
-    """
-    document: dict[str, Any] = copy.deepcopy(scenario.to_dict())
-    FieldPath.parse(path).set(document, scenario.inspect().scenario, value)
-    # The core reads it first: its messages name the field.
-    return Scenario.from_dict(json.loads(_core.check_scenario(json.dumps(document), "json", ".")))
 
 
 def check_function(function: Callable[..., Scenario], names: Iterable[str]) -> None:

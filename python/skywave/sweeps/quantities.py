@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from attrs import frozen
 
-from skywave.columns import in_units
+from skywave.results.columns import in_units
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave import _core
-from skywave.quantities import Duration
 from skywave.scenario import Scenario
+from skywave.scenario.quantities import Duration
 from skywave.stats import LEAST_SEEDS, Target
 from skywave.sweeps.measures import COLUMNS, DEFAULT, MEASURES, Asked, Measuring, column_name
 from skywave.sweeps.points import Grid, check_function, dimensions

@@ -9,11 +9,11 @@ from attrs import evolve
 
 from skywave._files import replacing_file
 from skywave._known import listed
-from skywave.columns import Column
+from skywave.results.columns import Column
+from skywave.scenario.labels import without_common
 from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
 from skywave.sweeps.doubts import Doubts
-from skywave.sweeps.labels import without_common
 from skywave.sweeps.measures import COLUMNS, MEASURES, Asked, column_name, key_of
 from skywave.sweeps.quantities import Quantities, with_numbers
 from skywave.sweeps.store import Failure, Outcome, Store

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import frozen
 
-from skywave import emodel
-from skywave.fairness import jain
-from skywave.samples import Samples, by_name
+from skywave.results import emodel
+from skywave.results.fairness import jain
+from skywave.results.samples import Samples, by_name
 from skywave.stats import warm_up_in_mean
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from skywave.net import (
 )
 from skywave.net.metrics import serving
 from skywave.net.protocol import service_code
-from skywave.quantities import Duration, Rate
+from skywave.scenario.quantities import Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave import Bernoulli, Scenario, Tcp
-from skywave.report.figures import Drawn, begin, style
 from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
 from skywave.papers.protocol import Paper, Ran
 from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_each, stage
+from skywave.report.figures import Drawn, begin, style
 
 if TYPE_CHECKING:
     from skywave.papers.protocol import Options

@@ -1,0 +1,98 @@
+"""Runs scenarios."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skywave import _core
+from skywave._files import replacing_files
+from skywave._parallel import in_order
+from skywave.control import live
+from skywave.results import Results
+from skywave.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Mapping
+
+
+def run(
+    scenario: Scenario,
+    *,
+    progress: Callable[[float], None] | None = None,
+    captures: Mapping[str, str] | None = None,
+    qlogs: Mapping[str, str] | None = None,
+    verify_physics: bool = False,
+) -> Results:
+    """Run a scenario. The same scenario and seed give bit-identical results.
+
+    Args:
+        scenario: The scenario.
+        progress: Called with the fraction done, 0 to 1, every 32,768 events. An exception that it
+            raises stops the run.
+        captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
+        qlogs: qlog files to write for qvis, by flow: ``{"f1": "f1.sqlog"}``. They show what the
+            sender of the flow sees.
+        verify_physics: Whether to replay the run's record through the physics verifier, which lists
+            what it finds in ``Results.violations``.
+
+    Raises:
+        ScenarioError: If the scenario is wrong; the message names the field.
+        TypeError: If ``scenario`` is not a scenario.
+        OSError: If a capture or a qlog file cannot be written; an existing file is unchanged.
+        Exception: Whatever a control in Python raised, with a note that names the flow.
+
+    """
+    if not isinstance(scenario, Scenario):
+        raise TypeError(
+            f"expected a Scenario, not {type(scenario).__name__}: "
+            "Scenario.from_file(path) reads one from a file"
+        )
+    with replacing_files(captures) as capture_files, replacing_files(qlogs) as qlog_files:
+        return Results(
+            _core.run(
+                scenario.to_json(),
+                progress=progress,
+                captures=capture_files,
+                qlogs=qlog_files,
+                verify_physics=verify_physics,
+                controls=live(scenario.controls()),
+            )
+        )
+
+
+def run_many(
+    scenarios: Iterable[Scenario], *, progress: Callable[[int, int], None] | None = None
+) -> Generator[Results, None, None]:
+    """Run scenarios on all cores and yield their results, in the same order.
+
+    Runs are begun a few ahead of the results that are taken, so memory holds only these: keep of
+    each result what you need. What has been yielded stays yours if a later run fails or Ctrl-C
+    interrupts the others. :func:`skywave.sweep` stores results in files and resumes.
+
+    Args:
+        scenarios: The scenarios. They are taken one by one, or all at once if there is
+            ``progress``.
+        progress: Called with the number of results yielded and the number of scenarios.
+
+    Raises:
+        ScenarioError: If a scenario is wrong; the message has its index and names the field.
+        Exception: Whatever a control in Python raised, with a note that names the scenario and the
+            flow. It is raised in place of the results; the runs after it are stopped.
+
+    """
+    if progress is None:
+        yield from in_order(_run_one, enumerate(scenarios))
+        return
+    scenarios = list(scenarios)
+    for done, results in enumerate(in_order(_run_one, enumerate(scenarios)), start=1):
+        progress(done, len(scenarios))
+        yield results
+
+
+def _run_one(numbered: tuple[int, Scenario], stop: _core.Stop) -> Results:
+    index, scenario = numbered
+    text, controls = scenario.to_core()
+    try:
+        return Results(_core.run(text, controls=controls, stop=stop))
+    except _core.ScenarioError as error:
+        raise _core.ScenarioError(f"scenarios[{index}]: {error}") from None

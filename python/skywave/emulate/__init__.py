@@ -1,7 +1,0 @@
-"""Programs behind an emulated link, on the real clock (Linux only).
-
-``python -m skywave emulate`` is the way in. It starts a process in namespaces of its own
-(:mod:`skywave.emulate.launch`), which runs the link and the programs
-(:mod:`skywave.emulate.inside`) and says how far the link can be believed
-(:mod:`skywave.emulate.report`).
-"""

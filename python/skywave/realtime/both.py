@@ -1,0 +1,225 @@
+"""A scenario on both clocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from attrs import evolve
+
+from skywave import _simulate
+from skywave.realtime.running import Lived, run_live
+from skywave.results.samples import Samples
+from skywave.scenario import KernelTcp
+from skywave.stats import average, compare, unchanged_by_seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from skywave.results import Results
+    from skywave.scenario import Scenario
+    from skywave.stats import Average, Estimate
+
+HYSTART = (
+    "Linux's CUBIC leaves slow start by HyStart when delays grow; ours, which a simulation runs in "
+    "its place, does not, so it overshoots, loses and sends again more"
+)
+RACK = (
+    "Linux finds lost retransmissions by RACK (RFC 8985); our SACK (RFC 6675) waits for the "
+    "retransmission timer. Flows that share a queue with such a flow differ with it"
+)
+LATE = (
+    "in real time, packets leave late, by as much as is said of each run; a queue that is just "
+    "full then drops this packet or the next"
+)
+MOST_FLOWS = 20
+"""The most flows that have rows of their own."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A quantity on both clocks: means over runs."""
+
+    what: str
+    """What it is of: a flow or a link."""
+    measure: str
+    """Its name, which ends in its unit."""
+    simulated: Average
+    lived: Average
+    difference: Estimate | None
+    """The lived mean minus the simulated one, with Welch's interval; None with one run a clock."""
+
+    @classmethod
+    def of(
+        cls, what: str, measure: str, simulated: Sequence[float], lived: Sequence[float]
+    ) -> Self:
+        """Return the row of the values of runs."""
+        difference = None
+        if len(lived) > 1:
+            difference = compare(lived, simulated, test="welch").difference
+        return cls(what, measure, average(simulated), average(lived), difference)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval of the difference leaves out 0. Of equal rows, 5 % do by chance."""
+        return self.difference is not None and (self.difference.low > 0 or self.difference.high < 0)
+
+    @property
+    def ratio(self) -> float | None:
+        """The lived mean as a multiple of the simulated one; None if that is zero."""
+        return self.lived.mean / self.simulated.mean if self.simulated.mean else None
+
+
+@dataclass(frozen=True)
+class Both:
+    """A scenario on both clocks: as many runs on one as on the other, with the same seeds."""
+
+    scenario: Scenario
+    planned: int
+    """How many runs on each clock there should be. There are fewer after Ctrl-C."""
+    simulated: Sequence[Results]
+    lived: Sequence[Lived]
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether there are fewer runs than planned. All of them took the whole time."""
+        return len(self.lived) < self.planned
+
+    @property
+    def worst_p99_s(self) -> float:
+        """The largest 99th percentile of how late packets left the network, in seconds."""
+        return max(run.verdict.p99_s for run in self.lived)
+
+    def rows(self) -> list[Row]:
+        """Return every measured quantity of flows and busy links on both clocks."""
+        one = [dict(measures(results)) for results in self.simulated]
+        other = [dict(measures(run.results)) for run in self.lived]
+        keys = [key for key in one[0] if all(key in run for run in (*one, *other))]
+        return [
+            Row.of(*key, [run[key] for run in one], [run[key] for run in other]) for key in keys
+        ]
+
+    def causes(self) -> list[str]:
+        """Return what is known to make clocks differ in such a scenario; nothing if no row does."""
+        if not any(row.differs for row in self.rows()):
+            return []
+        kernels = [
+            flow.transport.control
+            for flow in self.scenario.flows
+            if isinstance(flow.transport, KernelTcp)
+        ]
+        return [
+            *([HYSTART] if "cubic" in kernels else []),
+            *([RACK] if kernels else []),
+            LATE,
+        ]
+
+    def warnings(self) -> list[str]:
+        """Return what to know before the rows are used, a sentence each."""
+        simulated = [list(dict(measures(results)).values()) for results in self.simulated]
+        unchanged = unchanged_by_seeds(simulated)
+        said = [] if unchanged is None else [f"in the simulation, {unchanged}"]
+        first = {"in the simulation": self.simulated[0], "in real time": self.lived[0].results}
+        said += [
+            f"{clock}, {sentence}"
+            for clock, results in first.items()
+            for sentence in results.limits()
+        ]
+        return [*map(str, self.scenario.inspect().warnings), *said]
+
+
+def run_both(
+    scenario: Scenario,
+    *,
+    runs: int = 1,
+    progress: Callable[[str, float], None] | None = None,
+    dccp_over_udp: bool = False,
+    spin: bool = False,
+) -> Both:
+    """Run a scenario on both clocks, with as many seeds as ``runs``: its own and the next ones.
+
+    Ctrl-C ends it early, with the runs that took the whole time on both clocks; it raises
+    ``KeyboardInterrupt`` if there is none.
+
+    Args:
+        scenario: The scenario.
+        runs: How many runs on each clock.
+        progress: Called with what is being done and the fraction of it that is done, 0 to 1.
+        dccp_over_udp: As for :func:`~skywave.realtime.run_live`.
+        spin: As for :func:`~skywave.realtime.run_live`.
+
+    Raises:
+        ValueError: If ``runs`` is not positive.
+        Exception: As :func:`~skywave.realtime.run_live`.
+
+    """
+    if runs < 1:
+        raise ValueError(f"{runs} runs: give at least 1")
+    seeds = range(scenario.seed, scenario.seed + runs)
+    simulated: list[Results] = []
+    lived: list[Lived] = []
+    for number, seed in enumerate(seeds, start=1):
+        seeded = evolve(scenario, seed=seed)
+
+        def show(what: str, fraction: float, number: int = number) -> None:
+            if progress is not None:
+                progress(f"run {number} of {runs}, {what}", fraction)
+
+        try:
+            # What can only run in real time is found before that has passed.
+            results = _simulate.run(seeded, progress=partial(show, "simulated"))
+            run = run_live(seeded, progress=show, dccp_over_udp=dccp_over_udp, spin=spin)
+        except KeyboardInterrupt:
+            if not lived:
+                raise
+            break
+        if run.is_whole:
+            simulated.append(results)
+            lived.append(run)
+        if run.is_interrupted:
+            if not lived:
+                raise KeyboardInterrupt
+            break
+    return Both(scenario, runs, simulated, lived)
+
+
+def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:
+    """Yield what is compared of a run: who, which measure, and its value."""
+    summary = results.summary
+    samples = Samples(results.flows)
+    by_flow, shares = samples.groups("flow"), samples.shares()
+    means = {}
+    if "delay_mean_s" in results.flows.column_names:
+        means["delay_mean_s"] = by_flow.means(samples["delay_mean_s"], shares)
+    if "cwnd_packets" in results.flows.column_names:
+        means["cwnd_packets"] = by_flow.means(samples.state("cwnd_packets", by_flow), shares)
+    for flow in summary["flows"][:MOST_FLOWS]:
+        name = flow["name"]
+        yield (name, "goodput_bps"), flow["goodput_bps"]
+        yield (name, "sent_packets"), flow["packets_sent"]
+        if flow["transport"] in {"tcp", "kernel-tcp"}:
+            yield (name, "resent_packets"), flow["retransmissions"]
+        for measure, of_flows in means.items():
+            value = of_flows.get(name, 0.0)
+            if value and not np.isnan(value):
+                yield (name, measure), value
+    yield from _of_links(results, summary["duration_s"])
+
+
+def _of_links(results: Results, duration_s: float) -> Iterator[tuple[tuple[str, str], float]]:
+    samples = Samples(results.links)
+    queues: Mapping[str, float] = samples.groups("link").means(
+        samples["queue_packets"], samples.shares()
+    )
+    for link in results.summary["links"]:
+        # A link with a queue is what a scenario is about.
+        if link["queue_max_packets"] < 2:
+            continue
+        name = link["name"]
+        yield (name, "throughput_bps"), 8 * link["delivered_bytes"] / duration_s
+        yield (name, "queue_mean_packets"), queues[name]
+        yield (name, "lost_packets"), link["drops"]
+        if link["marks"]:
+            yield (name, "marked_packets"), link["marks"]

@@ -1,0 +1,7 @@
+"""Programs behind an emulated link, on the real clock (Linux only).
+
+``python -m skywave emulate`` is the way in. It starts a process in namespaces of its own
+(:mod:`skywave.realtime.link.launch`), which runs the link and the programs
+(:mod:`skywave.realtime.link.inside`) and says how far the link can be believed
+(:mod:`skywave.realtime.link.report`).
+"""

@@ -1,0 +1,59 @@
+"""What an emulated link did, and how far it can be believed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skywave.realtime import accuracy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Verdict(accuracy.Verdict):
+    """What the links did, and how far they can be believed."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the links did, and how far they can be believed."""
+        elapsed_s = self.report["elapsed_s"]
+        for link in self.report["links"]:
+            rate_mbps = 8e-6 * link["delivered_bytes"] / elapsed_s
+            yield (
+                f"{link['name']}: {link['delivered']:,} packets, {rate_mbps:.3g} Mbps; "
+                f"{_share(link['drops'], link['arrivals'])} lost, "
+                f"{_share(link['marks'], link['delivered'])} marked"
+            )
+        yield from super().lines()
+
+    def line(self, before: Verdict | None) -> str:
+        """Return one line on what happened since an earlier report."""
+        since_s = before.report["elapsed_s"] if before else 0.0
+        span_s = self.report["elapsed_s"] - since_s
+        parts = []
+        for index, link in enumerate(self.report["links"]):
+            earlier = before.report["links"][index] if before else {}
+            delivered_bytes = link["delivered_bytes"] - earlier.get("delivered_bytes", 0)
+            drops = link["drops"] - earlier.get("drops", 0)
+            parts.append(
+                f"{link['name']} {8e-6 * delivered_bytes / span_s:.3g} Mbps, "
+                f"queue {link['queue_packets']}, lost {drops}"
+            )
+        if self.report["lateness"] is not None:
+            parts.append(f"late by {accuracy.as_text(self.p99_s)} (99th percentile)")
+        return f"{self.report['elapsed_s']:.0f} s: " + "; ".join(parts)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield what the emulator did that no link does."""
+        for name, what in (
+            ("overflows", "were lost on their way into the link: it is too fast for this machine"),
+            ("refused", "were refused: the queues held 256 MiB; give them a limit"),
+            ("unsent", "were not taken by the system at the far end"),
+        ):
+            if self.report[name]:
+                yield f"{self.report[name]:,} packets {what}"
+        if self.report["capture_error"]:
+            yield f"the capture is not whole: {self.report['capture_error']}"
+
+
+def _share(part: int, of: int) -> str:
+    return f"{part / of:.2%}" if part else "none"

@@ -1,0 +1,103 @@
+"""Runs scenarios on the real clock."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skywave import _core
+from skywave._files import replacing_files
+from skywave._machine import Watch
+from skywave.control import live
+from skywave.realtime.privileges import require
+from skywave.realtime.verdict import Verdict
+from skywave.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+
+    from skywave.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Lived:
+    """A run on the real clock."""
+
+    results: Results
+    """As those of a simulation. If the run was interrupted, those of the time that it took."""
+    verdict: Verdict
+    """How far they can be believed."""
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether it was interrupted, by Ctrl-C or by ``progress``."""
+        return bool(self.verdict.report["interrupted"])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it ran for the scenario's whole duration, even if interrupted at its end."""
+        return bool(self.verdict.report["whole"])
+
+
+def run_live(
+    scenario: Scenario,
+    *,
+    progress: Callable[[str, float], None] | None = None,
+    samples: Callable[[float, Mapping[str, pa.RecordBatch]], None] | None = None,
+    captures: Mapping[str, str] | None = None,
+    qlogs: Mapping[str, str] | None = None,
+    dccp_over_udp: bool = False,
+    spin: bool = False,
+) -> Lived:
+    """Run a scenario on the real clock, for its whole duration.
+
+    Ctrl-C ends it early, with the results of the time that it took; while the nodes are set up, it
+    raises ``KeyboardInterrupt``.
+
+    Args:
+        scenario: The scenario. It has no NAT and no Quick-Start.
+        progress: Called with what is being done ("set-up", "in real time") and the fraction of it
+            that is done, 0 to 1, twenty times a second. An exception that it raises stops the run.
+        samples: Called as often once time passes, with the time in seconds and what has been
+            sampled since the last call: the tables of ``probes.interval``, and inner values. It
+            delays packets, so it should only hand them on.
+        captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
+        qlogs: qlog files to write for qvis, by flow: ``{"f1": "f1.sqlog"}``.
+        dccp_over_udp: Whether DCCP travels in UDP (RFC 6773) instead of as IP protocol 33.
+        spin: Whether to take a processor, so that packets leave within microseconds.
+
+    Raises:
+        ScenarioError: If the scenario is wrong, can only be simulated, or names a control that the
+            kernel does not have.
+        LaunchError: If this system is not Linux, or the extension was built without it.
+        OSError: If the system refuses namespaces or sockets, a connection of the kernel failed, or
+            a file cannot be written.
+        Exception: Whatever a control in Python raised, with a note that names the flow.
+
+    """
+    require()
+
+    def told(
+        stage: str, fraction: float, time_s: float, tables: Mapping[str, pa.RecordBatch]
+    ) -> None:
+        if progress is not None:
+            progress(stage, fraction)
+        if samples is not None and tables:
+            samples(time_s, tables)
+
+    with replacing_files(captures) as capture_files, replacing_files(qlogs) as qlog_files:
+        watch = Watch()
+        run, report = _core.run_live(
+            scenario.to_json(),
+            progress=told,
+            captures=capture_files,
+            qlogs=qlog_files,
+            controls=live(scenario.controls()),
+            dccp_over_udp=dccp_over_udp,
+            spin=spin,
+            samples=samples is not None,
+        )
+        return Lived(Results(run), Verdict(json.loads(report), watch.shares()))

@@ -1,0 +1,98 @@
+"""Figures of reports: the project's style, and figures as a page embeds and stores them."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skywave.plots.files import render
+from skywave.plots.style import (
+    COLOURS,
+    GOOD_AND_BAD,
+    NARROW_IN,
+    NO_TITLE_IN,
+    TALL_IN,
+    TITLE_IN,
+    WIDE_IN,
+    at_most,
+    begin,
+    heat_map,
+    is_narrow,
+    style,
+    write_in_cell,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "COLOURS",
+    "GOOD_AND_BAD",
+    "NARROW_IN",
+    "NO_TITLE_IN",
+    "TALL_IN",
+    "TITLE_IN",
+    "WIDE_IN",
+    "Drawn",
+    "begin",
+    "heat_map",
+    "is_narrow",
+    "style",
+    "write_in_cell",
+]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A rendered figure, to be stored as files and embedded in a page.
+
+    ``narrow_svg`` is the same figure for narrow screens, if it was drawn for them.
+    """
+
+    name: str
+    caption: str
+    png: bytes
+    svg: bytes
+    narrow_svg: bytes | None = None
+
+    @classmethod
+    def of(cls, name: str, caption: str, figure: Figure, *, narrow: Figure | None = None) -> Drawn:
+        """Render a figure as PNG at 300 dpi and as SVG, and ``narrow`` as SVG.
+
+        ``narrow`` shows the same, ``NARROW_IN`` wide.
+        """
+        narrow_svg = None if narrow is None else render(narrow, "svg")
+        return cls(name, caption, render(figure, "png"), render(figure, "svg"), narrow_svg)
+
+    @classmethod
+    def at_widths(cls, name: str, caption: str, draw: Callable[[], Figure]) -> Drawn:
+        """Render a figure as it is drawn, and once more for narrow screens.
+
+        ``draw`` begins the figure by :func:`begin`. It may ask for the figure's width.
+        """
+        figure = draw()
+        with at_most(NARROW_IN):
+            return cls.of(name, caption, figure, narrow=draw())
+
+    @property
+    def data_uri(self) -> str:
+        """The SVG as a data URI, for an image in a self-contained page."""
+        return _data_uri(self.svg)
+
+    @property
+    def narrow_uri(self) -> str | None:
+        """The SVG for narrow screens as a data URI; None if there is none."""
+        return None if self.narrow_svg is None else _data_uri(self.narrow_svg)
+
+    def write(self, directory: Path) -> None:
+        """Write the figure as PNG and SVG."""
+        (directory / f"{self.name}.png").write_bytes(self.png)
+        (directory / f"{self.name}.svg").write_bytes(self.svg)
+
+
+def _data_uri(svg: bytes) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii")

@@ -1,0 +1,26 @@
+"""The results of a run, as Arrow tables, and what can be read from them.
+
+``columns`` knows the names and units of columns, ``samples`` takes flows and links out of tables.
+``emodel`` rates calls, ``fairness`` has Jain's index.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skywave.results.run import FlowSummary, LinkSummary, Results, Summary
+__all__ = ["FlowSummary", "LinkSummary", "Results", "Summary"]
+
+
+def __getattr__(name: str) -> object:
+    """Return a name of ``run``, imported on first use: its figures need the other modules here."""
+    if name in __all__:
+        return getattr(import_module("skywave.results.run"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return what :func:`dir` shows: the names that are imported on first use, too."""
+    return sorted({*globals(), *__all__})

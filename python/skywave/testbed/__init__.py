@@ -1,6 +1,0 @@
-"""The five papers on the real clock: what their testbeds measured, published, simulated and lived.
-
-``make testbed`` runs ``python -m skywave.testbed``. Each experiment is a scenario of its paper's
-package, run on both clocks (:mod:`skywave.live`). Several run at a time, each in a process of its
-own: a network of a few megabits takes a small part of a processor.
-"""

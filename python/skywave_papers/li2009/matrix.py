@@ -1,0 +1,34 @@
+"""The paper's contribution to the matrix: a long-delay link with a deep buffer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from attrs import evolve
+
+from skywave.papers.lent import Network, of_dumbbell
+from skywave.scenario import DropTail, VcpRouter
+from skywave_papers.li2009.setting import PAPER_NETWORK, VCP, dumbbell
+from skywave_papers.vcp_scripts import WIRE_B
+
+
+def _network() -> Network:
+    network = replace(PAPER_NETWORK, flows=10)
+    bottleneck = dumbbell(VCP, network).bottleneck
+    assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
+    assert isinstance(bottleneck.queue, VcpRouter)  # noqa: S101
+    # All routers of the paper signal load. Other controls get a plain queue of the same size.
+    plain = evolve(bottleneck, queue=DropTail(packets=bottleneck.queue.packets))
+    return of_dumbbell(
+        plain,
+        label="Li 2009",
+        conditions="a long-delay link: 4 Mbps, RTT 500 ms, drop-tail of 240 packets (the "
+        "bandwidth-delay product), 10 flows",
+        packet_b=WIRE_B,
+        flows=network.flows,
+        hosts=network.flows,
+        duration_s=300,
+    )
+
+
+NETWORK = _network()

@@ -1,0 +1,346 @@
+"""The experiments of Li and Yousefi'zadeh as scenarios: one parameter set for the whole paper.
+
+X. Li, H. Yousefi'zadeh, "MPCP: Multi Packet Congestion-control Protocol", 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attrs import evolve
+
+from skywave.scenario import (
+    Bernoulli,
+    Dccp,
+    Ftp,
+    Probes,
+    Scenario,
+    Tcp,
+    Vcp,
+    VcpRouter,
+)
+from skywave.scenario.topologies import Aggregate, Hop, parking_lot
+from skywave_papers.vcp_scripts import IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
+
+T_RHO_MS = 200
+"""t_rho of VCP by Xia et al. 2005, in ms. The paper gives no other value."""
+TARGET_UTILISATION, QUEUE_SHARE = 0.98, 0.5
+"""gamma and kappa_q, with the core's values."""
+DCCP_B = 16
+"""Header with long sequence numbers; only these identify every place in a chain."""
+DCCP_DATA_B = WIRE_B - IP_B - DCCP_B
+"""Data of a datagram, so that packets have the same size over either transport, in bytes."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A protocol; ``packets`` is the number of packets that encode its load factor."""
+
+    name: str
+    packets: int
+
+    @property
+    def label(self) -> str:
+        """The name in the paper."""
+        return self.name.upper()
+
+
+VCP, DPCP, TPCP = Scheme("vcp", 1), Scheme("dpcp", 2), Scheme("tpcp", 3)
+SCHEMES = (VCP, DPCP, TPCP)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the paper leaves open about its protocol. All verdicts use the defaults.
+
+    ``interval_ms`` is t_rho of routers, and of senders unless they have their own. ``limits``,
+    ``acts`` and ``on_loss`` concern only chains: VCP has its limits and halves on a loss. The
+    sentences behind the last three are in ``paper.toml``; ``tried`` has what other rules come to.
+    """
+
+    interval_ms: int = T_RHO_MS
+    senders_interval_ms: int | None = None
+    limits: bool = False
+    acts: Literal["at-once", "when-complete"] = "at-once"
+    after_decrease: Literal["holds", "ignores-overload", "freezes"] = "holds"
+    on_loss: Literal["ignores", "halves"] = "ignores"
+    average: Literal["means", "samples"] = "means"
+
+    @property
+    def label(self) -> str:
+        """The differences from the default, in words."""
+        words = []
+        if self.senders_interval_ms is not None:
+            words.append(
+                f"t_rho {self.interval_ms} ms at routers, {self.senders_interval_ms} ms at senders"
+            )
+        elif self.interval_ms != DEFAULT.interval_ms:
+            words.append(f"t_rho {self.interval_ms} ms")
+        if self.limits:
+            words.append("VCP's limits")
+        if self.acts != DEFAULT.acts:
+            words.append("waits for whole chains")
+        if self.after_decrease != DEFAULT.after_decrease:
+            words.append(f"{self.after_decrease.replace('-', ' ')} after a decrease")
+        if self.on_loss != DEFAULT.on_loss:
+            words.append("chains halve on losses")
+        if self.average != DEFAULT.average:
+            words.append("routers average samples")
+        return ", ".join(words) or "as for the verdicts"
+
+
+DEFAULT = Choices()
+
+
+def vcp_of(scheme: Scheme, choices: Choices) -> Vcp:
+    """Return the sender's rules. Over DCCP, the CCID determines the chain."""
+    interval = f"{choices.senders_interval_ms or choices.interval_ms} ms"
+    rules = Vcp(interval=interval, after_decrease=choices.after_decrease, on_loss="halves")
+    if scheme == VCP:
+        return rules
+    return evolve(rules, limits=choices.limits, acts=choices.acts, on_loss=choices.on_loss)
+
+
+def tcp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Tcp:
+    """Return the scheme over TCP: ns-2's window and timers, SACK as in Linux."""
+    vcp = vcp_of(scheme, choices)
+    if scheme != VCP:
+        vcp = evolve(vcp, chain=scheme.packets)
+    return evolve(TCP, profile="ns2", control="vcp", vcp=vcp)
+
+
+def dccp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Dccp:
+    """Return the scheme over DCCP, where the sequence number is the place in a chain."""
+    return Dccp(ccid=247 + scheme.packets, vcp=vcp_of(scheme, choices))
+
+
+def router_of(
+    scheme: Scheme, choices: Choices, rate_mbps: float, rtt_ms: float, flows: int
+) -> VcpRouter:
+    """Return a link's queue: a bandwidth-delay product, and at least two packets per flow."""
+    return VcpRouter(
+        packets=buffer_packets(rate_mbps, rtt_ms, flows),
+        interval=f"{choices.interval_ms} ms",
+        average=choices.average,
+        chain=scheme.packets,
+    )
+
+
+# Figure 2: the parking lot.
+
+LINKS_MBPS = (4.0, 4.0, 2.0, 4.0)
+"""L0 to L3."""
+HOP_MS = 250
+JOINING = 2
+"""The link whose Local starts late, L2."""
+JOINS_S, LOT_S = 1000, 3000
+LOT_SEEDS = tuple(range(1, 9))
+"""Seeds of the parking lots. A value of Figure 2 is judged by its mean over them."""
+LOT_SEED = min(LOT_SEEDS)
+"""The seed of figures and series, and of variants of the choices."""
+SAMPLE_S = 10
+SHOWN_LINKS = {"L0": "r1->r2", "L2": "r3->r4"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an aggregate is: as many senders as the paper counts, or a single one."""
+
+    name: str
+    long: int
+    local: int
+
+    @property
+    def label(self) -> str:
+        """The reading in words."""
+        return "one sender for each aggregate" if self.long == 1 else "30 and 10 senders"
+
+
+AGGREGATES = Reading("aggregates", long=1, local=1)
+FLOWS = Reading("flows", long=30, local=10)
+READINGS = (AGGREGATES, FLOWS)
+
+
+def lot(
+    scheme: Scheme,
+    reading: Reading,
+    choices: Choices = DEFAULT,
+    seed: int = LOT_SEED,
+    *,
+    hop_ms: int = HOP_MS,
+    scale: float = 1,
+) -> Scenario:
+    """Return the parking lot of Figure 2. ``scale`` shortens the run for tests."""
+    tcp = tcp_of(scheme, choices)
+
+    def local(number: int) -> Aggregate:
+        return Aggregate(
+            name=f"local{number}-",
+            flows=reading.local,
+            transport=tcp,
+            start=f"{JOINS_S * scale:g} s" if number == JOINING else "0 s",
+            start_jitter=START_JITTER,
+        )
+
+    return parking_lot(
+        f"li2009-lot-{scheme.name}-{reading.name}",
+        duration=f"{LOT_S * scale:g} s",
+        seed=seed,
+        hops=[
+            Hop(
+                rate=f"{mbps:g} Mbps",
+                delay=f"{hop_ms} ms",
+                queue=router_of(scheme, choices, mbps, 2 * hop_ms, reading.long + reading.local),
+                local=local(number),
+            )
+            for number, mbps in enumerate(LINKS_MBPS)
+        ],
+        long=Aggregate(name="long-", flows=reading.long, transport=tcp, start_jitter=START_JITTER),
+        probes=Probes(interval=f"{SAMPLE_S * scale:g} s", links=tuple(SHOWN_LINKS.values())),
+    )
+
+
+LOOKED_AT_S, LOOKED_AT_FROM_S = 300, 100
+BUSY_LINKS = ("r1->r2", "r2->r3", "r4->r5")
+"""L0, L1 and L3, which are equal until L2's Local starts."""
+
+
+def lot_by_intervals(scheme: Scheme, reading: Reading) -> Scenario:
+    """Return the beginning of a parking lot's run, sampled every t_rho, as its routers do."""
+    whole = lot(scheme, reading)
+    shown = tuple(flow.name for flow in whole.flows if flow.name.startswith(("long-", "local0-")))
+    return evolve(
+        whole,
+        name=f"li2009-loads-{scheme.name}-{reading.name}",
+        duration=f"{LOOKED_AT_S} s",
+        probes=Probes(interval=f"{DEFAULT.interval_ms} ms", links=BUSY_LINKS, flows=shown),
+    )
+
+
+# Figures 3 to 5: the dumbbell.
+
+BOTTLENECK = "r1->r2"
+ACCESS_MS = 1
+DUMBBELL_S, STEADY_FROM_S = 100, 40
+QUEUE_SAMPLE_S = 0.1
+DUMBBELL_SEEDS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A dumbbell within the paper's range."""
+
+    mbps: float = 4.0
+    rtt_ms: int = 500
+    flows: int = 1
+
+
+PAPER_NETWORK = Network()
+
+
+def dumbbell(
+    scheme: Scheme, network: Network = PAPER_NETWORK, choices: Choices = DEFAULT, seed: int = 1
+) -> Scenario:
+    """Return the dumbbell of Figures 3 and 5."""
+    name = f"li2009-dumbbell-{scheme.name}-{seed}"
+    probes = Probes(interval=f"{QUEUE_SAMPLE_S * 1e3:g} ms", links=(BOTTLENECK,))
+    scenario = _dumbbell(name, scheme, network, choices, DUMBBELL_S, seed, probes)
+    for number in range(1, network.flows + 1):
+        scenario.add_flow(
+            f"ftp{number}", "s1", "d1", tcp_of(scheme, choices), start_jitter=START_JITTER
+        )
+    return scenario
+
+
+# Figure 4: transfers over a lossy bottleneck.
+
+LOSS_PERCENT = tuple(range(0, 50, 5))
+FILE_B = 500_000
+LOSS_SEEDS = tuple(range(1, 6))
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """A scheme over a transport."""
+
+    scheme: Scheme
+    transport: Literal["tcp", "dccp"]
+
+    @property
+    def name(self) -> str:
+        """The name for files."""
+        return f"{self.scheme.name}-{self.transport}"
+
+    @property
+    def label(self) -> str:
+        """The carrier in words."""
+        return f"{self.scheme.label} over {self.transport.upper()}"
+
+
+VCP_TCP, DPCP_TCP, DPCP_DCCP = Carrier(VCP, "tcp"), Carrier(DPCP, "tcp"), Carrier(DPCP, "dccp")
+CARRIERS = (VCP_TCP, DPCP_TCP, DPCP_DCCP)
+
+
+def limit_s(carrier: Carrier, percent: int) -> int:
+    """Return the time limit of a transfer, in seconds. A longer transfer counts as that long.
+
+    With TCP, whose timeouts double repeatedly, simulated time costs nothing; DCCP keeps sending.
+    """
+    if carrier.transport == "dccp":
+        return 30 if percent < 25 else 100 if percent < 40 else 400
+    return 600 if percent < 25 else 3000 if percent < 40 else 12_000
+
+
+def transfer(
+    carrier: Carrier, percent: int, seed: int, choices: Choices = DEFAULT, *, packets: bool = False
+) -> Scenario:
+    """Return a transfer of ``FILE_B`` over a bottleneck that loses ``percent`` of packets forward.
+
+    DCCP does not retransmit, so an endless source sends until that many bytes have arrived.
+    """
+    name = f"li2009-loss{percent}-{carrier.name}-{seed}"
+    probes = Probes(interval="500 ms", links=(), packets=packets)
+    scenario = _dumbbell(
+        name,
+        carrier.scheme,
+        PAPER_NETWORK,
+        choices,
+        limit_s(carrier, percent),
+        seed,
+        probes,
+        percent,
+    )
+    if carrier.transport == "tcp":
+        source = Ftp(size=f"{FILE_B} B")
+        return scenario.add_flow(
+            "file", "s1", "d1", tcp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
+        )
+    source = Ftp(datagram=f"{DCCP_DATA_B} B")
+    return scenario.add_flow(
+        "file", "s1", "d1", dccp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
+    )
+
+
+def _dumbbell(
+    name: str,
+    scheme: Scheme,
+    network: Network,
+    choices: Choices,
+    duration_s: int,
+    seed: int,
+    probes: Probes,
+    loss_percent: int = 0,
+) -> Scenario:
+    return Scenario.dumbbell(
+        name,
+        duration=f"{duration_s} s",
+        seed=seed,
+        rate=f"{network.mbps:g} Mbps",
+        delay=f"{network.rtt_ms / 2 - 2 * ACCESS_MS:g} ms",
+        queue=router_of(scheme, choices, network.mbps, network.rtt_ms, network.flows),
+        loss=Bernoulli(probability=loss_percent / 100) if loss_percent else None,
+        access_rate="100 Mbps",
+        access_delays=(f"{ACCESS_MS} ms",),
+        probes=probes,
+    )

@@ -1,0 +1,18 @@
+"""Run the matrix with its defaults and store its table here.
+
+The advice was written from that table. If a number changes, a test of the text fails, and the text
+has to be reconsidered.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from skywave import matrix
+from skywave.matrix.advice import STORED
+from skywave.matrix.table import Row
+from skywave.report.tables import write
+
+if __name__ == "__main__":
+    table = matrix.run().rows
+    write(Path(__file__).with_name(STORED), Row, table, total=len(table))

@@ -1,0 +1,194 @@
+"""The downloads over the emulated satellite link, and their measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skywave import run_many
+from skywave.papers.stages import run_each
+from skywave_papers.sarwar2008 import live
+from skywave_papers.sarwar2008.access import FITTED
+from skywave_papers.sarwar2008.live import DURATION_S, UP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from skywave.results import Results
+    from skywave.scenario import Scenario
+    from skywave_papers.sarwar2008.access import SharedAccess
+    from skywave_papers.sarwar2008.live import Download
+
+    Downloads = Mapping[Download, Sequence["Totals"]]
+
+IPSTAR_BACK_S = 0.6
+"""Propagation delay of the emulated live link from the receiver to the sender."""
+OVERSHOOT_S = 3.0
+"""Losses up to this many seconds after the first belong to the overshoot of slow start: feedback
+about it and the sender's reaction take about two round-trip times."""
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The totals of one download.
+
+    ``rate_kbps`` counts what the application received. ``loss_percent`` is the share of sent data
+    packets that the link lost, ``later_loss_percent`` the same without those lost in the overshoot
+    of slow start. ``back_kbps`` counts reports with their headers.
+    """
+
+    rate_kbps: float
+    loss_percent: float
+    later_loss_percent: float
+    rtt_ms: float
+    first_loss_s: float | None
+    reports_per_s: float
+    back_kbps: float
+
+    @property
+    def back_percent(self) -> float:
+        """Rate of the feedback relative to that of the received data, in percent."""
+        return 100 * self.back_kbps / self.rate_kbps
+
+
+@dataclass(frozen=True)
+class Course:
+    """One download by second. X, p and the round-trip time are those at the end of the second.
+
+    ``delay_s`` is the mean one-way delay of the packets that arrived in it. Values that the sender
+    does not know yet are NaN.
+    """
+
+    time_s: NDArray[np.float64]
+    throughput_bps: NDArray[np.float64]
+    rate_bps: NDArray[np.float64]
+    loss_event_rate: NDArray[np.float64]
+    rtt_s: NDArray[np.float64]
+    delay_s: NDArray[np.float64]
+
+    @property
+    def rtt_error_s(self) -> float:
+        """Distance of the sender's round-trip time from that of packets, after slow start.
+
+        It is the root mean square over seconds. A packet's round trip is its delay and the
+        propagation delay back.
+        """
+        packets_s = self.delay_s + IPSTAR_BACK_S
+        known = (self.loss_event_rate > 0) & np.isfinite(packets_s) & np.isfinite(self.rtt_s)
+        return float(np.sqrt(np.mean(np.square(self.rtt_s[known] - packets_s[known]))))
+
+    def correlation(self, of: NDArray[np.float64], skip_s: float) -> float:
+        """Return the correlation of the allowed rate with ``of``, for times after ``skip_s``."""
+        known = (self.time_s > skip_s) & np.isfinite(of) & np.isfinite(self.rate_bps)
+        return float(np.corrcoef(of[known], self.rate_bps[known])[0, 1])
+
+
+def totals(results: Results) -> Totals:
+    """Return the totals of one download."""
+    (flow,) = results.summary["flows"]
+    (up,) = (link for link in results.summary["links"] if link["name"] == UP)
+    lost_at = results.drops["time_s"].to_numpy()
+    later = int(np.sum(lost_at > lost_at[0] + OVERSHOOT_S)) if lost_at.size else 0
+    rtt_s = results.flows["srtt_s"].to_numpy(zero_copy_only=False)
+    return Totals(
+        rate_kbps=8 * flow["delivered_bytes"] / DURATION_S / 1e3,
+        loss_percent=100 * flow["drops"] / flow["packets_sent"],
+        later_loss_percent=100 * later / flow["packets_sent"],
+        rtt_ms=1e3 * float(np.nanmean(rtt_s)),
+        first_loss_s=float(lost_at[0]) if lost_at.size else None,
+        reports_per_s=up["arrivals"] / DURATION_S,
+        back_kbps=8e-3 * up["delivered_bytes"] / DURATION_S,
+    )
+
+
+def course(results: Results) -> Course:
+    """Return one download by second."""
+    time_s = results.link_flows["time_s"].to_numpy()
+    rates = results.rates
+    latest = np.searchsorted(rates["time_s"].to_numpy(), time_s, side="right") - 1
+
+    def at_end(name: str) -> NDArray[np.float64]:
+        values = rates[name].to_numpy().astype(np.float64)
+        return np.where(latest >= 0, values[latest], np.nan)
+
+    return Course(
+        time_s=time_s,
+        throughput_bps=results.link_flows["throughput_bps"].to_numpy().astype(np.float64),
+        rate_bps=at_end("allowed_rate_bps"),
+        loss_event_rate=at_end("loss_event_rate"),
+        rtt_s=at_end("rtt_s"),
+        delay_s=results.flows["delay_mean_s"].to_numpy(zero_copy_only=False).astype(np.float64),
+    )
+
+
+def values(downloads: Sequence[Totals], measure: str) -> NDArray[np.float64]:
+    """Return a measure of each download; NaN if it did not occur."""
+    return np.array([getattr(download, measure) for download in downloads], dtype=np.float64)
+
+
+def mean(downloads: Sequence[Totals], measure: str) -> float:
+    """Return the mean of a measure over the downloads in which it occurred."""
+    return float(np.nanmean(values(downloads, measure)))
+
+
+def deviation(downloads: Sequence[Totals], measure: str) -> float:
+    """Return the standard deviation of a measure over downloads."""
+    return float(np.nanstd(values(downloads, measure), ddof=1))
+
+
+def gain(fast: Sequence[Totals], slow: Sequence[Totals], measure: str) -> tuple[float, float]:
+    """Return the mean difference of downloads with the same seed, and its standard error."""
+    difference = values(fast, measure) - values(slow, measure)
+    difference = difference[np.isfinite(difference)]
+    return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(difference.size))
+
+
+@dataclass(frozen=True)
+class Live:
+    """All downloads, and the full results of one per kind of feedback."""
+
+    ours: Downloads
+    shown_seed: int
+    scenarios: Mapping[Download, Scenario]
+    results: Mapping[Download, Results]
+
+    @property
+    def beyond(self) -> Downloads:
+        """The first downloads of each condition, whose seeds all conditions have."""
+        return {download: runs[: len(live.BEYOND_SEEDS)] for download, runs in self.ours.items()}
+
+    @property
+    def courses(self) -> dict[Download, Course]:
+        """The downloads that are plotted."""
+        return {download: course(results) for download, results in self.results.items()}
+
+
+AS_SET = {download: download for download in live.ALL_DOWNLOADS}
+
+
+def run(
+    progress: Callable[[int, int], None] | None = None,
+    run_as: Mapping[Download, Download] = AS_SET,
+    access: SharedAccess = FITTED,
+) -> Live:
+    """Run all downloads. Plotted are those with the seed whose standard rate is the median.
+
+    ``run_as`` has what is run for each download of the report: other conditions under another
+    reading of the paper.
+    """
+    plan = [(download, seed) for download in run_as for seed in live.seeds(download)]
+    scenarios = [live.scenario(run_as[download], seed, access) for download, seed in plan]
+    ours: dict[Download, list[Totals]] = {download: [] for download in run_as}
+    for (download, _), results in zip(plan, run_many(scenarios, progress=progress), strict=True):
+        ours[download].append(totals(results))
+    order = np.argsort(values(ours[live.STANDARD], "rate_kbps"), kind="stable")
+    shown_seed = live.SEEDS[int(order[len(order) // 2])]
+    shown = {
+        download: live.scenario(run_as[download], shown_seed, access, rates=True)
+        for download in (live.STANDARD, live.DYNAMIC)
+    }
+    return Live(ours, shown_seed, shown, run_each(shown))

@@ -1,0 +1,6 @@
+"""The five papers on the real clock: what their testbeds measured, published, simulated and lived.
+
+``make testbed`` runs ``python -m validation.testbed``. Each experiment is a scenario of its paper's
+package, run on both clocks (:mod:`skywave.realtime`). Several run at a time, each in a process of
+its own: a network of a few megabits takes a small part of a processor.
+"""
