@@ -13,7 +13,6 @@ from attrs import field, frozen
 
 from skywave.control import Control
 from skywave.net.checked import Checked
-from skywave.quantities import Bytes, Duration
 from skywave.scenario.part import naming_fields
 from skywave.scenario.parts import (
     Aimd,
@@ -23,6 +22,7 @@ from skywave.scenario.parts import (
     Vcp,
     Vegas,
 )
+from skywave.scenario.quantities import Bytes, Duration
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
