@@ -11,7 +11,8 @@ import pytest
 from scipy.optimize import brentq
 
 from conftest import Reproduced, needs_ns2
-from skywave import ns2, run
+from skywave import run
+from skywave.papers import ns2
 from skywave.scenario import Dccp
 from skywave.scenario.quantities import Duration
 from skywave_papers.chen2010 import (

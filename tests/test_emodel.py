@@ -7,7 +7,8 @@ from typing import get_args
 
 import pytest
 
-from skywave import Scenario, Udp, Voice, emodel, run
+from skywave import Scenario, Udp, Voice, run
+from skywave.results import emodel
 from skywave.scenario import parts
 from skywave_papers.sarwar2008.ipstar import EMULATIONS, IPSTAR
 
