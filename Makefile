@@ -106,7 +106,7 @@ mutants: $(MUTANTS) ## Put bugs into what has changed since BASE (HEAD~1), and l
 	@git diff --output=target/mutants.diff $(BASE) --
 	CARGO_TARGET_DIR=$(CURDIR)/target/mutants $(MUTANTS) mutants --in-diff target/mutants.diff --output target
 
-lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types, layers and documentation.
+lint: $(EXTENSION) $(REQUIREMENTS) | cargo ## Check formats, lints, types, layers and documentation.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	cargo clippy -p skywave-python --no-default-features --locked --quiet -- -D warnings
@@ -115,6 +115,7 @@ lint: $(REQUIREMENTS) | cargo ## Check formats, lints, types, layers and documen
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	@found=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$found"; exit 1; }
+	$(BIN)/python -m mypy.stubtest --concise --mypy-config-file pyproject.toml --allowlist tools/stubtest.allow skywave._core
 	$(BIN)/python validation/conformance/table.py --check
 
 format: $(REQUIREMENTS) | cargo ## Format Rust and Python.

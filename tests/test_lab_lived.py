@@ -235,6 +235,34 @@ def test_who_stops_a_run_that_starts_is_told_of_no_error(
     assert socket.receive_json()["type"] == "checked"
 
 
+OVER = """
+import struct, sys
+from skywave.lab.frames import packed
+
+sys.stdin.readline()
+sample = {"run": "a", "epoch": 0, "time_s": 20.0}
+for header in ({"type": "results", "notes": [], "doubt": None, **sample}, sample):
+    data = packed(header, {})
+    sys.stdout.buffer.write(struct.pack("<I", len(data)) + data)
+sys.stdout.buffer.flush()
+sys.stdin.read()
+"""
+"""A run that has come to its end, and whose process goes on."""
+
+
+def test_a_stop_after_the_end_is_too_late(
+    socket: WebSocketTestSession, instead: Callable[[str], None]
+) -> None:
+    instead(OVER)
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+    while socket.receive().get("bytes") is None:
+        pass
+    socket.send_json({"type": "stop", "run": "a"})
+    for _ in ("told", "over"):
+        assert until(socket, "ended", "stopped").state["state"] == "ended"
+
+
 BROKEN = """
 import struct, sys
 from skywave.lab.frames import packed

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import threading
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow.parquet as pq
 import pytest
@@ -16,14 +17,18 @@ from lab import (
     SESSION,
     TEXT,
     hello,
+    runs_have_ended,
     until,
 )
-from skywave import Scenario, run
+from skywave import Results, Scenario, run
+from skywave.lab import simulated
 from skywave.lab.frames import unpacked
-from skywave.lab.simulated import Prepared
+from skywave.lab.session import Session
+from skywave.lab.simulated import Prepared, SimulatedRun
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient, WebSocketTestSession
+    from starlette.websockets import WebSocket
 
 
 def test_a_run_sends_what_the_tables_have(
@@ -105,6 +110,79 @@ def test_a_change_runs_again_up_to_the_present(socket: WebSocketTestSession) -> 
     expected = run(Scenario.from_text(changed, "toml")).flows
     columns = list(received.tables["flows"][0])
     assert received.tables["flows"] == expected.select(columns).to_pylist()
+
+
+def test_a_run_tells_its_end_once(socket: WebSocketTestSession, page_of: TestClient) -> None:
+    """A page that has asked for a change meanwhile would take the second for the changed run's."""
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "pace": None})
+    until(socket, "ended")
+    assert page_of.portal is not None
+    page_of.portal.call(runs_have_ended)
+    socket.send_json({"type": "change", "run": "a", "text": TEXT})
+    assert socket.receive_json()["state"] == "again"
+    assert until(socket, "ended").epochs == {1}
+
+
+def test_a_change_while_the_page_is_told_of_the_end_is_run() -> None:
+    ends: list[int] = []
+
+    class Page:
+        async def send_text(self, text: str) -> None:
+            message = json.loads(text)
+            if message["state"] != "ended":
+                return
+            ends.append(message["epoch"])
+            if len(ends) == 1:
+                is_telling.set()
+                await is_changed.wait()
+
+        async def send_bytes(self, _: bytes) -> None:
+            pass
+
+    async def change_at_the_end() -> None:
+        session = Session(cast("WebSocket", Page()))
+        await session.receive(json.dumps({"type": "start", "run": "a", "text": TEXT}))
+        await is_telling.wait()
+        change = {"type": "change", "run": "a", "text": TEXT}
+        changing = asyncio.create_task(session.receive(json.dumps(change)))
+        while cast("SimulatedRun", session.runs["a"]).epoch == 0:
+            await asyncio.sleep(0)
+        is_changed.set()
+        await changing
+        await runs_have_ended()
+
+    is_telling, is_changed = asyncio.Event(), asyncio.Event()
+    asyncio.run(change_at_the_end())
+    assert ends == [0, 1]
+
+
+def test_results_of_the_past_are_not_those_of_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A download is on a thread of its own, and a change may come while it is made."""
+
+    async def send(_: bytes | dict[str, object]) -> None:
+        pass
+
+    async def change_meanwhile() -> None:
+        changed = SimulatedRun("a", Prepared.of(TEXT), None, send)
+        await changed.drive()
+        is_reading, may_read = threading.Event(), threading.Event()
+
+        def read(raw: Any) -> Results:
+            is_reading.set()
+            assert may_read.wait(60)
+            return Results(raw)
+
+        monkeypatch.setattr(simulated, "Results", read)
+        before = asyncio.create_task(asyncio.to_thread(changed.results))
+        await asyncio.to_thread(is_reading.wait)
+        await changed.change(TEXT.replace("2 Mbps", "1 Mbps"))
+        may_read.set()
+        await before
+        await changed.drive()
+        assert changed.results()["links"] != (await before)["links"]
+
+    asyncio.run(change_meanwhile())
 
 
 def test_a_wrong_change_leaves_the_run_alone(socket: WebSocketTestSession) -> None:

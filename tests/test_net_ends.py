@@ -10,7 +10,7 @@ import subprocess
 import sys
 from contextlib import closing, contextmanager
 from itertools import pairwise
-from threading import Thread
+from threading import Condition, Event, Thread, current_thread, main_thread
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -18,7 +18,7 @@ import pytest
 
 from conftest import ROOT, assert_bad_input, run_cli, serving
 from relay import Relay
-from skywave.cli.net import exchange, options
+from skywave.cli.net import exchange, options, ping
 from skywave.cli.net.exchanges import Exchanges
 from skywave.cli.net.interval import line
 from skywave.net import Endpoint, Listener
@@ -51,6 +51,7 @@ def command(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     """Run a command in a process that can be interrupted."""
     with subprocess.Popen(
         [sys.executable, "-u", "-m", "skywave", *arguments],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -228,24 +229,85 @@ def test_an_interrupted_listener_reports_every_connection(
     assert errors == SAYS[number]
 
 
-def test_an_interrupt_before_a_listener_waits_loses_no_report() -> None:
-    port, begin = free_udp_port(), Exchanges.begin
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_before_a_listener_waits_loses_no_report(number: signal.Signals) -> None:
+    """It comes while the main thread waits for the accepting one to begin, with its lock released.
 
-    def begin_late(exchanges: Exchanges) -> None:
+    An exception from there would be replaced by one that says that the lock is not locked.
+    """
+    port, begin, release = free_udp_port(), Exchanges.begin, Condition._release_save  # type: ignore[attr-defined]  # noqa: SLF001
+    is_beginning = Event()
+
+    def begin_noted(exchanges: Exchanges) -> None:
+        is_beginning.set()
         begin(exchanges)
-        connection = endpoint.connect("127.0.0.1", PORT, udp_port=port)
-        connection.send(b"hello")
-        assert connection.recv(timeout_s=PATIENCE_S) == b"hello"
-        raise KeyboardInterrupt
+
+    def release_and_interrupt(condition: Condition) -> object:
+        released = release(condition)
+        if is_beginning.is_set() and current_thread() is main_thread():
+            is_beginning.clear()
+            connection = endpoint.connect("127.0.0.1", PORT, udp_port=port)
+            connection.send(b"hello")
+            assert connection.recv(timeout_s=PATIENCE_S) == b"hello"
+            signal.raise_signal(number)
+        return released
 
     arguments = ("listen", str(PORT), "--udp-port", str(port), "--once", "--echo", "--json")
     with (
         closing(Endpoint.udp("127.0.0.1:0")) as endpoint,
-        mock.patch.object(Exchanges, "begin", begin_late),
+        mock.patch.object(Exchanges, "begin", begin_noted),
+        mock.patch.object(Condition, "_release_save", release_and_interrupt),
     ):
         done = run_cli(*arguments)
-    assert done.returncode == STATUS[signal.SIGINT]
+    assert done.returncode == STATUS[number]
     assert json.loads(done.stdout)["interrupted"] is True
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("name", "running"), [("send", exchange.Exchange), ("ping", ping.Pings)], ids=["send", "ping"]
+)
+def test_an_interrupt_beside_what_a_client_does_loses_no_report(
+    name: str, running: type, when: str
+) -> None:
+    """It comes when there is a connection, but nothing sent, or all is done, but not reported."""
+    run = running.run  # type: ignore[attr-defined]
+
+    def run_interrupted(self: object, *arguments: object) -> object:
+        if when == "before":
+            signal.raise_signal(signal.SIGTERM)
+        done = run(self, *arguments)
+        if when == "after":
+            signal.raise_signal(signal.SIGTERM)
+        return done
+
+    with listening("--echo") as (_, port), mock.patch.object(running, "run", run_interrupted):
+        done = run_cli(name, PEER, "--count", "1", "--udp-port", port, "--json")
+    assert done.returncode == STATUS[signal.SIGTERM]
+    assert done.stderr == SAYS[signal.SIGTERM]
+    document = json.loads(done.stdout)
+    assert document["error"] is None
+    sent = document["sent"]["datagrams"] if name == "send" else document["sent"]
+    assert sent == (0 if when == "before" else 1)
+
+
+def test_a_sender_that_waits_for_its_input_can_be_interrupted() -> None:
+    with (
+        serving_here() as (listener, port),
+        command(
+            "send", PEER, "-", "--udp-port", port, "--size", "100", "--plain", "--json"
+        ) as sender,
+    ):
+        accepted = listener.accept(timeout_s=PATIENCE_S)
+        assert sender.stdin is not None
+        sender.stdin.write(100 * "x")
+        sender.stdin.flush()
+        assert accepted.recv(timeout_s=PATIENCE_S) == 100 * b"x"
+        sender.send_signal(signal.SIGINT)
+        assert sender.wait(PATIENCE_S) == STATUS[signal.SIGINT]
+        document = json.loads(sender.communicate()[0])
+    assert document["interrupted"] is True
+    assert document["file"]["complete"] is False
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])

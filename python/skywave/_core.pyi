@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Self, TypedDict, overload
+from typing import Self, TypedDict, final, overload, type_check_only
 
 import pyarrow as pa
 
@@ -17,6 +17,7 @@ class ScenarioError(ValueError):
 class CaptureError(ValueError):
     """A capture file is truncated or corrupt. The message contains the byte offset."""
 
+@type_check_only
 class Frame(TypedDict):
     """One decoded frame of a capture."""
 
@@ -27,6 +28,7 @@ class Frame(TypedDict):
     wrong_checksum: str | None
     """What the checksum is that does not match."""
 
+@type_check_only
 class Frames(Iterator[Frame]):
     """The frames of a capture."""
 
@@ -38,12 +40,14 @@ class Frames(Iterator[Frame]):
 ENGINE: str
 """The version of the simulator and a hash of its sources, which results depend on."""
 
+@final
 class Stop:
     """Stops runs in other threads."""
 
     def set(self) -> None:
         """Stop the runs that were given this; they raise ``KeyboardInterrupt``."""
 
+@final
 class Run:
     """The results of one run."""
 
@@ -60,6 +64,7 @@ class Run:
     def violations(self) -> list[str]:
         """What the physics verifier found; empty if it did not run."""
 
+@final
 class SteppedRun:
     """A run in steps. Controls in Python are not known to it."""
 
@@ -114,6 +119,7 @@ def suggestion(given: str, known: Sequence[str]) -> str:
     That is ``; did you mean "pairs"?`` with the nearest of the known names, or an empty text.
     """
 
+@final
 class Duration:
     """A length of time in whole nanoseconds, e.g. ``Duration("300 ms")``."""
 
@@ -124,26 +130,27 @@ class Duration:
     @property
     def seconds(self) -> float:
         """The duration in seconds."""
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
-    def __lt__(self, other: Duration) -> bool: ...
-    def __le__(self, other: Duration) -> bool: ...
-    def __gt__(self, other: Duration) -> bool: ...
-    def __ge__(self, other: Duration) -> bool: ...
+    def __lt__(self, other: Duration, /) -> bool: ...
+    def __le__(self, other: Duration, /) -> bool: ...
+    def __gt__(self, other: Duration, /) -> bool: ...
+    def __ge__(self, other: Duration, /) -> bool: ...
     def __bool__(self) -> bool: ...
     def __getnewargs__(self) -> tuple[str]: ...
-    def __add__(self, other: Duration) -> Duration: ...
-    def __sub__(self, other: Duration) -> Duration: ...
+    def __add__(self, other: Duration, /) -> Duration: ...
+    def __sub__(self, other: Duration, /) -> Duration: ...
     @overload
-    def __mul__(self, other: float) -> Duration: ...
+    def __mul__(self, other: float, /) -> Duration: ...
     @overload
-    def __mul__(self, other: Rate) -> Bytes: ...
-    def __rmul__(self, other: float) -> Duration: ...
+    def __mul__(self, other: Rate, /) -> Bytes: ...
+    def __rmul__(self, other: float, /) -> Duration: ...
     @overload
-    def __truediv__(self, other: float) -> Duration: ...
+    def __truediv__(self, other: float, /) -> Duration: ...
     @overload
-    def __truediv__(self, other: Duration) -> float: ...
+    def __truediv__(self, other: Duration, /) -> float: ...
 
+@final
 class Rate:
     """A rate in whole bits per second, e.g. ``Rate("2 Mbps")``."""
 
@@ -154,26 +161,27 @@ class Rate:
     @property
     def bps(self) -> int:
         """The rate in bits per second."""
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
-    def __lt__(self, other: Rate) -> bool: ...
-    def __le__(self, other: Rate) -> bool: ...
-    def __gt__(self, other: Rate) -> bool: ...
-    def __ge__(self, other: Rate) -> bool: ...
+    def __lt__(self, other: Rate, /) -> bool: ...
+    def __le__(self, other: Rate, /) -> bool: ...
+    def __gt__(self, other: Rate, /) -> bool: ...
+    def __ge__(self, other: Rate, /) -> bool: ...
     def __bool__(self) -> bool: ...
     def __getnewargs__(self) -> tuple[str]: ...
-    def __add__(self, other: Rate) -> Rate: ...
-    def __sub__(self, other: Rate) -> Rate: ...
+    def __add__(self, other: Rate, /) -> Rate: ...
+    def __sub__(self, other: Rate, /) -> Rate: ...
     @overload
-    def __mul__(self, other: float) -> Rate: ...
+    def __mul__(self, other: float, /) -> Rate: ...
     @overload
-    def __mul__(self, other: Duration) -> Bytes: ...
-    def __rmul__(self, other: float) -> Rate: ...
+    def __mul__(self, other: Duration, /) -> Bytes: ...
+    def __rmul__(self, other: float, /) -> Rate: ...
     @overload
-    def __truediv__(self, other: float) -> Rate: ...
+    def __truediv__(self, other: float, /) -> Rate: ...
     @overload
-    def __truediv__(self, other: Rate) -> float: ...
+    def __truediv__(self, other: Rate, /) -> float: ...
 
+@final
 class Bytes:
     """A size in whole bytes, e.g. ``Bytes("500 B")``."""
 
@@ -184,26 +192,26 @@ class Bytes:
     @property
     def count(self) -> int:
         """The number of bytes."""
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
-    def __lt__(self, other: Bytes) -> bool: ...
-    def __le__(self, other: Bytes) -> bool: ...
-    def __gt__(self, other: Bytes) -> bool: ...
-    def __ge__(self, other: Bytes) -> bool: ...
+    def __lt__(self, other: Bytes, /) -> bool: ...
+    def __le__(self, other: Bytes, /) -> bool: ...
+    def __gt__(self, other: Bytes, /) -> bool: ...
+    def __ge__(self, other: Bytes, /) -> bool: ...
     def __bool__(self) -> bool: ...
     def __getnewargs__(self) -> tuple[str]: ...
-    def __add__(self, other: Bytes) -> Bytes: ...
-    def __sub__(self, other: Bytes) -> Bytes: ...
-    def __mul__(self, other: float) -> Bytes: ...
-    def __rmul__(self, other: float) -> Bytes: ...
+    def __add__(self, other: Bytes, /) -> Bytes: ...
+    def __sub__(self, other: Bytes, /) -> Bytes: ...
+    def __mul__(self, other: float, /) -> Bytes: ...
+    def __rmul__(self, other: float, /) -> Bytes: ...
     @overload
-    def __truediv__(self, other: float) -> Bytes: ...
+    def __truediv__(self, other: float, /) -> Bytes: ...
     @overload
-    def __truediv__(self, other: Bytes) -> float: ...
+    def __truediv__(self, other: Bytes, /) -> float: ...
     @overload
-    def __truediv__(self, other: Rate) -> Duration: ...
+    def __truediv__(self, other: Rate, /) -> Duration: ...
     @overload
-    def __truediv__(self, other: Duration) -> Rate: ...
+    def __truediv__(self, other: Duration, /) -> Rate: ...
 
 def inspect_scenario(
     text: str,
@@ -264,15 +272,12 @@ def bench(
 ) -> str:
     """Run the benchmark dumbbell on one core; return its counts and its parameters, as JSON."""
 
-def decode_capture(data: bytes, udp_ports: Sequence[int] = ()) -> Frames:
+def decode_capture(data: bytes, udp_ports: Sequence[int] = ...) -> Frames:
     """Decode the frames of a pcapng or pcap file, which may be compressed with gzip.
 
     UDP carries DCCP at port 6511, and at ``udp_ports``. The iterator yields the frames before the
     first fault, and then raises :class:`CaptureError`.
     """
-
-def duration_s(text: str) -> float:
-    """Parse a duration, e.g. "10 s", and return seconds."""
 
 def check_control(
     name: str, parameters: str, controls: dict[str, type[Control]] | None, cases: int
@@ -284,17 +289,18 @@ def check_control(
 
     """
 
+@final
 class Context:
     """What a control knows about its connection at the start."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         packet_size: int = ...,
         initial_cwnd: float = ...,
         initial_ssthresh: float = ...,
         ns2: bool = ...,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def packet_size(self) -> int:
         """Bytes of application data in a full packet."""
@@ -308,18 +314,19 @@ class Context:
     def ns2(self) -> bool:
         """Whether the connection emulates ns-2 where that deviates from the RFCs."""
 
+@final
 class Sent:
     """A data packet that is being sent."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         now_s: float = ...,
         number: int = ...,
         size: int = ...,
         in_flight: int = ...,
         application_limited: bool = ...,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def now_s(self) -> float:
         """The time, in seconds."""
@@ -340,17 +347,18 @@ class Sent:
     def application_limited(self) -> bool:
         """Whether the application has no more data although cwnd has room."""
 
+@final
 class AckedPacket:
     """A data packet acknowledged for the first time."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         number: int = ...,
         sent_at_s: float = ...,
         transmissions: int = ...,
         ecn: int = ...,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def number(self) -> int:
         """The packet's number, as in :class:`Sent`."""
@@ -364,17 +372,18 @@ class AckedPacket:
     def ecn(self) -> int:
         """The ECN field on arrival, as far as the protocol reports it; 3 is CE."""
 
+@final
 class LostPacket:
     """A data packet found lost. It may turn out to be late; then it is acknowledged as well."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         now_s: float = ...,
         number: int = ...,
         sent_at_s: float = ...,
         transmissions: int = ...,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def now_s(self) -> float:
         """When it was found lost, in seconds."""
@@ -388,16 +397,17 @@ class LostPacket:
     def transmissions(self) -> int:
         """How often the packet was sent; can exceed 1 only for TCP."""
 
+@final
 class MarkedPackets:
     """Data packets that one acknowledgement reports as marked."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         now_s: float = ...,
         packets: int = ...,
         size: int | None = ...,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def now_s(self) -> float:
         """When the acknowledgement arrived, in seconds."""
@@ -408,11 +418,12 @@ class MarkedPackets:
     def size(self) -> int | None:
         """Bytes of data in them; None for DCCP, which does not know."""
 
+@final
 class Ack:
     """An acknowledgement."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         now_s: float = ...,
         newly_acked: int = ...,
@@ -424,7 +435,7 @@ class Ack:
         delivery_limited: bool = ...,
         application_limited: bool = ...,
         ecn_echo: bool = ...,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def now_s(self) -> float:
         """When the acknowledgement arrived, in seconds."""
@@ -456,14 +467,15 @@ class Ack:
     def ecn_echo(self) -> bool:
         """Whether it carried TCP's ECN-Echo; if so, cwnd must not grow (RFC 3168 section 6.1.2)."""
 
+@final
 class RoundTrip:
     """What was acknowledged, marked and lost in about one round-trip time.
 
     A round ends with the acknowledgement of a packet sent after the round began.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         now_s: float = ...,
         duration_s: float = ...,
@@ -479,7 +491,7 @@ class RoundTrip:
         delivery_limited: bool = ...,
         application_limited: bool = ...,
         ecn_echo: bool = ...,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def now_s(self) -> float:
         """When the round's last acknowledgement arrived, in seconds."""
@@ -523,17 +535,18 @@ class RoundTrip:
     def ecn_echo(self) -> bool:
         """Whether any acknowledgement carried TCP's ECN-Echo."""
 
+@final
 class Loss:
     """Loss of packets: one congestion event."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         now_s: float = ...,
         in_flight: int = ...,
         lost: int = ...,
         is_repeated: bool = ...,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def now_s(self) -> float:
         """When the loss was detected, in seconds."""
@@ -547,10 +560,11 @@ class Loss:
     def is_repeated(self) -> bool:
         """Whether a retransmission was lost too; only some recoveries of TCP can tell."""
 
+@final
 class Mark:
     """Marked packets, none of them lost: one congestion event."""
 
-    def __init__(self, *, now_s: float = ..., in_flight: int = ..., marked: int = ...) -> None: ...
+    def __new__(cls, *, now_s: float = ..., in_flight: int = ..., marked: int = ...) -> Self: ...
     @property
     def now_s(self) -> float:
         """When the marks were detected, in seconds."""
@@ -561,10 +575,11 @@ class Mark:
     def marked(self) -> int:
         """How many packets are known to be marked."""
 
+@final
 class Timeout:
     """The retransmission timer (TCP) or the timeout of the CCID expired."""
 
-    def __init__(self, *, now_s: float = ..., in_flight: int = ...) -> None: ...
+    def __new__(cls, *, now_s: float = ..., in_flight: int = ...) -> Self: ...
     @property
     def now_s(self) -> float:
         """The time, in seconds."""
@@ -572,6 +587,7 @@ class Timeout:
     def in_flight(self) -> int:
         """Data packets outstanding at that time."""
 
+@final
 class Pacing:
     """How fast packets may leave: ``quantum`` packets at a time, ``interval_s`` seconds apart.
 
@@ -584,7 +600,7 @@ class Pacing:
 
     """
 
-    def __init__(self, interval_s: float, quantum: int = 1) -> None: ...
+    def __new__(cls, interval_s: float, quantum: int = 1) -> Self: ...
     @staticmethod
     def at_rate(packets_per_s: float, quantum: int = 1) -> Pacing:
         """Return pacing at a rate, in full packets, with an interval of at most an hour.
@@ -603,6 +619,7 @@ class Pacing:
 # What follows exists only in a build with sockets.
 # (Emulation and check_emulated_link: with emulated links, on Linux.)
 
+@final
 class Connection:
     """A DCCP connection: unreliable datagrams under congestion control.
 
@@ -724,6 +741,7 @@ class Connection:
     def closed(self) -> Closed | None:
         """How the connection ended: ``code`` and ``name`` of its Reset. None while it is open."""
 
+@final
 class Listener:
     """Accepts connections on one DCCP port, until it is closed or nothing refers to it.
 
@@ -774,6 +792,7 @@ class Listener:
     def acceptable_async(self) -> Awaitable[None]:
         """Wait until ``try_accept`` has an answer. Cancelling it loses nothing."""
 
+@final
 class Endpoint:
     """A UDP or raw socket and the DCCP connections on it."""
 
@@ -921,6 +940,7 @@ def perf_send(
 ) -> str:
     """Send a load to a measuring server and return the outcome, as JSON."""
 
+@final
 class Emulation:
     """A link between two hosts, on the real clock. Its forward direction leads to the second."""
 

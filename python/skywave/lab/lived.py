@@ -123,8 +123,6 @@ class LivedRun:
         if self._tables is None and not self.is_over:
             self.stop()
             raise Wrong("", f"the run failed: {said[-1] if said else 'its process was killed'}")
-        if not self.is_over:
-            self.state = "ended"
         await self.tell()
 
     async def _read(self, stream: asyncio.StreamReader) -> None:
@@ -134,6 +132,8 @@ class LivedRun:
                 case lived_process.RESULTS:
                     self._now_s = header["time_s"]
                     self._tables = tables
+                    if not self.is_over:  # whoever stops it from now on is too late
+                        self.state = "ended"
                     self._notes = tuple(header["notes"])
                     self._doubt = header["doubt"]
                     await self._show_rest(tables)

@@ -20,6 +20,10 @@ class Run(Protocol):
     text: str
     """Its scenario."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it goes on no more, unless it is changed."""
+
     def play(self) -> None:
         """Go on, if it is paused."""
 
@@ -44,7 +48,7 @@ class Run(Protocol):
         """
 
     async def drive(self) -> None:
-        """Run it, until it is over."""
+        """Run it until it is over, and tell so. Whoever changes it then has it driven again."""
 
     async def tell(self) -> None:
         """Send the state."""

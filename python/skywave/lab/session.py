@@ -79,6 +79,7 @@ class Session:
             case "change" if run in self.runs:
                 changed = self.runs[run]
                 await changed.change(_text(message))
+                # A task that is not done drives it on: it looks whether the run is over last.
                 if self._tasks[run].done():
                     self._drive(run, changed)
             case "pace" if run in self.runs:
@@ -114,17 +115,20 @@ class Session:
         self._tasks[name] = asyncio.create_task(self._driven(name, run))
 
     async def _driven(self, name: str, run: Run) -> None:
-        try:
-            await run.drive()
-        except WebSocketDisconnect:
-            run.stop()
-        except Exception as error:  # noqa: BLE001  (whatever it is, the page waits for an end)
-            run.stop()
-            if self.runs.get(name) is not run:  # nobody waits for it, or another took its place
+        while True:
+            try:
+                await run.drive()
+            except WebSocketDisconnect:
+                run.stop()
+            except Exception as error:  # noqa: BLE001  (whatever it is, the page waits for an end)
+                run.stop()
+                if self.runs.get(name) is not run:  # nobody waits for it, or another took its place
+                    return
+                with suppress(RuntimeError, WebSocketDisconnect):  # the page is gone
+                    await run.tell()
+                    await self._refuse(name, _failure(error))
+            if run.is_over:  # it may have been changed while the page was told
                 return
-            with suppress(RuntimeError, WebSocketDisconnect):  # the page is gone
-                await run.tell()
-                await self._refuse(name, _failure(error))
 
     async def _end(self, run: str) -> None:
         if run in self.runs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
@@ -47,6 +47,17 @@ class Prepared:
         return cls(text, _core.SteppedRun(text), Duration(interval).seconds)
 
 
+@dataclass
+class _Past:
+    """What a run has computed. One that is changed begins another."""
+
+    core: _core.SteppedRun
+    pieces: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
+    is_over: bool = False
+    """Whether nothing more is computed."""
+    results: Results | None = None
+
+
 class SimulatedRun:
     """A run on the page, on the simulator's clock: a :class:`~skywave.lab.runs.Run`.
 
@@ -73,7 +84,6 @@ class SimulatedRun:
         self._then: Phase = self.state
         self._until_s = 0.0
         self._steps = 0
-        self._is_driven = False
         self._wake = asyncio.Event()
         self._begin(prepared)
 
@@ -84,13 +94,11 @@ class SimulatedRun:
 
     def _begin(self, prepared: Prepared) -> None:
         self.text = prepared.text
-        self._core = prepared.core
+        self._past = _Past(prepared.core)
         self._interval_s = prepared.interval_s
         self._stop = _core.Stop()
-        self._results: Results | None = None
-        self._pieces: dict[str, list[pa.RecordBatch]] = {}
         self._now_s = 0.0
-        self._end_s = self._core.end_s
+        self._end_s = prepared.core.end_s
         self._piece_s = self._interval_s
         self._since: tuple[float, float] | None = None
 
@@ -144,11 +152,11 @@ class SimulatedRun:
 
     async def drive(self) -> None:
         """Run it, until it is over."""
-        self._is_driven = True
         try:
             await self._drive()
-        finally:
-            self._is_driven = False
+        except Exception:
+            self._past.is_over = True
+            raise
         await self.tell()
 
     async def _drive(self) -> None:
@@ -166,28 +174,35 @@ class SimulatedRun:
             if epoch != self.epoch:
                 continue
             if self._now_s >= self._end_s:
+                # Told once it is no longer driven: whoever hears of it may ask for its results, or
+                # change it, and must not be told of it once more.
                 self._set("ended")
-            elif self.state == "again" and self._now_s >= self._until_s:
+                continue
+            if self.state == "again" and self._now_s >= self._until_s:
                 self._set(self._then)
             if self.state != state:
                 await self.tell()
             # On a grid, so that lateness does not add up; but frames that are missed stay missed.
             due = max(due + FRAME_S, began)
             await asyncio.sleep(max(0.0, due - time.monotonic()))
+        past = self._past
         if self.state == "stopped":
             # The part of an interval that has passed.
-            self._core.stop()
+            past.core.stop()
             await self._show()
+        past.is_over = True
 
     def results(self) -> Mapping[str, pa.Table]:
         """Return all tables if it is over, otherwise what has been sampled so far."""
-        if self.is_over and not self._is_driven and self._results is None:
-            self._results = Results(self._core.finish())
-        if self._results is not None:
-            return self._results.tables
+        # This may be another thread than the one that changes the run.
+        past = self._past
+        if past.is_over and past.results is None:
+            past.results = Results(past.core.finish())
+        if past.results is not None:
+            return past.results.tables
         return {
             name: pa.Table.from_batches(pieces).unify_dictionaries()
-            for name, pieces in self._pieces.items()
+            for name, pieces in past.pieces.items()
         }
 
     def capture(self, link: str, file: str) -> None:
@@ -231,10 +246,15 @@ class SimulatedRun:
         return to_s
 
     async def _advance(self, to_s: float) -> None:
-        core, epoch = self._core, self.epoch
+        core, epoch = self._past.core, self.epoch
         asked_s = to_s - self._now_s
         began = time.monotonic()
-        now_s = await asyncio.to_thread(core.advance, to_s, self._stop)
+        try:
+            now_s = await asyncio.to_thread(core.advance, to_s, self._stop)
+        except Exception:
+            if epoch != self.epoch:  # what has failed was replaced meanwhile
+                return
+            raise
         took_s = time.monotonic() - began
         if epoch != self.epoch:
             return
@@ -248,10 +268,10 @@ class SimulatedRun:
 
     async def _show(self) -> None:
         """Send what has been sampled since the last frame, and keep it."""
-        tables = self._core.samples()
+        tables = self._past.core.samples()
         if any(batch.num_rows for batch in tables.values()):
             for name, batch in tables.items():
-                self._pieces.setdefault(name, []).append(batch)
+                self._past.pieces.setdefault(name, []).append(batch)
             await self._send(frame(self.name, self.epoch, self._now_s, tables))
 
     async def tell(self) -> None:

@@ -46,14 +46,20 @@ def is_normal(connection: Connection) -> bool:
     return connection.closed is not None and connection.closed["code"] == NORMAL
 
 
-def has_peer_closed(connection: Connection, error: Exception, within_s: float) -> bool:
+def has_peer_closed(
+    connection: Connection,
+    error: Exception,
+    within_s: float,
+    is_over: Callable[[], bool] = lambda: False,
+) -> bool:
     """Return whether an error of a connection that this end has not closed says that the peer has.
 
-    A close of which the peer has still to confirm the end has ``within_s`` seconds.
+    A close of which the peer has still to confirm the end has ``within_s`` seconds, unless
+    ``is_over`` says that nobody waits for it any more.
     """
     if not isinstance(error, ClosedError):
         return False
     until = time.monotonic() + within_s
-    while connection.closed is None and time.monotonic() < until:
+    while connection.closed is None and time.monotonic() < until and not is_over():
         time.sleep(LOOK_S)
     return is_normal(connection)

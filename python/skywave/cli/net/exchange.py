@@ -121,6 +121,8 @@ class Exchange:
     """Whether everything in the source has been queued."""
     stopped_by: KeyboardInterrupt | None = None
     """What ended it before its time."""
+    _is_reading: bool = False
+    """Whether the thread that runs it waits for the source, which nothing but an exception ends."""
     _check: Check = field(default_factory=Check)
     _sent: int = 0
     _sent_bytes: int = 0
@@ -171,6 +173,8 @@ class Exchange:
                 if self.close is not Ending.AWAIT or self.most is not None or self._is_stopped:
                     self._end()
             except KeyboardInterrupt as interrupt:
+                if self._is_stopped and interrupt is not self.stopped_by:
+                    raise
                 self.stop(interrupt)
                 self._end()
         except (NetError, TimeoutError) as error:
@@ -186,6 +190,17 @@ class Exchange:
     def stop(self, interrupt: KeyboardInterrupt) -> None:
         """Close the connection now. What is still to be sent has the time for the close."""
         self.stopped_by = interrupt
+
+    def interrupt(self, interrupt: KeyboardInterrupt) -> None:
+        """Stop it, as the handler of a signal on the thread that runs it.
+
+        Raises:
+            KeyboardInterrupt: If that thread waits for the source.
+
+        """
+        self.stop(interrupt)
+        if self._is_reading:
+            raise interrupt
 
     @property
     def _is_stopped(self) -> bool:
@@ -225,7 +240,9 @@ class Exchange:
     def _rest(self) -> Iterator[bytes]:
         datagrams = iter(self.source)
         while self.count is None or self._taken < self.count:
+            self._is_reading = True
             data = next(datagrams, None)
+            self._is_reading = False
             if data is None:
                 return
             yield data
@@ -441,7 +458,9 @@ class Exchange:
         if self._is_ending:
             return False
         try:
-            return has_peer_closed(self.connection, error, self.close_s)
+            return has_peer_closed(
+                self.connection, error, self.close_s, is_over=lambda: self._is_stopped
+            )
         except KeyboardInterrupt as interrupt:
             self.stop(interrupt)
             return False

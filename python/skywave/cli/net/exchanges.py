@@ -20,8 +20,8 @@ LOOK_S = 0.2
 class Exchanges:
     """Accepts connections, runs an exchange over each, and passes on its report.
 
-    Interrupts reach the main thread alone, which does nothing but wait, so that no connection and
-    no report is lost.
+    Interrupts reach the main thread alone, and there only its wait, so that no connection and no
+    report is lost.
     """
 
     def __init__(
@@ -73,7 +73,12 @@ class Exchanges:
             del self._running[id(exchange)]
 
     def wait(self) -> bool:
-        """Wait for an exchange to end; return whether all went well. Interrupts come through."""
+        """Wait for an exchange to end; return whether all went well.
+
+        Raises:
+            KeyboardInterrupt: What ``interrupt`` was given.
+
+        """
         while True:
             try:
                 ended = self._ended.get(timeout=LOOK_S)
@@ -83,12 +88,14 @@ class Exchanges:
                 raise ended
             return ended
 
+    def interrupt(self, interrupt: KeyboardInterrupt) -> None:
+        """Have ``wait`` raise an interrupt. A handler of signals may call this."""
+        self._ended.put(interrupt)
+
     def stop(self, interrupt: KeyboardInterrupt) -> None:
         """Let all exchanges close their connections and tell what they report."""
         self._is_stopped = True
-        # The interrupt may have come before the thread has begun.
-        if self._accepting.ident is not None:
-            self._accepting.join()
+        self._accepting.join()
         for exchange in list(self._running.values()):
             exchange.stop(interrupt)
         self._pool.shutdown()

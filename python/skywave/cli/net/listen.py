@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from skywave.cli.console import JsonOption, out, print_json
+from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place, report
 from skywave.cli.net.exchange import (
     CLOSE_TIMEOUT,
@@ -162,14 +163,15 @@ def listen(
 
         exchanges = Exchanges(listener, pool, exchange_over, tell, once=once)
         # A connection may be open before `begin` returns, and an interrupt must not lose it.
-        try:
+        with interrupts_handed_to(exchanges.interrupt):
             exchanges.begin()
-            is_ok = exchanges.wait()
-            while not once:
-                exchanges.wait()
-        except KeyboardInterrupt as interrupt:
-            exchanges.stop(interrupt)
-            raise
+            try:
+                is_ok = exchanges.wait()
+                while not once:
+                    exchanges.wait()
+            except KeyboardInterrupt as interrupt:
+                exchanges.stop(interrupt)
+                raise
     if not is_ok:
         raise typer.Exit(FAILED)
 

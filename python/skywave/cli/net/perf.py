@@ -14,6 +14,7 @@ from rich.table import Table
 
 from skywave import _core
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place
 from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
 from skywave.cli.net.live import live_rate
@@ -194,9 +195,12 @@ def _serve(
                 )
                 out(markup=False).print(line)
 
-        while True:
-            with suppress(TimeoutError):
-                pool.submit(count, listener.accept(timeout_s=LOOK_S))
+        # No connection is lost between being accepted and being counted.
+        interrupts: list[KeyboardInterrupt] = []
+        with interrupts_handed_to(interrupts.append):
+            while not interrupts:
+                with suppress(TimeoutError):
+                    pool.submit(count, listener.accept(timeout_s=LOOK_S))
 
 
 def _client_table(target: str, report: dict[str, Any]) -> Table:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skywave.cli.console import JsonOption, out, print_json
+from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place
 from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
 from skywave.net import NetError
@@ -62,50 +63,54 @@ def ping(
     )
     console = out(markup=False)
     pings = Pings()
-    stopped_by: KeyboardInterrupt | None = None
+
+    def interrupted(interrupt: KeyboardInterrupt) -> None:
+        if pings.connect_ms is None:
+            raise interrupt
+        pings.interrupt(interrupt)
 
     def without(error: str, _: bool) -> dict[str, Any]:
         pings.error = error
         return pings.summary()
 
-    with ExitStack() as stack:
-        with failure_as_json(without, as_json=as_json):
-            endpoint = stack.enter_context(
-                options.client(
-                    target, raw=raw, settings=endpoint_settings, metrics=metrics, qlog=qlog, log=log
+    with interrupts_handed_to(interrupted):
+        with ExitStack() as stack:
+            with failure_as_json(without, as_json=as_json):
+                endpoint = stack.enter_context(
+                    options.client(
+                        target,
+                        raw=raw,
+                        settings=endpoint_settings,
+                        metrics=metrics,
+                        qlog=qlog,
+                        log=log,
+                    )
                 )
-            )
-            begin = time.monotonic()
-            connection = options.connect(endpoint, target, udp_port, config)
-        pings.connect_ms = 1e3 * (time.monotonic() - begin)
-        if size > (largest := connection.max_datagram_size):
-            raise typer.BadParameter(
-                f"--size {size} is too large for this path: give at most {largest}"
-            )
-        if not as_json:
-            console.print(f"connected to {target} in {pings.connect_ms:.3f} ms")
-
-        def show(number: int, trip_ms: float | None) -> None:
+                begin = time.monotonic()
+                connection = options.connect(endpoint, target, udp_port, config)
+                pings.connect_ms = 1e3 * (time.monotonic() - begin)
+            if size > (largest := connection.max_datagram_size):
+                raise typer.BadParameter(
+                    f"--size {size} is too large for this path: give at most {largest}"
+                )
             if not as_json:
-                answer = "no answer" if trip_ms is None else f"{trip_ms:.3f} ms"
-                console.print(f"{size} bytes, number {number}: {answer}")
+                console.print(f"connected to {target} in {pings.connect_ms:.3f} ms")
 
-        try:
+            def show(number: int, trip_ms: float | None) -> None:
+                if not as_json:
+                    answer = "no answer" if trip_ms is None else f"{trip_ms:.3f} ms"
+                    console.print(f"{size} bytes, number {number}: {answer}")
+
             pings.run(connection, count, interval_ms / 1e3, size, show)
-        except KeyboardInterrupt as interrupt:
-            connection.abort()
-            stopped_by = interrupt
-    document = pings.summary()
-    if as_json:
-        print_json(document)
-    else:
-        console.print(_line(document))
-    if pings.error is not None:
-        sys.stderr.write(f"error: {pings.error}\n")
-    elif pings.sent and not document["received"]:
-        sys.stderr.write("nothing came back: the other end must be `skywave listen --echo`\n")
-    if stopped_by is not None:
-        raise stopped_by
+        document = pings.summary()
+        if as_json:
+            print_json(document)
+        else:
+            console.print(_line(document))
+        if pings.error is not None:
+            sys.stderr.write(f"error: {pings.error}\n")
+        elif pings.sent and not document["received"]:
+            sys.stderr.write("nothing came back: the other end must be `skywave listen --echo`\n")
     if pings.error is not None or not document["received"]:
         raise typer.Exit(FAILED)
 
@@ -121,6 +126,19 @@ class Pings:
     """The round-trip times in milliseconds; ``None`` for a datagram that did not come back."""
     error: str | None = None
     """Why it ended before its time."""
+    _stopped_by: KeyboardInterrupt | None = None
+    _is_measuring: bool = False
+
+    def interrupt(self, interrupt: KeyboardInterrupt) -> None:
+        """Stop it, as the handler of a signal on the thread that runs it.
+
+        Raises:
+            KeyboardInterrupt: While it measures.
+
+        """
+        self._stopped_by = interrupt
+        if self._is_measuring:
+            raise interrupt
 
     def run(
         self,
@@ -130,22 +148,41 @@ class Pings:
         size: int,
         show: Callable[[int, float | None], None],
     ) -> None:
-        """Send ``count`` datagrams, wait for each to come back, and close the connection."""
+        """Send ``count`` datagrams, wait for each to come back, and close the connection.
+
+        An interrupt aborts it, and is not raised.
+        """
         try:
-            for index in range(count):
-                sent_at = time.monotonic()
-                data = datagram(index, size)
-                connection.send(data)
-                self.trips_ms.append(_await_echo(connection, data, sent_at))
-                show(index + 1, self.trips_ms[-1])
-                if index + 1 < count:
-                    time.sleep(max(0.0, interval_s - (time.monotonic() - sent_at)))
-            connection.close(timeout_s=options.CLOSE_S)
-        except (NetError, TimeoutError) as error:
-            closed = has_peer_closed(connection, error, options.CLOSE_S)
-            self.error = PEER_CLOSED if closed else str(error)
-        finally:
-            self.sent = connection.stats()["datagrams_sent"]
+            self._is_measuring = True
+            if self._stopped_by is not None:
+                raise self._stopped_by
+            try:
+                self._measure(connection, count, interval_s, size, show)
+            except (NetError, TimeoutError) as error:
+                closed = has_peer_closed(connection, error, options.CLOSE_S)
+                self.error = PEER_CLOSED if closed else str(error)
+            self._is_measuring = False
+        except KeyboardInterrupt:
+            connection.abort()
+        self.sent = connection.stats()["datagrams_sent"]
+
+    def _measure(
+        self,
+        connection: Connection,
+        count: int,
+        interval_s: float,
+        size: int,
+        show: Callable[[int, float | None], None],
+    ) -> None:
+        for index in range(count):
+            sent_at = time.monotonic()
+            data = datagram(index, size)
+            connection.send(data)
+            self.trips_ms.append(_await_echo(connection, data, sent_at))
+            show(index + 1, self.trips_ms[-1])
+            if index + 1 < count:
+                time.sleep(max(0.0, interval_s - (time.monotonic() - sent_at)))
+        connection.close(timeout_s=options.CLOSE_S)
 
     def summary(self) -> dict[str, Any]:
         """Return the summary, ready for JSON."""

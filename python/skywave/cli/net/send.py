@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skywave.cli.console import JsonOption, out, print_json, warn
+from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place, report
 from skywave.cli.net.ending import failure_as_json
 from skywave.cli.net.exchange import (
@@ -135,58 +136,64 @@ def send(
         seconds = time.monotonic() - began
         return unconnected(str(target), seconds, error, interrupted=interrupted)
 
-    with ExitStack() as stack:
-        with failure_as_json(without, as_json=as_json):
-            endpoint = stack.enter_context(
-                options.client(
-                    target,
-                    raw=raw,
-                    settings=endpoint_settings,
-                    metrics=metrics,
-                    qlog=qlog,
-                    log=log,
-                    watch=watched,
+    exchange: Exchange | None = None
+
+    def interrupted(interrupt: KeyboardInterrupt) -> None:
+        if exchange is None:
+            raise interrupt
+        exchange.interrupt(interrupt)
+
+    with interrupts_handed_to(interrupted):
+        with ExitStack() as stack:
+            with failure_as_json(without, as_json=as_json):
+                endpoint = stack.enter_context(
+                    options.client(
+                        target,
+                        raw=raw,
+                        settings=endpoint_settings,
+                        metrics=metrics,
+                        qlog=qlog,
+                        log=log,
+                        watch=watched,
+                    )
                 )
-            )
-            connection = options.connect(endpoint, target, udp_port, config)
-        largest = connection.max_datagram_size
-        length = size or min(DATAGRAM, largest)
-        if length > largest:
-            raise typer.BadParameter(
-                f"--size {length} is too large for this path: give at most {largest}"
-            )
-        source: Parts | Bare | None = None
-        if file is not None:
-            source = (Bare if plain else Parts)(stack.enter_context(_open(file)), length)
-        elif count is None and duration_s is None:
-            duration_s = DEFAULT_DURATION_S
-        show = stack.enter_context(live_rate("sent", enabled=interval_s is None))
-        exchange = Exchange(
-            connection,
-            source or Load(length),
-            close,
-            close_s,
-            count=count,
-            has_fixed_size=size is not None,
-            gap_s=(interval_ms or 0.0) / 1e3,
-            rate_bps=rate_bps,
-            until=None if duration_s is None else time.monotonic() + duration_s,
-            idle_s=idle_ms / 1e3,
-            digests=digests,
-            interval_s=interval_s,
-            show=show,
-            show_interval=lambda report: None if as_json else print_line(report),
-        )
-        document = exchange.run()
-    if source is not None:
-        is_complete = exchange.has_sent_all and source.is_complete
-        judge(document, is_complete=is_complete, repeated=exchange.repeated)
-    if as_json:
-        print_json(document)
-    else:
-        out(markup=False).print(report.table(f"Sent to {target}", document))
-    if exchange.stopped_by is not None:
-        raise exchange.stopped_by
+                connection = options.connect(endpoint, target, udp_port, config)
+                largest = connection.max_datagram_size
+                length = size or min(DATAGRAM, largest)
+                if length > largest:
+                    raise typer.BadParameter(
+                        f"--size {length} is too large for this path: give at most {largest}"
+                    )
+                source: Parts | Bare | None = None
+                if file is not None:
+                    source = (Bare if plain else Parts)(stack.enter_context(_open(file)), length)
+                elif count is None and duration_s is None:
+                    duration_s = DEFAULT_DURATION_S
+                show = stack.enter_context(live_rate("sent", enabled=interval_s is None))
+                exchange = Exchange(
+                    connection,
+                    source or Load(length),
+                    close,
+                    close_s,
+                    count=count,
+                    has_fixed_size=size is not None,
+                    gap_s=(interval_ms or 0.0) / 1e3,
+                    rate_bps=rate_bps,
+                    until=None if duration_s is None else time.monotonic() + duration_s,
+                    idle_s=idle_ms / 1e3,
+                    digests=digests,
+                    interval_s=interval_s,
+                    show=show,
+                    show_interval=lambda report: None if as_json else print_line(report),
+                )
+            document = exchange.run()
+        if source is not None:
+            is_complete = exchange.has_sent_all and source.is_complete
+            judge(document, is_complete=is_complete, repeated=exchange.repeated)
+        if as_json:
+            print_json(document)
+        else:
+            out(markup=False).print(report.table(f"Sent to {target}", document))
     if not document["ok"]:
         raise typer.Exit(FAILED)
 
