@@ -107,6 +107,69 @@ fn on_a_shared_link_packets_are_kept_and_idle_time_is_seen() {
     assert_eq!(red.admission().average(), before / 16.0);
 }
 
+/// Returns an adaptive queue with `length` packets waiting, after one more has arrived once `max_p`
+/// may change.
+fn adapted(max_p: f64, length: usize) -> f64 {
+    let config = RedConfig {
+        max_p,
+        adaptive: Some(AdaptiveRed::default()),
+        ..prompt()
+    };
+    let mut red = HandsOn::new(red(config, 1));
+    let busy_until = Instant::ZERO + Duration::from_secs(10);
+    while red.packets() < length {
+        // Some are dropped early.
+        let _ = red.enqueue(Instant::ZERO, busy_until, Parcel::new(0, 500));
+    }
+    let later = Instant::ZERO + AdaptiveRed::default().interval + Duration::from_nanos(1);
+    let _ = red.enqueue(later, busy_until, Parcel::new(0, 500));
+    red.admission().max_p()
+}
+
+/// Floyd, Gummadi and Shenker 2001, figure 3: the target range is from 40 % to 60 % of the way between
+/// the thresholds, here from 23 to 32. Below it, `max_p` falls by a tenth, down to 0.01; above it,
+/// `max_p` rises by the lesser of 0.01 and a quarter, up to 0.5.
+#[test]
+fn max_p_adapts_outside_the_target_range() {
+    for length in [23, 24, 28, 31, 32] {
+        assert_eq!(adapted(0.1, length), 0.1, "{length}");
+    }
+    for (max_p, length, expected) in [
+        (0.1, 22, 0.1 * 0.9),
+        (0.5, 22, 0.5 * 0.9),
+        (0.01, 10, 0.01),
+        (0.1, 33, 0.1 + 0.01),
+        (0.02, 33, 0.02 + 0.02 / 4.0),
+        (0.5, 40, 0.5),
+    ] {
+        assert_eq!(adapted(max_p, length), expected, "{max_p} at {length}");
+    }
+}
+
+/// Unless it is gentle, RED drops everything from the maximum threshold on.
+#[test]
+fn drops_everything_at_the_maximum_threshold() {
+    let config = RedConfig {
+        gentle: false,
+        ..prompt()
+    };
+    let busy_until = Instant::ZERO + Duration::from_secs(10);
+    for seed in 0..50 {
+        let mut red = HandsOn::new(red(config, seed));
+        while red.packets() < 50 {
+            let _ = red.enqueue(Instant::ZERO, busy_until, Parcel::new(0, 500));
+        }
+        for _ in 0..10 {
+            let arrival = red.enqueue(Instant::ZERO, busy_until, Parcel::new(0, 500));
+            assert_eq!(
+                arrival.unwrap_err().reason,
+                DropReason::Early,
+                "seed {seed}"
+            );
+        }
+    }
+}
+
 proptest! {
     /// The limit holds, the average never exceeds the longest queue so far, and an empty queue
     /// counts as empty.
