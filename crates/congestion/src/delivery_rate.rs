@@ -329,6 +329,33 @@ mod tests {
         assert!(!sampler.sample(rtt).unwrap().is_application_limited);
     }
 
+    /// The draft's C.app_limited is C.delivered plus what is in flight, and ends once C.delivered is
+    /// greater.
+    #[test]
+    fn the_mark_lasts_until_more_than_the_flight_is_delivered() {
+        let mut sampler = DeliverySampler::default();
+        let rtt = Some(Duration::from_millis(10));
+        for number in 1..=5 {
+            sampler.on_sent(ms(0), number, 1000);
+        }
+        for number in 1..=2 {
+            sampler.on_acked(ms(10), number);
+        }
+        sampler.sample(rtt);
+        // 2000 bytes were delivered, and 3000 are in flight.
+        sampler.mark_application_limited();
+        let mut is_limited = |acked, number| {
+            sampler.on_acked(ms(10 * acked), acked);
+            sampler.sample(rtt);
+            sampler.on_sent(ms(10 * acked), number, 1000);
+            sampler.on_acked(ms(10 * acked + 10), number);
+            sampler.sample(rtt).unwrap().is_application_limited
+        };
+        assert!(is_limited(3, 6), "3000 bytes delivered");
+        assert!(is_limited(4, 7), "5000, with number 6");
+        assert!(!is_limited(5, 8), "7000");
+    }
+
     #[test]
     fn what_is_lost_or_sent_again_is_not_counted_twice() {
         let mut sampler = DeliverySampler::default();

@@ -1,10 +1,12 @@
-//! Queue disciplines selected by name: which parameters are rejected.
+//! Queue disciplines and loss models selected by name: which parameters are rejected.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
 use skywave_path::contract::Parcel;
-use skywave_path::{Queues, register_built_in_queues};
+use skywave_path::{
+    DropReason, Losses, Queues, register_built_in_losses, register_built_in_queues,
+};
 
 /// Returns the name of the parameter that is rejected, if one is.
 fn refused(queue: &str, parameters: &Value) -> Option<String> {
@@ -129,4 +131,76 @@ fn thresholds_of_red_are_in_order() {
         let found = refused("red", &with(&parameters));
         assert_eq!(found.as_deref(), field, "{parameters}");
     }
+}
+
+#[test]
+fn bounds_of_losses_are_refused_or_accepted_as_documented() {
+    let mut losses = Losses::new("loss model");
+    register_built_in_losses(&mut losses);
+    let burst = |field: &str, value: f64| {
+        let mut parameters = json!({ "good_to_bad": 0.5, "bad_to_good": 0.5 });
+        parameters[field] = json!(value);
+        ("gilbert-elliott", parameters)
+    };
+    for ((loss, parameters), field) in [
+        (("packets", json!([1, 7, 7, 2])), None),
+        (("packets", json!([1, 0])), Some("")),
+        (("bernoulli", json!({ "probability": 0.0 })), None),
+        (("bernoulli", json!({ "probability": 1.0 })), None),
+        (
+            ("bernoulli", json!({ "probability": -1e-9 })),
+            Some("probability"),
+        ),
+        (
+            ("bernoulli", json!({ "probability": 1.0_f64.next_up() })),
+            Some("probability"),
+        ),
+        (burst("good_to_bad", 0.0), None),
+        (burst("bad_to_good", 0.0), None),
+        (burst("in_good", 1.0), None),
+        (burst("good_to_bad", 1.1), Some("good_to_bad")),
+        (burst("bad_to_good", 1.1), Some("bad_to_good")),
+        (burst("in_good", -0.1), Some("in_good")),
+        (burst("in_bad", 1.1), Some("in_bad")),
+        (
+            (
+                "gilbert-elliott",
+                json!({ "good_to_bad": 0.0, "bad_to_good": 0.0 }),
+            ),
+            Some("good_to_bad"),
+        ),
+    ] {
+        let found = losses
+            .read(loss, &parameters)
+            .err()
+            .map(|error| error.field);
+        assert_eq!(found.as_deref(), field, "{loss} {parameters}");
+    }
+}
+
+/// A bad channel loses every packet, unless the scenario says how many.
+#[test]
+fn a_bad_channel_loses_all_by_default() {
+    let mut losses = Losses::new("loss model");
+    register_built_in_losses(&mut losses);
+    let parameters = json!({ "good_to_bad": 1.0, "bad_to_good": 0.0 });
+    let kind = losses.read("gilbert-elliott", &parameters).unwrap().member;
+    let mut loss = kind.build(rand::SeedableRng::seed_from_u64(1));
+    let lost = (0..100).filter(|_| loss.loses_next(1000)).count();
+    assert!(lost >= 99, "{lost}");
+}
+
+/// The words in tables, which users' programs read.
+#[test]
+fn reasons_of_drops_have_names() {
+    let reasons = [
+        DropReason::Full,
+        DropReason::Early,
+        DropReason::Loss,
+        DropReason::Nat,
+    ];
+    assert_eq!(
+        reasons.map(DropReason::name),
+        ["full", "early", "loss", "nat"]
+    );
 }

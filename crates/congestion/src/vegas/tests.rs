@@ -199,3 +199,22 @@ fn a_mark_takes_a_quarter_and_may_leave_one_packet() {
     ns2.on_mark(&mark(now, 2));
     assert_eq!(ns2.cwnd(), 2.0, "ns-2 leaves two packets");
 }
+
+/// As in ns-2, the number of queued packets is rounded, and half a packet counts as one.
+#[test]
+fn half_a_queued_packet_counts_as_one() {
+    // Most of these are no binary fractions of a second, so the half is not exact.
+    for base in [100, 130, 170, 190, 230, 290] {
+        let mut window = window(3.0, 2.0);
+        let cwnds = rounds(&mut window, &[base, 2 * base, 2 * base]);
+        assert_eq!(cwnds, [4.0, 5.0, 5.0], "{base} ms");
+        let mut queued = None;
+        window.inner_values(&mut |name, value| {
+            if name == "queued_packets" {
+                queued = Some(value);
+            }
+        });
+        // 5 (1 - 1 / 2) = 2.5.
+        assert_eq!(queued, Some(3.0), "{base} ms");
+    }
+}

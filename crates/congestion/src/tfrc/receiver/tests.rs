@@ -288,6 +288,7 @@ fn e_3_the_senders_round_trip_time_goes_first() {
 #[test]
 fn c3_11_a_sudden_delay_is_a_sample() {
     let mut bench = Bench::new(&Config::rfc5348());
+    bench.seq = 1_000;
     bench.next(0, 0);
     assert_eq!(bench.receiver.rtt(), RTT);
     bench.next(150, 4);

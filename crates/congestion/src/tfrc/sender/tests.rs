@@ -665,16 +665,25 @@ fn unused_permission_to_send_is_kept_for_a_round_trip_time_or_not_at_all() {
 /// once X_recv is below the rate after an idle period, and halves X as long as it is not.
 #[test]
 fn t_7_an_idle_sender_is_judged_by_its_receive_rate_after_a_loss_event() {
-    for (receive_rate, is_kept) in [(0.99 * INITIAL, true), (1.01 * INITIAL, false)] {
+    let x_calc = equation::throughput(SIZE.into(), 0.1, 0.03);
+    // X is twice X_recv, or the equation's rate.
+    for (receive_rate, p, x, is_kept) in [
+        (0.99 * INITIAL, 0.01, 1.98 * INITIAL, true),
+        (1.01 * INITIAL, 0.01, 2.02 * INITIAL, false),
+        (1.01 * INITIAL, 0.03, x_calc, false),
+    ] {
         let mut bench = Bench::started(Config::rfc5348());
         for _ in 0..4 {
-            bench.round(receive_rate, 0.01);
+            bench.round(receive_rate, p);
         }
-        assert_close(bench.x(), 2.0 * receive_rate);
-        bench.timeout();
-        let x = if is_kept { 2.0 } else { 1.0 } * receive_rate;
         assert_close(bench.x(), x);
-        assert_eq!(bench.sender.deadline().is_none(), is_kept, "{receive_rate}");
+        bench.timeout();
+        assert_close(bench.x(), if is_kept { x } else { x / 2.0 });
+        assert_eq!(
+            bench.sender.deadline().is_none(),
+            is_kept,
+            "{receive_rate}, {p}"
+        );
     }
 }
 
