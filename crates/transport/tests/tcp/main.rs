@@ -7,6 +7,7 @@ mod delivery;
 mod delivery_rate;
 mod ecn;
 mod extension;
+mod flight;
 mod kinds;
 mod lost_packets;
 mod marks;
