@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod control;
 mod delivery;
 mod delivery_rate;
 mod ecn;
