@@ -4,6 +4,7 @@
 //! (August 2026), section "Delivery Rate Samples"; names in comments are from that section. Data is
 //! counted in bytes of application data.
 
+use core::cmp::Ordering;
 use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant, Rate};
@@ -175,7 +176,7 @@ impl DeliverySampler {
         self.delivered_at = now;
         let is_newest = self.newest.is_none_or(|newest| {
             let newest = newest.packet;
-            let by_number = || self.distance(packet.number, newest.number).cmp(&0);
+            let by_number = || self.order(packet.number, newest.number);
             let order = packet.sent_at.cmp(&newest.sent_at).then_with(by_number);
             order.is_gt()
         });
@@ -220,7 +221,7 @@ impl DeliverySampler {
     /// can no longer report them.
     pub fn forget_before(&mut self, number: u64) {
         while let Some(first) = self.packets.front().copied() {
-            if self.distance(first.number, number) >= 0 {
+            if self.order(first.number, number).is_ge() {
                 break;
             }
             self.packets.pop_front();
@@ -242,18 +243,17 @@ impl DeliverySampler {
 
     fn find(&self, number: u64) -> Result<usize, usize> {
         match self.packets.back() {
-            Some(last) if self.distance(last.number, number) < 0 => Err(self.packets.len()),
+            Some(last) if self.order(last.number, number).is_lt() => Err(self.packets.len()),
             _ => self
                 .packets
-                .binary_search_by(|packet| self.distance(packet.number, number).cmp(&0)),
+                .binary_search_by(|packet| self.order(packet.number, number)),
         }
     }
 
-    /// Returns how far `number` is ahead of `other` in circular arithmetic; negative if it is
-    /// behind.
-    const fn distance(&self, number: u64, other: u64) -> i64 {
+    /// Returns whether `number` is behind or ahead of `other` in circular arithmetic.
+    fn order(&self, number: u64, other: u64) -> Ordering {
         let distance = number.wrapping_sub(other) << self.unused_bits;
-        distance as i64 >> self.unused_bits
+        (distance as i64).cmp(&0)
     }
 }
 

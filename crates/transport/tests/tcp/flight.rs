@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use skywave_congestion::{Ack, AnyControl, Control, Loss, Sent};
-use skywave_transport::tcp::SenderConfig;
+use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
 use skywave_units::Instant;
 
 use crate::script::{RTT, Script, config, duplicates};
@@ -11,8 +11,8 @@ use crate::script::{RTT, Script, config, duplicates};
 /// What was reported.
 #[derive(Debug, Default)]
 struct Reports {
-    /// The segments in flight at each loss.
-    flights: Vec<u32>,
+    /// The segments in flight at each loss, and of those the ones that are lost.
+    losses: Vec<(u32, u32)>,
     /// Whether the application was the limit, for each segment sent.
     limited: Vec<bool>,
 }
@@ -35,7 +35,8 @@ impl Control for Listener {
     fn on_ack(&mut self, _ack: &Ack) {}
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.reports.lock().unwrap().flights.push(loss.in_flight);
+        let loss = (loss.in_flight, loss.lost);
+        self.reports.lock().unwrap().losses.push(loss);
     }
 
     fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
@@ -70,7 +71,25 @@ fn rfc5681_3_2_limited_transmit_does_not_count_in_the_flight() {
     assert_eq!(duplicates(&mut script, 1, 2).len(), 2);
     assert_eq!(script.stats().flight, 12_000);
     script.ack(1);
-    assert_eq!(reports.lock().unwrap().flights, [10]);
+    assert_eq!(reports.lock().unwrap().losses, [(10, 1)]);
+}
+
+/// RFC 6675 section 4, IsLost (): what more than two segments above it have arrived is lost.
+#[test]
+fn rfc6675_4_a_loss_counts_the_segments_that_are_lost() {
+    for (blocks, lost) in [
+        (&[(3001, 10_001)][..], 3),
+        (&[(1001, 2001), (3001, 4001), (5001, 6001)], 1),
+        (&[(1001, 2001), (4001, 10_001)], 3),
+    ] {
+        let config = SenderConfig {
+            recovery: RecoveryAlgorithm::Sack,
+            ..config()
+        };
+        let (mut script, reports) = sender(config, 10.0, 50_000);
+        script.sack(1, blocks);
+        assert_eq!(reports.lock().unwrap().losses, [(10, lost)], "{blocks:?}");
+    }
 }
 
 /// The application is the limit once all that was written has left and cwnd has room.

@@ -424,6 +424,18 @@ fn rfc3042_the_first_two_duplicates_let_new_segments_out_which_do_not_count_for_
     assert_eq!(script.stats().ssthresh, 5.0);
 }
 
+/// RFC 3042 section 2: limited transmit lets out at most two segments beyond cwnd, also where the
+/// duplicates after a timeout show no loss.
+#[test]
+fn rfc3042_2_two_segments_beyond_cwnd_are_the_most() {
+    let mut script = ten_in_flight(SenderConfig {
+        limited_transmit: LimitedTransmit::Any,
+        ..config()
+    });
+    assert_eq!(script.wait_for_segment().1, [full(1)]);
+    assert_eq!(duplicates(&mut script, 1, 6), [full(1001), full(2001)]);
+}
+
 #[test]
 fn rfc6582_3_2_step_3_a_partial_acknowledgement_retransmits_the_next_hole() {
     let mut script = ten_in_flight(without_limited_transmit());
