@@ -1,7 +1,9 @@
 //! What each recovery algorithm sends, acknowledgement by acknowledgement.
 
 use skywave_congestion::AimdConfig;
-use skywave_transport::tcp::{EcnUse, LimitedTransmit, RecoveryAlgorithm, SenderConfig};
+use skywave_transport::tcp::{
+    EcnUse, LimitedTransmit, RecoveryAlgorithm, RecoveryExit, SenderConfig,
+};
 use skywave_wire::tcp::{Flags, TcpOptions};
 
 use crate::script::{RTT, Script, duplicates, full, ten_in_flight, window};
@@ -295,4 +297,13 @@ fn a_lost_retransmission_of_an_earlier_recovery_is_repeated() {
     let stats = script.stats();
     assert_eq!((stats.fast_retransmits, stats.ssthresh), (3, 2.5));
     assert_eq!(stats.timeouts, 0);
+}
+
+/// RFC 6582 section 3.2, step 3, recommends its first alternative; RFC 5681 and RFC 6675 have only the
+/// second.
+#[test]
+fn rfc6582_3_2_step_3_newreno_deflates_to_what_is_in_flight() {
+    let exit = |recovery| SenderConfig::rfc(recovery).recovery_exit;
+    assert_eq!(exit(RecoveryAlgorithm::NewReno), RecoveryExit::FlightSize);
+    assert_eq!(exit(RecoveryAlgorithm::Sack), RecoveryExit::Ssthresh);
 }
