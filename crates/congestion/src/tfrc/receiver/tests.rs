@@ -343,6 +343,7 @@ fn t_13_a_loss_event_is_reported_whatever_p_is() {
 fn a_hole_is_not_settled_while_it_may_be_filled() {
     let mut bench = Bench::new(&Config::rfc5348());
     assert_eq!(bench.receiver.settled(), None);
+    assert_eq!(bench.receiver.intervals().count(), 0);
     for _ in 0..5 {
         bench.next(1, 0);
     }
@@ -352,4 +353,7 @@ fn a_hole_is_not_settled_while_it_may_be_filled() {
         bench.next(1, 0);
         assert_eq!(bench.receiver.settled(), Some(settled));
     }
+    let intervals = bench.receiver.intervals();
+    let lengths = intervals.map(|interval| (interval.lossless_length, interval.loss_length));
+    assert_eq!(lengths.collect::<Vec<_>>(), [(3, 1), (5, 0)]);
 }
