@@ -4,6 +4,7 @@
 //! (August 2026), section "Delivery Rate Samples"; names in comments are from that section. Data is
 //! counted in bytes of application data.
 
+use core::cmp::Ordering;
 use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant, Rate};
@@ -175,7 +176,7 @@ impl DeliverySampler {
         self.delivered_at = now;
         let is_newest = self.newest.is_none_or(|newest| {
             let newest = newest.packet;
-            let by_number = || self.distance(packet.number, newest.number).cmp(&0);
+            let by_number = || self.order(packet.number, newest.number);
             let order = packet.sent_at.cmp(&newest.sent_at).then_with(by_number);
             order.is_gt()
         });
@@ -220,7 +221,7 @@ impl DeliverySampler {
     /// can no longer report them.
     pub fn forget_before(&mut self, number: u64) {
         while let Some(first) = self.packets.front().copied() {
-            if self.distance(first.number, number) >= 0 {
+            if self.order(first.number, number).is_ge() {
                 break;
             }
             self.packets.pop_front();
@@ -242,18 +243,17 @@ impl DeliverySampler {
 
     fn find(&self, number: u64) -> Result<usize, usize> {
         match self.packets.back() {
-            Some(last) if self.distance(last.number, number) < 0 => Err(self.packets.len()),
+            Some(last) if self.order(last.number, number).is_lt() => Err(self.packets.len()),
             _ => self
                 .packets
-                .binary_search_by(|packet| self.distance(packet.number, number).cmp(&0)),
+                .binary_search_by(|packet| self.order(packet.number, number)),
         }
     }
 
-    /// Returns how far `number` is ahead of `other` in circular arithmetic; negative if it is
-    /// behind.
-    const fn distance(&self, number: u64, other: u64) -> i64 {
+    /// Returns whether `number` is behind or ahead of `other` in circular arithmetic.
+    fn order(&self, number: u64, other: u64) -> Ordering {
         let distance = number.wrapping_sub(other) << self.unused_bits;
-        distance as i64 >> self.unused_bits
+        (distance as i64).cmp(&0)
     }
 }
 
@@ -327,6 +327,33 @@ mod tests {
         sampler.on_sent(ms(20), 4, 1000);
         sampler.on_acked(ms(30), 4);
         assert!(!sampler.sample(rtt).unwrap().is_application_limited);
+    }
+
+    /// The draft's C.app_limited is C.delivered plus what is in flight, and ends once C.delivered is
+    /// greater.
+    #[test]
+    fn the_mark_lasts_until_more_than_the_flight_is_delivered() {
+        let mut sampler = DeliverySampler::default();
+        let rtt = Some(Duration::from_millis(10));
+        for number in 1..=5 {
+            sampler.on_sent(ms(0), number, 1000);
+        }
+        for number in 1..=2 {
+            sampler.on_acked(ms(10), number);
+        }
+        sampler.sample(rtt);
+        // 2000 bytes were delivered, and 3000 are in flight.
+        sampler.mark_application_limited();
+        let mut is_limited = |acked, number| {
+            sampler.on_acked(ms(10 * acked), acked);
+            sampler.sample(rtt);
+            sampler.on_sent(ms(10 * acked), number, 1000);
+            sampler.on_acked(ms(10 * acked + 10), number);
+            sampler.sample(rtt).unwrap().is_application_limited
+        };
+        assert!(is_limited(3, 6), "3000 bytes delivered");
+        assert!(is_limited(4, 7), "5000, with number 6");
+        assert!(!is_limited(5, 8), "7000");
     }
 
     #[test]

@@ -46,3 +46,38 @@ impl Error for ControlFailure {
         self.0.source()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Outer(io::Error);
+
+    impl fmt::Display for Outer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the control has stopped")
+        }
+    }
+
+    impl Error for Outer {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn a_failure_keeps_its_reason_and_equals_its_clones() {
+        let failure = || ControlFailure::new(Outer(io::Error::other("out of memory")));
+        let first = failure();
+        assert_eq!(first, first.clone());
+        assert_ne!(first, failure());
+        assert_eq!(first.to_string(), "the control has stopped");
+        assert!(first.downcast_ref::<Outer>().is_some());
+        assert!(first.downcast_ref::<io::Error>().is_none());
+        let source = first.source().map(ToString::to_string);
+        assert_eq!(source.as_deref(), Some("out of memory"));
+    }
+}

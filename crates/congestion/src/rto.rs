@@ -306,6 +306,29 @@ mod tests {
         );
     }
 
+    /// ns-2's `rtt_backoff`: "t_rttvar_ += (t_srtt_ >> T_SRTT_BITS); t_srtt_ = 0", where RTTVAR has two
+    /// fractional bits.
+    #[test]
+    fn srtt_that_is_given_up_adds_to_rttvar() {
+        let mut estimator = RttEstimator::new(RtoConfig::ns2_tcp());
+        feed(&mut estimator, &[200]);
+        assert_eq!(estimator.rttvar(), Some(MS * 100));
+        for _ in 0..4 {
+            estimator.back_off();
+        }
+        assert_eq!(estimator.rttvar(), Some(MS * (100 + 200 / 4)));
+    }
+
+    #[test]
+    fn a_timeout_in_ticks_is_at_least_two() {
+        let estimator = RttEstimator::new(RtoConfig {
+            initial: MS,
+            min: Duration::ZERO,
+            ..RtoConfig::ns2_tcp()
+        });
+        assert_eq!(estimator.rto(), MS * 20);
+    }
+
     proptest! {
         #[test]
         fn timeouts_stay_within_their_bounds(

@@ -62,3 +62,13 @@ fn only_vegas_needs_each_packet() {
         assert!(!interests.delivery_rate, "{name}");
     }
 }
+
+/// The systems whose default is CUBIC use SACK (RFC 9438 section 1).
+#[test]
+fn only_cubic_asks_for_sack() {
+    let set = built_in_controls();
+    for name in set.names() {
+        let wants = set.read(name, &json!({})).unwrap().member.wants();
+        assert_eq!(wants.sack, name == "cubic", "{name}");
+    }
+}

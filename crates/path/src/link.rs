@@ -325,7 +325,7 @@ mod tests {
 
     use super::*;
     use crate::contract::Parcel;
-    use crate::{CoDel, CoDelConfig, DropTail, Limit, LossKind, PacketLossSpec};
+    use crate::{CoDel, CoDelConfig, DropTail, Limit, LossKind, PacketLossSpec, QuickStartRouter};
 
     fn ms(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -389,6 +389,7 @@ mod tests {
         for id in 1..=30 {
             assert_eq!(link.enqueue(ms(0), Parcel::new(id, 1000)), Ok(true));
         }
+        assert_eq!(link.deadline(), Some(ms(10)));
         let (mut arrived, mut dropped) = (Vec::new(), Vec::new());
         while let Some(now) = link.deadline() {
             arrived.extend(link.dequeue(now).map(|parcel| (now, parcel.id)));
@@ -400,6 +401,27 @@ mod tests {
         assert_eq!(arrived[..2], [(ms(110), 1), (ms(120), 2)]);
         assert_eq!(arrived[10..12], [(ms(210), 11), (ms(220), 13)]);
         assert_eq!(arrived.len() + dropped.len(), 30);
+    }
+
+    #[test]
+    fn only_a_queue_that_keeps_packets_drops_them_later() {
+        let rate = Rate::from_bps(800_000);
+        let codel = CoDel::<Parcel>::new(Limit::Unlimited, CoDelConfig::default());
+        assert!(Link::new(AnyQueue::keeps(codel), rate, Duration::ZERO).keeps());
+        assert!(!link(5).keeps());
+    }
+
+    #[test]
+    fn the_mean_rate_of_a_constant_link_is_its_rate() {
+        assert_eq!(link(5).mean_rate(ms(7)), Rate::from_bps(800_000));
+    }
+
+    #[test]
+    fn only_a_link_with_a_router_takes_part_in_quick_start() {
+        let rate = Rate::from_bps(800_000);
+        let router = QuickStartRouter::new(rate, 0.9, Random::seed_from_u64(0));
+        assert!(link(5).quick_start().is_none());
+        assert!(link(5).with_quick_start(router).quick_start().is_some());
     }
 
     #[test]

@@ -218,6 +218,28 @@ mod tests {
         );
     }
 
+    /// A packet that arrives together with earlier ones does not overtake them.
+    #[test]
+    fn packets_that_arrive_together_keep_their_order() {
+        let queue = DropTail::new(Limit::Packets(9));
+        // The transmissions end at 10 and 20 ms.
+        let variation = trace(&[step(15, 800, 90)]).with_overtaking();
+        let mut link = Link::new(queue, RATE, DELAY).varying(variation);
+        for id in 1..=2 {
+            assert_eq!(link.enqueue(ms(0), Parcel::new(id, 1000)), Ok(id == 1));
+        }
+        let mut arrive = || link.dequeue(ms(110)).map(|parcel| parcel.id);
+        assert_eq!((arrive(), arrive()), (Some(1), Some(2)));
+    }
+
+    /// A pause belongs to a transmission that has begun, not to one that begins after it.
+    #[test]
+    fn packets_held_back_are_spaced_by_their_transmission_times() {
+        let trace = trace(&[step(10, 0, 100), step(60, 800, 20)]);
+        // On its own, the second would arrive at 90 ms.
+        assert_eq!(arrivals(trace, &[0, 0]), [ms(110), ms(120)]);
+    }
+
     #[test]
     fn nobody_overtakes_where_the_delay_falls() {
         let trace = trace(&[step(10, 800, 20)]);

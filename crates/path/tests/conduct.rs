@@ -81,3 +81,24 @@ fn several_sub_queues_may_do_together_what_one_of_them_may() {
     let open = Conduct::of_sub_queues(&[tame, Conduct::fifo(Limit::Unlimited)]);
     assert_eq!((open.most_packets, open.most_bytes), (None, None));
 }
+
+#[test]
+fn a_packet_fits_up_to_the_limit() {
+    let packets = Conduct::fifo(Limit::Packets(3));
+    assert!(packets.has_room_for(1500, 2, 3000));
+    assert!(!packets.has_room_for(1500, 3, 4500));
+    let bytes = Conduct::fifo(Limit::Bytes(1000));
+    for (size, waiting, fits) in [
+        (1000, 0, true),
+        (1001, 0, false),
+        (40, 960, true),
+        (41, 960, false),
+    ] {
+        assert_eq!(
+            bytes.has_room_for(size, 1, waiting),
+            fits,
+            "{size} B behind {waiting} B"
+        );
+    }
+    assert!(Conduct::fifo(Limit::Unlimited).has_room_for(1500, 1 << 40, 1 << 50));
+}

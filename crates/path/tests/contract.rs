@@ -467,6 +467,61 @@ fn a_discipline_need_not_publish_values() {
     assert_eq!(course(r#"{ "halves": 9 }"#, true).1, []);
 }
 
+/// So does a discipline that decides on arrival, on its own link and on a shared one.
+#[test]
+fn a_discipline_of_a_user_may_publish_values() {
+    struct Counts(u32);
+    impl Admission for Counts {
+        fn admit(
+            &mut self,
+            _now: Instant,
+            _line: &mut Line<'_>,
+            _arrival: Arrival,
+        ) -> Result<Verdict, DropReason> {
+            self.0 += 1;
+            Ok(Verdict::Keep)
+        }
+
+        fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
+            record("arrivals", f64::from(self.0));
+        }
+    }
+    let mut link = Link::new(
+        AnyQueue::admission(Counts(0)),
+        Rate::from_bps(8_000_000),
+        Duration::ZERO,
+    );
+    let mut kept = AnyQueue::admission(Counts(0)).into_keeps();
+    for id in 0..3 {
+        link.enqueue(at(0), Parcel::new(id, 100)).unwrap();
+        kept.enqueue(at(0), Parcel::new(id, 100)).unwrap();
+    }
+    let mut values = Vec::new();
+    link.inner_values(&mut |name, value| values.push((name.to_owned(), value)));
+    kept.inner_values(&mut |name, value| values.push((name.to_owned(), value)));
+    assert_eq!(
+        values,
+        [("arrivals".to_owned(), 3.0), ("arrivals".to_owned(), 3.0)]
+    );
+}
+
+/// The draws of one sub-queue do not depend on the others.
+#[test]
+fn sub_queues_draw_from_streams_of_their_own() {
+    let drawn = std::cell::RefCell::new(Vec::new());
+    let stream = |name: &str| {
+        drawn.borrow_mut().push(name.to_owned());
+        rand::SeedableRng::seed_from_u64(1)
+    };
+    let head = Head::new("a->b", Rate::from_bps(8_000_000), Duration::ZERO, &stream);
+    let spec = r#"{ "weighted": { "queues": [
+        { "weight": 1, "queue": { "red": { "packets": 9 } } },
+        { "weight": 1, "queue": { "pie": { "packets": 9 } } } ] } }"#;
+    let spec: QueueSpec = serde_json::from_str(spec).unwrap();
+    spec.read(&queues()).unwrap().build(&head);
+    assert_eq!(*drawn.borrow(), ["a->b/queue0", "a->b/queue1"]);
+}
+
 /// A sub-queue knows how long it has been idle, although the times of its transmissions are
 /// unknown.
 #[test]

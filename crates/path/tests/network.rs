@@ -135,6 +135,14 @@ fn a_packet_for_its_own_node_has_arrived() {
         parcel: Parcel::new(7, 1000),
         hop: way.hop,
     };
+    assert_eq!(packet.tag(), 0, "its protocol defines none");
     let arrived = network.send(packet, &mut Log::default());
     assert_eq!(arrived.map(|packet| packet.parcel.id), Some(7));
+}
+
+#[test]
+fn nodes_are_found_by_name() {
+    let network = diamond();
+    let found = ["a", "b", "c", "d", "e"].map(|name| network.node(name));
+    assert_eq!(found, [Some(0), Some(1), Some(2), Some(3), None]);
 }

@@ -351,3 +351,17 @@ proptest! {
         }
     }
 }
+
+/// ns-2's TCP-like growth spends on slow start what is missing to ssthresh, and the rest of an
+/// acknowledgement on congestion avoidance.
+#[test]
+fn ns2_tcplike_crosses_ssthresh_within_an_acknowledgement() {
+    let mut window = with(AimdConfig::ns2_tcplike(), 10.0, 12.0);
+    window.on_ack(&ack(5, 5));
+    assert_eq!(window.cwnd(), 12.0);
+    // Three of the five count towards the next packet, and nine are missing.
+    window.on_ack(&ack(8, 8));
+    assert_eq!(window.cwnd(), 12.0);
+    window.on_ack(&ack(1, 1));
+    assert_eq!(window.cwnd(), 13.0);
+}

@@ -208,3 +208,57 @@ fn rfc9438_4_7_a_window_that_reaches_the_last_maximum_makes_no_room() {
     window.on_loss(&loss(at(1.0), 70));
     assert_eq!(window.w_max, Some(70.0));
 }
+
+/// Section 4.3, equation 4: W_est grows by alpha_cubic for each window acknowledged, however many
+/// packets an acknowledgement covers, and alpha_cubic is 3 (1 - beta) / (1 + beta).
+#[test]
+fn rfc9438_4_3_the_estimate_counts_all_packets_acknowledged() {
+    let mut window = reduced(100.0);
+    window.on_ack(&Ack {
+        newly_acked: 7,
+        ..ack(0.1)
+    });
+    let mut values = Vec::new();
+    window.inner_values(&mut |name, value| values.push((name, value)));
+    let [(w_max, maximum), (k, seconds), (w_est, estimate)] = values[..] else {
+        panic!("{values:?}");
+    };
+    assert_eq!([w_max, k, w_est], ["w_max_packets", "k_s", "w_est_packets"]);
+    assert_eq!(maximum, 100.0);
+    // Equation 2 with C = 0.4.
+    assert_near(seconds, (30.0_f64 / 0.4).cbrt(), 1e-9);
+    assert_near(estimate, 70.0 + 3.0 * 0.3 / 1.7 * 7.0 / 70.0, 1e-9);
+}
+
+/// RFC 5681 section 4.1: an idle connection restarts with at most the initial window.
+#[test]
+fn rfc5681_4_1_a_restart_uses_the_initial_window() {
+    let mut window = Cubic::new(CubicConfig {
+        initial_cwnd: 10.0,
+        ..CubicConfig::rfc9438(1000)
+    });
+    for _ in 0..20 {
+        window.on_ack(&ack(0.1));
+    }
+    assert_eq!(window.cwnd(), 30.0);
+    window.on_restart(at(5.0));
+    assert_eq!(window.cwnd(), 10.0);
+    window.on_loss(&loss(at(6.0), 10));
+    window.on_restart(at(10.0));
+    assert_eq!(window.cwnd(), 7.0, "less than the initial window");
+    // The stage begins anew: nothing counts of the time before.
+    window.on_ack(&ack(100.0));
+    assert_near(window.cwnd(), 7.0, 0.2);
+}
+
+#[test]
+fn an_overloaded_receiver_takes_off_what_it_dropped() {
+    let mut window = Cubic::new(CubicConfig {
+        initial_cwnd: 10.0,
+        ..CubicConfig::rfc9438(1000)
+    });
+    window.on_receiver_overload(at(0.0), 3);
+    assert_eq!((window.cwnd(), window.ssthresh()), (7.0, 7.0));
+    window.on_receiver_overload(at(0.0), 9);
+    assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 2.0));
+}

@@ -114,26 +114,59 @@ impl ReceiveRate {
 mod tests {
     use super::*;
 
-    /// For any number of reports, a rate covers little more than a round-trip time, and memory
-    /// stays small.
+    const RTT: Duration = Duration::from_millis(1_000);
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// For any number of reports, a rate covers at most a round-trip time and the time between
+    /// reports, or a sixteenth of a round-trip time if that is longer, and memory stays small.
     #[test]
     fn any_number_of_reports() {
-        const RTT: Duration = Duration::from_millis(1_000);
         for reports in [1_u64, 3, 15, 16, 17, 48, 1_000] {
+            let between = 1_000 / reports;
+            let most = 1_000 + if reports <= 16 { between } else { 63 + between };
             let mut rate = ReceiveRate::default();
-            let mut now = Instant::ZERO;
             // One byte per ms, then two.
             for millis in 0..20_000 {
-                now = Instant::ZERO + Duration::from_millis(millis);
-                rate.on_arrival(now, 1 + u32::from(millis > 18_000));
-                if millis % (1_000 / reports) == 0 {
-                    rate.mark(now, RTT);
+                rate.on_arrival(at(millis), 1 + u32::from(millis + most >= 20_000));
+                if millis % between == 0 {
+                    rate.mark(at(millis), RTT);
                 }
             }
             assert!(rate.marks.len() <= 2 * MARKS + 3, "{reports}");
-            let over_a_round_trip = rate.rates(now, RTT).bytes;
-            let least = if reports == 1 { 1_500.0 } else { 1_900.0 };
-            assert!((least..=2_002.0).contains(&over_a_round_trip));
+            let over_a_round_trip = rate.rates(at(19_999), RTT).bytes;
+            assert!(
+                (1_998.0..=2_002.0).contains(&over_a_round_trip),
+                "{reports}: {over_a_round_trip}"
+            );
+        }
+    }
+
+    /// RFC 5348 section 6.2: after a silence, a rate goes back to the latest expiration of the
+    /// feedback timer that is at least a round-trip time ago.
+    #[test]
+    fn a_rate_after_a_silence_goes_back_to_an_expiration() {
+        for (silence, covered) in [
+            (1_999, 1_999),
+            (2_000, 1_000),
+            (2_500, 1_500),
+            (2_999, 1_999),
+            (3_000, 1_000),
+            (4_500, 1_500),
+        ] {
+            let mut rate = ReceiveRate::default();
+            rate.on_arrival(at(0), 1_000);
+            rate.mark(at(0), RTT);
+            rate.skip_silence(at(silence), RTT);
+            rate.on_arrival(at(silence), 1_000);
+            let found = rate.rates(at(silence), RTT).bytes;
+            let expected = 1e6 / f64::from(covered);
+            assert!(
+                (found / expected - 1.0).abs() < 1e-9,
+                "{silence} ms: {found}"
+            );
         }
     }
 }

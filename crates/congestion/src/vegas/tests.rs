@@ -199,3 +199,119 @@ fn a_mark_takes_a_quarter_and_may_leave_one_packet() {
     ns2.on_mark(&mark(now, 2));
     assert_eq!(ns2.cwnd(), 2.0, "ns-2 leaves two packets");
 }
+
+/// As in ns-2, the number of queued packets is rounded, and half a packet counts as one.
+#[test]
+fn half_a_queued_packet_counts_as_one() {
+    // Most of these are no binary fractions of a second, so the half is not exact.
+    for base in [100, 130, 170, 190, 230, 290] {
+        let mut window = window(3.0, 2.0);
+        let cwnds = rounds(&mut window, &[base, 2 * base, 2 * base]);
+        assert_eq!(cwnds, [4.0, 5.0, 5.0], "{base} ms");
+        let mut queued = None;
+        window.inner_values(&mut |name, value| {
+            if name == "queued_packets" {
+                queued = Some(value);
+            }
+        });
+        // 5 (1 - 1 / 2) = 2.5.
+        assert_eq!(queued, Some(3.0), "{base} ms");
+    }
+}
+
+fn ack(rtt_ms: u64, in_flight: u32) -> Ack {
+    Ack {
+        now: Instant::ZERO + Duration::from_millis(rtt_ms),
+        newly_acked: 1,
+        marked: 0,
+        in_flight,
+        ack_ratio: 1,
+        rtt: Some(Duration::from_millis(rtt_ms)),
+        delivery_rate: None,
+        application_limited: false,
+        ecn_echo: false,
+    }
+}
+
+/// ns-2's Vegas leaves slow start when the inflation of a recovery ends, and only then.
+#[test]
+fn ns2_slow_start_ends_with_an_inflation() {
+    let now = Instant::ZERO;
+    let mut vegas = window(10.0, f64::INFINITY);
+    vegas.config.rules = VegasRules::Ns2;
+    vegas.cwnd = 10.0;
+    vegas.on_loss(&loss(now, 10));
+    assert_eq!(vegas.cwnd(), 8.0);
+    vegas.deflate();
+    assert_eq!((vegas.cwnd(), vegas.ssthresh()), (8.0, f64::INFINITY));
+    vegas.inflate(3);
+    assert_eq!(vegas.cwnd(), 11.0);
+    vegas.deflate();
+    assert_eq!((vegas.cwnd(), vegas.ssthresh()), (8.0, 2.0));
+}
+
+/// ns-2's Vegas starts with one packet, and has its initial window from the first acknowledgement on.
+#[test]
+fn ns2_has_its_initial_window_once() {
+    let mut vegas = Vegas::new(VegasConfig {
+        rules: VegasRules::Ns2,
+        ..VegasConfig::new(3.0)
+    });
+    let acked = AckedPacket {
+        number: 0,
+        sent_at: Instant::ZERO,
+        transmissions: 1,
+        ecn: Ecn::NotEct,
+    };
+    assert_eq!(vegas.cwnd(), 1.0);
+    vegas.on_packet_acked(&acked);
+    assert_eq!(vegas.cwnd(), 3.0);
+    vegas.limit_cwnd(2.0);
+    vegas.on_packet_acked(&acked);
+    assert_eq!(vegas.cwnd(), 2.0);
+}
+
+/// The window grows only while all but two of its packets are in flight.
+#[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    for (in_flight, grows) in [(9, true), (7, true), (6, false), (0, false)] {
+        let mut vegas = window(10.0, 2.0);
+        vegas.increment = 0.1;
+        vegas.round.end = u64::MAX;
+        vegas.on_ack(&ack(100, in_flight));
+        assert_eq!(vegas.cwnd() > 10.0, grows, "{in_flight}");
+    }
+}
+
+/// Marks may take cwnd below a packet, which waits while others are in flight.
+#[test]
+fn with_nothing_in_flight_a_packet_may_leave() {
+    for (in_flight, cwnd) in [(1, 0.5), (0, 1.0)] {
+        let mut vegas = window(2.0, 2.0);
+        vegas.round.end = u64::MAX;
+        vegas.cwnd = 0.5;
+        vegas.on_ack(&ack(100, in_flight));
+        assert_eq!(vegas.cwnd(), cwnd, "{in_flight}");
+    }
+}
+
+/// RFC 5681 section 4.1: an idle connection restarts with at most the initial window.
+#[test]
+fn rfc5681_4_1_a_restart_uses_the_initial_window() {
+    let mut vegas = window(4.0, 2.0);
+    vegas.cwnd = 9.0;
+    vegas.on_restart(Instant::ZERO);
+    assert_eq!(vegas.cwnd(), 4.0);
+    vegas.limit_cwnd(3.0);
+    vegas.on_restart(Instant::ZERO);
+    assert_eq!(vegas.cwnd(), 3.0);
+}
+
+#[test]
+fn an_overloaded_receiver_takes_off_what_it_dropped() {
+    let mut vegas = window(10.0, f64::INFINITY);
+    vegas.on_receiver_overload(Instant::ZERO, 3);
+    assert_eq!((vegas.cwnd(), vegas.ssthresh()), (7.0, 7.0));
+    vegas.on_receiver_overload(Instant::ZERO, 9);
+    assert_eq!((vegas.cwnd(), vegas.ssthresh()), (1.0, 2.0));
+}

@@ -95,7 +95,8 @@ mod tests {
     /// beginning.
     fn arrivals(milliseconds: &[u32], sizes: &[u32]) -> Vec<f64> {
         let random = Random::seed_from_u64(0);
-        let rate = Rate::from_bps(1);
+        // Nothing leaves at this rate: the trace replaces it from the beginning.
+        let rate = Rate::from_bps(1_000_000_000);
         let kind = Arc::new(Opportunities::new(milliseconds));
         let trace = Trace::new(kind, rate, DELAY, random);
         let queue = DropTail::new(Limit::Unlimited);

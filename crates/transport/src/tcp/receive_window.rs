@@ -163,3 +163,69 @@ impl RightSizing {
         u32::try_from(window).map_or(self.max, |window| window.min(self.max))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A connection with a round-trip time of 100 ms and segments of 1000 bytes.
+    fn connection() -> (RightSizing, u32) {
+        let window = ReceiveWindow::Autotuned { max: MAX_WINDOW };
+        let rtt = Duration::from_millis(100);
+        let right_sizing = window.right_sizing(at(1000), rtt, 1000);
+        (right_sizing.expect("an autotuned window"), window.initial())
+    }
+
+    /// Linux's `tcp_rcv_space_adjust`, worked by hand: the window is twice what was delivered and 16
+    /// segments, plus twice its growth.
+    #[test]
+    fn a_window_is_sized_by_what_a_round_trip_delivers() {
+        let (mut right_sizing, initial) = connection();
+        assert_eq!(initial, 49_152, "a multiple of 2^14");
+        // Before a round trip is over.
+        assert_eq!(
+            right_sizing.on_delivered(at(1099), 10_001, initial),
+            initial
+        );
+        // 20,000 bytes, after 10 segments of 1000: 56,000, and twice 56,000 * 10 / 10.
+        let window = right_sizing.on_delivered(at(1100), 20_001, initial);
+        assert_eq!(window, 168_000);
+        // 20,000 bytes again: no growth.
+        assert_eq!(right_sizing.on_delivered(at(1200), 40_001, window), window);
+        // 30,000 bytes in a round trip: 76,000, and twice 76,000 * 10 / 20.
+        let (mut faster, _) = connection();
+        faster.on_delivered(at(1100), 15_001, initial);
+        faster.most = 20_000;
+        assert_eq!(faster.on_delivered(at(1200), 45_001, initial), 152_000);
+    }
+
+    /// Fisk and Feng 2001: the time in which a whole window arrives is the round-trip time.
+    #[test]
+    fn a_window_that_is_filled_is_timed() {
+        let (mut right_sizing, initial) = connection();
+        let next = 1 + u64::from(initial);
+        let window = right_sizing.on_delivered(at(1250), next, initial);
+        assert_eq!(right_sizing.rtt, Duration::from_millis(250));
+        assert!(window > initial);
+        let next = next + u64::from(window);
+        assert_eq!(
+            right_sizing.on_delivered(at(1499), next - 1, window),
+            window
+        );
+        right_sizing.on_delivered(at(1650), next, window);
+        assert_eq!(right_sizing.rtt, Duration::from_millis(400));
+    }
+
+    /// RFC 7323 section 2.2: the field of a window is shifted, and what does not fit is cut off.
+    #[test]
+    fn rfc7323_2_2_a_window_is_shifted_into_its_field() {
+        let fixed = ReceiveWindow::Fixed(1_000_000);
+        assert_eq!(fixed.shift(), 4);
+        assert_eq!((fixed.field(4), fixed.field(0)), (62_500, u16::MAX));
+        assert_eq!(ReceiveWindow::Fixed(5000).field(0), 5000);
+    }
+}

@@ -155,3 +155,14 @@ fn rfc3168_6_1_6_a_fin_that_probes_is_not_ecn_capable() {
     assert!(script.last.1.contains(Flags::FIN));
     assert_eq!(last(&script), (Ecn::NotEct, false));
 }
+
+/// Section 6.1.2: only a window of one segment waits for the timer; one of two is halved.
+#[test]
+fn rfc3168_6_1_2_a_mark_that_finds_two_segments_halves_them() {
+    let mut script = Script::streaming(ecn(), window(2.0));
+    assert_eq!(script.sent(), [full(1), full(1001)]);
+    script.now += RTT;
+    assert_eq!(script.echo(1001), []);
+    assert_eq!(script.stats().cwnd, 1.0);
+    assert_eq!(script.ack(2001)[0], full(2001));
+}

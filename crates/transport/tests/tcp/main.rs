@@ -3,10 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod control;
 mod delivery;
 mod delivery_rate;
 mod ecn;
 mod extension;
+mod flight;
 mod kinds;
 mod lost_packets;
 mod marks;

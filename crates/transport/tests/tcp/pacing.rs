@@ -3,6 +3,8 @@
 use skywave_congestion::{Ack, AnyControl, Control, Loss, Pacing};
 use skywave_units::{Duration, Instant};
 
+use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
+
 use crate::script::{RTT, Script, Sent, config, full};
 
 const INTERVAL: Duration = Duration::from_millis(7);
@@ -145,4 +147,26 @@ fn a_retransmission_that_waits_lets_nothing_else_pass() {
     }
     let next = [full(4001), full(12_001), full(13_001)];
     assert_eq!(script.wait_for_segment(), (INTERVAL, next.to_vec()));
+}
+
+/// A recovery that counts what is in flight keeps to the pace as well.
+#[test]
+fn a_recovery_with_sack_is_paced() {
+    let config = SenderConfig {
+        recovery: RecoveryAlgorithm::Sack,
+        ..config()
+    };
+    let mut script = Script::with_control(config, AnyControl::new(Trains(1)));
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    script.wait(INTERVAL * 20);
+    // Segments 1, 2 and 3 are lost. What is in flight leaves room for more than one.
+    assert_eq!(script.sack(1, &[(3001, 10_001)]), train(1, 1));
+    let mut at = Vec::new();
+    for _ in 0..4 {
+        let (waited, sent) = script.wait_for_segment();
+        assert_eq!(sent.len(), 1, "{sent:?}");
+        at.push(waited);
+    }
+    assert_eq!(at, [INTERVAL; 4]);
 }

@@ -165,6 +165,31 @@ fn rfc7323_2_the_window_is_scaled_only_where_both_ends_agree() {
     }
 }
 
+/// RFC 9293 section 3.10.7.2: only a SYN without ACK or RST opens a connection.
+#[test]
+fn rfc9293_3_10_7_2_a_listener_answers_only_a_syn() {
+    for more in [Flags::default(), Flags::ACK, Flags::RST, Flags::FIN] {
+        let mut script = Script::new(every_segment());
+        assert!(script.segment(0, 0, more).is_empty(), "{more:?}");
+        let answer = script.receive(0, 0, Flags::SYN.union(more), TcpOptions::default());
+        let opens = more == Flags::default() || more == Flags::FIN;
+        assert_eq!(!answer.is_empty(), opens, "SYN and {more:?}");
+    }
+}
+
+#[test]
+fn what_arrives_and_is_acknowledged_is_counted() {
+    let mut script = Script::connected(every_segment());
+    for offset in [1, 1001, 1, 5001, 3001, 5001] {
+        script.data(offset);
+    }
+    script.segment(2001, 0, Flags::ACK);
+    let stats = script.receiver.get().stats();
+    assert_eq!((stats.segments_received, stats.bytes_delivered), (6, 2000));
+    assert_eq!((stats.duplicates, stats.out_of_order), (2, 2));
+    assert_eq!(stats.acks_sent, 7, "a SYN-ACK, and one for each segment");
+}
+
 #[test]
 fn rfc5681_3_2_every_segment_out_of_order_is_answered_with_a_duplicate_acknowledgement() {
     for config in [every_segment(), ReceiverConfig::default()] {
@@ -372,4 +397,22 @@ fn rfc2018_3_four_blocks_have_room_and_none_are_sent_unasked() {
     assert_eq!(sacks(&mut script, 12_000), (5000, blocks));
     let mut script = Script::connected(every_segment());
     assert_eq!(sacks(&mut script, 6000), (5000, vec![]));
+}
+
+/// SACK is permitted by a receiver that can send blocks, to a sender that has permitted it.
+#[test]
+fn rfc2018_2_sack_is_permitted_by_both_ends_or_not_at_all() {
+    for (sack_blocks, sack_permitted) in [(0, false), (0, true), (3, false), (3, true)] {
+        let mut script = Script::new(ReceiverConfig {
+            sack_blocks,
+            ..every_segment()
+        });
+        let options = TcpOptions {
+            sack_permitted,
+            ..TcpOptions::default()
+        };
+        let answer = script.receive(0, 0, Flags::SYN, options).remove(0);
+        let permits = sack_blocks > 0 && sack_permitted;
+        assert_eq!(answer.options.sack_permitted, permits, "{sack_blocks}");
+    }
 }

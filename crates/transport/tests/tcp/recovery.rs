@@ -1,7 +1,9 @@
 //! What each recovery algorithm sends, acknowledgement by acknowledgement.
 
 use skywave_congestion::AimdConfig;
-use skywave_transport::tcp::{EcnUse, LimitedTransmit, RecoveryAlgorithm, SenderConfig};
+use skywave_transport::tcp::{
+    EcnUse, LimitedTransmit, RecoveryAlgorithm, RecoveryExit, SenderConfig,
+};
 use skywave_wire::tcp::{Flags, TcpOptions};
 
 use crate::script::{RTT, Script, duplicates, full, ten_in_flight, window};
@@ -237,4 +239,71 @@ fn sack1_fills_a_hole_segment_by_segment() {
     sent.extend(script.sack(1001, &[(4001, 10_001)]));
     sent.extend(script.sack(2001, &[(4001, 10_001)]));
     assert_eq!(sent[..4], [1, 1001, 2001, 3001].map(full), "{sent:?}");
+}
+
+/// RFC 6675 section 5, step C: as many segments as cwnd has room for leave at once.
+#[test]
+fn rfc6675_5_c_one_acknowledgement_may_release_several_segments() {
+    let mut script = ten_in_flight(config(RecoveryAlgorithm::Sack));
+    // Segments 1 to 3 are lost: nothing is in flight any more, and cwnd is half of ten.
+    let sent = script.sack(1, &[(3001, 10_001)]);
+    assert_eq!(sent, [1, 1001, 2001, 10_001, 11_001].map(full));
+}
+
+/// RFC 6675 section 5.1: what was outstanding at a timeout is sent again anyway, so duplicates of it
+/// are no new loss.
+#[test]
+fn rfc6675_5_1_after_a_timeout_duplicates_of_older_data_are_no_new_loss() {
+    let mut script = ten_in_flight(config(RecoveryAlgorithm::Sack));
+    let (_, sent) = script.wait_for_segment();
+    assert_eq!(sent, [full(1)]);
+    let ssthresh = script.stats().ssthresh;
+    for right in [2001, 3001, 4001, 5001, 6001] {
+        script.sack(1, &[(1001, right)]);
+    }
+    let stats = script.stats();
+    assert_eq!((stats.fast_retransmits, stats.ssthresh), (0, ssthresh));
+}
+
+/// A recovery repeats what the recovery before it has retransmitted only once enough of what was sent
+/// later has arrived: here, more than two segments. Each recovery reduces the window once.
+#[test]
+fn a_lost_retransmission_of_an_earlier_recovery_is_repeated() {
+    let mut script = ten_in_flight(config(RecoveryAlgorithm::Sack));
+    // Segment 1 is lost, and segment 11, which is sent in the recovery.
+    for right in (2001..=10_001).step_by(1000) {
+        script.sack(1, &[(1001, right)]);
+    }
+    script.now += RTT;
+    for right in [12_001, 13_001] {
+        script.sack(1, &[(11_001, right), (1001, 10_001)]);
+    }
+    let blocks = [(11_001, 14_001), (1001, 10_001)];
+    assert_eq!(script.sack(1, &blocks), [full(10_001), full(16_001)]);
+    script.now += RTT;
+    assert!(script.sack(10_001, &[(11_001, 14_001)]).is_empty());
+    assert_eq!(script.stats().fast_retransmits, 1);
+    // What was sent from 16,001 on left after the retransmission.
+    let mut repeated = Vec::new();
+    for right in (15_001..=22_001).step_by(1000) {
+        if script
+            .sack(10_001, &[(11_001, right)])
+            .contains(&full(10_001))
+        {
+            repeated.push(right);
+        }
+    }
+    assert_eq!(repeated, [19_001]);
+    let stats = script.stats();
+    assert_eq!((stats.fast_retransmits, stats.ssthresh), (3, 2.5));
+    assert_eq!(stats.timeouts, 0);
+}
+
+/// RFC 6582 section 3.2, step 3, recommends its first alternative; RFC 5681 and RFC 6675 have only the
+/// second.
+#[test]
+fn rfc6582_3_2_step_3_newreno_deflates_to_what_is_in_flight() {
+    let exit = |recovery| SenderConfig::rfc(recovery).recovery_exit;
+    assert_eq!(exit(RecoveryAlgorithm::NewReno), RecoveryExit::FlightSize);
+    assert_eq!(exit(RecoveryAlgorithm::Sack), RecoveryExit::Ssthresh);
 }

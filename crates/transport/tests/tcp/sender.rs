@@ -127,6 +127,31 @@ fn rfc6298_5_5_and_5_7_a_lost_syn_backs_off_and_resets_the_rto_to_three_seconds(
     assert_eq!(script.wait_for_segment(), (secs(3), vec![full(1)]));
 }
 
+/// RFC 9293 section 3.10.7.3: an acknowledgement of something else than our SYN does not complete the
+/// handshake, nor does a SYN without one.
+#[test]
+fn rfc9293_3_10_7_3_only_an_acknowledgement_of_our_syn_completes_the_handshake() {
+    let syn_ack = Flags::SYN.union(Flags::ACK);
+    for (ack, flags, connects) in [
+        (1, syn_ack, true),
+        (0, syn_ack, false),
+        (2, syn_ack, false),
+        (1, Flags::SYN, false),
+        (1, Flags::ACK, false),
+    ] {
+        let mut script = Script::closed(config(), window(4.0));
+        script.apply(|sender| sender.write(500)).unwrap();
+        script.sent();
+        script.receive(0, ack, flags, TcpOptions::default());
+        let expected = if connects {
+            vec![Event::Connected]
+        } else {
+            vec![]
+        };
+        assert_eq!(script.events(), expected, "{ack} {flags:?}");
+    }
+}
+
 // The window.
 
 #[test]
@@ -234,6 +259,87 @@ fn rfc5681_4_1_after_an_idle_rto_the_window_starts_afresh() {
     assert_eq!(script.sent(), [full(21_001), full(22_001)]);
 }
 
+/// RFC 5681 section 4.1: "has not sent data in an interval exceeding the retransmission timeout".
+#[test]
+fn rfc5681_4_1_an_idle_period_of_just_an_rto_changes_nothing() {
+    for (more, restarts) in [(0, false), (1, true)] {
+        let mut script = Script::closed(config(), window(2.0));
+        script.apply(|sender| sender.write(10_000)).unwrap();
+        script.accept();
+        for una in (1001..=10_001).step_by(1000) {
+            script.ack(una);
+        }
+        let cwnd = script.stats().cwnd;
+        assert!(cwnd > 2.0, "{cwnd}");
+        script.wait(secs(1) + Duration::from_nanos(more));
+        script.sent();
+        script.apply(|sender| sender.write(50_000)).unwrap();
+        assert_eq!(script.stats().cwnd < cwnd, restarts, "{more} ns");
+    }
+}
+
+/// RFC 9293 section 3.8.6.2.1: a part of a segment is sent if it is at least half of the largest window
+/// so far.
+#[test]
+fn rfc9293_3_8_6_2_1_half_of_the_largest_window_is_worth_a_segment() {
+    for (window_now, length) in [(499, None), (500, Some(500)), (501, Some(501))] {
+        let mut script = Script::closed(config(), window(4.0));
+        script.window = 1000;
+        script.apply(|sender| sender.write(5000)).unwrap();
+        script.accept();
+        assert_eq!(script.sent(), [full(1)]);
+        script.window = window_now;
+        let expected = length.map(|length| Sent {
+            offset: 1001,
+            length,
+        });
+        assert_eq!(script.ack(1001), Vec::from_iter(expected), "{window_now}");
+    }
+}
+
+/// As Linux's `tcpi_rwnd_limited`: the time in which data waits for the receiver's window, and for
+/// nothing else.
+#[test]
+fn the_time_that_data_waits_for_the_receivers_window_is_counted() {
+    let limited = |receive_window: u16, cwnd: f64| {
+        let mut script = Script::closed(config(), window(cwnd));
+        script.window = receive_window;
+        script.apply(|sender| sender.write_unlimited()).unwrap();
+        script.accept();
+        script.now += RTT;
+        script.ack(1001);
+        script.stats().receive_window_limited
+    };
+    assert_eq!(limited(2000, 10.0), RTT);
+    assert_eq!(limited(20_000, 2.0), Duration::ZERO);
+}
+
+/// Each segment, and each byte of data, counts as often as it is sent.
+#[test]
+fn what_is_sent_and_sent_again_is_counted() {
+    let mut script = ten_in_flight(without_limited_transmit());
+    let stats = script.stats();
+    assert_eq!(
+        (stats.segments_sent, stats.bytes_sent),
+        (11, 10_000),
+        "a SYN too"
+    );
+    duplicates(&mut script, 1, 3);
+    let stats = script.stats();
+    assert_eq!((stats.segments_sent, stats.bytes_sent), (12, 11_000));
+    assert_eq!(
+        (stats.segments_retransmitted, stats.bytes_retransmitted),
+        (1, 1000)
+    );
+    script.ack(10_001);
+    script.wait_for_segment();
+    let stats = script.stats();
+    assert_eq!(
+        (stats.segments_retransmitted, stats.bytes_retransmitted),
+        (2, 2000)
+    );
+}
+
 // Fast retransmit and fast recovery.
 
 #[test]
@@ -275,6 +381,39 @@ fn rfc5681_2_only_true_duplicates_count() {
     assert_eq!(script.ack(1001), [full(1001)]);
 }
 
+/// RFC 5681 section 2: an acknowledgement is a duplicate only if "the receiver of the ACK has
+/// outstanding data".
+#[test]
+fn rfc5681_2_with_nothing_outstanding_nothing_is_a_duplicate() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(|sender| sender.write(1000)).unwrap();
+    script.accept();
+    script.sent();
+    script.ack(1001);
+    let cwnd = script.stats().cwnd;
+    assert!(duplicates(&mut script, 1001, 9).is_empty());
+    assert_eq!(
+        (script.stats().fast_retransmits, script.stats().cwnd),
+        (0, cwnd)
+    );
+    assert!(script.wait(secs(100)).is_empty());
+}
+
+/// RFC 6298 section 3: what is retransmitted gives no sample, but a later segment that is timed does.
+#[test]
+fn rfc6298_3_a_retransmission_leaves_the_timing_of_later_segments() {
+    let mut script = ten_in_flight(without_limited_transmit());
+    let before = script.stats().srtt;
+    // Segments 1 and 5 are lost. The duplicates release segment 11, which is timed.
+    assert_eq!(duplicates(&mut script, 1, 6), [full(1), full(10_001)]);
+    script.now += RTT * 2;
+    assert_eq!(script.ack(4001)[0], full(4001));
+    assert_eq!(script.stats().srtt, before);
+    script.now += RTT;
+    script.ack(11_001);
+    assert!(script.stats().srtt > before, "{:?}", script.stats().srtt);
+}
+
 #[test]
 fn rfc3042_the_first_two_duplicates_let_new_segments_out_which_do_not_count_for_ssthresh() {
     let mut script = ten_in_flight(config());
@@ -283,6 +422,18 @@ fn rfc3042_the_first_two_duplicates_let_new_segments_out_which_do_not_count_for_
     assert_eq!(script.stats().cwnd, 10.0);
     assert_eq!(script.ack(1), [full(1)]);
     assert_eq!(script.stats().ssthresh, 5.0);
+}
+
+/// RFC 3042 section 2: limited transmit lets out at most two segments beyond cwnd, also where the
+/// duplicates after a timeout show no loss.
+#[test]
+fn rfc3042_2_two_segments_beyond_cwnd_are_the_most() {
+    let mut script = ten_in_flight(SenderConfig {
+        limited_transmit: LimitedTransmit::Any,
+        ..config()
+    });
+    assert_eq!(script.wait_for_segment().1, [full(1)]);
+    assert_eq!(duplicates(&mut script, 1, 6), [full(1001), full(2001)]);
 }
 
 #[test]
@@ -519,6 +670,41 @@ fn rfc9293_3_8_6_1_the_byte_of_a_probe_may_be_taken() {
     assert_eq!(script.ack(2), [full(2), full(1002), full(2002)]);
 }
 
+/// RFC 9293 section 3.8.6.1: an answer to a probe that leaves the window closed does not postpone the
+/// next probe.
+#[test]
+fn rfc9293_3_8_6_1_an_answer_leaves_the_time_of_the_next_probe() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.window = 1000;
+    script.apply(|sender| sender.write_unlimited()).unwrap();
+    script.accept();
+    script.sent();
+    script.window = 0;
+    assert!(script.ack(1001).is_empty());
+    script.wait_for_segment();
+    let probed = script.now;
+    script.wait(RTT);
+    script.ack(1001);
+    script.wait_for_segment();
+    assert_eq!(script.now - probed, secs(2));
+}
+
+/// A window that opens while nothing is outstanding and nothing is to be sent starts no timer.
+#[test]
+fn a_window_that_opens_for_nothing_starts_no_timer() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(|sender| sender.write(1000)).unwrap();
+    script.accept();
+    script.sent();
+    script.window = 0;
+    script.ack(1001);
+    script.window = 5000;
+    script.ack(1001);
+    let rto = script.stats().rto;
+    assert!(script.wait(secs(100)).is_empty());
+    assert_eq!(script.stats().rto, rto, "nothing has expired");
+}
+
 #[test]
 fn rfc9293_3_8_6_2_1_a_window_smaller_than_a_segment_is_used_in_full() {
     let mut script = Script::closed(config(), window(4.0));
@@ -665,6 +851,110 @@ fn rfc9293_3_10_7_4_an_acknowledgement_of_unsent_data_is_answered_and_ignored() 
     assert_eq!(script.stats().bytes_acked, 0);
 }
 
+/// RFC 9293 section 3.4: a FIN takes a sequence number, so it waits for the window, also later in the
+/// connection.
+#[test]
+fn rfc9293_3_4_a_fin_beyond_a_full_window_waits() {
+    let closed_late = |window_now| {
+        let mut script = Script::closed(config(), window(4.0));
+        script.apply(|sender| sender.write(1000)).unwrap();
+        script.accept();
+        script.sent();
+        script.window = window_now;
+        script.ack(1001);
+        script.apply(|sender| sender.write(1000)).unwrap();
+        assert_eq!(script.sent(), [full(1001)]);
+        script.apply(Sender::close);
+        script.sent().len()
+    };
+    assert_eq!((closed_late(1000), closed_late(1001)), (0, 1));
+
+    // The same with the data of the last segment.
+    for (window_now, is_alone) in [(1000, true), (1001, false)] {
+        let mut script = Script::closed(config(), window(4.0));
+        script.apply(|sender| sender.write(1000)).unwrap();
+        script.accept();
+        script.sent();
+        script.window = window_now;
+        script.ack(1001);
+        script.apply(|sender| {
+            sender.write(1000).unwrap();
+            sender.close();
+        });
+        assert_eq!(script.segments.len(), 1);
+        let has_fin = script.segments[0].flags.contains(Flags::FIN);
+        assert_eq!(has_fin, !is_alone, "{window_now}");
+    }
+}
+
+/// The FIN of a last segment that is retransmitted is not counted as data.
+#[test]
+fn rfc6582_3_2_step_3_a_last_segment_is_retransmitted_with_its_fin() {
+    let mut script = Script::closed(without_limited_transmit(), window(10.0));
+    script.apply(|sender| {
+        sender.write(4500).unwrap();
+        sender.close();
+    });
+    script.accept();
+    script.sent();
+    // The first and the last segment are lost.
+    assert_eq!(duplicates(&mut script, 1, 3), [full(1)]);
+    script.receive(1, 4001, Flags::ACK, TcpOptions::default());
+    assert!(script.segments[0].flags.contains(Flags::FIN));
+    assert_eq!(
+        script.sent(),
+        [Sent {
+            offset: 4001,
+            length: 500
+        }]
+    );
+}
+
+/// RFC 9293 section 3.9.1.2: PSH goes with the last data that there is to send.
+#[test]
+fn rfc9293_3_9_1_2_the_last_segment_is_pushed() {
+    let mut script = Script::closed(config(), window(4.0));
+    script.apply(|sender| sender.write(2500)).unwrap();
+    script.accept();
+    let pushed: Vec<bool> = script
+        .segments
+        .iter()
+        .map(|segment| segment.flags.contains(Flags::PSH))
+        .collect();
+    assert_eq!(pushed, [false, false, true]);
+}
+
+#[test]
+fn a_connection_is_over_when_its_fin_is_acknowledged_or_it_is_reset() {
+    let mut script = Script::closed(config(), window(4.0));
+    assert!(!script.sender.get().is_over());
+    script.apply(|sender| {
+        sender.write(1000).unwrap();
+        sender.close();
+    });
+    script.accept();
+    script.ack(1001);
+    assert!(!script.sender.get().is_over());
+    script.ack(1002);
+    assert!(script.sender.get().is_over());
+
+    let mut script = ten_in_flight(config());
+    script.receive(1, 1, Flags::RST, TcpOptions::default());
+    assert!(script.sender.get().is_over());
+}
+
+#[test]
+fn the_segment_size_is_what_the_ends_agree_on() {
+    let mut script = Script::closed(config(), window(4.0));
+    assert_eq!(script.sender.get().segment_size(), 1000);
+    script.apply(Sender::connect);
+    script.accept_with(TcpOptions {
+        mss: Some(700),
+        ..TcpOptions::default()
+    });
+    assert_eq!(script.sender.get().segment_size(), 700);
+}
+
 #[test]
 fn a_thousand_flows_fit_in_little_memory() {
     // Neither allocates in steady state, so the types' sizes are the whole memory.
@@ -709,4 +999,22 @@ fn rfc3042_limited_transmit_does_not_wait_for_jitter() {
     assert_eq!(script.ack(1), [full(10_001)]);
     assert_eq!(script.ack(1), [full(11_001)]);
     assert_eq!(script.ack(1), [full(1)]);
+}
+
+/// Further duplicates inflate the window, and what that releases is delayed like anything else.
+#[test]
+fn what_a_recovery_releases_waits_for_jitter() {
+    for limited_transmit in [LimitedTransmit::Off, LimitedTransmit::NewData] {
+        let mut script = ten_in_flight_with_jitter(SenderConfig {
+            limited_transmit,
+            ..config()
+        });
+        let new = match limited_transmit {
+            LimitedTransmit::NewData => vec![full(10_001), full(11_001), full(1)],
+            _ => vec![full(1)],
+        };
+        assert_eq!(duplicates(&mut script, 1, 3), new);
+        assert!(duplicates(&mut script, 1, 7).is_empty());
+        assert!(!script.wait_for_segment().1.is_empty());
+    }
 }

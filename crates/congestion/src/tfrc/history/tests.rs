@@ -172,6 +172,12 @@ fn t_10_marks_count_at_once() {
         assert!(news.loss_event && !news.first_loss_event);
         assert_eq!(bench.lengths(), [(0, 3, 3), (1, 1, 2), (4, 0, 0)]);
         assert_eq!(bench.history.intervals().next().unwrap().losses, 2);
+        // Nothing arrived between what is missing and the mark.
+        bench.pause();
+        bench.many(1);
+        bench.next(Fate::Lost);
+        assert!(bench.next(Fate::Marked).loss_event);
+        assert_eq!(bench.lengths()[0], (0, 2, 2));
     }
 }
 
@@ -220,10 +226,11 @@ fn a_long_hole_is_one_event() {
     assert!(bench.lose_one().loss_event, "16 counts later, not 0");
 }
 
-/// RFC 5348 section 5.2: the arrival time of a lost packet is interpolated.
+/// RFC 5348 section 5.2: the arrival time of a lost packet is interpolated. It starts a loss event if
+/// it is more than a round-trip time after the start of the last one.
 #[test]
 fn arrival_of_a_lost_packet_is_interpolated() {
-    for (gap, is_another) in [(199, false), (203, true)] {
+    for (gap, is_another) in [(199, false), (200, false), (203, true)] {
         let mut bench = Bench::new(Clock::Arrivals(MS * 100));
         bench.many(3);
         // Lost at 0: the packets around it arrived at 0.
@@ -328,6 +335,99 @@ fn a_late_packet_takes_its_loss_event_back() {
     assert_eq!(losses(&bench), 1);
     assert!(bench.arrive(FIRST + 15, Fate::Data).removed_event);
     assert_eq!(bench.lengths(), [(19, 0, 0)]);
+}
+
+/// RFC 5348 section 5.1: a late packet that is marked reports congestion, so its loss event stays. So
+/// does one whose late packet carries no data.
+#[test]
+fn a_late_packet_without_good_news_takes_nothing_back() {
+    for fate in [Fate::Marked, Fate::Ack] {
+        let mut bench = Bench::new(Clock::WindowCounter);
+        bench.many(10);
+        let late = bench.seq;
+        bench.lose_one();
+        assert_eq!(bench.arrive(late, fate), News::default(), "{fate:?}");
+        assert_eq!(bench.lengths(), [(3, 1, 4), (10, 0, 0)], "{fate:?}");
+        assert_eq!(bench.history.intervals().next().unwrap().losses, 1);
+    }
+}
+
+/// The interval before the oldest one is forgotten, so the oldest cannot be merged into it.
+#[test]
+fn a_packet_too_late_for_the_known_intervals_takes_nothing_back() {
+    let mut bench = Bench::new(Clock::WindowCounter);
+    bench.many(10);
+    let mut lost = Vec::new();
+    for _ in 0..=INTERVALS {
+        bench.pause();
+        bench.many(1);
+        lost.push(bench.seq);
+        assert!(bench.lose_one().loss_event);
+    }
+    let lengths = bench.lengths();
+    assert_eq!(lengths.len(), INTERVALS + 1);
+    assert_eq!(bench.arrive(lost[0], Fate::Data), News::default());
+    assert_eq!(bench.lengths(), lengths);
+    assert!(bench.arrive(lost[1], Fate::Data).removed_event);
+    assert_eq!(bench.lengths().len(), INTERVALS);
+}
+
+/// C3-8: once all that seemed lost has arrived, the nonce sum covers every data packet since the
+/// loss event before.
+#[test]
+fn c3_8_a_withdrawn_event_adds_all_its_nonces() {
+    // The nonces of the packet before the event, of those after each of its losses, and of the late
+    // packets.
+    for nonces in 0..1 << 7 {
+        let nonce = |bit: u32| nonces >> bit & 1 == 1;
+        let mut bench = Bench::new(Clock::WindowCounter);
+        bench.many(2);
+        bench.lose_one();
+        bench.pause();
+        bench.nonce = nonce(0);
+        bench.many(1);
+        let mut missing = Vec::new();
+        for loss in 1..=3 {
+            missing.push(bench.seq);
+            bench.nonce = nonce(loss);
+            assert_eq!(bench.lose_one().loss_event, loss == 1);
+        }
+        for (late, bit) in missing.into_iter().zip(4..) {
+            bench.nonce = nonce(bit);
+            let news = bench.arrive(late, Fate::Data);
+            assert_eq!(news.removed_event, bit == 6);
+        }
+        let newest = bench.history.intervals().next().unwrap();
+        // There are three packets after each loss.
+        assert_eq!(
+            newest.nonce,
+            (0..7).fold(false, |sum, bit| sum ^ nonce(bit)),
+            "{nonces:b}"
+        );
+        assert_eq!(newest.losses, 1);
+    }
+}
+
+/// RFC 4342 section 10.2: the time since a loss event includes that of a later one that is taken
+/// back.
+#[test]
+fn time_goes_on_through_a_withdrawn_event() {
+    // Quarters of a round-trip time before and after the event that is taken back.
+    for (before, after) in [(5, 0), (6, 1), (5, 5)] {
+        let mut bench = Bench::new(Clock::WindowCounter);
+        bench.many(10);
+        bench.lose_one();
+        bench.counter += before;
+        bench.many(1);
+        let late = bench.seq;
+        assert!(bench.lose_one().loss_event);
+        bench.counter += after;
+        bench.many(1);
+        assert!(bench.arrive(late, Fate::Data).removed_event);
+        let quarters = u64::from(before + after);
+        assert_eq!(bench.history.intervals().next().unwrap().quarters, quarters);
+        assert!(bench.lose_one().loss_event, "{before}, {after}");
+    }
 }
 
 /// RFC 5348 section 5.3, T-11: the mean of intervals between events, computed by hand.

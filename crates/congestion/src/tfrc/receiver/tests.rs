@@ -282,3 +282,78 @@ fn e_3_the_senders_round_trip_time_goes_first() {
     bench.receiver.on_sender_rtt(Some(MS * 70));
     assert_eq!(bench.receiver.rtt(), MS * 70);
 }
+
+/// C3-11: without losses the counter cannot have wrapped, so a pair of packets is a sample however
+/// far apart they arrive.
+#[test]
+fn c3_11_a_sudden_delay_is_a_sample() {
+    let mut bench = Bench::new(&Config::rfc5348());
+    bench.seq = 1_000;
+    bench.next(0, 0);
+    assert_eq!(bench.receiver.rtt(), RTT);
+    bench.next(150, 4);
+    assert_eq!(bench.receiver.rtt(), MS * 150);
+}
+
+/// A loss event that is taken back is reported at once, as one that occurs: the sender has slowed
+/// down for nothing.
+#[test]
+fn a_withdrawn_loss_event_is_reported_at_once() {
+    let mut bench = Bench::new(&Config::rfc5348());
+    for _ in 0..5 {
+        bench.next(1, 0);
+    }
+    bench.seq += 1;
+    let late = bench.seq;
+    bench.next(1, 0);
+    bench.next(1, 0);
+    assert!(bench.next(1, 0).expect("a loss event").loss_event_rate > 0.0);
+    let newest = core::mem::replace(&mut bench.seq, late - 1);
+    let report = bench.next(1, 0).expect("no loss event");
+    assert_eq!(report.loss_event_rate, 0.0);
+    bench.seq = newest;
+    assert_eq!(bench.next(1, 0), None);
+}
+
+/// T-13: a loss event is reported at once even if p stays the same, because all intervals are equally
+/// long.
+#[test]
+fn t_13_a_loss_event_is_reported_whatever_p_is() {
+    let mut bench = Bench::new(&Config::rfc5348());
+    bench.next(0, 0);
+    for event in 1..=12 {
+        let counter = 5 * event % 16;
+        for _ in 0..16 {
+            bench.next(7, counter);
+        }
+        bench.seq += 1;
+        bench.next(1, counter);
+        bench.next(1, counter);
+        let before = bench.receiver.report(bench.now).expect("new data");
+        let report = bench.next(1, counter).expect("a loss event");
+        if event > 10 {
+            assert_eq!(report.loss_event_rate, 1.0 / 20.0);
+            assert_eq!(before.loss_event_rate, 1.0 / 20.0);
+        }
+    }
+}
+
+/// The packets after a hole are settled once it is certain what became of those in it.
+#[test]
+fn a_hole_is_not_settled_while_it_may_be_filled() {
+    let mut bench = Bench::new(&Config::rfc5348());
+    assert_eq!(bench.receiver.settled(), None);
+    assert_eq!(bench.receiver.intervals().count(), 0);
+    for _ in 0..5 {
+        bench.next(1, 0);
+    }
+    assert_eq!(bench.receiver.settled(), Some(5));
+    bench.seq += 1;
+    for settled in [5, 5, 9] {
+        bench.next(1, 0);
+        assert_eq!(bench.receiver.settled(), Some(settled));
+    }
+    let intervals = bench.receiver.intervals();
+    let lengths = intervals.map(|interval| (interval.lossless_length, interval.loss_length));
+    assert_eq!(lengths.collect::<Vec<_>>(), [(3, 1), (5, 0)]);
+}

@@ -276,6 +276,24 @@ fn t_5_data_limited() {
     assert_close(slow_rounds(Config::rfc5348(), loss), 80_000.0);
 }
 
+/// RFC 5348 section 4.3: a loss event in a data-limited interval leaves 85 % of X_recv, if that is
+/// more than half of what was reported before. It replaces the limit of twice X_recv.
+#[test]
+fn t_5_a_loss_event_in_a_data_limited_interval_leaves_most_of_the_receive_rate() {
+    let mut bench = Bench::started(Config::rfc5348());
+    for rate in [40_000.0, 80_000.0, 160_000.0] {
+        bench.round(rate, 0.000_1);
+    }
+    for p in [0.000_1, 0.000_2] {
+        for _ in 0..2 {
+            bench.after(50);
+            bench.send_one();
+        }
+        bench.report_on(100, 100_000.0, p);
+    }
+    assert_close(bench.x(), 85_000.0);
+}
+
 /// T-7: without a round-trip time, each timeout halves X, down to one packet per 64 s.
 #[test]
 fn t_7_no_feedback_at_all() {
@@ -641,4 +659,78 @@ fn unused_permission_to_send_is_kept_for_a_round_trip_time_or_not_at_all() {
         bench.after(100);
         assert_eq!(bench.send() >= per_rtt, kept, "of {per_rtt}");
     }
+}
+
+/// RFC 5348 section 4.4, after a loss event: the nofeedback timer of an idle sender changes nothing
+/// once X_recv is below the rate after an idle period, and halves X as long as it is not.
+#[test]
+fn t_7_an_idle_sender_is_judged_by_its_receive_rate_after_a_loss_event() {
+    let x_calc = equation::throughput(SIZE.into(), 0.1, 0.03);
+    // X is twice X_recv, or the equation's rate.
+    for (receive_rate, p, x, is_kept) in [
+        (0.99 * INITIAL, 0.01, 1.98 * INITIAL, true),
+        (1.01 * INITIAL, 0.01, 2.02 * INITIAL, false),
+        (1.01 * INITIAL, 0.03, x_calc, false),
+    ] {
+        let mut bench = Bench::started(Config::rfc5348());
+        for _ in 0..4 {
+            bench.round(receive_rate, p);
+        }
+        assert_close(bench.x(), x);
+        bench.timeout();
+        assert_close(bench.x(), if is_kept { x } else { x / 2.0 });
+        assert_eq!(
+            bench.sender.deadline().is_none(),
+            is_kept,
+            "{receive_rate}, {p}"
+        );
+    }
+}
+
+/// RFC 3448 section 4.4: "If (X_calc > 2*X_recv) X_recv = max(X_recv/2, s/(2*t_mbi)); else X_recv =
+/// X_calc/4", and X is at most twice that.
+#[test]
+fn t_7_rfc_3448_halves_what_limits() {
+    let limited = |receive_rate: f64, p: f64| {
+        let mut bench = Bench::started(Config::rfc3448());
+        for _ in 0..4 {
+            bench.round(receive_rate, p);
+        }
+        bench.send_one();
+        bench.timeout();
+        bench.x()
+    };
+    let x_calc = equation::throughput(SIZE.into(), 0.1, 0.01);
+    // Limited by X_recv, and by the equation.
+    assert_close(limited(0.4 * x_calc, 0.01), 0.4 * x_calc);
+    assert_close(limited(0.6 * x_calc, 0.01), x_calc / 2.0);
+    assert_close(limited(0.9 * x_calc, 0.01), x_calc / 2.0);
+    // s / t_mbi.
+    let least = f64::from(SIZE) / 64.0;
+    assert_close(limited(0.0, 0.01), least);
+    assert_close(limited(1.5 * least, 0.01), 1.5 * least);
+}
+
+/// RFC 3448 section 4.4: without any report, each expiration halves X.
+#[test]
+fn t_7_rfc_3448_no_feedback_at_all() {
+    let mut bench = Bench::new(Config::rfc3448());
+    for rate in [500.0, 250.0, 125.0, 62.5] {
+        bench.send_one();
+        bench.timeout();
+        assert_eq!(bench.x(), rate);
+    }
+}
+
+#[test]
+fn packets_per_round_trip_time() {
+    let mut bench = Bench::new(Config::rfc5348());
+    assert_eq!(bench.sender.packets_per_rtt(), 0.0);
+    bench.send();
+    assert_eq!(bench.sender.segment_size(), f64::from(SIZE));
+    bench.after(100);
+    bench.report(0.0, 0.0);
+    assert_close(bench.sender.packets_per_rtt(), 4.0);
+    bench.round(30_000.0, 0.0);
+    assert_close(bench.sender.packets_per_rtt(), 6.0);
 }

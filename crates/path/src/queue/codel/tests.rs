@@ -139,6 +139,28 @@ fn the_drop_rate_is_remembered_for_a_while() {
     assert_eq!(resumed(3000).1, 1);
 }
 
+/// RFC 8289 section 5.5: the drop rate is resumed if "now - drop_next_ < 16.0*INTERVAL".
+#[test]
+fn the_drop_rate_is_remembered_for_less_than_sixteen_intervals() {
+    let interval = CoDelConfig::default().interval;
+    for (pause, count) in [
+        (interval * 16 - Duration::from_nanos(1), 9),
+        (interval * 16, 1),
+    ] {
+        let mut codel = codel(false);
+        for id in 0..10 {
+            assert_eq!(codel.enqueue(at(0), Parcel::new(id, 1000)), Ok(()));
+        }
+        codel.control.first_above_time = Some(at(0));
+        codel.control.drop_next = at(0);
+        codel.control.count = 10;
+        codel.control.last_count = 1;
+        assert!(codel.dequeue(at(0) + pause).is_some());
+        assert!(codel.control.dropping);
+        assert_eq!(codel.control.count, count, "{pause}");
+    }
+}
+
 proptest! {
     /// RFC 8289 section 4.1: the last packet is never dropped, so the link is busy while packets
     /// wait. Every packet leaves in order or is dropped.

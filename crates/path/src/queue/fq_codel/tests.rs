@@ -131,6 +131,30 @@ fn the_salt_moves_flows() {
     assert_ne!(buckets(1), buckets(2));
 }
 
+/// RFC 8289 section 4.1: a flow's last packet is not dropped while no other flow waits, however long
+/// the delay. Behind another flow it is (section 4.4).
+#[test]
+fn the_last_packet_of_the_link_is_kept() {
+    for (others, drops) in [(false, false), (true, true)] {
+        let mut queue = fq_codel(FqCoDelConfig::default());
+        let mut dropped = 0;
+        for step in 0..100 {
+            let now = NOW + Duration::from_millis(100) * step;
+            let flows = if others { 1..=2 } else { 1..=1 };
+            for flow in flows {
+                let index = queue.bucket(u64::from(flow)) as usize;
+                while queue.flows[index].waiting.packets() < 2 {
+                    let parcel = Parcel::new(0, 1000).of_flow(flow);
+                    assert_eq!(queue.enqueue(now, parcel), Ok(()));
+                }
+            }
+            assert!(queue.dequeue(now).is_some());
+            dropped += std::iter::from_fn(|| queue.dropped()).count();
+        }
+        assert_eq!(dropped > 0, drops, "{dropped}");
+    }
+}
+
 proptest! {
     /// Every packet is accounted for, each flow keeps its order, the limit holds, and the link is
     /// busy while packets wait.

@@ -1,7 +1,9 @@
 //! The properties of RFC 8033.
 
+use std::convert::Infallible;
+
 use proptest::prelude::*;
-use rand::SeedableRng;
+use rand::{SeedableRng, TryRng};
 use skywave_wire::Ecn;
 
 use super::*;
@@ -20,7 +22,10 @@ fn pie(config: PieConfig) -> Pie<Parcel> {
 
 /// Returns a queue with 100 packets, a drop probability of `probability` and no allowance left.
 fn loaded(config: PieConfig, probability: f64) -> Pie<Parcel> {
-    let mut pie = pie(config);
+    load(pie(config), probability)
+}
+
+fn load<R: Rng>(mut pie: Pie<Parcel, R>, probability: f64) -> Pie<Parcel, R> {
     for id in 0..100 {
         assert_eq!(pie.enqueue(at(0), Parcel::new(id, 1000)), Ok(()));
     }
@@ -29,6 +34,37 @@ fn loaded(config: PieConfig, probability: f64) -> Pie<Parcel> {
     pie.old_delay = MS * 20;
     pie.burst_allowance = Duration::ZERO;
     pie
+}
+
+/// Draws the same number again and again.
+struct Constant(u64);
+
+impl TryRng for Constant {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        unreachable!("PIE draws floating-point numbers")
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.0)
+    }
+
+    fn try_fill_bytes(&mut self, _bytes: &mut [u8]) -> Result<(), Infallible> {
+        unreachable!("PIE draws floating-point numbers")
+    }
+}
+
+/// Draws zero, so that every packet that may be dropped is.
+const UNLUCKY: Constant = Constant(0);
+/// Draws almost one, so that only a packet that must be dropped is.
+const LUCKY: Constant = Constant(u64::MAX);
+
+/// Offers `count` packets, and returns which of them are dropped.
+fn drops<R: Rng>(pie: &mut Pie<Parcel, R>, count: u32) -> Vec<u32> {
+    (1..=count)
+        .filter(|&id| pie.enqueue(at(0), Parcel::new(id, 1000)).is_err())
+        .collect()
 }
 
 /// The first updates, computed by hand from the pseudocode of RFC 8033 section 4.2: the delay is
@@ -102,6 +138,61 @@ fn the_link_is_kept_busy() {
     assert!(short.enqueue(at(0), Parcel::new(0, 1000)).is_err());
 }
 
+/// RFC 8033 section 4.1: "if ((PIE->qdelay_old_ < QDELAY_REF/2 && PIE->drop_prob_ < 0.2) [...]) then
+/// return ENQUE".
+#[test]
+fn a_short_delay_and_a_low_probability_are_safe() {
+    let config = PieConfig {
+        target: MS * 16,
+        ..PieConfig::default()
+    };
+    let is_dropped = |old_delay, probability| {
+        let mut pie = load(Pie::new(Limit::Unlimited, config, UNLUCKY), probability);
+        pie.old_delay = old_delay;
+        !drops(&mut pie, 1).is_empty()
+    };
+    let below_half = MS * 8 - Duration::from_nanos(1);
+    assert!(!is_dropped(below_half, 0.2_f64.next_down()));
+    assert!(is_dropped(below_half, 0.2));
+    assert!(is_dropped(MS * 8, 0.2_f64.next_down()));
+    // "u < PIE->drop_prob_", where u may be zero.
+    assert!(!is_dropped(MS * 20, 0.0));
+}
+
+/// RFC 8033 section 4.1: "if (PIE->drop_prob_ == 0 && current_qdelay < QDELAY_REF/2 &&
+/// PIE->qdelay_old_ < QDELAY_REF/2) then PIE->burst_allowance_ = MAX_BURST".
+#[test]
+fn the_burst_allowance_returns_when_all_is_quiet() {
+    for quiet in 0..8 {
+        let is_quiet = |bit: u32| quiet >> bit & 1 == 1;
+        let probability = if is_quiet(0) { 0.0 } else { 0.001 };
+        let mut pie = loaded(PieConfig::default(), probability);
+        if is_quiet(1) {
+            pie.delay = MS * 7;
+        }
+        if is_quiet(2) {
+            pie.old_delay = MS * 7;
+        }
+        let _ = pie.enqueue(at(0), Parcel::new(0, 1000));
+        let is_back = pie.burst_allowance == PieConfig::default().max_burst;
+        assert_eq!(is_back, quiet == 7, "{quiet:b}");
+        assert!(is_back || pie.burst_allowance.is_zero());
+    }
+}
+
+/// RFC 8033 section 4.2: each update takes T_UPDATE from the burst allowance, whether or not packets
+/// leave.
+#[test]
+fn the_burst_allowance_runs_down_while_the_link_stands_still() {
+    for ms in [0, 14, 15, 44, 45, 150, 1000] {
+        let mut pie = pie(PieConfig::default());
+        assert_eq!(pie.enqueue(at(0), Parcel::new(0, 1000)), Ok(()));
+        pie.update(at(ms));
+        let left = 150_u64.saturating_sub(ms / 15 * 15);
+        assert_eq!(pie.burst_allowance, MS * left, "{ms} ms");
+    }
+}
+
 /// RFC 8033 section 5.1: "if PIE->drop_prob_ < mark_ecnth && ecn_capable_packet == TRUE: mark packet;
 /// else drop packet", where mark_ecnth "SHOULD be set to 0.1".
 #[test]
@@ -154,6 +245,29 @@ fn drops_do_not_bunch() {
     assert!(drops.len() > 100);
     let gaps: Vec<u32> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(gaps.iter().all(|gap| (17..=170).contains(gap)), "{gaps:?}");
+}
+
+/// RFC 8033 section 5.4: "if (PIE->accu_prob_ < 0.85) then return ENQUE; if (PIE->accu_prob_ >= 8.5)
+/// then return DROP". In between, the draw decides.
+#[test]
+fn the_distance_between_drops_is_bounded() {
+    let config = PieConfig {
+        derandomise: true,
+        ..PieConfig::default()
+    };
+    let every = |distance: u32| {
+        (1..=100)
+            .filter(|id| id % distance == 0)
+            .collect::<Vec<_>>()
+    };
+    for (probability, least) in [(0.85, 1), (0.5, 2), (0.25, 4)] {
+        let mut pie = load(Pie::new(Limit::Unlimited, config, UNLUCKY), probability);
+        assert_eq!(drops(&mut pie, 100), every(least), "{probability}");
+    }
+    for (probability, greatest) in [(0.5, 17), (0.25, 34)] {
+        let mut pie = load(Pie::new(Limit::Unlimited, config, LUCKY), probability);
+        assert_eq!(drops(&mut pie, 100), every(greatest), "{probability}");
+    }
 }
 
 /// RFC 8033 section 5.5.

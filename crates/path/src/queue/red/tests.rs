@@ -107,6 +107,140 @@ fn on_a_shared_link_packets_are_kept_and_idle_time_is_seen() {
     assert_eq!(red.admission().average(), before / 16.0);
 }
 
+/// Returns an adaptive queue with `length` packets waiting, after one more has arrived once `max_p`
+/// may change.
+fn adapted(max_p: f64, length: usize) -> f64 {
+    let config = RedConfig {
+        max_p,
+        adaptive: Some(AdaptiveRed::default()),
+        ..prompt()
+    };
+    let mut red = HandsOn::new(red(config, 1));
+    let busy_until = Instant::ZERO + Duration::from_secs(10);
+    while red.packets() < length {
+        // Some are dropped early.
+        let _ = red.enqueue(Instant::ZERO, busy_until, Parcel::new(0, 500));
+    }
+    let later = Instant::ZERO + AdaptiveRed::default().interval + Duration::from_nanos(1);
+    let _ = red.enqueue(later, busy_until, Parcel::new(0, 500));
+    red.admission().max_p()
+}
+
+/// Floyd, Gummadi and Shenker 2001, figure 3: the target range is from 40 % to 60 % of the way between
+/// the thresholds, here from 23 to 32. Below it, `max_p` falls by a tenth, down to 0.01; above it,
+/// `max_p` rises by the lesser of 0.01 and a quarter, up to 0.5.
+#[test]
+fn max_p_adapts_outside_the_target_range() {
+    for length in [23, 24, 28, 31, 32] {
+        assert_eq!(adapted(0.1, length), 0.1, "{length}");
+    }
+    for (max_p, length, expected) in [
+        (0.1, 22, 0.1 * 0.9),
+        (0.5, 22, 0.5 * 0.9),
+        (0.01, 10, 0.01),
+        (0.1, 33, 0.1 + 0.01),
+        (0.02, 33, 0.02 + 0.02 / 4.0),
+        (0.5, 40, 0.5),
+    ] {
+        assert_eq!(adapted(max_p, length), expected, "{max_p} at {length}");
+    }
+}
+
+/// Unless it is gentle, RED drops everything from the maximum threshold on.
+#[test]
+fn drops_everything_at_the_maximum_threshold() {
+    let config = RedConfig {
+        gentle: false,
+        ..prompt()
+    };
+    let busy_until = Instant::ZERO + Duration::from_secs(10);
+    for seed in 0..50 {
+        let mut red = HandsOn::new(red(config, seed));
+        while red.packets() < 50 {
+            let _ = red.enqueue(Instant::ZERO, busy_until, Parcel::new(0, 500));
+        }
+        for _ in 0..10 {
+            let arrival = red.enqueue(Instant::ZERO, busy_until, Parcel::new(0, 500));
+            assert_eq!(
+                arrival.unwrap_err().reason,
+                DropReason::Early,
+                "seed {seed}"
+            );
+        }
+    }
+}
+
+/// With packet sizes, what is certain to be dropped is dropped whatever its size, as in ns-2.
+#[test]
+fn a_small_packet_does_not_escape_a_certain_drop() {
+    let config = RedConfig {
+        gentle: false,
+        wait: false,
+        drop_by_bytes: true,
+        ..prompt()
+    };
+    let busy_until = Instant::ZERO + Duration::from_secs(10);
+    for seed in 0..50 {
+        let mut red = HandsOn::new(red(config, seed));
+        while red.packets() < 50 {
+            let _ = red.enqueue(Instant::ZERO, busy_until, Parcel::new(0, 500));
+        }
+        for _ in 0..10 {
+            let arrival = red.enqueue(Instant::ZERO, busy_until, Parcel::new(0, 40));
+            assert!(arrival.is_err(), "seed {seed}");
+        }
+    }
+}
+
+/// Floyd, Gummadi and Shenker 2001, section 4.1 and ns-2: the minimum threshold is half of what the
+/// link sends in the target delay of 5 ms, at least 5 packets.
+#[test]
+fn default_thresholds_follow_the_rate() {
+    let config = RedConfig::new(Limit::Packets(100));
+    // 500-byte packets: 400, 2000, 4000 and 20,000 per second.
+    for (mbps, min) in [(1.6, 5.0), (8.0, 5.0), (16.0, 10.0), (80.0, 50.0)] {
+        let packets_per_second = config.packets_per_second(Rate::from_bps((mbps * 1e6) as u64));
+        let thresholds = config.thresholds(packets_per_second);
+        assert_eq!(
+            thresholds,
+            RedThresholds {
+                min,
+                max: 3.0 * min
+            },
+            "{mbps} Mb/s"
+        );
+    }
+}
+
+/// ns-2's `q_weight_` of -1 is 1 - exp(-1 / (10 * rtt * ptc)), where rtt is the greater of 0.1 s and
+/// 3 * (delay + 1 / ptc).
+#[test]
+fn default_weight_covers_ten_round_trip_times() {
+    for (packets_per_second, delay_ms, packets) in [
+        (100.0, 90, 300.0),
+        (100.0, 490, 1500.0),
+        (1000.0, 10, 1000.0),
+    ] {
+        let delay = Duration::from_millis(delay_ms);
+        let weight = RedWeight::RoundTrips.resolve(packets_per_second, delay);
+        let expected = 1.0 - f64::exp(-1.0 / packets);
+        assert!(
+            (weight / expected - 1.0).abs() < 1e-9,
+            "{weight}, not {expected}"
+        );
+    }
+}
+
+/// 0.01, or one packet per window of 1000-byte packets that fills the link for 100 ms.
+#[test]
+fn the_least_max_p_falls_with_the_rate() {
+    let adaptive = AdaptiveRed::default();
+    for (mbps, least) in [(1, 0.01), (8, 0.01), (80, 0.001), (800, 0.0001)] {
+        let found = adaptive.least_max_p(Rate::from_bps(mbps * 1_000_000));
+        assert!((found / least - 1.0).abs() < 1e-9, "{found} at {mbps} Mb/s");
+    }
+}
+
 proptest! {
     /// The limit holds, the average never exceeds the longest queue so far, and an empty queue
     /// counts as empty.

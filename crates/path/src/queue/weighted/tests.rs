@@ -50,6 +50,23 @@ fn serve(queue: &mut Weighted<Parcel>, sizes: [u32; 2], count: u32) -> [u64; 2] 
     bytes
 }
 
+/// A sub-queue that has used its quantum up waits for the next round.
+#[test]
+fn packets_of_a_quantum_alternate() {
+    let mut queue = Weighted::new(vec![(1, drop_tail(9)), (1, drop_tail(9))]).unwrap();
+    for class in [0, 0, 0, 1, 1, 1] {
+        let parcel = Parcel::new(0, QUANTUM as u32).of_class(class);
+        assert_eq!(queue.enqueue(NOW, parcel), Ok(()));
+    }
+    let served: Vec<u8> = std::iter::from_fn(|| queue.dequeue(NOW))
+        .map(|parcel| parcel.class())
+        .collect();
+    assert!(
+        served == [0, 1, 0, 1, 0, 1] || served == [1, 0, 1, 0, 1, 0],
+        "{served:?}"
+    );
+}
+
 #[test]
 fn weights_share_the_link_whatever_the_packets() {
     for (weights, sizes) in [

@@ -1,3 +1,5 @@
+use skywave_congestion::{Ack, AnyControl, Control, Loss};
+use skywave_transport::tcp::{Ports, SenderConfig};
 use skywave_units::Duration;
 
 use super::*;
@@ -98,4 +100,78 @@ fn counts_of_successive_connections_add_up_and_the_state_is_the_current_ones() {
     assert_eq!(counts(&found), counts(&stats(11)));
     assert!(found.is_idle);
     assert_eq!((found.cwnd, found.pipe, found.srtt), (0.0, 0, None));
+}
+
+/// A control with an inner value that may have failed.
+struct Broken {
+    value: f64,
+    failure: Option<ControlFailure>,
+}
+
+impl Control for Broken {
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_loss(&mut self, _loss: &Loss) {}
+
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+
+    fn limit_cwnd(&mut self, _limit: f64) {}
+
+    fn cwnd(&self) -> f64 {
+        1.0
+    }
+
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        record("value", self.value);
+    }
+
+    fn failure(&self) -> Option<ControlFailure> {
+        self.failure.clone()
+    }
+}
+
+fn tcp(value: f64, failure: Option<&ControlFailure>) -> Host {
+    let control = AnyControl::new(Broken {
+        value,
+        failure: failure.cloned(),
+    });
+    let ports = Ports {
+        local: 1,
+        remote: 2,
+    };
+    let sender = Sender::new(SenderConfig::default(), control, ports, 1);
+    Host::TcpSender(Box::new(Driven::new(sender)))
+}
+
+#[test]
+fn inner_values_of_successive_connections_are_the_current_ones() {
+    let values = |end: &Successive| {
+        let mut values = Vec::new();
+        end.inner_values(&mut |name, value| values.push((name, value)));
+        values
+    };
+    let mut end = Successive::default();
+    assert_eq!(values(&end), []);
+    for value in [3.0, 4.0] {
+        end.open(tcp(value, None), 1);
+        assert_eq!(values(&end), [("value", value)]);
+    }
+    end.close();
+    assert_eq!(values(&end), []);
+}
+
+#[test]
+fn the_first_failure_of_successive_connections_remains() {
+    let failure = || ControlFailure::new(std::io::Error::other("broken"));
+    let (first, second) = (failure(), failure());
+    let mut end = Successive::default();
+    assert_eq!(end.failure(), None);
+    end.open(tcp(0.0, None), 1);
+    assert_eq!(end.failure(), None);
+    end.open(tcp(0.0, Some(&first)), 2);
+    assert_eq!(end.failure(), Some(first.clone()), "of the current one");
+    end.open(tcp(0.0, Some(&second)), 3);
+    assert_eq!(end.failure(), Some(first.clone()));
+    end.close();
+    assert_eq!(end.failure(), Some(first));
 }

@@ -62,8 +62,9 @@ impl Pipe {
     /// retransmission by an earlier recovery is lost: enough of what was sent after it has arrived.
     /// The other unacknowledged retransmissions are lost as well.
     fn repeats(&mut self, at: Position, board: &Scoreboard) -> bool {
-        let lost_below = board.lost_below(at.smss);
-        let is_lost = |sent: &mut Retransmitted| at.una < sent.end && sent.high_data < lost_below;
+        let is_lost = |sent: &mut Retransmitted| {
+            at.una < sent.end && board.is_passed(sent.high_data, at.smss)
+        };
         let repeats = self.earlier.take_if(is_lost).is_some();
         if repeats {
             self.retransmit_first(at, board);

@@ -135,6 +135,18 @@ impl Scoreboard {
         0
     }
 
+    /// Returns whether three separate ranges or more than two segments at or above `offset` have been
+    /// SACKed, so that what was sent just before them is lost. Unlike [`Scoreboard::lost_below`], it
+    /// does not count what lies below `offset` in a range that reaches beyond it.
+    pub(in crate::tcp) fn is_passed(&self, offset: u64, smss: u64) -> bool {
+        let ranges = self.sacked().iter().rev();
+        let above = ranges.take_while(|range| range.end > offset);
+        let (count, bytes) = above.fold((0, 0), |(count, bytes), range| {
+            (count + 1, bytes + range.end - range.start.max(offset))
+        });
+        count >= DUPLICATE_THRESHOLD || bytes > u64::from(DUPLICATE_THRESHOLD - 1) * smss
+    }
+
     /// Returns the bytes between `una` and `max` assumed in flight: SetPipe () of RFC 6675. An
     /// unSACKed byte counts once unless it is lost, and once more if it is below `retransmitted`.
     pub(in crate::tcp) fn pipe(&self, una: u64, max: u64, retransmitted: u64, smss: u64) -> u64 {

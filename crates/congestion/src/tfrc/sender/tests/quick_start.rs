@@ -56,6 +56,27 @@ fn asks_after_an_idle_period() {
     assert_eq!(bench.sender.quick_start_request(), Some(APPROVED));
 }
 
+/// Section 3.2.1: none for a rate that is allowed already, and none after a timeout of a sender that
+/// is not idle.
+#[test]
+fn asks_only_for_more_than_is_allowed() {
+    for (bps, asks) in [(8 * 1_036, false), (8 * 1_036 + 1, true)] {
+        let mut bench = Bench::new(Config {
+            quick_start: Some(Rate::from_bps(bps)),
+            ..Config::rfc5348()
+        });
+        bench.send_one();
+        assert_eq!(bench.x(), 1_000.0);
+        assert_eq!(bench.sender.quick_start_request().is_some(), asks, "{bps}");
+    }
+    let mut bench = Bench::started(asking());
+    bench.sender.quick_start_request();
+    bench.send();
+    bench.timeout();
+    bench.send_one();
+    assert_eq!(bench.sender.quick_start_request(), None);
+}
+
 /// Section 3.2.1: the rate asked for "MUST NOT exceed the TFRC-controlled sending rate [...] when
 /// this is bounded by the current loss event rate".
 #[test]
@@ -208,6 +229,43 @@ fn congestion_ends_quick_start_at_once() {
         let x_calc = equation::throughput(1_000.0, rtt, p);
         assert_close(bench.x(), x_calc.min(2.0 * receive_rate));
         assert!(bench.x() < QS_SENDRATE);
+    }
+}
+
+/// Section 3.2.5: a reported loss event ends the use of the rate even if p does not rise, and so does
+/// a receiver that cannot keep up.
+#[test]
+fn a_loss_event_or_a_slow_receiver_ends_quick_start() {
+    for (loss_event, receiver_limited) in [(false, false), (true, false), (false, true)] {
+        let mut bench = approved(asking());
+        bench.send();
+        bench.after(50);
+        bench.send();
+        let report = Feedback {
+            sent_at: bench.now - MS * 100,
+            delay: Duration::ZERO,
+            receive_rate: 30_000.0,
+            loss_event_rate: 0.0,
+            loss_event,
+            receiver_limited,
+        };
+        bench.sender.on_feedback(bench.now, &report);
+        let goes_on = !loss_event && !receiver_limited;
+        assert_eq!(bench.sender.quick_start.is_some(), goes_on, "{report:?}");
+    }
+}
+
+/// Section 3.2.3: a rate that is allowed already does not start the Quick-Start Mode.
+#[test]
+fn approval_of_the_allowed_rate_changes_nothing() {
+    for (bytes, starts) in [(40_000, false), (40_001, true)] {
+        let mut bench = Bench::started(asking());
+        bench.sender.quick_start_request();
+        assert_eq!(bench.x(), 40_000.0);
+        // Equation 2, rounded up.
+        let approved = Rate::from_bps((bytes * 8 * 1_036_u64).div_ceil(1_000));
+        bench.sender.on_quick_start(bench.now, approved);
+        assert_eq!(bench.sender.quick_start.is_some(), starts, "{bytes} B/s");
     }
 }
 
