@@ -97,7 +97,18 @@ def with_book_links(page: str, directory: Path) -> str:
 @cache
 def commands() -> str:
     """Return the reference of the command line, as Typer writes it."""
-    asked = [sys.executable, "-m", "typer", "skywave.cli", "utils", "docs", "--name", "skywave"]
+    asked = [
+        sys.executable,
+        "-m",
+        "typer",
+        "--app",
+        "app",
+        "skywave.cli",
+        "utils",
+        "docs",
+        "--name",
+        "skywave",
+    ]
     return subprocess.run(asked, capture_output=True, text=True, check=True).stdout
 
 

@@ -36,6 +36,8 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 from conftest import ROOT, run_cli
+from patience import PATIENCE_S
+from test_net_command import free_udp_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,6 +51,8 @@ FRAMES = str.maketrans(dict.fromkeys("┃│║|┏┓┗┛└┘┡┩╇┳�
 """What rich draws tables with. The widths of columns are the terminal's."""
 IN_PROCESS = r"skywave (?!emulate)(?!.*--(?:live|both))(?:'[^']*'|\"[^\"]*\"|[^'\"|<>&;$`])*$"
 """Commands that are one program and need no namespaces."""
+UDP_PORT = re.compile(r"\b700[1-9]\b")
+"""Those that pages name, beside the default."""
 DOTS = {"...", "…"}
 LENGTH = re.compile(r"\d[\d.,]* \w+ in real time")
 """How long a run was, which its scenario decides."""
@@ -83,6 +87,12 @@ def blocks(page: str) -> list[Block]:
         for found in FENCE.finditer(page)
         if not found["language"].startswith("{")
     ]
+
+
+def with_free_ports(page: str) -> str:
+    """Return a page with UDP ports that are free on this host, in the place of those it names."""
+    chosen = {name: str(free_udp_port()) for name in sorted(set(UDP_PORT.findall(page)))}
+    return UDP_PORT.sub(lambda found: chosen[found[0]], page)
 
 
 def words(line: str) -> str:
@@ -134,7 +144,7 @@ class Reader:
         printed: str | None = None
         with ExitStack() as end, _modules_of(self._directory):
             end.callback(self._stop)
-            for block in blocks(page):
+            for block in blocks(with_free_ports(page)):
                 try:
                     printed = self._do(block, printed)
                 except BaseException as error:
@@ -258,7 +268,7 @@ class Reader:
         for process in reversed(self._background):
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(timeout=20)
+                process.wait(timeout=PATIENCE_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

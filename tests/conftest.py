@@ -21,6 +21,7 @@ from unittest import mock
 import matplotlib.image
 import pytest
 
+from patience import PATIENCE_S
 from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, papers
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def serving(
             yield process, said
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-            process.wait(timeout=20)
+            process.wait(timeout=PATIENCE_S)
         finally:
             process.kill()
 

@@ -9,10 +9,10 @@ import traceback
 import warnings
 from typing import TYPE_CHECKING
 
+from patience import PATIENCE_S
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-PATIENCE_S = 60
 
 
 def in_a_fork(work: Callable[[], None]) -> None:

@@ -6,12 +6,11 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING
 
+from patience import PATIENCE_S
 from validation.soak import path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-PATIENCE_S = 60
 
 
 class Relay:

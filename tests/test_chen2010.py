@@ -28,7 +28,7 @@ from skywave_papers.chen2010 import (
 )
 from skywave_papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave_papers.chen2010.delayed import solve_delayed
-from skywave_papers.chen2010.judge import LEDGER
+from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import sum_of_windows
 
 if TYPE_CHECKING:

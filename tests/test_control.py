@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import json
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import pytest
 
 from conftest import ROOT, run_process
+from patience import PATIENCE_S
 from skywave import (
     Ack,
     AckedPacket,
@@ -665,7 +667,7 @@ def test_a_program_may_look_at_a_connection_while_its_control_is_called(
             time.sleep(0)
 
     client, listener = connect(endpoint, Config(control=Slow()), Config(ccid=251))
-    server = listener.accept(timeout_s=10)
+    server = listener.accept(timeout_s=PATIENCE_S)
     over = threading.Event()
 
     def look() -> None:
@@ -678,7 +680,7 @@ def test_a_program_may_look_at_a_connection_while_its_control_is_called(
     for _ in range(100):
         client.send(b"data")
     for _ in range(100):
-        assert server.recv(timeout_s=10) == b"data"
+        assert server.recv(timeout_s=PATIENCE_S) == b"data"
     over.set()
     looker.join()
 
@@ -706,9 +708,9 @@ def on_first_ack(act: Callable[[], object]) -> list[RuntimeError]:
 
 def exchange(client: Connection, server: Connection, count: int = 20) -> None:
     for _ in range(count):
-        client.send(b"data", timeout_s=10)
+        client.send(b"data", timeout_s=PATIENCE_S)
     for _ in range(count):
-        assert server.recv(timeout_s=10) == b"data"
+        assert server.recv(timeout_s=PATIENCE_S) == b"data"
 
 
 USES: dict[str, Callable[[Endpoint, Connection, Listener], object]] = {
@@ -734,7 +736,7 @@ USES: dict[str, Callable[[Endpoint, Connection, Listener], object]] = {
 @pytest.mark.parametrize("use", USES)
 def test_a_callback_cannot_use_the_network(endpoint: Endpoint, use: str) -> None:
     client, listener = connect(endpoint, Config(control=Calls()), Config(ccid=251))
-    server = listener.accept(timeout_s=10)
+    server = listener.accept(timeout_s=PATIENCE_S)
     raised = on_first_ack(lambda: USES[use](endpoint, client, listener))
     exchange(client, server)
     with pytest.raises(RuntimeError, match=r"^Calls\.on_ack called skywave\.net: "):
@@ -750,9 +752,9 @@ def test_what_a_callback_does_not_catch_resets_its_connection_alone(endpoint: En
             client.stats()
 
     client, listener = connect(endpoint, Config(control=Asks()), Config(ccid=251))
-    server = listener.accept(timeout_s=10)
+    server = listener.accept(timeout_s=PATIENCE_S)
     other, listener = connect(endpoint, Config(), Config())
-    witness = listener.accept(timeout_s=10)
+    witness = listener.accept(timeout_s=PATIENCE_S)
     with pytest.raises(RuntimeError, match=r"^Asks\.on_ack called skywave\.net: "):
         converse(client)
     with pytest.raises(ResetError, match="aborted"):
@@ -769,14 +771,14 @@ def test_a_callback_may_print_a_connection_and_drop_it(endpoint: Endpoint) -> No
         held.clear()
 
     client, listener = connect(endpoint, Config(control=Calls()), Config(ccid=251))
-    server = listener.accept(timeout_s=10)
+    server = listener.accept(timeout_s=PATIENCE_S)
     raised = on_first_ack(drop)
     held.append(client)
     client.send(b"data")
     del client
-    assert server.recv(timeout_s=10) == b"data"
+    assert server.recv(timeout_s=PATIENCE_S) == b"data"
     # The last reference is gone, so the connection is closed.
-    assert server.recv(timeout_s=10) is None
+    assert server.recv(timeout_s=PATIENCE_S) is None
     assert raised == []
     assert printed[0].startswith("<skywave.net.Connection to 127.0.0.1:")
 
@@ -785,7 +787,7 @@ def test_a_callback_may_print_a_connection_and_drop_it(endpoint: Endpoint) -> No
 def test_a_thread_for_which_a_callback_waits_is_refused(endpoint: Endpoint, use: str) -> None:
     """Otherwise the two would wait for each other for ever."""
     client, listener = connect(endpoint, Config(control=Calls()), Config(ccid=251))
-    server = listener.accept(timeout_s=10)
+    server = listener.accept(timeout_s=PATIENCE_S)
     refused: list[RuntimeError] = []
     returned = threading.Event()
 
@@ -803,8 +805,8 @@ def test_a_thread_for_which_a_callback_waits_is_refused(endpoint: Endpoint, use:
 
     raised = on_first_ack(wait)
     client.send(b"data")
-    assert server.recv(timeout_s=10) == b"data"
-    assert returned.wait(10)
+    assert server.recv(timeout_s=PATIENCE_S) == b"data"
+    assert returned.wait(PATIENCE_S)
     assert raised == []
     with pytest.raises(RuntimeError, match=r"^Calls\.on_ack has kept its connection locked for "):
         raise refused[0]
@@ -821,25 +823,27 @@ def test_a_slow_callback_is_announced_once(
 
     for _ in range(2):
         client, listener = connect(endpoint, Config(control=Dawdles()), Config(ccid=251))
-        exchange(client, listener.accept(timeout_s=10))
-    end = time.monotonic() + 10
+        exchange(client, listener.accept(timeout_s=PATIENCE_S))
+    end = time.monotonic() + PATIENCE_S
     while not caplog.records and time.monotonic() < end:
         time.sleep(0.01)
     time.sleep(0.1)
     (record,) = [one for one in caplog.records if "Dawdles" in one.getMessage()]
     assert record.name == "skywave.control"
     assert record.levelname == "WARNING"
-    assert "Dawdles.on_ack took 2" in record.getMessage()
+    took = re.search(r"Dawdles.on_ack took (\d+) ms", record.getMessage())
+    assert took is not None
+    assert int(took[1]) >= 20
 
 
 def test_a_signal_handler_may_use_the_network(endpoint: Endpoint) -> None:
     """It runs while the call that it interrupts waits."""
     client, listener = connect(endpoint, Config(), Config())
-    server = listener.accept(timeout_s=10)
-    before = signal.signal(signal.SIGALRM, lambda _, __: server.close(timeout_s=10))
+    server = listener.accept(timeout_s=PATIENCE_S)
+    before = signal.signal(signal.SIGALRM, lambda _, __: server.close(timeout_s=PATIENCE_S))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        assert client.recv(timeout_s=10) is None
+        assert client.recv(timeout_s=PATIENCE_S) is None
     finally:
         signal.signal(signal.SIGALRM, before)
 
@@ -847,7 +851,7 @@ def test_a_signal_handler_may_use_the_network(endpoint: Endpoint) -> None:
 def converse(connection: Connection) -> None:
     """Send a datagram and read all that comes."""
     connection.send(b"data")
-    while connection.recv(timeout_s=10) is not None:
+    while connection.recv(timeout_s=PATIENCE_S) is not None:
         pass
 
 
@@ -855,14 +859,14 @@ def test_both_ends_of_a_socket_have_controls_of_their_own(endpoint: Endpoint) ->
     ours = Config(control=Reno())
     theirs = Config(control="cubic", cubic=Cubic(beta=0.8))
     client, listener = connect(endpoint, ours, theirs)
-    server = listener.accept(timeout_s=10)
+    server = listener.accept(timeout_s=PATIENCE_S)
     for sender, receiver in ((client, server), (server, client)):
         for _ in range(50):
             sender.send(b"data")
         for _ in range(50):
-            assert receiver.recv(timeout_s=10) == b"data"
+            assert receiver.recv(timeout_s=PATIENCE_S) == b"data"
     assert client.ccids == (251, 251)
-    client.close(timeout_s=10)
+    client.close(timeout_s=PATIENCE_S)
 
 
 @pytest.mark.parametrize("method", ["on_start", "on_sent", "on_ack"])
@@ -872,7 +876,7 @@ def test_an_exception_resets_the_connection_and_its_next_call_raises_it(
     config = Config(control=Fails(method=method))
     client, listener = connect(endpoint, config, Config(ccid=251))
     # A server that never saw the end of the handshake has no connection to hand out.
-    server = None if method == "on_start" else listener.accept(timeout_s=10)
+    server = None if method == "on_start" else listener.accept(timeout_s=PATIENCE_S)
     with pytest.raises(ZeroDivisionError, match=f"in {method}") as raised:
         converse(client)
     frames = [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)]

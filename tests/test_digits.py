@@ -9,8 +9,8 @@ import pytest
 
 from skywave.papers.digits import SIGNIFICANCE, Printed, denominator
 from skywave_papers.lien2009 import published, setting
-from skywave_papers.nor2011.judge import LEDGER
-from skywave_papers.sarwar2008.judge import LEDGER as SARWAR2008
+from skywave_papers.nor2011.ledger import LEDGER
+from skywave_papers.sarwar2008.ledger import LEDGER as SARWAR2008
 
 
 def printed(*values: str, whole: int = 100) -> Printed:

@@ -11,6 +11,7 @@ from contextlib import closing
 from itertools import count
 from typing import TYPE_CHECKING, Self
 
+from patience import PATIENCE_S
 from skywave.net import Config, Endpoint
 from skywave.scenario import DynamicFeedback, Tfrc
 
@@ -99,7 +100,7 @@ def reports_per_rtt(tfrc: Tfrc, port: int) -> float:
         listener = far.listen(port, config=config)
         with Relay(int(far.local_address.rpartition(":")[2])) as relay:
             client = near.connect("127.0.0.1", port, udp_port=relay.port, config=config)
-            server = listener.accept(timeout_s=5)
+            server = listener.accept(timeout_s=PATIENCE_S)
             began = time.monotonic()
             while time.monotonic() < began + SECONDS:
                 client.send(bytes(500), timeout_s=SECONDS)

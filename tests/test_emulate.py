@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import ROOT, run_cli
+from patience import PATIENCE_S
 from skywave import _core
 from skywave._machine import Shares
 from skywave.realtime.link.launch import AS_ROOT, AS_USER
@@ -259,7 +260,7 @@ def test_nothing_is_left_however_it_ends(tmp_path: Path, number: signal.Signals)
             process.send_signal(number)
             assert select.select([read], [], [], 60)[0], "a program lives on"
             assert os.read(read, 1) == b""
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE_S)
             assert process.returncode == {signal.SIGTERM: 143}.get(number, -number)
             assert "command->peer" in process.stderr.read()
         finally:

@@ -27,6 +27,7 @@ from lab import (
     plot,
     run_to_the_end,
 )
+from patience import PATIENCE_S
 from skywave import _core
 from skywave.lab.choices import FIRST
 from skywave.lab.site import STATIC
@@ -69,7 +70,7 @@ def test_the_command_prints_an_address_that_opens() -> None:
         with httpx2.Client(follow_redirects=True) as client:
             assert "Skywave laboratory" in client.get(said.split()[-1]).text
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 130
+        assert process.wait(timeout=PATIENCE_S) == 130
         assert process.stderr is not None
         assert process.stderr.read() == "interrupted\n"
 

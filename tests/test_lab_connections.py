@@ -28,6 +28,7 @@ from lab import (
     on_screen,
     refusal,
 )
+from patience import PATIENCE_S
 from skywave.lab import connections
 from skywave.lab.connections import Samples
 from skywave.lab.frames import unpacked
@@ -256,7 +257,7 @@ def test_connections_of_a_server_come_and_go(lab_browser: Browser) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
         assert wrong == []
         listener.send_signal(signal.SIGINT)
-        assert listener.wait(timeout=20) == 130
+        assert listener.wait(timeout=PATIENCE_S) == 130
         assert listener.stderr is not None
         assert listener.stderr.read() == "interrupted\n"
         expect(page.locator("#connection")).to_contain_text("The server is gone")

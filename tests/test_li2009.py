@@ -34,6 +34,7 @@ from skywave_papers.li2009 import (
     tried,
 )
 from skywave_papers.li2009 import variants as varied
+from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
@@ -178,10 +179,10 @@ def test_which_further_claims_hold(li2009: Reproduced) -> None:
 
 
 def test_each_sentence_has_its_tests_or_a_remark(li2009: Reproduced) -> None:
-    names = {*judge.LEDGER.values, *judge.LEDGER.claims}
+    names = {*LEDGER.values, *LEDGER.claims}
     page = " ".join(html.unescape(li2009.page).split())
-    tested = set(judge.LEDGER.claims)
-    for sentence in judge.LEDGER.sentence:
+    tested = set(LEDGER.claims)
+    for sentence in LEDGER.sentence:
         assert sentence.claim or sentence.tested_by or sentence.remark, sentence.says
         assert " ".join(sentence.says.split()) in page
         for begin in sentence.tested_by:
@@ -191,12 +192,12 @@ def test_each_sentence_has_its_tests_or_a_remark(li2009: Reproduced) -> None:
 
 def test_what_the_ledger_says_of_the_runs_is_what_runs(li2009: Reproduced) -> None:
     seeds = {"seeds": setting.LOT_SEEDS, "runs": setting.DUMBBELL_SEEDS}
-    for test in (*judge.LEDGER.values.values(), *(one for one, _ in judge.LEDGER.claims.values())):
+    for test in (*LEDGER.values.values(), *(one for one, _ in LEDGER.claims.values())):
         for name, of in seeds.items():
             assert test.conditions.get(name, len(of)) == len(of), test.id
         networks = test.conditions.get("networks")
         if networks is not None:
-            assert judge.LEDGER.published(test.id) == len(further.GROUPS[str(networks)])
+            assert LEDGER.published(test.id) == len(further.GROUPS[str(networks)])
     (before, after), whole = parking.PERIODS, (parking.WARM_S, setting.LOT_S)
     for name, *periods in (
         ("fig2a", whole),
@@ -206,13 +207,13 @@ def test_what_the_ledger_says_of_the_runs_is_what_runs(li2009: Reproduced) -> No
     ):
         said = ", ".join(f"{start:g}-{end:g}" for start, end in periods)
         assert li2009.cells[name]["conditions"]["period (s)"] == said
-    assert judge.LEDGER.published("fig4/faster") == len(setting.LOSS_PERCENT)
+    assert LEDGER.published("fig4/faster") == len(setting.LOSS_PERCENT)
     assert f"{judge.EFFECT:g} times" in li2009.cells["fig4/knee"]["what"]
     why = li2009.cells["fig4/knee"]["why"]
     assert f"lowest loss rate on, {setting.LOSS_PERCENT[1]} %" in why
     assert f"{len(setting.LOSS_SEEDS)} seeds do not distinguish" in why
     assert f"Welch's t-test, {100 * judge.APART:.0f} %" in why
-    said = " ".join(value for _, value, _ in judge.LEDGER.parameters)
+    said = " ".join(value for _, value, _ in LEDGER.parameters)
     for number in (
         f"parking lots {setting.LOT_SEEDS[0]} to {setting.LOT_SEEDS[-1]}",
         f"dumbbells {setting.DUMBBELL_SEEDS[0]} to {setting.DUMBBELL_SEEDS[-1]}",
@@ -257,7 +258,7 @@ def test_a_reading_repeats_where_it_is_quick() -> None:
     again = {
         test
         for test, one in found.items()
-        if judge.LEDGER.expected(test).is_met_by(Measure.of(one).value)
+        if LEDGER.expected(test).is_met_by(Measure.of(one).value)
     }
     assert again == {name for name in row.met if name.startswith(("fig3", "fig5"))}
 
@@ -310,7 +311,7 @@ def test_the_report_begins_with_a_finding(li2009: Reproduced) -> None:
     found = li2009.cells["fig2c-before"]
     assert f"{found['ours']:.0f} % of a link" in finding
     assert f"the paper expects {found['published']:.0f} % and has 6 %" in finding
-    slow, fast = (judge.LEDGER.published(f"fig3/{name}-transition") for name in ("vcp", "dpcp"))
+    slow, fast = (LEDGER.published(f"fig3/{name}-transition") for name in ("vcp", "dpcp"))
     assert f"(published: {slow / fast:.0f} times)" in finding
     used = li2009.cells["fig3/utilisation"]["conditions"]
     assert used["DPCP (%)"] < used["VCP (%)"]
@@ -329,7 +330,7 @@ def test_ns2_has_no_part_in_it(li2009: Reproduced) -> None:
 
 def test_the_report_is_whole(li2009: Reproduced) -> None:
     page = html.unescape(li2009.page)
-    for parameter in judge.LEDGER.settings:
+    for parameter in LEDGER.settings:
         assert parameter.name in page
     for reading in READINGS:
         assert reading.label in page
@@ -422,7 +423,7 @@ def test_max_min_shares() -> None:
         for reading in READINGS
     }
     assert ideal["aggregates"] == [
-        judge.LEDGER.published(f"fig2{panel}-{period}")
+        LEDGER.published(f"fig2{panel}-{period}")
         for panel in "cd"
         for period in ("before", "after")
     ]
@@ -649,13 +650,13 @@ def test_the_report_says_of_parking_lots_what_was_stored() -> None:
     assert slow.l2_long_after > max_min[1]
     # With one sender of VCP each no variant has the published split.
     highest = report.of_vcp_split(varied.LOTS.read())["highest"]
-    assert highest < judge.LEDGER.published("fig2a")
-    assert not judge.LEDGER.expected("fig2a").is_met_by(highest)
+    assert highest < LEDGER.published("fig2a")
+    assert not LEDGER.expected("fig2a").is_met_by(highest)
 
 
 def test_two_matches_on_the_parking_lot_say_less_than_they_seem_to() -> None:
     """VCP's 15 to 1 mixes two ratios; one sender of DPCP hardly notices that L2's Local starts."""
-    lots, published = varied.LOTS.read(), judge.LEDGER.published("fig2a")
+    lots, published = varied.LOTS.read(), LEDGER.published("fig2a")
     before, after, *_ = report.lot_means(lots, VCP, FLOWS)
     assert 100 / before - 1 < published / 1.5
     assert 100 / after - 1 > published * 2
@@ -685,11 +686,11 @@ def test_arithmetic_of_answers() -> None:
     neither = (1 - 1e9 / 2**32) ** 2
     assert neither == pytest.approx(0.6, abs=0.02)
     all_eight = 8 * sum(1 / seen for seen in range(1, 9))
-    assert f"after {all_eight:.1f} on average" in judge.LEDGER.reason["binary-logarithm"].text
+    assert f"after {all_eight:.1f} on average" in LEDGER.reason["binary-logarithm"].text
 
 
 def test_dpcps_lead_is_smaller_than_published_on_every_dumbbell() -> None:
-    slow, fast = (judge.LEDGER.published(f"fig3/{name}-transition") for name in ("vcp", "dpcp"))
+    slow, fast = (LEDGER.published(f"fig3/{name}-transition") for name in ("vcp", "dpcp"))
     for network in varied.NETWORKS:
         vcp, dpcp = (stored_dumbbell(scheme, network).transition_s for scheme in (VCP, DPCP))
         assert 2.5 < vcp / dpcp < slow / fast - 1

@@ -25,7 +25,8 @@ from skywave_papers.lien2009 import (
     setting,
     tried,
 )
-from skywave_papers.lien2009.judge import LEDGER, PERIODS
+from skywave_papers.lien2009.judge import PERIODS
+from skywave_papers.lien2009.ledger import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from patience import PATIENCE_S
 from skywave.net import (
     BadServiceCodeError,
     Closed,
@@ -60,7 +61,7 @@ def pair(
     client = endpoint.connect(
         "127.0.0.1", listener.port, udp_port=udp_port(endpoint), config=config
     )
-    return client, listener.accept(timeout_s=5), listener
+    return client, listener.accept(timeout_s=PATIENCE_S), listener
 
 
 @pytest.mark.parametrize("ccid", [2, 3, 4])
@@ -70,7 +71,7 @@ def test_datagrams_arrive_whole_and_in_order(endpoint: Endpoint, ccid: int) -> N
     for index in range(20):
         client.send(datagram(index, 100 + index))
     while check.received < 20:
-        data = server.recv(timeout_s=20)
+        data = server.recv(timeout_s=PATIENCE_S)
         assert data is not None
         check.take(data)
     whole = Check(received=20, size=sum(range(100, 120)))
@@ -100,7 +101,7 @@ def test_without_a_configuration_the_path_decides_how_large_a_datagram_is(
 def test_a_close_ends_the_other_side_quietly(endpoint: Endpoint) -> None:
     client, server, _listener = pair(endpoint)
     client.send(b"last words")
-    client.close(timeout_s=10)
+    client.close(timeout_s=PATIENCE_S)
     assert server.recv() == b"last words"
     assert server.recv() is None
     closed = client.closed
@@ -115,7 +116,7 @@ def test_a_reset_is_an_error_with_its_code(endpoint: Endpoint) -> None:
     client, server, _listener = pair(endpoint)
     client.abort()
     with pytest.raises(ResetError, match="Reset Code 2"):
-        server.recv(timeout_s=5)
+        server.recv(timeout_s=PATIENCE_S)
 
 
 def test_no_datagram_in_time(endpoint: Endpoint) -> None:

@@ -13,6 +13,7 @@ from unittest import mock
 import attrs
 import pytest
 
+from patience import PATIENCE_S
 from skywave import _core
 from skywave.cli.net import report
 from skywave.cli.net.exchange import Ending, Exchange
@@ -47,7 +48,7 @@ def pair(endpoint: Endpoint) -> tuple[Connection, Connection]:
     listener = endpoint.listen(next(PORTS))
     udp_port = int(endpoint.local_address.rpartition(":")[2])
     client = endpoint.connect("127.0.0.1", listener.port, udp_port=udp_port)
-    return client, listener.accept(timeout_s=5)
+    return client, listener.accept(timeout_s=PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_a_datagram_is_anything_with_bytes(
 ) -> None:
     client, server = pair(endpoint)
     client.send(data)
-    assert server.recv(timeout_s=5) == b"ace"
+    assert server.recv(timeout_s=PATIENCE_S) == b"ace"
 
 
 @pytest.mark.parametrize("data", ["text", [1, 2], 5, None])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from patience import PATIENCE_S
 from relay import Relay
 from skywave import Ack, Context, Control, Loss, Pacing, Timeout
 from skywave.net import (
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PORT = 5001
-PATIENCE_S = 60
 SHORT_S = 0.2
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import assert_bad_input, run_cli, run_process, serving
+from patience import PATIENCE_S
 from skywave.cli.net import listen
 from skywave.cli.net.perf import loopback_table
 from skywave.cli.net.report import table
@@ -84,7 +85,7 @@ def test_a_file_arrives(tmp_path: Path) -> None:
     with listening("--once", "--json", "--output", str(copy)) as (listener, port):
         sent = run_cli("send", "127.0.0.1:5001", file, "--udp-port", port, "--json")
         assert sent.returncode == 0, sent.stderr
-        output, _ = listener.communicate(timeout=20)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     document = json.loads(sent.stdout)
     assert document["file"] == {"complete": True, "lost": 0}
     assert document["end"] == {"origin": "local", "code": 1, "name": "closed"}
@@ -100,7 +101,7 @@ def test_connections_are_logged_for_qvis(tmp_path: Path) -> None:
         load = ("--count", "20", "--udp-port", port, "--qlog", logs["client"])
         sent = run_cli("send", "127.0.0.1:5001", *load, "--json")
         assert sent.returncode == 0, sent.stderr
-        listener.communicate(timeout=20)
+        listener.communicate(timeout=PATIENCE_S)
     for role, directory in logs.items():
         [file] = directory.iterdir()
         assert file.name.endswith(f"-{role}.sqlog")
@@ -130,7 +131,7 @@ def test_a_generated_load_arrives_unaltered(ccid: str) -> None:
         load = ("--count", "50", "--size", "400", "--udp-port", port)
         sent = run_cli("send", "127.0.0.1:5001", *load, *options, "--json")
         assert sent.returncode == 0, sent.stderr
-        output, _ = listener.communicate(timeout=20)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     document = json.loads(output)
     received = document["received"]
     assert (received["datagrams"], received["bytes"]) == (50, 20_000)
@@ -152,7 +153,7 @@ def test_options_of_the_connection_have_the_names_of_its_config() -> None:
         load = ("--count", "50", "--size", "400", "--udp-port", port)
         sent = run_cli("send", "127.0.0.1:5001", *load, *options, "--json")
         assert sent.returncode == 0, sent.stderr
-        output, _ = listener.communicate(timeout=20)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     assert json.loads(output)["received"]["datagrams"] == 50
 
 
@@ -161,7 +162,7 @@ def test_either_side_can_end_it() -> None:
         options = ("--count", "3", "--udp-port", port, "--close", "await", "--json")
         sent = run_cli("send", "127.0.0.1:5001", *options)
         assert sent.returncode == 0, sent.stderr
-        output, _ = listener.communicate(timeout=20)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     assert json.loads(sent.stdout)["end"]["origin"] == "remote"
     assert json.loads(output)["end"] == {"origin": "local", "code": 1, "name": "closed"}
 
@@ -189,12 +190,12 @@ def test_once_ends_with_the_first_connection_however_short(
     options = {"once": True, "take": 1, "udp_port": port, "as_json": True}
     listener = Thread(target=listen.listen, args=["127.0.0.1:5001"], kwargs=options, daemon=True)
     listener.start()
-    assert is_listening.wait(20)
+    assert is_listening.wait(PATIENCE_S)
     with closing(Endpoint.udp("127.0.0.1:0")) as endpoint:
         connection = endpoint.connect("127.0.0.1", 5001, udp_port=port)
         connection.send(b"all there is")
         assert connection.recv() is None
-    listener.join(timeout=20)
+    listener.join(timeout=PATIENCE_S)
     assert not listener.is_alive()
     assert json.loads(capsys.readouterr().out)["received"]["datagrams"] == 1
 
@@ -206,7 +207,7 @@ def test_a_reset_is_reported_at_both_ends() -> None:
         load = ("--count", "3", "--interval-ms", "700", "--digests")
         options = ("--udp-port", port, "--close", "reset", "--json")
         sent = run_cli("send", "127.0.0.1:5001", *load, *options)
-        output, _ = listener.communicate(timeout=20)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     ours, theirs = json.loads(sent.stdout), json.loads(output)
     assert ours["end"] == {"origin": "local", "code": 2, "name": "aborted"}
     assert theirs["end"] == {"origin": "remote", "code": 2, "name": "aborted"}
@@ -222,7 +223,7 @@ def test_both_ends_can_send() -> None:
         options = ("--count", "20", "--udp-port", port, "--close", "await", "--json")
         sent = run_cli("send", "127.0.0.1:5001", *options)
         assert sent.returncode == 0, sent.stderr
-        output, _ = listener.communicate(timeout=20)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     assert json.loads(sent.stdout)["received"]["datagrams"] == 20
     assert json.loads(output)["received"]["datagrams"] == 20
 
@@ -233,7 +234,7 @@ def test_ping_and_an_interrupt() -> None:
         done = run_cli("ping", "127.0.0.1:5001", *options, "--json")
         assert done.returncode == 0, done.stderr
         listener.send_signal(signal.SIGINT)
-        _, errors = listener.communicate(timeout=20)
+        _, errors = listener.communicate(timeout=PATIENCE_S)
     answer = json.loads(done.stdout)
     assert answer["received"] == 3
     assert 0 < answer["min_ms"] <= answer["median_ms"] <= answer["max_ms"]
@@ -324,7 +325,7 @@ def test_json_is_printed_if_the_attempt_to_connect_is_interrupted() -> None:
         command = ("send", "127.0.0.1:5001", "--udp-port", port, "--json")
         with serving(*command, says="no answer") as (sender, _):
             sender.send_signal(signal.SIGINT)
-            output, _ = sender.communicate(timeout=20)
+            output, _ = sender.communicate(timeout=PATIENCE_S)
     assert sender.returncode == 130
     document = json.loads(output)
     assert (document["ok"], document["interrupted"]) == (False, True)
@@ -343,7 +344,7 @@ def test_perf_between_two_processes() -> None:
         done = run_cli("perf", "127.0.0.1", *options)
         assert done.returncode == 0, done.stderr
         server.send_signal(signal.SIGINT)
-        output, _ = server.communicate(timeout=20)
+        output, _ = server.communicate(timeout=PATIENCE_S)
     report = json.loads(done.stdout)
     assert 0 < report["arrived"]["datagrams"] <= report["datagrams_sent"]
     bits = 8 * report["arrived"]["bytes"]
@@ -394,6 +395,6 @@ def test_a_listener_ends_if_nobody_reads_its_reports(options: tuple[str, ...]) -
         sent = run_cli("send", "127.0.0.1:5001", "--udp-port", port, "--count", "3")
         assert sent.returncode == 0, sent.stderr
         try:
-            assert listener.wait(timeout=20) == 141
+            assert listener.wait(timeout=PATIENCE_S) == 141
         finally:
             listener.kill()

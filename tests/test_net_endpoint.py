@@ -13,10 +13,10 @@ import typing
 import pytest
 
 from conftest import ROOT
+from patience import PATIENCE_S
 from skywave.net import AddressInUseError, Config, Endpoint, EndpointConfig, EndpointStats
 
 PORT = 5001
-PATIENCE_S = 60
 
 
 def has_ipv6() -> bool:

@@ -17,6 +17,7 @@ from unittest import mock
 import pytest
 
 from conftest import ROOT, assert_bad_input, run_cli, serving
+from patience import PATIENCE_S
 from relay import Relay
 from skywave.cli.net import exchange, options, ping
 from skywave.cli.net.exchanges import Exchanges
@@ -29,7 +30,6 @@ from test_net_endpoint import needs_ipv6
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PATIENCE_S = 60
 PORT = 5001
 PEER = f"127.0.0.1:{PORT}"
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143}

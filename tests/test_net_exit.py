@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from patience import PATIENCE_S
+
 # Waits that end and are cancelled while the interpreter does: their results come from other
 # threads, which must not enter it any more.
 BUSY = """
@@ -45,6 +47,6 @@ def test_a_program_ends_while_its_sockets_are_busy() -> None:
     ]
     ends = []
     for program in programs:
-        _, errors = program.communicate(timeout=120)
+        _, errors = program.communicate(timeout=PATIENCE_S)
         ends.append((program.returncode, errors))
     assert ends == [(0, "")] * PROGRAMS

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from conftest import ROOT, assert_bad_input, run_cli, serving
+from patience import PATIENCE_S
 from relay import Relay
 from skywave.cli.net.exchange import Ending, Exchange
 from skywave.cli.net.send import judge
@@ -156,7 +157,7 @@ def test_a_listener_says_that_a_file_has_holes_and_fails(tmp_path: Path) -> None
     ):
         options = ("--size", "1000", "--udp-port", relay, "--json")
         sent = run_cli("send", "127.0.0.1:5001", file, *options)
-        output, _ = listener.communicate(timeout=60)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     assert sent.returncode == 1, sent.stderr
     document = json.loads(sent.stdout)
     assert document["sent"]["unacknowledged"] == 1
@@ -228,7 +229,7 @@ def test_a_plain_file_arrives_as_it_is(tmp_path: Path) -> None:
     file.write_bytes(CONTENT)
     with listening("--output", str(copy)) as (listener, port):
         sent = run_cli("send", "127.0.0.1:5001", file, "--plain", "--udp-port", port, "--json")
-        output, _ = listener.communicate(timeout=60)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     assert sent.returncode == listener.returncode == 0
     assert json.loads(sent.stdout)["sent"]["bytes"] == len(CONTENT)
     assert "file" not in json.loads(output)
@@ -241,7 +242,7 @@ def test_a_file_that_is_not_sent_to_its_end_fails_at_both_ends(tmp_path: Path) -
     with listening("--output", str(copy)) as (listener, port):
         options = ("--count", "2", "--size", "1000", "--udp-port", port, "--json")
         sent = run_cli("send", "127.0.0.1:5001", file, *options)
-        output, _ = listener.communicate(timeout=60)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     assert sent.returncode == listener.returncode == 1
     assert json.loads(sent.stdout)["error"] == "the file was not sent to its end"
     assert json.loads(output)["error"] == "8,047 of 10,007 bytes of the file are missing"
@@ -260,7 +261,7 @@ def test_a_full_disk_ends_the_connection_with_an_error(tmp_path: Path) -> None:
     file.write_bytes(CONTENT * 10)
     with listening("--output", "/dev/full") as (listener, port):
         run_cli("send", "127.0.0.1:5001", file, "--udp-port", port, "--json")
-        _, errors = listener.communicate(timeout=60)
+        _, errors = listener.communicate(timeout=PATIENCE_S)
     assert listener.returncode != 0
     assert "No space left" in errors
     assert "Traceback" not in errors

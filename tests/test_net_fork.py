@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forks import PATIENCE_S, in_a_fork
+from forks import in_a_fork
+from patience import PATIENCE_S
 from skywave.net import Connection, Endpoint, ForkedError, Listener, NetError, aio
 
 if TYPE_CHECKING:

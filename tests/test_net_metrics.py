@@ -16,6 +16,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from conftest import run_cli, serving
+from patience import PATIENCE_S
 from skywave.net import Endpoint, metrics
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
     from skywave.net import Connection
-
-PATIENCE_S = 60.0
 
 
 def scrape(port: int) -> str:

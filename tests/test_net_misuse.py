@@ -15,6 +15,7 @@ from unittest import mock
 import pytest
 
 from conftest import ROOT, assert_bad_input, run_cli
+from patience import PATIENCE_S
 from skywave.cli.net import options
 from test_net_command import free_udp_port, listening
 
@@ -116,7 +117,7 @@ def test_a_disk_that_fills_is_told() -> None:
         )
         if sent.returncode == 77:
             pytest.skip(f"no file system can be mounted here: {sent.stderr}")
-        output, _ = listener.communicate(timeout=20)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     assert sent.returncode == 0, sent.stderr
     assert "warning: --qlog: " in sent.stderr
     assert "events are missing in /mnt" in sent.stderr
@@ -139,7 +140,7 @@ def test_a_listener_that_is_killed() -> None:
             # The first report of an interval: data flows.
             sender.stdout.readline()
             listener.send_signal(signal.SIGKILL)
-            output, _ = sender.communicate(timeout=60)
+            output, _ = sender.communicate(timeout=PATIENCE_S)
     assert sender.returncode == 1
     assert "discarded unsent" in output
     assert "error" in output
@@ -160,7 +161,7 @@ def test_ipv6() -> None:
         if "listening on [::1]:5001" not in line:
             pytest.skip(f"this host has no IPv6: {line}")
         sent = run_cli("send", "[::1]:5001", "--udp-port", port, "--count", "3", "--json")
-        output, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=PATIENCE_S)
     assert sent.returncode == 0, sent.stderr
     assert json.loads(sent.stdout)["peer"].startswith("[::1]:")
     assert json.loads(output)["received"]["datagrams"] == 3
@@ -175,7 +176,7 @@ def test_an_idle_connection_ends() -> None:
     with listening("--once", "--json", "--keepalive", "15 s") as (listener, port):
         wait = ("--count", "1", "--close", "await", "--idle-timeout", "0.2 s")
         done = run_cli("send", "127.0.0.1:5001", "--udp-port", port, *wait, "--json")
-        output, _ = listener.communicate(timeout=20)
+        output, _ = listener.communicate(timeout=PATIENCE_S)
     assert done.returncode == 1
     document = json.loads(done.stdout)
     assert "idle timeout" in document["error"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -15,7 +16,8 @@ import pytest
 
 from conftest import ROOT, run_cli, serving
 from skywave import cli
-from test_emulate import refusal
+from test_emulate import REFUSAL
+from test_net_command import free_udp_port
 
 if TYPE_CHECKING:
     import contextlib
@@ -25,6 +27,12 @@ PAGES_IN_DOCS = ("results.md", "sockets.md", "statistics.md")
 PAGES = [README, *((ROOT / "docs" / name).read_text() for name in PAGES_IN_DOCS)]
 
 
+AS_USER = () if os.geteuid() == 0 else ("--user", "--map-root-user")
+UP = 'ip link set lo up && exec "$@"'
+ALONE = ("unshare", *AS_USER, "--net", "sh", "-c", UP, "sh")
+"""Runs a command on a host that has only a loopback interface."""
+
+
 def blocks(language: str, page: str = README) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
 
@@ -32,10 +40,10 @@ def blocks(language: str, page: str = README) -> list[str]:
 @pytest.mark.parametrize("block", [block for page in PAGES for block in blocks("python", page)])
 def test_python_examples_run(block: str) -> None:
     assert len(block.splitlines()) < 12
-    # In a process, which frees its UDP port for the commands below.
-    done = subprocess.run(
-        [sys.executable, "-c", block], capture_output=True, text=True, cwd=ROOT, check=False
-    )
+    # On a host of its own: others on this one may have the UDP port that the block takes.
+    alone = () if REFUSAL or shutil.which("ip") is None else ALONE
+    command = [*alone, sys.executable, "-c", block]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -54,10 +62,10 @@ def words_of(line: str) -> list[str]:
     return shlex.split(line, comments=True)[1:]
 
 
-def listener_of_the_readme() -> contextlib.AbstractContextManager[object]:
+def listener_of_the_readme(*options: str) -> contextlib.AbstractContextManager[object]:
     """Run what the README has in its other shell."""
     [line] = [line for line in COMMANDS if line.startswith(LISTENER)]
-    return serving(*words_of(line))
+    return serving(*words_of(line), *options)
 
 
 def writers_of_what_is_read(line: str) -> list[str]:
@@ -77,22 +85,24 @@ def writers_of_what_is_read(line: str) -> list[str]:
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if not line.startswith(LISTENER)])
 def test_commands_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if ("emulate" in line or "--both" in line) and (reason := refusal()):
-        pytest.skip(f"needs namespaces: {reason}")
+    if ("emulate" in line or "--both" in line) and REFUSAL:
+        pytest.skip(f"needs namespaces: {REFUSAL}")
     if words_of(line)[0] == "emulate":
         monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "validation").symlink_to(ROOT / "validation")
     for before in writers_of_what_is_read(line):
         assert run_cli(*words_of(before), cwd=tmp_path).returncode == 0
-    with listener_of_the_readme() if PEER in line else nullcontext():
-        done = run_cli(*words_of(line), cwd=tmp_path)
+    # Others on this host may have the UDP port that is the default.
+    port = ("--udp-port", str(free_udp_port())) if PEER in line else ()
+    with listener_of_the_readme(*port) if port else nullcontext():
+        done = run_cli(*words_of(line), *port, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
 def test_there_are_examples_to_run() -> None:
     assert blocks("python")
-    known = {command.name for command in cli.app.registered_commands}
+    known = set(cli.COMMANDS)
     assert {line.split()[1] for line in SHOWN} == known - {"bench", "version"}
 
 

@@ -29,6 +29,7 @@ from skywave.papers.reproduction import Ns2Source
 from skywave.report.tables import read, write
 from skywave.scenario.quantities import Duration
 from skywave_papers.nor2011 import further, judge, measures, oracle, setting, tried
+from skywave_papers.nor2011.ledger import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -202,11 +203,11 @@ def test_every_claim_has_its_sentence_and_every_mismatch_a_reason(nor2011: Repro
 def test_every_sentence_is_tested_or_answered(nor2011: Reproduced) -> None:
     page = " ".join(html.unescape(nor2011.page).split())
     tested = set()
-    for sentence in judge.LEDGER.sentence:
+    for sentence in LEDGER.sentence:
         assert f"“{' '.join(sentence.says.split())}”" in page
         assert sentence.claim or sentence.tested_by or sentence.remark
         tested |= {*sentence.tested_by, *(one.id for one in sentence.claim)}
-    assert tested == {*judge.LEDGER.claims, *judge.LEDGER.values}
+    assert tested == {*LEDGER.claims, *LEDGER.values}
 
 
 def test_the_report_begins_with_the_finding(nor2011: Reproduced) -> None:
@@ -225,7 +226,7 @@ def test_reasons_of_claims_are_what_runs_show() -> None:
     ramp = measures.from_results(run(setting.scenario(judge.NORMAL)))
     samples = judge.avoidance_bps(ramp)
     means = samples[: samples.size // 3 * 3].reshape(-1, 3).mean(axis=1)
-    linear, _ = judge.LEDGER.claims["claim/linear"]
+    linear, _ = LEDGER.claims["claim/linear"]
     assert not Expectation.parse(linear.expect).is_met_by(judge.straightness(samples))
     assert judge.straightness(means) > 0.99
     wide = measures.from_results(run(setting.scenario(setting.WIDE_WINDOW)))
@@ -304,7 +305,7 @@ def test_the_report_is_self_contained(nor2011: Reproduced) -> None:
             assert page.count(f'id="{unquote(source[1:])}"') == 1
     assert "<script" not in page
     assert 'name="viewport"' in page
-    for parameter in judge.LEDGER.settings:
+    for parameter in LEDGER.settings:
         assert parameter.name in page
     assert page.count('class="badge') > len(nor2011.document["cells"])
 

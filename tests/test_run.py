@@ -18,6 +18,7 @@ from attrs import evolve
 
 from conftest import EXAMPLES, assert_bad_input, run_cli
 from forks import in_a_fork
+from patience import PATIENCE_S
 from skywave import (
     Dccp,
     DynamicFeedback,
@@ -264,7 +265,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
         pipe.write_text(text)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert stderr == "interrupted\n"
     assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]

@@ -30,7 +30,7 @@ from skywave_papers.sarwar2008 import (
     tried,
 )
 from skywave_papers.sarwar2008.downloads import Course, Totals
-from skywave_papers.sarwar2008.judge import LEDGER
+from skywave_papers.sarwar2008.ledger import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -617,7 +617,7 @@ def test_a_sweep_that_is_interrupted_three_times_ends_as_one_that_is_not(
         ) as process:
             wait_for(out, max(int(share * RUNS), finished(out) + 1), process)
             process.send_signal(how)
-            _, told = process.communicate(timeout=60)
+            _, told = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == status
         if how != signal.SIGKILL:
             done = finished(out)

@@ -14,6 +14,7 @@ import pytest
 from attrs import evolve
 
 from conftest import ROOT
+from patience import PATIENCE_S
 from test_emulate import needs_namespaces
 from validation.testbed import calls, load_factor, satellite, schemes, thresholds
 from validation.testbed.experiment import Experiment
@@ -82,7 +83,7 @@ def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals, sta
     with subprocess.Popen([*command, *options], cwd=ROOT, start_new_session=True) as process:
         time.sleep(8)
         process.send_signal(number)
-        assert process.wait(timeout=20) == status
+        assert process.wait(timeout=PATIENCE_S) == status
         assert is_empty(process.pid)
 
 

@@ -14,69 +14,90 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from skywave._core import CaptureError, ScenarioError
-from skywave._simulate import run, run_many
-from skywave.control import (
-    Ack,
-    AckedPacket,
-    Context,
-    Control,
-    Loss,
-    LostPacket,
-    Mark,
-    MarkedPackets,
-    Pacing,
-    RoundTrip,
-    Sent,
-    Timeout,
-)
-from skywave.results import Results
-from skywave.scenario import Scenario, parts
-from skywave.scenario.parts import *  # noqa: F403
-from skywave.scenario.topologies import Aggregate, Hop, parking_lot
-
 if TYPE_CHECKING:
+    from skywave._core import CaptureError, ScenarioError
+    from skywave._simulate import run, run_many
+    from skywave.control import (
+        Ack,
+        AckedPacket,
+        Context,
+        Control,
+        Loss,
+        LostPacket,
+        Mark,
+        MarkedPackets,
+        Pacing,
+        RoundTrip,
+        Sent,
+        Timeout,
+    )
+    from skywave.results import Results
+    from skywave.scenario import Scenario, parts
+    from skywave.scenario.parts import *  # noqa: F403
+    from skywave.scenario.topologies import Aggregate, Hop, parking_lot
     from skywave.sweeps.cluster import ClusterError
     from skywave.sweeps.runner import sweep
     from skywave.sweeps.table import Sweep, load
 
-__all__ = [
-    "Ack",
-    "AckedPacket",
-    "Aggregate",
-    "CaptureError",
-    "ClusterError",
-    "Context",
-    "Control",
-    "Hop",
-    "Loss",
-    "LostPacket",
-    "Mark",
-    "MarkedPackets",
-    "Pacing",
-    "Results",
-    "RoundTrip",
-    "Scenario",
-    "ScenarioError",
-    "Sent",
-    "Sweep",
-    "Timeout",
-    "load",
-    "parking_lot",
-    "run",
-    "run_many",
-    "sweep",
-]
-__all__ += parts.__all__
+    __all__: list[str] = [
+        "Ack",
+        "AckedPacket",
+        "Aggregate",
+        "CaptureError",
+        "ClusterError",
+        "Context",
+        "Control",
+        "Hop",
+        "Loss",
+        "LostPacket",
+        "Mark",
+        "MarkedPackets",
+        "Pacing",
+        "Results",
+        "RoundTrip",
+        "Scenario",
+        "ScenarioError",
+        "Sent",
+        "Sweep",
+        "Timeout",
+        "load",
+        "parking_lot",
+        "run",
+        "run_many",
+        "sweep",
+    ]
+    __all__ += parts.__all__
 
-
-_LATER = {
-    "ClusterError": "skywave.sweeps.cluster",
-    "Sweep": "skywave.sweeps.table",
-    "load": "skywave.sweeps.table",
-    "sweep": "skywave.sweeps.runner",
+_MODULES = {
+    "_core": ("CaptureError", "ScenarioError"),
+    "_simulate": ("run", "run_many"),
+    "control": (
+        "Ack",
+        "AckedPacket",
+        "Context",
+        "Control",
+        "Loss",
+        "LostPacket",
+        "Mark",
+        "MarkedPackets",
+        "Pacing",
+        "RoundTrip",
+        "Sent",
+        "Timeout",
+    ),
+    "results": ("Results",),
+    "scenario": ("Scenario",),
+    "scenario.topologies": ("Aggregate", "Hop", "parking_lot"),
+    "sweeps.cluster": ("ClusterError",),
+    "sweeps.runner": ("sweep",),
+    "sweeps.table": ("Sweep", "load"),
 }
-"""The modules of names that are imported on first use because that is slow."""
+"""The modules of names; those of ``scenario.parts`` are left out. They are imported on first use: a
+command, a worker or a script that needs few of them starts in a fraction of the time."""
+
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+_ROOMS = ("control", "results", "scenario")
+"""What ``import skywave`` alone gives access to."""
 
 
 def __getattr__(name: str) -> object:
@@ -85,6 +106,24 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version  # noqa: PLC0415
 
         return version("skywave")
-    if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__all__":
+        return __dir__()
+    if name in _ROOMS:
+        return import_module(f"skywave.{name}")
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES and name not in _parts():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(f"skywave.{_HOMES.get(name, 'scenario.parts')}")
+    globals()[name] = found = getattr(home, name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*_HOMES, *_parts()})
+
+
+def _parts() -> list[str]:
+    from skywave.scenario import parts  # noqa: PLC0415
+
+    return parts.__all__

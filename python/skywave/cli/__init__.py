@@ -9,59 +9,95 @@ and 141 if the reader of the output has gone, as of a program that SIGPIPE ends.
 from __future__ import annotations
 
 import sys
-from typing import Annotated, NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
 
-from skywave._core import CaptureError, ScenarioError
-from skywave.bench.measured import BenchError
-from skywave.cli import (
-    bench,
-    compare,
-    decode,
-    emulate,
-    lab,
-    matrix,
-    net,
-    plot,
-    reproduce,
-    scenario,
-    sweep,
-    version,
-)
 from skywave.cli.console import printed_warnings, write_line
 from skywave.cli.interrupts import Termination, termination_interrupts
-from skywave.papers.installed import PaperError
-from skywave.realtime.privileges import LaunchError
-from skywave.sweeps.cluster import ClusterError
+from skywave.sockets import NoSocketsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NETWORK_FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 READER_GONE = 141
 TERMINATED = 143
-ON_THE_NETWORK: tuple[type[Exception], ...] = (*net.FAILURES, ClusterError, LaunchError)
+COMMANDS = {
+    "run": "scenario",
+    "check": "scenario",
+    "sweep": "sweep",
+    "schema": "scenario",
+    "compare": "compare",
+    "plot": "plot",
+    "reproduce": "reproduce",
+    "emulate": "emulate",
+    "matrix": "matrix",
+    "lab": "lab",
+    "bench": "bench",
+    "listen": "net.listen",
+    "send": "net.send",
+    "ping": "net.ping",
+    "perf": "net.perf",
+    "decode": "decode",
+    "version": "version",
+}
+"""All commands in the order of ``--help``, with the modules of ``skywave.cli`` that define them."""
 
-app = typer.Typer(
-    name="skywave",
-    help="DCCP on real networks, and a congestion-control laboratory: run network experiments and "
-    "reproduce papers.",
-    invoke_without_command=True,
-    # Otherwise lines are broken where the source breaks them, and again where the terminal ends.
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+
+def command_line(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Return the command line with these commands; only their modules are imported."""
+    app = typer.Typer(
+        name="skywave",
+        help="DCCP on real networks, and a congestion-control laboratory: run network experiments "
+        "and reproduce papers.",
+        invoke_without_command=True,
+        # Otherwise lines are broken where the source breaks them, and again where the terminal
+        # ends.
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_help)
+    for name in names:
+        _add(app, name)
+    return app
+
+
+def _add(app: typer.Typer, name: str) -> None:
+    try:
+        module = import_module(f"skywave.cli.{COMMANDS[name]}")
+    except NoSocketsError:
+        whatever_is_given = {"ignore_unknown_options": True, "allow_extra_args": True}
+        app.command(name=name, context_settings=whatever_is_given)(_without_sockets)
+    else:
+        app.command(name=name)(getattr(module, name))
+
+
+def _without_sockets() -> None:
+    """Not available: this build of Skywave has no sockets."""
+    raise NoSocketsError
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """Return ``app``, the command line with all commands."""
+    if name == "app":
+        return command_line()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _print_version(asked: bool) -> None:
     if asked:
+        from skywave.cli import version  # noqa: PLC0415
+
         version.version()
         raise typer.Exit
 
 
-@app.callback()
 def _help(
     context: typer.Context,
     _version: Annotated[
@@ -78,25 +114,13 @@ def _help(
         typer.echo(context.get_help())
 
 
-app.command(name="run")(scenario.run)
-app.command(name="check")(scenario.check)
-app.command(name="sweep")(sweep.sweep)
-app.command(name="schema")(scenario.schema)
-app.command(name="compare")(compare.compare)
-app.command(name="plot")(plot.plot)
-app.command(name="reproduce")(reproduce.reproduce)
-app.command(name="emulate")(emulate.emulate)
-app.command(name="matrix")(matrix.matrix)
-app.command(name="lab")(lab.lab)
-app.command(name="bench")(bench.bench)
-net.add_to(app)
-app.command(name="decode")(decode.decode)
-app.command(name="version")(version.version)
-
-
 def main() -> NoReturn:
     """Run the command line and end the process with its status."""
-    run(app)
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    if asked in COMMANDS:
+        run(command_line([asked]))
+    # What is in front of a command, or in its place, may need all of them: --help, a suggestion.
+    run(command_line([] if asked == "--version" else COMMANDS))
 
 
 def run(command: typer.Typer) -> NoReturn:
@@ -108,11 +132,18 @@ def run(command: typer.Typer) -> NoReturn:
     try:
         with printed_warnings(), termination_interrupts() as termination:
             status = command(standalone_mode=False)
+    except SystemExit as ended:
+        # So does typer end a command whose output nobody reads any more.
+        if isinstance(ended.__context__, BrokenPipeError):
+            sys.exit(READER_GONE)
+        raise
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     except TyperException as error:
         _fail(error.format_message())
-    except (ScenarioError, CaptureError, BenchError, PaperError) as error:
+    except _of_input() as error:
         _fail(str(error))
-    except ON_THE_NETWORK as error:
+    except _on_the_network() as error:
         _fail(str(error), NETWORK_FAILED)
     except (ValueError, OSError) as error:
         # A control in Python raised it, and its author needs the traceback.
@@ -121,19 +152,34 @@ def run(command: typer.Typer) -> NoReturn:
         if isinstance(error, ValueError):
             _fail(str(error))
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except SystemExit as ended:
-        # So does typer end a command whose output nobody reads any more.
-        if isinstance(ended.__context__, BrokenPipeError):
-            sys.exit(READER_GONE)
-        raise
-    except KeyboardInterrupt:
-        status = INTERRUPTED
     if status == INTERRUPTED and termination.is_asked:
         status = TERMINATED
         sys.stderr.write("terminated\n")
     elif status == INTERRUPTED:
         sys.stderr.write("interrupted\n")
     sys.exit(status if isinstance(status, int) else 0)
+
+
+# Importing these takes longer than most commands, so it waits for an error.
+
+
+def _of_input() -> tuple[type[Exception], ...]:
+    from skywave._core import CaptureError, ScenarioError  # noqa: PLC0415
+    from skywave.bench.measured import BenchError  # noqa: PLC0415
+    from skywave.papers.installed import PaperError  # noqa: PLC0415
+
+    return ScenarioError, CaptureError, BenchError, PaperError
+
+
+def _on_the_network() -> tuple[type[Exception], ...]:
+    from skywave.realtime.privileges import LaunchError  # noqa: PLC0415
+    from skywave.sweeps.cluster import ClusterError  # noqa: PLC0415
+
+    try:
+        from skywave.net import NetError  # noqa: PLC0415
+    except NoSocketsError:
+        return NoSocketsError, ClusterError, LaunchError
+    return NetError, TimeoutError, ClusterError, LaunchError
 
 
 def _fail(message: str, status: int = BAD_INPUT) -> NoReturn:

@@ -28,7 +28,8 @@ from skywave_papers.chen2010 import (
     tried,
 )
 from skywave_papers.chen2010.analysis import Model
-from skywave_papers.chen2010.judge import LEDGER, published_value
+from skywave_papers.chen2010.judge import published_value
+from skywave_papers.chen2010.ledger import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

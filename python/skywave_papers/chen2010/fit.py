@@ -22,7 +22,7 @@ import numpy as np
 from skywave import run_many
 from skywave.papers.cells import CLOSE, relative_distance
 from skywave.report.tables import Table
-from skywave_papers.chen2010.judge import LEDGER
+from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import from_results
 from skywave_papers.chen2010.setting import DCCP_RED, TCP_RED, Unpublished, scenario
 

@@ -6,14 +6,12 @@ Measurements are means over seeds unless they say something else.
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
 from skywave.papers.expectation import Expectation
-from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measure, Measures
 from skywave.stats import average
 from skywave_papers.chen2010.analysis import Model, critical_h
@@ -25,6 +23,7 @@ from skywave_papers.chen2010.further import (
     WEB_OVER_TCP,
     WITHOUT_WEB,
 )
+from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import PEAK_UNTIL_S
 from skywave_papers.chen2010.setting import (
     DCCP_RED,
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     Ns2 = Mapping[Scheme, Mapping[oracle.Measure, float]]
     Values = dict[str, float]
 
-LEDGER = Ledger.read(Path(__file__).with_name("paper.toml"))
 
 VCP = (TCP_VCP, DCCP_VCP)
 BOTH_ROUTERS = ((TCP_VCP, TCP_RED), (DCCP_VCP, DCCP_RED))

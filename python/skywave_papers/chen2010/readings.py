@@ -18,7 +18,7 @@ import numpy as np
 from skywave import run_many
 from skywave.papers.cells import CLOSE, relative_distance
 from skywave.report.tables import Table
-from skywave_papers.chen2010.judge import LEDGER
+from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import from_results
 from skywave_papers.chen2010.setting import CODES, DCCP_RED, UNPUBLISHED, scenario
 

@@ -17,6 +17,7 @@ from skywave.papers.tried import Tried
 from skywave.report.tables import Table
 from skywave_papers.chen2010 import judge, measures, setting
 from skywave_papers.chen2010.further import DELAYED_ACK
+from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.setting import CODES, FEWER_WORDS, UNPUBLISHED, WORDS, Senders
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def attempt(reading: Reading) -> Tried:
             reading.drop_rates,
             reading.quiet_over_seeds,
         )
-        found = judge.LEDGER.met(values)
+        found = LEDGER.met(values)
         # Scheme by scheme.
         return [value for value in values if value in found]
 

@@ -22,6 +22,7 @@ from skywave_papers.li2009 import (
     variants,
 )
 from skywave_papers.li2009.experiments import PUBLISHED_LOTS, Measured, Ours
+from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.setting import (
     DEFAULT,
     DPCP_TCP,
@@ -113,7 +114,7 @@ def _run(options: Options) -> Ran[Measured]:
 PAPER = Paper(
     protocol=2,
     package=__name__,
-    ledger=judge.LEDGER,
+    ledger=LEDGER,
     run=_run,
     measures=judge.measure,
     figures=lambda measured: figures.draw(

@@ -21,7 +21,7 @@ from skywave.report.figures import (
     style,
 )
 from skywave_papers.li2009 import variants
-from skywave_papers.li2009.judge import LEDGER
+from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.parking import law_percent
 from skywave_papers.li2009.setting import (
     AGGREGATES,

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measure, Measures
 from skywave.results.fairness import jain
 from skywave.stats import CONFIDENCE, average, welch
 from skywave_papers.li2009 import variants
 from skywave_papers.li2009.further import GROUPS
+from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.parking import law_percent
 from skywave_papers.li2009.setting import (
     DEFAULT,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 
     Values = dict[str, Measure | float | None]
 
-LEDGER = Ledger.read(Path(__file__).with_name("paper.toml"))
 
 DECREASES = ((1.00, 1.05, 0.875), (1.05, 1.40, 0.6), (1.40, 2.00, 0.43))
 """Table 1's levels of overload: the bounds of the load factor, and what cwnd is multiplied by."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from skywave.papers.measures import Measure
 from skywave_papers.li2009 import further, judge, parking, setting, tried, variants
 from skywave_papers.li2009.experiments import PUBLISHED_LOTS
+from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.setting import (
     AGGREGATES,
     CARRIERS,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from skywave_papers.li2009.setting import Reading, Scheme
 
 READ_IN_TWO_WAYS = tuple(
-    test for test in judge.LEDGER.values if test.startswith(("fig2", "fig4")) and test != "fig4/gap"
+    test for test in LEDGER.values if test.startswith(("fig2", "fig4")) and test != "fig4/gap"
 )
 """Values that can be read in two ways: an aggregate is one sender, or DPCP is over DCCP."""
 
@@ -89,7 +90,7 @@ def sections(measured: Measured) -> dict[str, Any]:
         "sweep_seeds": len(further.SWEEP_SEEDS),
         "labels": {reading.name: reading.label for reading in READINGS},
         "unjudged": {test: Measure.of(other[test]) for test in READ_IN_TWO_WAYS},
-        "would_match": judge.LEDGER.met(other),
+        "would_match": LEDGER.met(other),
     }
 
 

@@ -20,6 +20,7 @@ from skywave.papers.tried import Tried
 from skywave.report.tables import Table
 from skywave_papers.li2009 import experiments, judge, setting, variants
 from skywave_papers.li2009.experiments import Ours
+from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.setting import DEFAULT, FLOWS, LOT_SEEDS, Choices
 
 RULES = {
@@ -79,7 +80,7 @@ def attempt(choices: Choices) -> Tried:
         for seed in LOT_SEEDS
     ]
     found = [judge.published(Ours(lots, courses, times)) for lots in by_seed]
-    return Tried.by_seed(choices.label, judge.LEDGER, found)
+    return Tried.by_seed(choices.label, LEDGER, found)
 
 
 TABLE = Table(Path(__file__).with_name("tried.csv"), Tried, CHOICES, attempt)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave_papers.lien2009 import judge
-from skywave_papers.lien2009.judge import LEDGER
+from skywave_papers.lien2009.ledger import LEDGER
 from skywave_papers.lien2009.published import DELAY_MS, LOSS, RATIO
 from skywave_papers.lien2009.setting import JITTERED, TABLE_1, TABLES
 

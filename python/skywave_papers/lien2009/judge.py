@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
-from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measure, Measures
 from skywave_papers.lien2009 import further
 from skywave_papers.lien2009.measures import mean_over_runs, over_runs
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     """Mean and deviation of a measure under some conditions, by period."""
     Values = dict[str, Measure | float | None]
 
-LEDGER = Ledger.read(Path(__file__).with_name("paper.toml"))
 
 PERIODS = tuple(f"{start}-{start + GAP_S}" for start in range(0, DURATION_S[1], GAP_S))
 _ROWS = {

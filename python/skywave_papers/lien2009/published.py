@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave_papers.lien2009.judge import LEDGER
+from skywave_papers.lien2009.ledger import LEDGER
 from skywave_papers.lien2009.setting import FLAVOURS, SENT
 
 if TYPE_CHECKING:

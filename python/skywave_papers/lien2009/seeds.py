@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skywave.papers.stages import measure_each
 from skywave.report.tables import Table
 from skywave_papers.lien2009 import judge, measures, setting
-from skywave_papers.lien2009.judge import LEDGER
+from skywave_papers.lien2009.ledger import LEDGER
 
 if TYPE_CHECKING:
     from skywave_papers.lien2009.judge import Runs, Spreads

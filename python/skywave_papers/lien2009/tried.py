@@ -17,6 +17,7 @@ from skywave.papers.stages import measure_each
 from skywave.papers.tried import Tried
 from skywave.report.tables import Table
 from skywave_papers.lien2009 import judge, measures, published, setting
+from skywave_papers.lien2009.ledger import LEDGER
 from skywave_papers.lien2009.measures import Run
 from skywave_papers.lien2009.setting import SENT
 
@@ -206,7 +207,7 @@ def attempt(reading: Reading) -> Tried:
     )
     ours = {conditions: [runs[conditions, seed] for seed in setting.SEEDS] for conditions in plan}
     values = judge.published(judge.of_runs(ours))
-    met = set(judge.LEDGER.met(values))
+    met = set(LEDGER.met(values))
     return Tried.of(reading.label, [name for name in values if name in met])
 
 

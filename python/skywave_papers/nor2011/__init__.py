@@ -18,7 +18,7 @@ from skywave_papers.nor2011 import (
     setting,
     tried,
 )
-from skywave_papers.nor2011.judge import LEDGER
+from skywave_papers.nor2011.ledger import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skywave.report.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
-from skywave_papers.nor2011.judge import LEDGER
+from skywave_papers.nor2011.ledger import LEDGER
 from skywave_papers.nor2011.setting import (
     EXPERIMENT_1,
     PUBLISHED_SSTHRESH,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skywave._printing import number
 from skywave.papers.cells import Comparison
-from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
 from skywave.results.fairness import jain
 from skywave_papers.nor2011.further import LONG_DELAY_MS, SHORT_DELAY_MS
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     Values = dict[str, float | None]
     _Measure = tuple[str, str, str, Callable[[Series], float | None]]
 
-LEDGER = Ledger.read(Path(__file__).with_name("paper.toml"))
 
 NORMAL, PROPOSED = (Conditions(ssthresh) for ssthresh in (20, 200))
 LINK_BPS = 2e6

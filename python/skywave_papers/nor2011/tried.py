@@ -15,6 +15,7 @@ from skywave.papers.stages import run_each
 from skywave.papers.tried import Tried
 from skywave.report.tables import Table
 from skywave_papers.nor2011 import judge, measures, oracle, setting
+from skywave_papers.nor2011.ledger import LEDGER
 from skywave_papers.nor2011.measures import LOSS_WINDOW_S, Series
 from skywave_papers.nor2011.setting import (
     EXPERIMENT_1,
@@ -121,7 +122,7 @@ def _scanned(send_queue: int, runs: Mapping[Conditions, Series]) -> Scanned:
     second = {one: runs[setting.Conditions(one)] for one in setting.PUBLISHED_SSTHRESH}
     loss = {one: series.loss_percent_of_trace_lines() for one, series in second.items()}
     full_s = {one: series.full_s() for one, series in second.items()}
-    judged = Tried.of("", judge.LEDGER.met(judge.published(runs)))
+    judged = Tried.of("", LEDGER.met(judge.published(runs)))
     return Scanned(
         send_queue=send_queue,
         loss_20=loss[20],
@@ -231,7 +232,7 @@ RULES = {
 def attempt(reading: Reading) -> Tried:
     """Run everything with a reading and judge all published values."""
     runs = _runs(PAPER_SEND_QUEUE, reading.queue_packets, reading.growth)
-    return Tried.of(reading.label, judge.LEDGER.met(judge.published(runs, reading.loss)))
+    return Tried.of(reading.label, LEDGER.met(judge.published(runs, reading.loss)))
 
 
 TABLE = Table(Path(__file__).with_name("tried.csv"), Tried, READINGS, attempt)

@@ -27,7 +27,7 @@ from skywave_papers.sarwar2008 import (
     setting,
     tried,
 )
-from skywave_papers.sarwar2008.judge import LEDGER
+from skywave_papers.sarwar2008.ledger import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ import numpy as np
 from skywave.papers.measures import Measure
 from skywave.report.figures import COLOURS, NO_TITLE_IN, TALL_IN, TITLE_IN, Drawn, begin, style
 from skywave_papers.sarwar2008 import growth
-from skywave_papers.sarwar2008.judge import LEDGER
+from skywave_papers.sarwar2008.ledger import LEDGER
 from skywave_papers.sarwar2008.oracle import Run
 from skywave_papers.sarwar2008.setting import (
     DYNAMIC,

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skywave._printing import at_least, number
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
-from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
 from skywave_papers.sarwar2008 import downloads, further, growth, live
 from skywave_papers.sarwar2008.oracle import Run
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
     Runs = Mapping[Conditions, Series]
     Ns2 = Mapping[Run, Series]
     Values = dict[str, float | None]
-
-LEDGER = Ledger.read(Path(__file__).with_name("paper.toml"))
 
 
 def measure(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skywave_papers.sarwar2008.judge import LEDGER
+from skywave_papers.sarwar2008.ledger import LEDGER
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from skywave_papers.sarwar2008 import (
     setting,
 )
 from skywave_papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE, SharedAccess
+from skywave_papers.sarwar2008.ledger import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -178,7 +179,7 @@ def attempt(reading: Reading) -> Outcome:
         return float("nan") if found is None else found
 
     return Outcome(
-        Tried.of(reading.label, judge.LEDGER.met(value)),
+        Tried.of(reading.label, LEDGER.met(value)),
         access,
         value["fig2/exit"],
         value["fig2/recovery"],

@@ -210,13 +210,18 @@ mod tests {
         let next = 1 + u64::from(initial);
         let window = right_sizing.on_delivered(at(1250), next, initial);
         assert_eq!(right_sizing.rtt, Duration::from_millis(250));
-        assert!(window > initial);
+        // 49,152 bytes, after 10,000: 114,304, and twice 114,304 * 39,152 / 10,000.
+        assert_eq!(window, 1_009_350);
         let next = next + u64::from(window);
         assert_eq!(
             right_sizing.on_delivered(at(1499), next - 1, window),
             window
         );
-        right_sizing.on_delivered(at(1650), next, window);
+        // 1,009,350 bytes, after 49,152.
+        assert_eq!(
+            right_sizing.on_delivered(at(1650), next, window),
+            81_531_560
+        );
         assert_eq!(right_sizing.rtt, Duration::from_millis(400));
     }
 

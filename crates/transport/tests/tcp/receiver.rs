@@ -190,6 +190,27 @@ fn what_arrives_and_is_acknowledged_is_counted() {
     assert_eq!(stats.acks_sent, 7, "a SYN-ACK, and one for each segment");
 }
 
+/// An autotuned window is first adjusted a round trip after the handshake, which took 100 ms.
+#[test]
+fn the_handshake_tells_when_the_first_round_trip_is_over() {
+    let mut script = Script::connected(ReceiverConfig {
+        window: ReceiveWindow::Autotuned { max: 1 << 20 },
+        ..every_segment()
+    });
+    script.now += millis(100);
+    script.segment(1, 0, Flags::ACK);
+    let mut announced = |offset, after| {
+        script.now += millis(after);
+        let answer = script.receive(offset, 1000, Flags::ACK, TcpOptions::default());
+        answer[0].window
+    };
+    let first = announced(1, 0);
+    for index in 1..=20 {
+        assert_eq!(announced(1 + 1000 * index, 4), first, "{index}");
+    }
+    assert!(announced(21_001, 20) > first);
+}
+
 #[test]
 fn rfc5681_3_2_every_segment_out_of_order_is_answered_with_a_duplicate_acknowledgement() {
     for config in [every_segment(), ReceiverConfig::default()] {

@@ -218,6 +218,29 @@ mod tests {
         assert_eq!(sack(60, 61), 40);
     }
 
+    /// What was sent before `offset` was, is lost: three ranges or more than two segments of what was
+    /// sent later have arrived. What arrived of earlier data does not count.
+    #[test]
+    fn three_ranges_or_more_than_two_segments_sent_later_pass_a_retransmission() {
+        let passes = |blocks: &[(u64, u64)], offset| {
+            let mut board = Scoreboard::new();
+            board.advance(1);
+            for &(start, end) in blocks {
+                board.update(&[block(start, end)], SPACE, 1, 100);
+            }
+            board.is_passed(offset, 10)
+        };
+        assert!(!passes(&[], 1));
+        let one = [(11, 60)];
+        assert!(passes(&one, 11) && passes(&one, 5) && passes(&one, 39));
+        assert!(!passes(&one, 40), "two segments");
+        let two = [(20, 30), (50, 61)];
+        assert!(passes(&two, 20) && !passes(&two, 21));
+        let three = [(20, 22), (30, 32), (40, 42)];
+        assert!(passes(&three, 20) && passes(&three, 21));
+        assert!(!passes(&three, 22), "two ranges");
+    }
+
     proptest! {
         /// Compares with RFC 6675's own definitions, byte by byte.
         #[test]
