@@ -393,6 +393,30 @@ def test_values_are_shown_by_what_tells_them_apart() -> None:
         (["Aimd(decrease=0.5)", "reno"], ["Aimd(decrease=0.5)", "reno"]),
         (["control=mine:B, recovery=sack", "control=reno, recovery=sack"], ["mine:B", "reno"]),
         (["control=m:Shy", "control=reno"], ["m:Shy", "reno"]),
+        # "TCP" alone would be that of the defaults, and "CCID 3" standard TFRC.
+        (
+            ["tcp control=cubic", "dccp ccid=251, control=cubic", "dccp ccid=2"],
+            ["TCP cubic", "CCID 251, cubic", "CCID 2"],
+        ),
+        (["tcp", "tcp control=cubic", "dccp ccid=3"], ["TCP", "cubic", "CCID 3"]),
+        (
+            [
+                "dccp ccid=3",
+                "dccp ccid=3, tfrc.feedback=dynamic",
+                "dccp ccid=3, tfrc.feedback=dynamic, tfrc.receiver_rtt=option",
+                "dccp ccid=2",
+            ],
+            [
+                "CCID 3",
+                "CCID 3, feedback dynamic",
+                "CCID 3, feedback dynamic, receiver RTT option",
+                "CCID 2",
+            ],
+        ),
+        (
+            ["red packets=50", "red packets=9", "drop-tail packets=9"],
+            ["red packets 50", "red packets 9", "drop-tail packets 9"],
+        ),
         (["10 ms", "tcp segment=1000 B", ""], ["10 ms", "segment 1000 B", ""]),
     ],
 )
