@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.plots.legends import for_all
-from skywave.plots.panels import label_y, stacked
+from skywave.plots.panels import label_x, label_y, stacked
 from skywave.plots.style import column_style, series_styles
-from skywave.plots.ticks import name_ticks
+from skywave.plots.ticks import make_room, name_ticks
 from skywave.results.columns import Scale
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def cdf(panels: Panels, measure: str) -> Figure:
                     line = {key: looks[name][key] for key in ("color", "linestyle", "zorder")}
                     axes.ecdf(group, label=name, **line)
             axes.set_ylim(0, 1.02)
-        drawn[-1].set_xlabel(scale.label)
+        label_x(drawn[-1], scale.label)
         label_y(figure, drawn, "fraction of values")
         for_all(figure, drawn)
     return figure
@@ -72,8 +72,8 @@ def box(panels: Panels, measure: str, by: str = "") -> Figure:
                 patch.set(facecolor=look["color"], alpha=0.45, edgecolor="black", linewidth=0.8)
             axes.grid(visible=False, axis="x")
         label_y(figure, drawn, scale.label)
-        drawn[-1].set_xlabel(by)
-        name_ticks(drawn[-1], names)
+        label_x(drawn[-1], by)
+        make_room(figure, name_ticks(drawn[-1], names))
     return figure
 
 

@@ -20,14 +20,15 @@ from skywave._known import listed
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import MOST_ENTRIES, for_all
 from skywave.plots.names import axis_name, short_labels
-from skywave.plots.panels import label_y, stacked
+from skywave.plots.panels import label_x, label_y, stacked
 from skywave.plots.style import TITLE_IN, column_style, heat_map, series_styles, write_in_cell
-from skywave.plots.ticks import name_ticks
+from skywave.plots.texts import width_in, wrapped
+from skywave.plots.ticks import make_room, name_ticks
 from skywave.results.columns import Column, Scale, find, in_units
 from skywave.stats import average, by_point
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from matplotlib.axes import Axes
@@ -44,14 +45,24 @@ SIMILAR = 5
 MOST_MINOR_TICKS = 100
 """Of a logarithmic axis; matplotlib shows none if there would be more."""
 ROW_IN = 0.3
-HEAT_AXIS_IN = 2.0
-"""About how long the x axis of a heat map is, beside names of rows and the bar of colours."""
+ROW_LINE_IN = 0.13
+"""How high a line of a row's name is."""
+ROW_NAME_IN = 1.1
+"""The longest line of a row's name."""
+BAR_IN = 1.2
+"""What is beside the x axis of a heat map and the names of its rows: labels, the bar of colours."""
 SEQUENTIAL = "cividis"
 """A colour map from dark to light, also in grey and for colour-blind readers."""
 MOST_NUMBERS = 8
 """The most columns whose cells have room for a number."""
 MOST_LISTED = 12
 """The most values of a dimension that a message lists."""
+CLOSE = 0.2
+"""Up to this ratio of their span to the largest, values are too close for an axis from 0."""
+CLOSE_NOISE = 1e-6
+"""Up to this ratio, they are the same."""
+MARGIN = 0.08
+"""Space beyond the ends of bars, as a share of what is shown."""
 LOGARITHMIC = 50
 """From this ratio of largest to smallest value on, an axis is logarithmic."""
 
@@ -418,18 +429,44 @@ def _lines(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str
         for panel, means in zip(drawn, panels.values(), strict=True):
             for name, each in means.items():
                 _draw_means(panel, name, each, axis, scale.factor, looks[name])
-        drawn[-1].set_xlabel(axis.label)
+        label_x(drawn[-1], axis.label)
         label_y(figure, drawn, scale.label)
         if axis.is_logarithmic:
             _scale_logarithmically(drawn[-1], axis)
         if not axis.is_numeric:
-            name_ticks(drawn[-1], axis.ticks)
+            make_room(figure, name_ticks(drawn[-1], axis.ticks))
             drawn[-1].margins(x=0.1)
-        for panel in drawn:
-            if panel.get_ylim()[0] > 0:
-                panel.set_ylim(bottom=0)
+        ends = [list(_ends(each.values(), scale.factor)) for each in panels.values()]
+        for panel, own in zip(drawn, ends, strict=True):
+            _fit_y(panel, [end for each in ends for end in each] if is_similar else own)
         for_all(figure, drawn)
     return figure
+
+
+def _ends(means: Iterable[Mapping[Any, Average]], factor: float) -> Iterator[float]:
+    """Return the ends of the bars of known means."""
+    for each in means:
+        for one in each.values():
+            if np.isfinite(one.mean):
+                margin = float(np.nan_to_num(one.margin))
+                yield (one.mean - margin) / factor
+                yield (one.mean + margin) / factor
+
+
+def _fit_y(panel: Axes, ends: Sequence[float]) -> None:
+    """Let the y axis begin at 0 and show all of the marks and bars with these ends.
+
+    If they are so close to each other that they would look the same, it begins below them.
+    """
+    low, high = min(ends, default=0.0), max(ends, default=0.0)
+    if low < 0 or high <= 0:
+        return
+    span = high - low
+    if CLOSE_NOISE * high < span < CLOSE * high:
+        panel.set_ylim(low - MARGIN * span, high + MARGIN * span)
+        return
+    # A mark on the axis would be cut in half.
+    panel.set_ylim(0 if low > MARGIN * high else -MARGIN * high, (1 + MARGIN) * high)
 
 
 def _draw_means(
@@ -524,20 +561,24 @@ def _draw_heat(
     largest = float(np.nanmax(np.abs(every)))
     decimals = max(0, 2 - math.floor(math.log10(largest))) if largest else 0
     with column_style():
-        figure, panels = stacked(shown, TITLE_IN + ROW_IN * len(order))
+        row_names = [wrapped(rows.tick(value), ROW_NAME_IN, "ytick.labelsize") for value in order]
+        lines = max(1 + name.count("\n") for name in row_names)
+        row_in = max(ROW_IN, ROW_LINE_IN * (lines + 0.5))
+        figure, panels = stacked(shown, TITLE_IN + row_in * len(order))
         for panel, values in zip(panels, shown.values(), strict=True):
             heat_map(
                 panel,
                 values,
-                [rows.tick(value) for value in order],
+                row_names,
                 columns.ticks,
                 norm=norm,
                 colours=SEQUENTIAL,
             )
             if len(columns.values) <= MOST_NUMBERS:
                 _write_numbers(panel, values, decimals, norm)
-        name_ticks(panels[-1], columns.ticks, HEAT_AXIS_IN)
-        panels[-1].set_xlabel(columns.label)
+        names_in = max(width_in(name, "ytick.labelsize") for name in row_names)
+        make_room(figure, name_ticks(panels[-1], columns.ticks, BAR_IN + names_in))
+        label_x(panels[-1], columns.label)
         label_y(figure, panels, rows.label)
         bar = figure.colorbar(ScalarMappable(norm, SEQUENTIAL), ax=panels, pad=0.02)
         bar.set_label(scale.label)

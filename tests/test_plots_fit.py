@@ -1,0 +1,215 @@
+"""Figures fit for a paper as they are: nothing is cut or covered, whatever there is to show."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from matplotlib.text import Text
+
+from skywave import plots
+from skywave.plots.style import column_style
+from skywave.plots.texts import width_in, wrapped
+from test_plots import QUEUES, draw, intervals, legend, points, sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LONG = [f"dccp ccid=3, tfrc.feedback=a-rather-long-name-of-{kind}" for kind in "abcdef"]
+UNBREAKABLE = ["W" * 90 + kind for kind in "ab"]
+SPOKEN = [
+    "a name of very many short words, as a user would say it in a sentence " + k for k in "ab"
+]
+TEN = [f"{name}, tos={tos}" for name, tos in itertools.product(LONG[:5], (1, 2))]
+NAMES = {"long": LONG, "unbreakable": UNBREAKABLE, "spoken": SPOKEN, "ten": TEN}
+
+
+def texts(figure: Figure) -> list[Text]:
+    figure.draw_without_rendering()
+    return [
+        text
+        for text in figure.findobj(Text)
+        if isinstance(text, Text) and text.get_text() and text.get_visible()
+    ]
+
+
+def assert_nothing_is_cut(figure: Figure) -> None:
+    shown = texts(figure)
+    # Half a pixel, as matplotlib rounds.
+    whole = figure.bbox.padded(0.5)
+    for each in shown:
+        box = each.get_window_extent()
+        # Ticks beyond the ends of an axis are not drawn.
+        if each in ticks(figure) and not is_within_its_axis(each, figure):
+            continue
+        is_inside = box.x0 >= whole.x0 and box.x1 <= whole.x1
+        is_inside &= box.y0 >= whole.y0 and box.y1 <= whole.y1
+        assert is_inside, f"{each.get_text()!r} leaves the figure"
+        assert "…" not in each.get_text()
+    for legends in [*figure.legends, *(axes.get_legend() for axes in figure.axes)]:
+        if legends is None:
+            continue
+        covers = legends.get_window_extent()
+        assert whole.x0 <= covers.x0
+        assert covers.x1 <= whole.x1
+        for axes in figure.axes:
+            assert not covers.padded(-1).overlaps(axes.get_window_extent()), "it covers data"
+
+
+def ticks(figure: Figure) -> list[Text]:
+    return [
+        text
+        for axes in figure.axes
+        for text in [*axes.get_xticklabels(which="both"), *axes.get_yticklabels(which="both")]
+    ]
+
+
+def is_within_its_axis(tick: Text, figure: Figure) -> bool:
+    for axes in figure.axes:
+        x, y = tick.get_position()
+        if tick in axes.get_xticklabels(which="both"):
+            return min(axes.get_xlim()) <= x <= max(axes.get_xlim())
+        if tick in axes.get_yticklabels(which="both"):
+            return min(axes.get_ylim()) <= y <= max(axes.get_ylim())
+    return True
+
+
+def assert_axes_have_room(figure: Figure, least_in: float = 1.0) -> None:
+    [axes, *_] = figure.axes
+    assert axes.get_window_extent().height / figure.dpi >= least_in
+    assert axes.get_window_extent().width / figure.dpi >= least_in
+
+
+@pytest.mark.parametrize("kind", ["line", "cdf", "box"])
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_long_names_in_a_legend_are_whole(kind: str, names: Sequence[str]) -> None:
+    figure = draw(sweep(packets=[10, 50], way=names), kind=kind, by="way")
+    assert_nothing_is_cut(figure)
+    assert_axes_have_room(figure, 0.7)
+    if kind != "box":
+        assert len({name.replace("\n", "") for name in legend(figure.axes[0])}) == len(names)
+
+
+@pytest.mark.parametrize("kind", ["line", "box", "heat"])
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_long_names_along_an_axis_are_whole(kind: str, names: Sequence[str]) -> None:
+    others: dict[str, Any] = {"packets": [10, 50]} if kind == "heat" else {}
+    figure = draw(sweep(way=names, **others), kind=kind, **({"x": "way"} if others else {}))
+    assert_nothing_is_cut(figure)
+    assert_axes_have_room(figure, 0.5 if kind == "heat" else 1.2)
+    shown = {text.get_text().replace("\n", "") for text in figure.axes[0].get_xticklabels()}
+    assert len(shown) == len(names)
+    if others:
+        figure = draw(sweep(way=names, **others), kind=kind, x="packets")
+        assert_nothing_is_cut(figure)
+        assert_axes_have_room(figure, 0.5)
+
+
+def test_long_titles_and_labels_of_axes_are_whole() -> None:
+    table = sweep(delay=["1 ms", "2 ms"], way=LONG[:2], queue=LONG[2:4], control=["a", "b"])
+    label = "a label of an axis that is far longer than any axis of a column of a paper could be"
+    figure = draw(table, by="control", labels={"delay": label, "control": label})
+    assert len(figure.axes) == 4
+    assert_nothing_is_cut(figure)
+    assert_axes_have_room(figure, 0.7)
+    table = sweep(way=["a", "b"]).rename_columns(["way", "seed", "run", "loss", "goodput_bps"])
+    name = f"goodput_bps[{SPOKEN[0]}]"
+    table = table.rename_columns([*table.column_names[:-1], name])
+    for kind in ("line", "cdf", "box"):
+        figure = plots.of_sweep(table, ["way"], [name], kind)
+        assert_nothing_is_cut(figure)
+        assert_axes_have_room(figure)
+
+
+def of_flows(names: Sequence[str], rates: Sequence[float] = (1e6, 2e6, 1.5e6)) -> dict[str, Any]:
+    rows = [
+        {"time_s": 1.0 + index, "flow": name, "goodput_bps": rate, "delay_mean_s": rate * 1e-8}
+        for name in names
+        for index, rate in enumerate(rates)
+    ]
+    return {"flows": pa.Table.from_pylist(rows)}
+
+
+@pytest.mark.parametrize("count", [2, 10, 12, 40])
+def test_flows_with_long_names_fit(count: int) -> None:
+    names = [f"the-flow-from-a-host-with-a-rather-long-name-to-{index}" for index in range(count)]
+    for kind in ("series", "cdf", "box"):
+        if kind != "series" and count > 10:
+            continue
+        figure = plots.of_run(of_flows(names), kind)
+        assert_nothing_is_cut(figure)
+        assert_axes_have_room(figure, 0.6)
+    assert_nothing_is_cut(plots.of_run(of_flows(UNBREAKABLE)))
+
+
+def test_lines_of_text_leave_nothing_out() -> None:
+    with column_style():
+        for text in [*LONG, *UNBREAKABLE, *SPOKEN, "", "a", "a=b,c=d", "ends. ", "r1->r2"]:
+            lines = wrapped(text, 1.0, "legend.fontsize").split("\n")
+            assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+            assert all(width_in(line, "legend.fontsize") <= 1.0 for line in lines)
+        assert wrapped("CCID 3, feedback dynamic", 1.0, "legend.fontsize") == (
+            "CCID 3, feedback\ndynamic"
+        )
+
+
+def with_goodputs(table: pa.Table, goodputs: Sequence[float]) -> pa.Table:
+    place = table.column_names.index("goodput_bps")
+    return table.set_column(place, "goodput_bps", pa.array(goodputs))
+
+
+def assert_marks_are_whole(axes: Axes) -> None:
+    """Marks are 3.5 points wide, and neither they nor bars leave the axes."""
+    box = axes.get_window_extent().padded(-1.75 * axes.figure.dpi / 72)
+    for line in points(axes):
+        ends = axes.transData.transform(np.column_stack([line.get_xdata(), line.get_ydata()]))
+        assert all(box.y0 <= y <= box.y1 and box.x0 <= x <= box.x1 for x, y in ends)
+    low, high = axes.get_ylim()
+    assert all(low <= bar[0] and bar[1] <= high for bars in intervals(axes) for bar in bars)
+
+
+@pytest.mark.parametrize(
+    "goodputs",
+    [
+        (9.48e6, 9.40e6),
+        (9.48e6, 9.48e6),
+        (1e6, 900e6),
+        (0, 5e6),
+        (0, 0),
+        (-1e6, 2e6),
+        (-2e6, -2.01e6),
+    ],
+)
+def test_marks_of_means_are_whole(goodputs: tuple[float, float]) -> None:
+    table = sweep(seeds=2, control=["reno", "cubic"])
+    values = [mean + noise for mean in goodputs for noise in (-300.0, 300.0)]
+    for scale in (1, 1e-3):
+        figure = draw(with_goodputs(table, [scale * value for value in values]))
+        figure.draw_without_rendering()
+        assert_marks_are_whole(figure.axes[0])
+
+
+def test_means_close_to_each_other_can_be_told_apart() -> None:
+    table = sweep(seeds=2, control=["reno", "cubic"])
+    [axes] = draw(with_goodputs(table, [9.481e6, 9.479e6, 9.401e6, 9.399e6])).axes
+    [line] = points(axes)
+    reno, cubic = np.asarray(line.get_ydata())
+    low, high = axes.get_ylim()
+    assert reno - cubic > 0.3 * (high - low)
+    # Equal ones have an axis from 0, as have others.
+    for goodputs in ([9.48e6] * 4, [9.4e6, 9.4e6, 5e6, 5e6]):
+        [axes] = draw(with_goodputs(table, goodputs)).axes
+        assert axes.get_ylim()[0] == 0
+
+
+def test_panels_with_one_axis_show_the_marks_of_all() -> None:
+    figure = draw(sweep(packets=QUEUES, control=["reno", "cubic", "x"], rate=["1 Mbps", "2 Mbps"]))
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        assert_marks_are_whole(axes)
