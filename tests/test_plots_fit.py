@@ -213,3 +213,52 @@ def test_panels_with_one_axis_show_the_marks_of_all() -> None:
     figure.draw_without_rendering()
     for axes in figure.axes:
         assert_marks_are_whole(axes)
+
+
+STEADY = [1e6 * (1 + 0.01 * (index % 7)) for index in range(60)]
+BURST = [*STEADY[:20], 88e6, *STEADY[20:40], 1.9e6, 0, *STEADY[40:]]
+
+
+def marks(axes: Axes) -> list[float]:
+    """Return the times of the samples that are marked as cut off."""
+    return [
+        float(x)
+        for each in axes.collections
+        if each.get_label() == "_beyond"
+        for x, _ in np.asarray(each.get_offsets())
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 12])
+def test_a_burst_of_goodput_leaves_room_for_the_others(count: int) -> None:
+    names = [f"f{index}" for index in range(count)]
+    figure = plots.of_run(of_flows(names, BURST))
+    goodput, delay = figure.axes
+    _, top = goodput.get_ylim()
+    assert 1.06 < top < 2, "in Mbps"
+    assert set(marks(goodput)) == {21.0, 42.0}
+    assert goodput.get_title(loc="right") == "▲ cut off, up to 88 Mbps"
+    assert goodput.get_ylabel() == "goodput\n(Mbps)"
+    # Delays are shown whole: their largest is what a reader looks for.
+    assert delay.get_ylim()[1] >= 880
+    assert marks(delay) == []
+    assert_nothing_is_cut(figure)
+    note = next(text for text in texts(figure) if text.get_text().startswith("▲"))
+    if box := goodput.get_legend():
+        assert not box.get_window_extent().overlaps(note.get_window_extent())
+    # From later on, it is not there.
+    assert marks(plots.of_run(of_flows(names, BURST), from_s=45).axes[0]) == []
+
+
+def test_what_grows_or_is_short_is_not_cut() -> None:
+    for rates in (STEADY, [1e6 * index for index in range(60)], [1e6, 1e6, 1e6, 88e6]):
+        [goodput, _] = plots.of_run(of_flows(["f"], rates)).axes
+        assert marks(goodput) == []
+        assert goodput.get_title(loc="right") == ""
+        assert goodput.get_ylim()[1] >= max(rates) / 1e6
+    # The first flow lasts at a higher rate than the second one's burst.
+    table = pa.concat_tables([
+        of_flows(["a"], [100e6] * 60)["flows"], of_flows(["b"], BURST)["flows"]
+    ])  # fmt: skip
+    [goodput, _] = plots.of_run({"flows": table}).axes
+    assert marks(goodput) == []

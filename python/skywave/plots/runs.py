@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from skywave._known import listed
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
+from skywave.plots.outliers import mark_cut, reach
 from skywave.plots.style import COLUMN_IN, column_style, series_styles
 from skywave.results.columns import Scale, find
 from skywave.results.emodel import over_time
-from skywave.results.samples import HELD, Series, by_name, largest
+from skywave.results.samples import HELD, Series, by_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -52,7 +53,9 @@ def of_run(
     with the longest queues, at most four. The samples are those of intervals between ``from_s`` and
     ``to_s``; cwnd, ssthresh and SRTT are shown from a flow's first data to its last, and not of
     senders that have none. A sample of an interval that the end of the run cut short does not set
-    the scale of its axis, and is not in a distribution.
+    the scale of its axis, and is not in a distribution. A sample of goodput that is more than 1.5
+    times what lasts is cut off at the top of its axis, with a mark, and the largest one is told:
+    what has waited for a retransmission reaches the application all at once.
 
     Of more than ten flows, each is a thin line without a name, and their mean a thick one.
 
@@ -181,12 +184,13 @@ def _over_time(
         lines = 0
         for axes, (measure, series) in zip(panels, found.items(), strict=True):
             key = _KEYS[places[measure]]
-            _draw(axes, measure, series, looks[key])
+            noted = _draw(axes, measure, series, looks[key])
+            lines += noted
             named = {(key, name) for name in series}
             if not named <= told:
                 # One flow is the run's, but one link is not its only one.
                 is_all = key == "flow" and len(series) == len(shown[key])
-                lines += above(axes, least=2 if is_all else 1)
+                lines += above(axes, least=2 if is_all else 1, gap_lines=noted)
                 told |= named
         figure.set_figheight(figure.get_figheight() + LINE_IN * lines)
         figure.align_ylabels(panels)
@@ -196,9 +200,10 @@ def _over_time(
 
 def _draw(
     axes: Axes, measure: str, series: Mapping[str, Series], looks: Mapping[str, dict[str, Any]]
-) -> None:
+) -> int:
+    """Draw a panel, and return how many lines of text are above it."""
     everything = np.concatenate([one.values for one in series.values()] or [np.zeros(0)])
-    most = largest(series.values())
+    most = reach(measure, series.values())
     scale = Scale.of(measure, most)
     if len(series) > MOST_ENTRIES:
         _draw_many(axes, series, scale.factor)
@@ -214,6 +219,9 @@ def _draw(
     if 0 < most < np.nanmax(everything, initial=0.0):
         axes.set_ylim(top=1.05 * most / scale.factor)
     axes.margins(x=0.01)
+    is_many = len(series) > MOST_ENTRIES
+    colours = {name: "0.6" if is_many else looks[name]["color"] for name in series}
+    return mark_cut(axes, series, colours, scale)
 
 
 def _draw_many(axes: Axes, series: Mapping[str, Series], factor: float) -> None:
