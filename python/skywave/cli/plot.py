@@ -117,7 +117,7 @@ def plot(
         x=x,
         by=by,
         where=_values(where or ()),
-        labels=_labels(labels or ()),
+        labels=texts_of(labels or ()),
         flows=flows,
         links=links,
         from_s=None if from_ is None else Duration(from_).seconds,
@@ -143,7 +143,13 @@ def _values(given: Sequence[str]) -> dict[str, str]:
     return values
 
 
-def _labels(given: Sequence[str]) -> dict[str, str]:
+def texts_of(given: Sequence[str]) -> dict[str, str]:
+    """Return the texts of values that ``--label`` gives.
+
+    Raises:
+        typer.BadParameter: If one is not of the form VALUE=TEXT.
+
+    """
     labels: dict[str, str] = {}
     for text in given:
         # A value may have a "=" of its own: tcp control=cubic.
