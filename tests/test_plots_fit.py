@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pytest
 from matplotlib.text import Text
 
 from skywave import plots
+from skywave.plots.runs import RunKind
 from skywave.plots.style import column_style
 from skywave.plots.texts import width_in, wrapped
 from test_plots import QUEUES, draw, intervals, legend, points, sweep
@@ -168,7 +169,8 @@ def assert_marks_are_whole(axes: Axes) -> None:
     """Marks are 3.5 points wide, and neither they nor bars leave the axes."""
     box = axes.get_window_extent().padded(-1.75 * axes.figure.dpi / 72)
     for line in points(axes):
-        ends = axes.transData.transform(np.column_stack([line.get_xdata(), line.get_ydata()]))
+        data = np.column_stack([line.get_xdata(), line.get_ydata()]).astype(np.float64)
+        ends = axes.transData.transform(data)
         assert all(box.y0 <= y <= box.y1 and box.x0 <= x <= box.x1 for x, y in ends)
     low, high = axes.get_ylim()
     assert all(low <= bar[0] and bar[1] <= high for bars in intervals(axes) for bar in bars)
@@ -262,3 +264,95 @@ def test_what_grows_or_is_short_is_not_cut() -> None:
     ])  # fmt: skip
     [goodput, _] = plots.of_run({"flows": table}).axes
     assert marks(goodput) == []
+
+
+def test_points_of_a_name_do_not_cover_each_other() -> None:
+    table = with_goodputs(sweep(seeds=1, way=["a", "b"], control=list("pqrstuvwxy")), [1e6] * 20)
+    figure = draw(table, x="way")
+    figure.draw_without_rendering()
+    [axes] = figure.axes
+    places = sorted(float(x) for line in points(axes) for x in np.asarray(line.get_xdata()))
+    assert len(places) == 20
+    pixels = [float(axes.transData.transform((x, 0))[0]) for x in places]
+    # Half of a mark at least is free.
+    assert min(np.diff(pixels)) > 1.7 * figure.dpi / 72
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["a", "b"]
+    assert all(abs(x - round(x)) < 0.4 for x in places), "each is nearest to its own name"
+    # One group is where its name is.
+    [line] = points(draw(sweep(way=["a", "b"])).axes[0])
+    assert list(np.asarray(line.get_xdata())) == [0, 1]
+
+
+@pytest.mark.parametrize("size_in", [(7.16, 3.0), (2.0, 2.0), (3.5, 6.0)])
+def test_figures_have_the_size_that_is_asked_for(size_in: tuple[float, float]) -> None:
+    table = sweep(packets=[10, 50], way=["a", "b"])
+    figures = [draw(table, kind=kind, x=x, size_in=size_in) for kind, x in (
+        ("line", "packets"), ("line", "way"), ("box", None), ("cdf", None), ("heat", "packets")
+    )]  # fmt: skip
+    flows = of_flows(["a", "b"])
+    figures += [plots.of_run(flows, kind, size_in=size_in) for kind in get_args(RunKind)]
+    for figure in figures:
+        assert tuple(figure.get_size_inches()) == size_in
+        assert_nothing_is_cut(figure)
+    # A wider one has more room for names in a line.
+    wide, narrow = (
+        draw(sweep(packets=[1, 2], way=LONG), size_in=(width, 4.0)).legends[0] for width in (7, 2.5)
+    )
+    assert wide.get_window_extent().height < narrow.get_window_extent().height
+    assert draw(table).get_figwidth() == 3.5
+
+
+def test_a_size_without_room_for_the_axes_is_refused() -> None:
+    table = sweep(packets=[1, 2], way=TEN)
+    with pytest.raises(ValueError, match=r"of 3 x 1 inches has no room .* such as 3 x \d\.\d inch"):
+        draw(table, size_in=(3.0, 1.0))
+    for size_in in ((0.5, 3.0), (3.0, 400.0), (float("nan"), 1.0)):
+        with pytest.raises(ValueError, match="from 1 to 40 inches"):
+            draw(table, size_in=size_in)
+
+
+def test_axes_can_be_logarithmic() -> None:
+    table = sweep(packets=QUEUES, control=["reno", "cubic"])
+    wide = with_goodputs(table, [10.0 ** (3 + index // 5) for index in range(30)])
+    assert draw(wide).axes[0].get_yscale() == "linear"
+    figure = draw(wide, log=["x", "y"])
+    [axes] = figure.axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert_nothing_is_cut(figure)
+    assert_marks_are_whole(axes)
+    assert draw(wide, kind="cdf", log=["x"]).axes[0].get_xscale() == "log"
+    assert draw(wide, kind="box", log=["y"]).axes[0].get_yscale() == "log"
+    run = of_flows(["a"], [1e3, 0, 1e6, 1e8])
+    axes_of: dict[RunKind, str] = {"series": "y", "box": "y", "cdf": "x"}
+    for kind, axis in axes_of.items():
+        rates = run if kind == "series" else of_flows(["a"], [1e3, 1e6, 1e8])
+        [axes, *_] = plots.of_run(rates, kind, measures=["goodput"], log=[axis]).axes
+        assert {"x": axes.get_xscale, "y": axes.get_yscale}[axis]() == "log"
+    # All samples are in the figure: none is cut.
+    [axes] = plots.of_run(run, measures=["goodput"], log=["y"]).axes
+    low, high = axes.get_ylim()
+    assert low < 1e-3
+    assert high > 100
+
+
+def test_a_logarithmic_axis_hides_no_value() -> None:
+    table = with_goodputs(sweep(seeds=1, packets=QUEUES), [0, 1e6, 2e6])
+    for options in ({"log": ["y"]}, {"kind": "cdf", "by": "packets", "log": ["x"]}):
+        with pytest.raises(ValueError, match="1 values of goodput_bps are not above 0"):
+            draw(table, **options)
+    with pytest.raises(ValueError, match="control is not numbers above 0"):
+        draw(sweep(control=["reno", "cubic"]), log=["x"])
+    with pytest.raises(ValueError, match="y cannot be logarithmic in a figure of the kind heat"):
+        draw(sweep(packets=QUEUES, pairs=[1, 5]), log=["y"])
+    with pytest.raises(ValueError, match="z cannot be logarithmic in a figure of the kind line"):
+        draw(table, log=["z"])
+
+
+def test_several_values_of_a_dimension_can_be_kept() -> None:
+    table = sweep(packets=QUEUES, way=["tcp", "tcp control=cubic", "dccp ccid=3"])
+    [axes] = draw(table, where={"way": ["CCID 3", "tcp"]}).axes
+    assert legend(axes) == ["TCP", "CCID 3"]
+    [axes] = draw(table, where={"way": ["CCID 3"]}).axes
+    assert legend(axes) == []
+    with pytest.raises(ValueError, match="way is never bbr"):
+        draw(table, where={"way": ["tcp", "bbr"]})

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 
+from skywave.plots.panels import column_in
+from skywave.plots.style import COLUMN_IN
 from skywave.plots.texts import POINTS_PER_INCH, size_pt, width_in, wrapped
 
 if TYPE_CHECKING:
@@ -122,4 +124,5 @@ def _lines(entries: Sequence[str], columns: int) -> int:
 
 def _columns(labels: Collection[str]) -> int:
     widest = max(map(len, labels)) + KEY_CHARACTERS
-    return max(1, min(len(labels), LINE_CHARACTERS // widest))
+    characters = int(LINE_CHARACTERS * column_in() / COLUMN_IN)
+    return max(1, min(len(labels), characters // widest))

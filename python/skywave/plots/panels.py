@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from skywave.plots.style import COLUMN_IN
 from skywave.plots.texts import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from matplotlib.axes import Axes
 
@@ -24,6 +25,8 @@ BESIDE_IN = 0.8
 """What is beside the panels: a label and ticks."""
 LINE_IN = 0.13
 """How high a line of a title is."""
+LEAST_IN, MOST_IN = 1.0, 40.0
+"""The sizes of figures that a user may ask for."""
 
 _width_in: ContextVar[float] = ContextVar("width_in", default=COLUMN_IN)
 
@@ -41,6 +44,51 @@ def as_wide_as(width_in: float) -> Iterator[None]:
         yield
     finally:
         _width_in.reset(chosen)
+
+
+def at_size(size_in: tuple[float, float] | None, draw: Callable[[], Figure]) -> Figure:
+    """Return a figure with that width and height, or as wide as a column and as high as it takes.
+
+    Raises:
+        ValueError: If there is no room for its axes in that size.
+
+    """
+    if size_in is None:
+        return draw()
+    width_in, height_in = size_in
+    said = f"{width_in:g} x {height_in:g} inches"
+    if not (min(size_in) >= LEAST_IN and max(size_in) <= MOST_IN):
+        raise ValueError(
+            f"a figure of {said}: width and height are from {LEAST_IN:g} to {MOST_IN:g} inches"
+        )
+    with as_wide_as(width_in):
+        figure = draw()
+    needed_in = figure.get_figheight()
+    figure.set_figheight(height_in)
+    with warnings.catch_warnings():
+        # matplotlib warns if it gives up the layout.
+        warnings.simplefilter("error", UserWarning)
+        try:
+            figure.draw_without_rendering()
+        except UserWarning:
+            raise ValueError(
+                f"a figure of {said} has no room for its axes beside names and legend: make it "
+                f"larger, such as {width_in:g} x {needed_in:.1f} inches"
+            ) from None
+    return figure
+
+
+def check_log(log: Collection[str], axes: str, kind: str) -> None:
+    """Check that a figure can have logarithmic axes.
+
+    Raises:
+        ValueError: If one of ``log`` is not among ``axes``, those of which this kind can.
+
+    """
+    for name in log:
+        if name not in list(axes):
+            able = " or ".join(axes) or "none"
+            raise ValueError(f"{name} cannot be logarithmic in a figure of the kind {kind}: {able}")
 
 
 def stacked(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -11,7 +12,8 @@ from skywave._known import listed
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
 from skywave.plots.outliers import mark_cut, reach
-from skywave.plots.style import COLUMN_IN, column_style, series_styles
+from skywave.plots.panels import at_size, check_log, column_in
+from skywave.plots.style import column_style, series_styles
 from skywave.results.columns import Scale, find
 from skywave.results.emodel import over_time
 from skywave.results.samples import HELD, Series, by_name
@@ -42,6 +44,8 @@ def of_run(
     links: Collection[str] = (),
     from_s: float = 0.0,
     to_s: float | None = None,
+    log: Collection[str] = (),
+    size_in: tuple[float, float] | None = None,
 ) -> Figure:
     """Return a figure of a run, as wide as a column of a paper.
 
@@ -56,6 +60,10 @@ def of_run(
     the scale of its axis, and is not in a distribution. A sample of goodput that is more than 1.5
     times what lasts is cut off at the top of its axis, with a mark, and the largest one is told:
     what has waited for a retransmission reaches the application all at once.
+
+    ``log`` has ``"y"`` for logarithmic y axes over time (without the samples that are 0) or of
+    boxes, and ``"x"`` for the values of a distribution. ``size_in`` is the width and height in
+    inches. By default the figure is as wide as a column, and as high as it takes.
 
     Of more than ten flows, each is a thin line without a name, and their mean a thick one.
 
@@ -99,10 +107,16 @@ def of_run(
         if not measures:
             # A sender without a window has none to show.
             found = {name: each for name, each in found.items() if _is_shown(each)} or found
-        return _over_time(found, places, shown)
+        check_log(log, "y", kind)
+        return at_size(size_in, partial(_over_time, found, places, shown, is_log="y" in log))
     [(name, each)] = found.items()
     panels = {"": {key: list(one.whole().values) for key, one in each.items()}}
-    return cdf(panels, name) if kind == "cdf" else box(panels, name, _KEYS[places[name]])
+    if kind == "cdf":
+        check_log(log, "x", kind)
+        return at_size(size_in, partial(cdf, panels, name, is_log="x" in log))
+    check_log(log, "y", kind)
+    draw = partial(box, panels, name, _KEYS[places[name]], is_log="y" in log)
+    return at_size(size_in, draw)
 
 
 def _places(tables: Mapping[str, pa.Table]) -> dict[str, str]:
@@ -171,6 +185,8 @@ def _over_time(
     found: Mapping[str, Mapping[str, Series]],
     places: Mapping[str, str],
     shown: Mapping[str, Sequence[str]],
+    *,
+    is_log: bool,
 ) -> Figure:
     # A flow looks the same in all panels, and no link like a flow.
     looks = {
@@ -178,13 +194,15 @@ def _over_time(
         "link": dict(zip(shown["link"], series_styles(reverse=True), strict=False)),
     }
     with column_style():
-        figure = Figure(figsize=(COLUMN_IN, AXIS_IN + PANEL_IN * len(found)), layout="constrained")
+        figure = Figure(
+            figsize=(column_in(), AXIS_IN + PANEL_IN * len(found)), layout="constrained"
+        )
         panels = figure.subplots(len(found), sharex=True, squeeze=False)[:, 0]
         told: set[tuple[str, str]] = set()
         lines = 0
         for axes, (measure, series) in zip(panels, found.items(), strict=True):
             key = _KEYS[places[measure]]
-            noted = _draw(axes, measure, series, looks[key])
+            noted = _draw(axes, measure, series, looks[key], is_log=is_log)
             lines += noted
             named = {(key, name) for name in series}
             if not named <= told:
@@ -199,7 +217,12 @@ def _over_time(
 
 
 def _draw(
-    axes: Axes, measure: str, series: Mapping[str, Series], looks: Mapping[str, dict[str, Any]]
+    axes: Axes,
+    measure: str,
+    series: Mapping[str, Series],
+    looks: Mapping[str, dict[str, Any]],
+    *,
+    is_log: bool,
 ) -> int:
     """Draw a panel, and return how many lines of text are above it."""
     everything = np.concatenate([one.values for one in series.values()] or [np.zeros(0)])
@@ -215,6 +238,10 @@ def _draw(
             values = one.values / scale.factor
             axes.plot(one.times_s, values, label=name, linewidth=0.9, **look)
     axes.set_ylabel(scale.label.replace(" (", "\n("))
+    if is_log and (everything > 0).any():
+        axes.set_yscale("log", nonpositive="mask")
+        axes.margins(x=0.01)
+        return 0
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (everything < 0).any() else 0)
     if 0 < most < np.nanmax(everything, initial=0.0):
         axes.set_ylim(top=1.05 * most / scale.factor)
