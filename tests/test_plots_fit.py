@@ -356,3 +356,21 @@ def test_several_values_of_a_dimension_can_be_kept() -> None:
     assert legend(axes) == []
     with pytest.raises(ValueError, match="way is never bbr"):
         draw(table, where={"way": ["tcp", "bbr"]})
+
+
+def test_any_name_is_in_the_legend_as_it_is() -> None:
+    names = ["_first", "$second", r"a $\frac$ of b", "b"]
+    figures = [
+        plots.of_run(of_flows(names)),
+        plots.of_run(of_flows(names), "cdf"),
+        draw(sweep(way=names, packets=[1, 2])),
+    ]
+    for figure in figures:
+        assert_nothing_is_cut(figure)
+        shown = [name.strip().replace(r"\$", "$") for name in legend(figure.axes[0])]
+        assert shown == names
+    for kind in ("line", "box"):
+        assert_nothing_is_cut(draw(sweep(way=names), kind=kind))
+    # A label of the user's may be a formula.
+    table = sweep(way=["a", "b"], packets=[1, 2])
+    assert legend(draw(table, labels={"a": r"$\alpha$"}).axes[0]) == [r"$\alpha$", "b"]

@@ -14,6 +14,7 @@ from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
 from skywave.plots.outliers import mark_cut, reach
 from skywave.plots.panels import at_size, check_log, column_in
 from skywave.plots.style import column_style, series_styles
+from skywave.plots.texts import plain
 from skywave.results.columns import Scale, find
 from skywave.results.emodel import over_time
 from skywave.results.samples import HELD, Series, by_name
@@ -110,7 +111,7 @@ def of_run(
         check_log(log, "y", kind)
         return at_size(size_in, partial(_over_time, found, places, shown, is_log="y" in log))
     [(name, each)] = found.items()
-    panels = {"": {key: list(one.whole().values) for key, one in each.items()}}
+    panels = {"": {plain(key): list(one.whole().values) for key, one in each.items()}}
     if kind == "cdf":
         check_log(log, "x", kind)
         return at_size(size_in, partial(cdf, panels, name, is_log="x" in log))
@@ -236,7 +237,7 @@ def _draw(
             if len(one.values) == 1:
                 look["marker"] = looks[name]["marker"]
             values = one.values / scale.factor
-            axes.plot(one.times_s, values, label=name, linewidth=0.9, **look)
+            axes.plot(one.times_s, values, label=plain(name), linewidth=0.9, **look)
     axes.set_ylabel(scale.label.replace(" (", "\n("))
     if is_log and (everything > 0).any():
         axes.set_yscale("log", nonpositive="mask")

@@ -23,7 +23,7 @@ from skywave.plots.legends import MOST_ENTRIES, for_all
 from skywave.plots.names import axis_name, short_labels
 from skywave.plots.panels import at_size, check_log, label_x, label_y, stacked
 from skywave.plots.style import TITLE_IN, column_style, heat_map, series_styles, write_in_cell
-from skywave.plots.texts import width_in, wrapped
+from skywave.plots.texts import plain, width_in, wrapped
 from skywave.plots.ticks import make_room, name_ticks
 from skywave.results.columns import Column, Scale, find, in_units
 from skywave.stats import average, by_point
@@ -187,7 +187,8 @@ class _Names:
             {name: axis_name(name, paths.get(name, name)) for name in dimensions},
             {
                 name: {
-                    value: labels.get(value, text) for value, text in short_labels(values).items()
+                    value: labels.get(value, plain(text))
+                    for value, text in short_labels(values).items()
                 }
                 for name, values in given.items()
             },

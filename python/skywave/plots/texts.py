@@ -11,6 +11,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 POINTS_PER_INCH = 72
+HAIR_SPACE = "\N{HAIR SPACE}"
 PIECE = re.compile(r"\s*(?:[^\s,;=_./>-]+[,;=_./>-]*|[,;=_./>-]+)")
 """What a line may end after."""
 
@@ -20,6 +21,15 @@ def _width_in(text: str, size_pt: float, family: tuple[str, ...]) -> float:
     font = FontProperties(family=list(family), size=size_pt)
     width_pt, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width_pt) / POINTS_PER_INCH
+
+
+def plain(name: str) -> str:
+    """Return a name as matplotlib shows it unchanged.
+
+    A "$" would begin a formula, and what begins with "_" would have no place in a legend.
+    """
+    escaped = name.replace("$", r"\$")
+    return f"{HAIR_SPACE}{escaped}" if escaped.startswith("_") else escaped
 
 
 def size_pt(name: str) -> float:
