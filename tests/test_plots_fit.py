@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -14,6 +15,7 @@ from skywave import plots
 from skywave.plots.runs import RunKind
 from skywave.plots.style import column_style
 from skywave.plots.texts import width_in, wrapped
+from skywave.realtime import figures as both
 from test_plots import QUEUES, draw, intervals, legend, points, sweep
 
 if TYPE_CHECKING:
@@ -118,7 +120,13 @@ def test_long_titles_and_labels_of_axes_are_whole() -> None:
     figure = draw(table, by="control", labels={"delay": label, "control": label})
     assert len(figure.axes) == 4
     assert_nothing_is_cut(figure)
-    assert_axes_have_room(figure, 0.7)
+    short = draw(table, by="control", labels={LONG[0]: "p", LONG[2]: "q"} | {
+        name: name[-1] for name in (LONG[1], LONG[3])
+    })  # fmt: skip
+    short.draw_without_rendering()
+    for one, other in zip(figure.axes, short.axes, strict=True):
+        least = 0.85 * other.get_window_extent().height
+        assert one.get_window_extent().height > least, "the figure grows by the titles"
     table = sweep(way=["a", "b"]).rename_columns(["way", "seed", "run", "loss", "goodput_bps"])
     name = f"goodput_bps[{SPOKEN[0]}]"
     table = table.rename_columns([*table.column_names[:-1], name])
@@ -147,6 +155,15 @@ def test_flows_with_long_names_fit(count: int) -> None:
         assert_nothing_is_cut(figure)
         assert_axes_have_room(figure, 0.6)
     assert_nothing_is_cut(plots.of_run(of_flows(UNBREAKABLE)))
+
+
+def test_a_legend_of_wide_letters_has_fewer_columns() -> None:
+    names = ["W" * 9 + letter for letter in "abcdef"]
+    for figure in (plots.of_run(of_flows(names)), draw(sweep(packets=[1, 2], way=names))):
+        assert_nothing_is_cut(figure)
+        assert_axes_have_room(figure, 0.7)
+        [axes, *_] = figure.axes
+        assert axes.get_window_extent().width > 0.7 * figure.bbox.width
 
 
 def test_lines_of_text_leave_nothing_out() -> None:
@@ -252,6 +269,19 @@ def test_a_burst_of_goodput_leaves_room_for_the_others(count: int) -> None:
     assert marks(plots.of_run(of_flows(names, BURST), from_s=45).axes[0]) == []
 
 
+def test_a_burst_on_either_clock_is_cut_and_marked() -> None:
+    runs: Any = [
+        SimpleNamespace(tables=of_flows(["a", "b"], rates), summary={"links": []})
+        for rates in (STEADY, BURST)
+    ]
+    figure = both._draw(runs, [("flows", "goodput_bps")])  # noqa: SLF001  (needs no sockets)
+    [axes] = figure.axes
+    assert axes.get_ylim()[1] < 2
+    assert set(marks(axes)) == {21.0, 42.0}
+    assert axes.get_title(loc="right") == "▲ cut off, up to 88 Mbps"
+    assert_nothing_is_cut(figure)
+
+
 def test_what_grows_or_is_short_is_not_cut() -> None:
     for rates in (STEADY, [1e6 * index for index in range(60)], [1e6, 1e6, 1e6, 88e6]):
         [goodput, _] = plots.of_run(of_flows(["f"], rates)).axes
@@ -320,6 +350,8 @@ def test_axes_can_be_logarithmic() -> None:
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert_nothing_is_cut(figure)
     assert_marks_are_whole(axes)
+    # A bar that reaches below 0 is drawn down to the bottom.
+    assert np.isfinite(axes.transData.transform((10, -1))).all()
     assert draw(wide, kind="cdf", log=["x"]).axes[0].get_xscale() == "log"
     assert draw(wide, kind="box", log=["y"]).axes[0].get_yscale() == "log"
     run = of_flows(["a"], [1e3, 0, 1e6, 1e8])
