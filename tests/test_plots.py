@@ -393,6 +393,30 @@ def test_values_are_shown_by_what_tells_them_apart() -> None:
         (["Aimd(decrease=0.5)", "reno"], ["Aimd(decrease=0.5)", "reno"]),
         (["control=mine:B, recovery=sack", "control=reno, recovery=sack"], ["mine:B", "reno"]),
         (["control=m:Shy", "control=reno"], ["m:Shy", "reno"]),
+        # "TCP" alone would be that of the defaults, and "CCID 3" standard TFRC.
+        (
+            ["tcp control=cubic", "dccp ccid=251, control=cubic", "dccp ccid=2"],
+            ["TCP cubic", "CCID 251, cubic", "CCID 2"],
+        ),
+        (["tcp", "tcp control=cubic", "dccp ccid=3"], ["TCP", "cubic", "CCID 3"]),
+        (
+            [
+                "dccp ccid=3",
+                "dccp ccid=3, tfrc.feedback=dynamic",
+                "dccp ccid=3, tfrc.feedback=dynamic, tfrc.receiver_rtt=option",
+                "dccp ccid=2",
+            ],
+            [
+                "CCID 3",
+                "CCID 3, feedback dynamic",
+                "CCID 3, feedback dynamic, receiver RTT option",
+                "CCID 2",
+            ],
+        ),
+        (
+            ["red packets=50", "red packets=9", "drop-tail packets=9"],
+            ["red packets 50", "red packets 9", "drop-tail packets 9"],
+        ),
         (["10 ms", "tcp segment=1000 B", ""], ["10 ms", "segment 1000 B", ""]),
     ],
 )
@@ -722,7 +746,10 @@ def test_the_directory_has_the_tables_of_the_run(results: Results, directory: Pa
         (["--link", "a->b"], ["a->b", "r1->r2"]),
         (["--x", "packets"], ["--x", "sweep"]),
         (["--where", "packets"], ["packets", "DIMENSION=VALUE"]),
-        (["--where", "a=1", "--where", "a=2"], ["a is given twice"]),
+        (["--where", "a=1", "--where", "a=2"], ["--where", "sweep"]),
+        (["--log", "x"], ["x cannot be logarithmic in a figure of the kind series: y"]),
+        (["--size", "7x3"], ["7x3", "WIDTHxHEIGHT with a unit"]),
+        (["--size", "9x9 mm"], ["0.354331 x 0.354331 inches", "from 1 to 40 inches"]),
         (["--from", "5"], ["5", "unit"]),
         (["--out", "a.gif"], ["a.gif", ".pdf"]),
     ],
@@ -769,6 +796,13 @@ def test_a_sweep_is_drawn_from_its_directory(tmp_path: Path) -> None:
     assert file.stat().st_size > 5000
     done = run_cli("plot", tmp_path, "--label", "cubic=CUBIC", "--out", file)
     assert done.returncode == 0, done.stderr
+    kept = ("--where", "packets=5", "--where", "packets=10", "--where", "control=reno")
+    done = run_cli(
+        "plot", tmp_path, *kept, "--log", "y", "--size", "10.16 x 5.08 cm", "--out", file
+    )
+    assert done.returncode == 0, done.stderr
+    # In points.
+    assert 'viewBox="0 0 288 144"' in file.read_text()
     assert_bad_input(
         run_cli("plot", tmp_path, "--label", "bbr=B"), "use one of packets, control, 5"
     )

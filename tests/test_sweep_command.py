@@ -88,6 +88,42 @@ def test_a_narrow_terminal_shows_all_of_a_comparison(
     )
 
 
+TRANSPORTS = (
+    "dumbbell.rate=1 Mbps,2 Mbps",
+    (
+        "flows[*].transport={ dccp = { ccid = 3 } },"
+        "{ dccp = { ccid = 3, tfrc = { feedback = { dynamic = {} } } } },"
+        '{ dccp = { ccid = 3, tfrc = { feedback = { dynamic = {} }, receiver_rtt = "option" } } }'
+    ),
+)
+
+
+@pytest.mark.parametrize(("columns", "most_parts"), [(60, 4), (80, 3)])
+def test_long_names_are_in_lines_on_a_narrow_terminal(
+    base_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int, most_parts: int
+) -> None:
+    out = tmp_path / "out"
+    monkeypatch.setenv("COLUMNS", str(columns))
+    sets = [text for each in TRANSPORTS for text in ("--set", each)]
+    shown = [
+        run_cli("sweep", base_file, "--out", out, "--seeds", 3, *sets).stdout.partition(
+            "18 of 18 runs"
+        )[0],
+        run_cli("compare", out, "--by", "transport").stdout,
+    ]
+    for each in shown:
+        assert max(map(len, each.splitlines())) <= columns, each
+        assert "…" not in each
+        assert "receiver_rtt=option" in each
+    assert "(Holm)" in shown[1]
+    assert shown[1].count("difference of") <= most_parts, "a table that falls apart cannot be read"
+    arguments = ("compare", out, "--by", "transport", "--label", "dccp=TFRC")
+    named = run_cli(*arguments).stdout
+    assert "TFRC" in named
+    assert_bad_input(run_cli(*arguments, "--label", "bbr=B"), "bbr is no value of the sweep")
+    assert_bad_input(run_cli(*arguments, "--label", "bbr"), "VALUE=TEXT")
+
+
 def test_a_comparison_of_runs_that_do_not_vary_says_so(tmp_path: Path) -> None:
     still = Scenario.dumbbell("still", duration="2 s", rate="2 Mbps", delay="10 ms", queue=10)
     file, out = tmp_path / "still.json", tmp_path / "out"

@@ -218,7 +218,7 @@ def test_values_that_are_tables_are_told_by_their_fields(base: Scenario, tmp_pat
     assert [tick.get_text().replace("\n", " ") for tick in figure.axes[0].get_xticklabels()] == [
         "cubic",
         "reno",
-        "initial ssthresh 2",
+        "reno, initial ssthresh 2",
     ]
     chosen = found.plot("box", where={"tcp": "control=cubic"})
     assert [tick.get_text() for tick in chosen.axes[0].get_xticklabels()] == ["all"]
@@ -251,9 +251,20 @@ def test_labels_without_what_they_have_in_common(labels: list[str], short: list[
     assert list(without_common(labels).values()) == short
 
 
+def test_fields_within_fields_have_one_notation() -> None:
+    feedback: dict[str, object] = {"feedback": {"dynamic": {}}}
+    tfrcs = [feedback, {**feedback, "receiver_rtt": "option"}, {"feedback": {"dynamic": {"x": 1}}}]
+    assert [label_of({"dccp": {"ccid": 3, "tfrc": tfrc}}) for tfrc in tfrcs] == [
+        "dccp ccid=3, tfrc.feedback=dynamic",
+        "dccp ccid=3, tfrc.feedback=dynamic, tfrc.receiver_rtt=option",
+        "dccp ccid=3, tfrc.feedback.dynamic.x=1",
+    ]
+    assert label_of({"dccp": {"tfrc": {}}}) == "dccp tfrc={}"
+
+
 def test_labels_differ_wherever_values_do() -> None:
     assert label_of({"a": "x, b=y"}) != label_of({"a": "x", "b": "y"})
-    assert label_of({"a": 1, "b": {"c": 2, "d": 3}}) == 'a=1, b={"c": 2, "d": 3}'
+    assert label_of({"a": 1, "b": {"c": 2, "d": 3}}) == "a=1, b.c=2, b.d=3"
     assert label_of({"control": "mine:Binomial"}) == "control=mine:Binomial"
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING, Literal
 
 from attrs import evolve, frozen
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from skywave.cli.console import has_width
+
+LEAST_KEY = 12
+"""Texts that say what a row is are not broken into shorter lines."""
+MOST_WORD = 26
+"""Longer words are broken, if there is no room for them."""
+MINUS, INDENT = " - ", "  "
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,9 +58,10 @@ def print_in_blocks(
 ) -> int:
     """Print the first rows of a table, in several blocks if it is too wide; return how many blocks.
 
-    Each block begins with the columns that say what a row is, ``keys``. A block with a single
-    other column may still be too wide; the terminal then wraps its lines. In a file or a pipe
-    whose width nobody has set, nothing is too wide.
+    Each block begins with the columns that say what a row is, ``keys``. Where these take more than
+    half of a line, their texts are in several. A block with a single other column may still be too
+    wide; the terminal then wraps its lines. In a file or a pipe whose width nobody has set, nothing
+    is too wide.
     """
     keys, columns = (
         [evolve(column, cells=column.cells[:most_rows]) for column in each]
@@ -61,6 +70,8 @@ def print_in_blocks(
     if title is not None:
         console.print(Text(title, style="italic"), soft_wrap=True)
     most = console.width if has_width(console) else math.inf
+    if _width(console, [*keys, *columns]) > most:
+        keys = _narrowed(console, keys, int(most) // 2)
     blocks: list[list[Column]] = [[]]
     for column in columns:
         longer = [*blocks[-1], column]
@@ -77,13 +88,51 @@ def print_in_blocks(
     return len(blocks)
 
 
+def _narrowed(console: Console, keys: Sequence[Column], most: int) -> list[Column]:
+    """Return keys in lines, so that all together are no wider than that, if words allow it."""
+    narrowed = list(keys)
+    while (excess := _width(console, narrowed) - most) > 0:
+        widths = [max(map(_longest_line, [_header(key), *key.cells])) for key in narrowed]
+        place = max(range(len(widths)), key=widths.__getitem__)
+        key = keys[place]
+        words = [len(word) for cell in key.cells for word in cell.split()]
+        least = min(MOST_WORD, max(words, default=0)) + len(INDENT)
+        width = max(LEAST_KEY, least, widths[place] - excess)
+        cells = ["\n".join(_lines(cell, width)) for cell in key.cells]
+        header = "\n".join(textwrap.wrap(key.header, width, break_long_words=False))
+        changed = evolve(key, header=header, cells=cells)
+        if changed == narrowed[place] or width >= widths[place]:
+            break
+        narrowed[place] = changed
+    return narrowed
+
+
+def _lines(text: str, width: int) -> list[str]:
+    """Return a text in lines, of which one begins where a difference has its second part."""
+    if len(text) <= width:
+        return [text]
+    first, *others = text.split(MINUS)
+    parts = [first, *(f"{MINUS.lstrip()}{other}" for other in others)]
+    return [line for part in parts for line in textwrap.wrap(part, width, subsequent_indent=INDENT)]
+
+
+def _longest_line(text: str) -> int:
+    return max(map(cell_len, text.split("\n")))
+
+
+def _header(column: Column) -> str:
+    # A word in each line keeps columns of numbers narrow.
+    is_number = column.justify == "right"
+    return column.header.replace(" ", "\n") if is_number else column.header
+
+
 def _table(columns: Sequence[Column]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    highest = max((_header(column).count("\n") for column in columns), default=0)
     for column in columns:
-        # A word in each line keeps columns of numbers narrow.
-        is_number = column.justify == "right"
-        header = Text(column.header.replace(" ", "\n") if is_number else column.header)
-        table.add_column(header, justify=column.justify, no_wrap=True, vertical="bottom")
+        header = _header(column)
+        above = "\n" * (highest - header.count("\n"))
+        table.add_column(Text(above + header), justify=column.justify, no_wrap=True)
     for row in zip(*(column.cells for column in columns), strict=True):
         table.add_row(*map(Text, row))
     return table

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 from rich.markup import escape
 
+from skywave._known import listed
 from skywave._printing import number
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, choose, out, print_json, warn
+from skywave.cli.plot import texts_of
 from skywave.results.columns import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from skywave.stats.comparison import Test
+    from skywave.sweeps.table import Sweep
 
 
 def compare(
@@ -39,6 +42,14 @@ def compare(
         str,
         typer.Option(help="paired-t, wilcoxon, welch or mann-whitney: see docs/statistics.md."),
     ] = "paired-t",
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            metavar="VALUE=TEXT",
+            help='Another text for a value, e.g. "tcp control=cubic=CUBIC"; repeatable.',
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare the points of a sweep: differences, and which are significant.
@@ -53,6 +64,7 @@ def compare(
     chosen = cast("Test", choose(test, tests, "test"))
     found = load(directory, None if measure is None else [measure])
     [name, *_] = found.measures
+    names = _Names(found, texts_of(labels or ()))
     rows = found.compare(name, by, baseline=baseline, test=chosen).to_pylist()
     for row in rows:
         if math.isnan(row["p"]):
@@ -68,11 +80,11 @@ def compare(
     keys = print_common(
         console,
         [
-            Column(found.short_name(each), [found.label(each, row[each]) for row in rows], "left")
+            Column(found.short_name(each), [names.of(each, row[each]) for row in rows], "left")
             for each in others
         ],
     )
-    pairs = [f"{row['one']} - {row['other']}" for row in rows]
+    pairs = [f"{names.of(by, row['one'])} - {names.of(by, row['other'])}" for row in rows]
     keys.append(Column(f"difference of {found.short_name(by)}", pairs, "left"))
     print_in_blocks(console, keys, _columns(rows, scale.factor))
     untested = [row for row in rows if row["significant"] is None]
@@ -87,6 +99,33 @@ def compare(
             highlight=False,
         )
     warn(found.warnings())
+
+
+class _Names:
+    """What a table calls values: as figures do, or as the user has asked for."""
+
+    def __init__(self, sweep: Sweep, given: Mapping[str, str]) -> None:
+        self._sweep, self._given = sweep, given
+        values = {
+            str(value)
+            for name in sweep.dimensions
+            for value in sweep.table[name].unique().to_pylist()
+        }
+        shown = {
+            sweep.label(name, value)
+            for name in sweep.dimensions
+            for value in sweep.table[name].unique().to_pylist()
+        }
+        for value in given:
+            if value not in values | shown:
+                raise ValueError(
+                    f"{value} is no value of the sweep: use one of {listed(value, sorted(shown))}"
+                )
+
+    def of(self, dimension: str, value: object) -> str:
+        """Return the text of a value."""
+        shown = self._sweep.label(dimension, value)
+        return self._given.get(str(value), self._given.get(shown, shown))
 
 
 def _columns(rows: list[dict[str, Any]], factor: float) -> list[Column]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 OF_RUNS = ("flows", "links", "from_s", "to_s")
 OF_SWEEPS = ("x", "by", "where", "labels")
+SIZE = re.compile(r"(?P<width>\d+(\.\d+)?) ?x ?(?P<height>\d+(\.\d+)?) ?(?P<unit>in|cm|mm)")
+UNITS_IN = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 SAMPLED = ("flows.parquet", "links.parquet")
 """What a figure of a run is made from."""
 
@@ -61,7 +64,8 @@ def plot(
         list[str] | None,
         typer.Option(
             metavar="DIMENSION=VALUE",
-            help="Only runs of a sweep with this value, e.g. control=cubic; repeatable.",
+            help="Only runs of a sweep with this value, e.g. control=cubic; repeatable, also for "
+            "several values of one dimension.",
         ),
     ] = None,
     labels: Annotated[
@@ -89,6 +93,17 @@ def plot(
         str | None, typer.Option("--from", metavar="TIME", help='Start, e.g. "10 s".')
     ] = None,
     to: Annotated[str | None, typer.Option(metavar="TIME", help='End, e.g. "1 min".')] = None,
+    log: Annotated[
+        list[str] | None,
+        typer.Option(metavar="AXIS", help="A logarithmic axis, x or y; repeatable."),
+    ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help='Width and height, e.g. "7x3 in" or "18x8 cm". Default: as wide as a column.',
+        ),
+    ] = None,
     files: Annotated[
         list[Path] | None,
         typer.Option(
@@ -117,11 +132,13 @@ def plot(
         x=x,
         by=by,
         where=_values(where or ()),
-        labels=_labels(labels or ()),
+        labels=texts_of(labels or ()),
         flows=flows,
         links=links,
         from_s=None if from_ is None else Duration(from_).seconds,
         to_s=None if to is None else Duration(to).seconds,
+        log=log,
+        size_in=None if size is None else _size_in(size),
     )
     written = [str(file) for file in plots.write(figure, chosen)]
     if as_json:
@@ -131,19 +148,31 @@ def plot(
         out().print(f"Figure: {escape(name)}", soft_wrap=True, highlight=False)
 
 
-def _values(given: Sequence[str]) -> dict[str, str]:
-    values: dict[str, str] = {}
+def _size_in(text: str) -> tuple[float, float]:
+    found = SIZE.fullmatch(text.strip())
+    if found is None:
+        raise typer.BadParameter(f'"{text}" is not WIDTHxHEIGHT with a unit, such as "7x3 in"')
+    unit_in = UNITS_IN[found["unit"]]
+    return float(found["width"]) * unit_in, float(found["height"]) * unit_in
+
+
+def _values(given: Sequence[str]) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
     for text in given:
         name, separator, value = text.partition("=")
         if not (name and separator):
             raise typer.BadParameter(f'"{text}" is not DIMENSION=VALUE, such as control=cubic')
-        if name in values:
-            raise typer.BadParameter(f"{name} is given twice: give it one value")
-        values[name] = value
+        values.setdefault(name, []).append(value)
     return values
 
 
-def _labels(given: Sequence[str]) -> dict[str, str]:
+def texts_of(given: Sequence[str]) -> dict[str, str]:
+    """Return the texts of values that ``--label`` gives.
+
+    Raises:
+        typer.BadParameter: If one is not of the form VALUE=TEXT.
+
+    """
     labels: dict[str, str] = {}
     for text in given:
         # A value may have a "=" of its own: tcp control=cubic.

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.plots.legends import for_all
-from skywave.plots.panels import label_y, stacked
+from skywave.plots.panels import label_x, label_y, stacked
 from skywave.plots.style import column_style, series_styles
-from skywave.plots.ticks import name_ticks
+from skywave.plots.ticks import make_room, name_ticks
 from skywave.results.columns import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -22,14 +22,18 @@ if TYPE_CHECKING:
     """The values of each group, by the title of its panel and its name."""
 
 
-def cdf(panels: Panels, measure: str) -> Figure:
+def cdf(panels: Panels, measure: str, *, is_log: bool = False) -> Figure:
     """Return the empirical distribution functions of groups of values, without NaN.
 
+    ``is_log`` makes the axis of values logarithmic.
+
     Raises:
-        ValueError: If no group has a value.
+        ValueError: If no group has a value, or one is not above 0 on a logarithmic axis.
 
     """
     values, names, scale = _scaled(panels, measure)
+    if is_log:
+        check_positive((one for each in values.values() for one in each.values()), measure)
     with column_style():
         figure, drawn = stacked(values)
         looks = dict(zip(names, series_styles(), strict=False))
@@ -39,23 +43,27 @@ def cdf(panels: Panels, measure: str) -> Figure:
                     line = {key: looks[name][key] for key in ("color", "linestyle", "zorder")}
                     axes.ecdf(group, label=name, **line)
             axes.set_ylim(0, 1.02)
-        drawn[-1].set_xlabel(scale.label)
+            if is_log:
+                axes.set_xscale("log")
+        label_x(drawn[-1], scale.label)
         label_y(figure, drawn, "fraction of values")
         for_all(figure, drawn)
     return figure
 
 
-def box(panels: Panels, measure: str, by: str = "") -> Figure:
+def box(panels: Panels, measure: str, by: str = "", *, is_log: bool = False) -> Figure:
     """Return a box for each group: median, quartiles, and whiskers to 1.5 interquartile ranges.
 
     Values beyond the whiskers are points (Tukey 1977), and a NaN does not count. ``by`` names what
-    the groups differ in.
+    the groups differ in, and ``is_log`` makes the axis of values logarithmic.
 
     Raises:
-        ValueError: If no group has a value.
+        ValueError: If no group has a value, or one is not above 0 on a logarithmic axis.
 
     """
     values, names, scale = _scaled(panels, measure)
+    if is_log:
+        check_positive((one for each in values.values() for one in each.values()), measure)
     with column_style():
         figure, drawn = stacked(values)
         for axes, groups in zip(drawn, values.values(), strict=True):
@@ -71,10 +79,27 @@ def box(panels: Panels, measure: str, by: str = "") -> Figure:
             for patch, look in zip(boxes["boxes"], series_styles(), strict=False):
                 patch.set(facecolor=look["color"], alpha=0.45, edgecolor="black", linewidth=0.8)
             axes.grid(visible=False, axis="x")
+            if is_log:
+                axes.set_yscale("log")
         label_y(figure, drawn, scale.label)
-        drawn[-1].set_xlabel(by)
-        name_ticks(drawn[-1], names)
+        label_x(drawn[-1], by)
+        make_room(figure, name_ticks(drawn[-1], names))
     return figure
+
+
+def check_positive(groups: Iterable[NDArray[np.float64]], measure: str) -> None:
+    """Check that a logarithmic axis hides none of the values.
+
+    Raises:
+        ValueError: If one is not above 0.
+
+    """
+    hidden = sum(int((group <= 0).sum()) for group in groups)
+    if hidden:
+        raise ValueError(
+            f"{hidden} values of {measure} are not above 0, and a logarithmic axis has no place "
+            "for them: leave --log out"
+        )
 
 
 def _scaled(

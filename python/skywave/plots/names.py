@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import TYPE_CHECKING
 
 from skywave.scenario.labels import Parts, without_common
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
-ACRONYMS = {"tcp": "TCP", "udp": "UDP", "dccp": "DCCP", "ccid": "CCID", "ecn": "ECN"}
+ACRONYMS = {"tcp": "TCP", "udp": "UDP", "dccp": "DCCP", "ccid": "CCID", "ecn": "ECN", "rtt": "RTT"}
 COUNTS = ("packets", "bytes")
 """Fields that are named after their unit, and mean nothing without what they are fields of."""
 ENTRY = re.compile(r"(?:flows|links)\[(?P<entry>[^\]]+)\]")
@@ -39,48 +38,42 @@ def axis_name(dimension: str, path: str) -> str:
 def short_labels(labels: Iterable[str]) -> dict[str, str]:
     """Return for each label of a dimension as much of it as tells it from the others.
 
-    ``cubic`` and ``CCID 3`` for ``tcp control=cubic`` and ``dccp ccid=3``. Labels without kind and
-    fields stay as they are.
+    ``cubic`` and ``CCID 3`` for ``tcp control=cubic`` and ``dccp ccid=3``. A field that not all
+    labels have is never left out, so that no name says less than is true. The kind is left out if
+    one of the fields is of no other kind. Labels without kind and fields stay as they are.
     """
     differing = without_common(labels)
-    parts = {label: _parts(label) for label in differing.values()}
-    short = {label: _shortest(rest, parts) for label, rest in differing.items()}
+    parts = {label: Parts.of(label) for label in differing.values()}
+    kinds: dict[str, set[str]] = {}
+    for found in parts.values():
+        for name in _field_names(found):
+            kinds.setdefault(name, set()).add(found.kind if found else "")
+    short = {label: _short(parts[rest], rest, kinds) for label, rest in differing.items()}
     is_clear = len(set(short.values())) == len(short)
     return short if is_clear else {label: label for label in differing}
 
 
-def _parts(label: str) -> list[str]:
-    """Return fields and, after them, the kind; a label of another form is a single part."""
-    found = Parts.of(label)
-    if found is None:
-        return [label]
-    return [*found.fields, *([found.kind] if found.kind else [])]
+def _field_names(parts: Parts | None) -> list[str]:
+    return [field.partition("=")[0] for field in parts.fields] if parts else []
 
 
-def _shortest(label: str, parts: dict[str, list[str]]) -> str:
-    own = parts[label]
-    found = Parts.of(label)
-    if found is None or not found.fields:
+def _short(parts: Parts | None, label: str, kinds: Mapping[str, Collection[str]]) -> str:
+    """Return a label as text; ``kinds`` has those in which there is a field of some name."""
+    if parts is None or not parts.fields:
         return ACRONYMS.get(label, label)
-    others = [set(each) for other, each in parts.items() if other != label]
-    for size in range(1, len(own) + 1):
-        for chosen in itertools.combinations(own, size):
-            if not any(set(chosen) <= other for other in others):
-                return _text(chosen)
-    return _text(own)
-
-
-def _text(parts: Sequence[str]) -> str:
-    """Return parts as text, the kind first."""
-    kinds = [ACRONYMS.get(part, part) for part in parts if "=" not in part]
-    return " ".join(
-        [*kinds, ", ".join(map(_field, (part for part in parts if "=" in part)))]
-    ).strip()
+    is_needed = all(len(kinds[name]) > 1 for name in _field_names(parts))
+    kind = ACRONYMS.get(parts.kind, parts.kind) if is_needed else ""
+    return f"{kind} {', '.join(map(_field, parts.fields))}".strip()
 
 
 def _field(part: str) -> str:
-    """Return a field as text: a word speaks for itself, and a number does not."""
-    name, separator, value = part.partition("=")
-    if not separator or re.match(r"[a-z]", value) is None or value in {"true", "false"}:
-        return f"{ACRONYMS.get(name, name.replace('_', ' '))} {value}".strip()
+    """Return a field as text: a word speaks for itself, and a number does not.
+
+    Nor does a word that belongs to a part of a part: ``feedback dynamic``.
+    """
+    path, _, value = part.partition("=")
+    *above, name = path.split(".")
+    if above or re.match(r"[a-z]", value) is None or value in {"true", "false"}:
+        words = [ACRONYMS.get(word, word) for word in name.split("_")]
+        return f"{' '.join(words)} {value}".strip()
     return value

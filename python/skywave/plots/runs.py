@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -10,10 +11,13 @@ from matplotlib.figure import Figure
 from skywave._known import listed
 from skywave.plots.distributions import box, cdf
 from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
-from skywave.plots.style import COLUMN_IN, column_style, series_styles
+from skywave.plots.outliers import mark_cut, reach
+from skywave.plots.panels import at_size, check_log, column_in
+from skywave.plots.style import column_style, series_styles
+from skywave.plots.texts import plain
 from skywave.results.columns import Scale, find
 from skywave.results.emodel import over_time
-from skywave.results.samples import HELD, Series, by_name, largest
+from skywave.results.samples import HELD, Series, by_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -41,6 +45,8 @@ def of_run(
     links: Collection[str] = (),
     from_s: float = 0.0,
     to_s: float | None = None,
+    log: Collection[str] = (),
+    size_in: tuple[float, float] | None = None,
 ) -> Figure:
     """Return a figure of a run, as wide as a column of a paper.
 
@@ -52,7 +58,13 @@ def of_run(
     with the longest queues, at most four. The samples are those of intervals between ``from_s`` and
     ``to_s``; cwnd, ssthresh and SRTT are shown from a flow's first data to its last, and not of
     senders that have none. A sample of an interval that the end of the run cut short does not set
-    the scale of its axis, and is not in a distribution.
+    the scale of its axis, and is not in a distribution. A sample of goodput that is more than 1.5
+    times what lasts is cut off at the top of its axis, with a mark, and the largest one is told:
+    what has waited for a retransmission reaches the application all at once.
+
+    ``log`` has ``"y"`` for logarithmic y axes over time (without the samples that are 0) or of
+    boxes, and ``"x"`` for the values of a distribution. ``size_in`` is the width and height in
+    inches. By default the figure is as wide as a column, and as high as it takes.
 
     Of more than ten flows, each is a thin line without a name, and their mean a thick one.
 
@@ -96,10 +108,16 @@ def of_run(
         if not measures:
             # A sender without a window has none to show.
             found = {name: each for name, each in found.items() if _is_shown(each)} or found
-        return _over_time(found, places, shown)
+        check_log(log, "y", kind)
+        return at_size(size_in, partial(_over_time, found, places, shown, is_log="y" in log))
     [(name, each)] = found.items()
-    panels = {"": {key: list(one.whole().values) for key, one in each.items()}}
-    return cdf(panels, name) if kind == "cdf" else box(panels, name, _KEYS[places[name]])
+    panels = {"": {plain(key): list(one.whole().values) for key, one in each.items()}}
+    if kind == "cdf":
+        check_log(log, "x", kind)
+        return at_size(size_in, partial(cdf, panels, name, is_log="x" in log))
+    check_log(log, "y", kind)
+    draw = partial(box, panels, name, _KEYS[places[name]], is_log="y" in log)
+    return at_size(size_in, draw)
 
 
 def _places(tables: Mapping[str, pa.Table]) -> dict[str, str]:
@@ -168,6 +186,8 @@ def _over_time(
     found: Mapping[str, Mapping[str, Series]],
     places: Mapping[str, str],
     shown: Mapping[str, Sequence[str]],
+    *,
+    is_log: bool,
 ) -> Figure:
     # A flow looks the same in all panels, and no link like a flow.
     looks = {
@@ -175,18 +195,21 @@ def _over_time(
         "link": dict(zip(shown["link"], series_styles(reverse=True), strict=False)),
     }
     with column_style():
-        figure = Figure(figsize=(COLUMN_IN, AXIS_IN + PANEL_IN * len(found)), layout="constrained")
+        figure = Figure(
+            figsize=(column_in(), AXIS_IN + PANEL_IN * len(found)), layout="constrained"
+        )
         panels = figure.subplots(len(found), sharex=True, squeeze=False)[:, 0]
         told: set[tuple[str, str]] = set()
         lines = 0
         for axes, (measure, series) in zip(panels, found.items(), strict=True):
             key = _KEYS[places[measure]]
-            _draw(axes, measure, series, looks[key])
+            noted = _draw(axes, measure, series, looks[key], is_log=is_log)
+            lines += noted
             named = {(key, name) for name in series}
             if not named <= told:
                 # One flow is the run's, but one link is not its only one.
                 is_all = key == "flow" and len(series) == len(shown[key])
-                lines += above(axes, least=2 if is_all else 1)
+                lines += above(axes, least=2 if is_all else 1, gap_lines=noted)
                 told |= named
         figure.set_figheight(figure.get_figheight() + LINE_IN * lines)
         figure.align_ylabels(panels)
@@ -195,10 +218,16 @@ def _over_time(
 
 
 def _draw(
-    axes: Axes, measure: str, series: Mapping[str, Series], looks: Mapping[str, dict[str, Any]]
-) -> None:
+    axes: Axes,
+    measure: str,
+    series: Mapping[str, Series],
+    looks: Mapping[str, dict[str, Any]],
+    *,
+    is_log: bool,
+) -> int:
+    """Draw a panel, and return how many lines of text are above it."""
     everything = np.concatenate([one.values for one in series.values()] or [np.zeros(0)])
-    most = largest(series.values())
+    most = reach(measure, series.values())
     scale = Scale.of(measure, most)
     if len(series) > MOST_ENTRIES:
         _draw_many(axes, series, scale.factor)
@@ -208,12 +237,19 @@ def _draw(
             if len(one.values) == 1:
                 look["marker"] = looks[name]["marker"]
             values = one.values / scale.factor
-            axes.plot(one.times_s, values, label=name, linewidth=0.9, **look)
+            axes.plot(one.times_s, values, label=plain(name), linewidth=0.9, **look)
     axes.set_ylabel(scale.label.replace(" (", "\n("))
+    if is_log and (everything > 0).any():
+        axes.set_yscale("log", nonpositive="mask")
+        axes.margins(x=0.01)
+        return 0
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (everything < 0).any() else 0)
     if 0 < most < np.nanmax(everything, initial=0.0):
         axes.set_ylim(top=1.05 * most / scale.factor)
     axes.margins(x=0.01)
+    is_many = len(series) > MOST_ENTRIES
+    colours = {name: "0.6" if is_many else looks[name]["color"] for name in series}
+    return mark_cut(axes, series, colours, scale)
 
 
 def _draw_many(axes: Axes, series: Mapping[str, Series], factor: float) -> None:

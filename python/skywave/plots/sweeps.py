@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -17,17 +18,18 @@ from matplotlib.colors import Normalize
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from skywave._known import listed
-from skywave.plots.distributions import box, cdf
+from skywave.plots.distributions import box, cdf, check_positive
 from skywave.plots.legends import MOST_ENTRIES, for_all
 from skywave.plots.names import axis_name, short_labels
-from skywave.plots.panels import label_y, stacked
+from skywave.plots.panels import at_size, check_log, label_x, label_y, stacked
 from skywave.plots.style import TITLE_IN, column_style, heat_map, series_styles, write_in_cell
-from skywave.plots.ticks import name_ticks
+from skywave.plots.texts import plain, width_in, wrapped
+from skywave.plots.ticks import make_room, name_ticks
 from skywave.results.columns import Column, Scale, find, in_units
 from skywave.stats import average, by_point
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from matplotlib.axes import Axes
@@ -44,14 +46,28 @@ SIMILAR = 5
 MOST_MINOR_TICKS = 100
 """Of a logarithmic axis; matplotlib shows none if there would be more."""
 ROW_IN = 0.3
-HEAT_AXIS_IN = 2.0
-"""About how long the x axis of a heat map is, beside names of rows and the bar of colours."""
+ROW_LINE_IN = 0.13
+"""How high a line of a row's name is."""
+ROW_NAME_IN = 1.1
+"""The longest line of a row's name."""
+BAR_IN = 1.2
+"""What is beside the x axis of a heat map and the names of its rows: labels, the bar of colours."""
 SEQUENTIAL = "cividis"
 """A colour map from dark to light, also in grey and for colour-blind readers."""
 MOST_NUMBERS = 8
 """The most columns whose cells have room for a number."""
 MOST_LISTED = 12
 """The most values of a dimension that a message lists."""
+CLOSE = 0.2
+"""Up to this ratio of their span to the largest, values are too close for an axis from 0."""
+CLOSE_NOISE = 1e-6
+"""Up to this ratio, they are the same."""
+MARGIN = 0.08
+"""Space beyond the ends of bars, as a share of what is shown."""
+LEAST_BEYOND = 1.1
+"""The same of a logarithmic axis, as a factor, at least."""
+MOST_BESIDE, SHARE_BESIDE = 0.12, 0.7
+"""How far apart the points of a name are: at most, and all together, of the distance of names."""
 LOGARITHMIC = 50
 """From this ratio of largest to smallest value on, an axis is logarithmic."""
 
@@ -66,9 +82,11 @@ def of_sweep(
     x: str | None = None,
     by: str | None = None,
     y: str | None = None,
-    where: Mapping[str, str] | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
     paths: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
+    log: Collection[str] = (),
+    size_in: tuple[float, float] | None = None,
 ) -> Figure:
     """Return a figure of a sweep, as wide as a column of a paper.
 
@@ -80,8 +98,13 @@ def of_sweep(
     ``measure`` is goodput or the first measure, and may lack its unit. ``x`` is the first dimension
     that is a number. ``by`` is one of names rather than numbers, and of these the one with the most
     values. Each combination of the other dimensions has a panel; there are at most six, and ten
-    lines or groups in each. ``where`` keeps the runs in which dimensions have these values, as text
-    or as the figure shows them.
+    lines or groups in each. ``where`` keeps the runs in which dimensions have these values, or one
+    of several, as text or as the figure shows them.
+
+    ``log`` has ``"x"`` and ``"y"`` for the axes that are logarithmic: both of lines, and that of
+    the values of a distribution. An x axis of numbers is logarithmic anyhow if its largest is 50
+    times its smallest. ``size_in`` is the width and height in inches. By default the figure is as
+    wide as a column, and as high as it takes.
 
     Values are shown by what tells them apart: ``cubic`` for ``tcp control=cubic``. ``labels`` has
     other texts for values, and other names for axes by dimension. ``paths`` has the paths of
@@ -114,11 +137,14 @@ def of_sweep(
             f"{kind} is not a figure of a sweep: use {listed(kind, get_args(SweepKind))}"
         )
     runs = {point: list(seeds.values()) for point, seeds in values.items()}
+    check_log(log, {"heat": "", "cdf": "x", "box": "y"}.get(kind, "xy"), kind)
     if kind == "heat":
-        return _heat(runs, axes, name, x or _default_x(axes, without=by), by)
-    if kind in {"cdf", "box"}:
-        return _distribution(kind, runs, axes, name, by)
-    return _lines(runs, axes, name, x or _default_x(axes, without=by), by)
+        draw = partial(_heat, runs, axes, name, x or _default_x(axes, without=by), by)
+    elif kind in {"cdf", "box"}:
+        draw = partial(_distribution, kind, runs, axes, name, by, is_log=bool(log))
+    else:
+        draw = partial(_lines, runs, axes, name, x or _default_x(axes, without=by), by, log)
+    return at_size(size_in, draw)
 
 
 @dataclass(frozen=True)
@@ -161,7 +187,8 @@ class _Names:
             {name: axis_name(name, paths.get(name, name)) for name in dimensions},
             {
                 name: {
-                    value: labels.get(value, text) for value, text in short_labels(values).items()
+                    value: labels.get(value, plain(text))
+                    for value, text in short_labels(values).items()
                 }
                 for name, values in given.items()
             },
@@ -247,21 +274,31 @@ _Runs = dict[tuple[Any, ...], list[float]]
 
 
 def _where(
-    table: pa.Table, dimensions: Sequence[str], where: Mapping[str, str], named: _Names
+    table: pa.Table,
+    dimensions: Sequence[str],
+    where: Mapping[str, str | Sequence[str]],
+    named: _Names,
 ) -> tuple[pa.Table, list[str]]:
-    """Keep the rows in which dimensions have given values; return the dimensions that are left."""
+    """Keep the rows in which dimensions have given values; return the dimensions that are left.
+
+    A dimension with one value has no place in the figure.
+    """
     import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table)
 
-    for name, value in where.items():
+    for name, given in where.items():
         if name not in dimensions:
             raise ValueError(f"{name} is not a dimension: use one of {', '.join(dimensions)}")
         texts = [str(each) for each in table[name].to_pylist()]
         there = list(dict.fromkeys(texts))
         meant = {named.values[name][text]: text for text in there} | {text: text for text in there}
-        if value not in meant:
-            raise ValueError(f"{name} is never {value}: use one of {', '.join(there)}")
-        table = table.filter(pa.array([text == meant[value] for text in texts]))
-    return table, [name for name in dimensions if name not in where]
+        values = [given] if isinstance(given, str) else list(given)
+        for value in values:
+            if value not in meant:
+                raise ValueError(f"{name} is never {value}: use one of {', '.join(there)}")
+        kept = {meant[value] for value in values}
+        table = table.filter(pa.array([text in kept for text in texts]))
+    alone = {name for name, given in where.items() if isinstance(given, str) or len(given) == 1}
+    return table, [name for name in dimensions if name not in alone]
 
 
 def _first(measures: Sequence[str]) -> str:
@@ -377,7 +414,13 @@ def _choices(names: Iterable[str], axes: Mapping[str, _Axis]) -> str:
 
 
 def _distribution(
-    kind: str, runs: _Runs, axes: Mapping[str, _Axis], measure: str, by: str | None
+    kind: str,
+    runs: _Runs,
+    axes: Mapping[str, _Axis],
+    measure: str,
+    by: str | None,
+    *,
+    is_log: bool,
 ) -> Figure:
     by = by or _default_by(axes)
     _check_groups(axes, None, by)
@@ -390,11 +433,18 @@ def _distribution(
         for title, each in _panels(runs, axes, None, by).items()
     }
     if kind == "cdf":
-        return cdf(panels, measure)
-    return box(panels, measure, "" if by is None else axes[by].label)
+        return cdf(panels, measure, is_log=is_log)
+    return box(panels, measure, "" if by is None else axes[by].label, is_log=is_log)
 
 
-def _lines(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
+def _lines(
+    runs: _Runs,
+    axes: Mapping[str, _Axis],
+    measure: str,
+    x: str,
+    by: str | None,
+    log: Collection[str],
+) -> Figure:
     if by == x:
         raise ValueError(f"{x} is the x axis already: choose another dimension for the lines")
     by = by or _default_by(axes, x)
@@ -412,24 +462,78 @@ def _lines(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str
     ]
     scale = Scale.of(measure, _known(max(sizes)))
     is_similar = max(sizes) <= SIMILAR * min(sizes)
-    looks = dict(zip(_grouped(runs, axes, by), series_styles(), strict=False))
+    groups = list(_grouped(runs, axes, by))
+    looks = dict(zip(groups, series_styles(), strict=False))
+    step = min(MOST_BESIDE, SHARE_BESIDE / len(groups))
+    beside_by_name = {
+        name: (index - (len(groups) - 1) / 2) * step for index, name in enumerate(groups)
+    }
+    if "x" in log and not (axis.is_numeric and min(axis.positions.values()) > 0):
+        raise ValueError(f"{x} is not numbers above 0: it cannot be a logarithmic axis")
+    if "y" in log:
+        every = (
+            one.mean for each in panels.values() for of in each.values() for one in of.values()
+        )
+        check_positive([np.array(list(every))], measure)
     with column_style():
         figure, drawn = stacked(panels, has_common_y=is_similar)
         for panel, means in zip(drawn, panels.values(), strict=True):
             for name, each in means.items():
-                _draw_means(panel, name, each, axis, scale.factor, looks[name])
-        drawn[-1].set_xlabel(axis.label)
+                # Beside each other, since equal points of a row of names would cover each other.
+                beside = 0.0 if axis.is_numeric else beside_by_name[name]
+                _draw_means(panel, name, each, axis, scale.factor, looks[name], beside)
+        label_x(drawn[-1], axis.label)
         label_y(figure, drawn, scale.label)
-        if axis.is_logarithmic:
+        if axis.is_logarithmic or "x" in log:
             _scale_logarithmically(drawn[-1], axis)
         if not axis.is_numeric:
-            name_ticks(drawn[-1], axis.ticks)
+            make_room(figure, name_ticks(drawn[-1], axis.ticks))
             drawn[-1].margins(x=0.1)
-        for panel in drawn:
-            if panel.get_ylim()[0] > 0:
-                panel.set_ylim(bottom=0)
+        ends = [list(_ends(each.values(), scale.factor)) for each in panels.values()]
+        for panel, own in zip(drawn, ends, strict=True):
+            shown = [end for each in ends for end in each] if is_similar else own
+            if "y" in log:
+                _fit_log_y(panel, shown)
+            else:
+                _fit_y(panel, shown)
         for_all(figure, drawn)
     return figure
+
+
+def _ends(means: Iterable[Mapping[Any, Average]], factor: float) -> Iterator[float]:
+    """Return the ends of the bars of known means."""
+    for each in means:
+        for one in each.values():
+            if np.isfinite(one.mean):
+                margin = float(np.nan_to_num(one.margin))
+                yield (one.mean - margin) / factor
+                yield (one.mean + margin) / factor
+
+
+def _fit_y(panel: Axes, ends: Sequence[float]) -> None:
+    """Let the y axis begin at 0 and show all of the marks and bars with these ends.
+
+    If they are so close to each other that they would look the same, it begins below them.
+    """
+    low, high = min(ends, default=0.0), max(ends, default=0.0)
+    if low < 0 or high <= 0:
+        return
+    span = high - low
+    if CLOSE_NOISE * high < span < CLOSE * high:
+        panel.set_ylim(low - MARGIN * span, high + MARGIN * span)
+        return
+    # A mark on the axis would be cut in half.
+    panel.set_ylim(0 if low > MARGIN * high else -MARGIN * high, (1 + MARGIN) * high)
+
+
+def _fit_log_y(panel: Axes, ends: Sequence[float]) -> None:
+    """Make the y axis logarithmic; a bar that reaches to 0 leaves it at the bottom."""
+    panel.set_yscale("log", nonpositive="clip")
+    known = [end for end in ends if end > 0]
+    if known:
+        low, high = min(known), max(known)
+        beyond = max(LEAST_BEYOND, (high / low) ** MARGIN)
+        panel.set_ylim(low / beyond, high * beyond)
 
 
 def _draw_means(
@@ -439,10 +543,11 @@ def _draw_means(
     axis: _Axis,
     factor: float,
     look: Mapping[str, Any],
+    beside: float,
 ) -> None:
     values = [value for value in axis.values if value in means]
     panel.errorbar(
-        [axis.positions[value] for value in values],
+        [axis.positions[value] + beside for value in values],
         [means[value].mean / factor for value in values],
         # A single run has no interval.
         yerr=np.nan_to_num([means[value].margin / factor for value in values]),
@@ -524,20 +629,24 @@ def _draw_heat(
     largest = float(np.nanmax(np.abs(every)))
     decimals = max(0, 2 - math.floor(math.log10(largest))) if largest else 0
     with column_style():
-        figure, panels = stacked(shown, TITLE_IN + ROW_IN * len(order))
+        row_names = [wrapped(rows.tick(value), ROW_NAME_IN, "ytick.labelsize") for value in order]
+        lines = max(1 + name.count("\n") for name in row_names)
+        row_in = max(ROW_IN, ROW_LINE_IN * (lines + 0.5))
+        figure, panels = stacked(shown, TITLE_IN + row_in * len(order))
         for panel, values in zip(panels, shown.values(), strict=True):
             heat_map(
                 panel,
                 values,
-                [rows.tick(value) for value in order],
+                row_names,
                 columns.ticks,
                 norm=norm,
                 colours=SEQUENTIAL,
             )
             if len(columns.values) <= MOST_NUMBERS:
                 _write_numbers(panel, values, decimals, norm)
-        name_ticks(panels[-1], columns.ticks, HEAT_AXIS_IN)
-        panels[-1].set_xlabel(columns.label)
+        names_in = max(width_in(name, "ytick.labelsize") for name in row_names)
+        make_room(figure, name_ticks(panels[-1], columns.ticks, BAR_IN + names_in))
+        label_x(panels[-1], columns.label)
         label_y(figure, panels, rows.label)
         bar = figure.colorbar(ScalarMappable(norm, SEQUENTIAL), ax=panels, pad=0.02)
         bar.set_label(scale.label)

@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from skywave.plots import legends
+from skywave.plots.outliers import mark_cut, reach
 from skywave.plots.style import COLOURS
 from skywave.report.figures import Drawn, begin, style
 from skywave.results.columns import Scale
-from skywave.results.samples import HELD, Series, by_name, largest
+from skywave.results.samples import HELD, Series, by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,11 +82,14 @@ def _key_of_clocks(figure: Figure) -> None:
 def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> None:
     most = max(_largest(run, table, measure) for run in runs)
     scale = Scale.of(measure, most)
+    drawn: dict[str, Series] = {}
+    colours: dict[str, str] = {}
     for results, (clock, dashes, width) in zip(runs, CLOCKS, strict=True):
         series = _series(results, table, measure)
         shown = [name for name in series if table == "flows" or name in _busy(results)]
         for name, colour in zip(shown, COLOURS, strict=False):
             one = series[name]
+            drawn[f"{clock} {name}"], colours[f"{clock} {name}"] = one, colour
             label = name if clock == "lived" else None
             axes.plot(
                 one.times_s,
@@ -99,7 +103,8 @@ def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> Non
     # A sample of an interval that the end of the run cut short does not set the scale.
     axes.set_ylim(0, min(axes.get_ylim()[1], 1.05 * most / scale.factor) if most > 0 else None)
     axes.margins(x=0.01)
-    legends.above(axes, least=1)
+    noted = mark_cut(axes, drawn, colours, scale)
+    legends.above(axes, least=1, gap_lines=noted)
 
 
 def _series(results: Results, table: str, measure: str) -> dict[str, Series]:
@@ -121,4 +126,4 @@ def _busy(results: Results) -> list[str]:
 def _largest(results: Results, table: str, measure: str) -> float:
     if table not in results.tables or measure not in results.tables[table].column_names:
         return 0.0
-    return largest(_series(results, table, measure).values())
+    return reach(measure, _series(results, table, measure).values())

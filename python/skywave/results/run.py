@@ -260,6 +260,8 @@ class Results:
         links: Collection[str] = (),
         from_s: float = 0.0,
         to_s: float | None = None,
+        log: Collection[str] = (),
+        size_in: tuple[float, float] | None = None,
         out: Sequence[str | Path] = (),
     ) -> Figure:
         """Return a figure of the run, and write it to the files ``out`` (PDF, SVG or PNG).
@@ -282,6 +284,8 @@ class Results:
             links=links,
             from_s=from_s,
             to_s=to_s,
+            log=log,
+            size_in=size_in,
         )
         plots.write(figure, out)
         return figure

@@ -1,7 +1,8 @@
 """Values of dimensions as text.
 
 A *label* says all of a value: ``red packets=50`` for a part of a scenario, and
-``control=reno, recovery=sack`` for a table of fields. Tables of results have labels, which no two
+``control=reno, recovery=sack`` for a table of fields. A field within a field is named by its path,
+``dccp ccid=3, tfrc.feedback=dynamic``. Tables of results have labels, which no two
 values of a dimension share. :func:`without_common` leaves out what they all say.
 """
 
@@ -17,7 +18,7 @@ from skywave.control import Control
 from skywave.scenario.part import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     Label = str | int | float | bool
 
@@ -117,7 +118,24 @@ def _text(document: object) -> str:
 
 
 def _fields(document: dict[str, object]) -> str:
-    return ", ".join(f"{name}={_value(value)}" for name, value in document.items())
+    return ", ".join(
+        f"{path}={_value(value)}"
+        for name, each in document.items()
+        for path, value in _leaves(name, each)
+    )
+
+
+def _leaves(path: str, value: object) -> Iterator[tuple[str, object]]:
+    """Return the values inside a field by their paths: ``tfrc.receiver_rtt``, ``option``."""
+    if not isinstance(value, dict) or not value:
+        yield path, value
+    elif list(value.values()) == [{}]:
+        # A part without fields is told by its kind.
+        [kind] = value
+        yield path, kind
+    else:
+        for name, each in value.items():
+            yield from _leaves(f"{path}.{name}", each)
 
 
 def _value(value: object) -> str:

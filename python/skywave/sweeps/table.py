@@ -234,6 +234,11 @@ class Sweep:
         given = self._given_value(dimension, value)
         return self._short.get(self.short_name(dimension), {}).get(given, given)
 
+    def _given_values(self, dimension: str, values: str | Sequence[str]) -> str | list[str]:
+        if isinstance(values, str):
+            return self._given_value(dimension, values)
+        return [self._given_value(dimension, value) for value in values]
+
     def _given_value(self, dimension: str, value: object) -> str:
         """Return a value as the plan has it, by any equal quantity or by its label."""
         text, name = str(value), self.short_name(dimension)
@@ -262,8 +267,10 @@ class Sweep:
         x: str | None = None,
         by: str | None = None,
         y: str | None = None,
-        where: Mapping[str, str] | None = None,
+        where: Mapping[str, str | Sequence[str]] | None = None,
         labels: Mapping[str, str] | None = None,
+        log: Collection[str] = (),
+        size_in: tuple[float, float] | None = None,
         out: Sequence[str | Path] = (),
     ) -> Figure:
         """Return a figure of the sweep, and write it to the files ``out`` (PDF, SVG or PNG).
@@ -290,9 +297,11 @@ class Sweep:
             x=None if x is None else self.short_name(x),
             by=None if by is None else self.short_name(by),
             y=None if y is None else self.short_name(y),
-            where={self.short_name(name): self._given_value(name, value) for name, value in chosen},
+            where={self.short_name(name): self._given_values(name, of) for name, of in chosen},
             paths={self.short_name(name): path for name, path in self.paths.items()},
             labels={self.short_name(name): text for name, text in (labels or {}).items()},
+            log=log,
+            size_in=size_in,
         )
         plots.write(figure, out)
         return figure
