@@ -39,7 +39,7 @@ def decode(
 ) -> None:
     """Print the frames of a capture, one per line: time, protocol, size and contents.
 
-    Marks packets with a wrong checksum; --json names the checksum. The usual cause is checksum
+    Marks packets with a wrong checksum; --json describes the mismatch. The usual cause is checksum
     offload: the capture was taken on the sending host, before its network device filled in the
     checksums.
 
