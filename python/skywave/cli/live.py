@@ -45,7 +45,7 @@ class RealClock:
             )
 
     def judge(self, *lived: Lived) -> None:
-        """End with status :data:`NOT_BELIEVED` if a run cannot be believed."""
+        """Exit with status :data:`NOT_BELIEVED` if a run fails ``--strict``."""
         if self.strict_ms is None:
             return
         for run in lived:

@@ -199,7 +199,7 @@ def _simulated(
 def _present(
     results: Results, out_dir: Path | None, verdict: Verdict | None = None, *, as_json: bool
 ) -> None:
-    """Print and write results. A verdict says how far those of the real clock can be believed."""
+    """Print and write results, with a verdict on the timing of a run in real time."""
     # Either may fail after a long run: a pipe that nobody reads, a full disk.
     try:
         if as_json:

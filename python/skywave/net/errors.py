@@ -71,7 +71,7 @@ class AddressInUseError(NetError):
 
 
 class ForkedError(NetError):
-    """The socket belongs to the process of which this one is a fork."""
+    """The process is a fork, and the socket belongs to its parent."""
 
 
 __all__ = [

@@ -49,7 +49,7 @@ class Row:
     simulated: Average
     lived: Average
     difference: Estimate | None
-    """The lived mean minus the simulated one, with Welch's interval; None with one run a clock."""
+    """The real-time mean minus the simulated one, with Welch's interval; None for one run each."""
 
     @classmethod
     def of(
@@ -68,7 +68,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """The lived mean as a multiple of the simulated one; None if that is zero."""
+        """The mean in real time as a multiple of the simulated mean; None if that is zero."""
         return self.lived.mean / self.simulated.mean if self.simulated.mean else None
 
 

@@ -29,7 +29,7 @@ class Lived:
     results: Results
     """As those of a simulation. If the run was interrupted, those of the time that it took."""
     verdict: Verdict
-    """How far they can be believed."""
+    """How accurate the timing was."""
 
     @property
     def is_interrupted(self) -> bool:

@@ -224,7 +224,7 @@ class Results:
         return frames
 
     def warnings(self) -> list[str]:
-        """Return what to know before the summary is used: a sentence for each doubt.
+        """Return warnings about the results, one sentence each.
 
         A flow may have been limited by its receive window, and the mean goodput of a flow may have
         its warm-up inside (MSER-5; docs/statistics.md).

@@ -185,7 +185,7 @@ class Measuring:
 
 @frozen
 class Asked:
-    """What was asked for: a measure of one flow or link, of each, or of the run."""
+    """A requested measure: of one flow or link, of each, or of the run."""
 
     measure: str
     of: str

@@ -74,8 +74,8 @@ def sweep(
         progress: Called when a run is done.
 
     Returns:
-        The results. ``failures`` has the runs that failed, of which a warning tells; the others are
-        in the table, which the folder has as ``table.csv`` too.
+        The results. ``failures`` lists failed runs, and a warning is issued for them; all others
+        are in the table, which is also stored as ``table.csv``.
 
     Raises:
         ScenarioError: If a scenario is wrong; the message names its values and the field.

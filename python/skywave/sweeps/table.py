@@ -183,7 +183,7 @@ class Sweep:
         return frame
 
     def warnings(self) -> list[str]:
-        """Return what to know before relying on the values: a sentence for each doubt."""
+        """Return warnings about the values, one sentence each."""
         return list(self._warnings)
 
     def compare(

@@ -288,7 +288,7 @@ class Exchange:
         return True
 
     def _take_back(self, *rejected: bytes) -> None:
-        """Have the source cut anew what the path has become too small for.
+        """Have the source split datagrams that have become too large for the path.
 
         Queued datagrams are discarded if they are too large, and those are the last ones. Of those
         that had left, some may have been too large for a router; if a receiver can tell what comes
