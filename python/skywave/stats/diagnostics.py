@@ -28,7 +28,7 @@ MOST_NAMED = 3
 
 
 def unchanged_by_seeds(runs: Sequence[Sequence[float]]) -> str | None:
-    """Say so if the seed changes none of the measures of a scenario.
+    """Return a warning if the seed changes none of the measures of a scenario.
 
     ``runs`` has the measures of each run, in the same order. NaN is equal to NaN. None for fewer
     than two runs, or if there are no measures.
@@ -45,7 +45,7 @@ def unchanged_by_seeds(runs: Sequence[Sequence[float]]) -> str | None:
 
 
 def limited_by_receive_window(flow: Mapping[str, object]) -> str | None:
-    """Say so if the receive window of a flow, and not its congestion control, set its rate.
+    """Return a warning if the receive window, not congestion control, limited a flow's rate.
 
     ``flow`` is the summary of a flow. If it has ``receive_window_limited_s`` and ``active_s``, the
     seconds in which the window kept data back and those in which the flow had data, at least 10 %
@@ -106,7 +106,7 @@ def _shift(values: NDArray[np.float64], steady: NDArray[np.float64]) -> float:
 
 
 def warm_ups_in_means(what: str, found: Mapping[str, WarmUp]) -> str | None:
-    """Say of which means the warm-up is part, and from when on to average instead.
+    """Return a warning that names the means with a warm-up, and when to start averaging instead.
 
     ``what`` names the measure, such as ``goodput``, and ``found`` has warm-ups by flow or link.
     """

@@ -120,7 +120,7 @@ class Runs:
             self.are_alike = np.array_equal(self.first, _comparable(values), equal_nan=True)
 
     def unchanged(self) -> str | None:
-        """Say so if the seed changes nothing."""
+        """Return a warning if the seed changes nothing."""
         return unchanged_by_seeds([self.first] * self.number) if self.are_alike else None
 
 
