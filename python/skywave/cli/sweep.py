@@ -135,7 +135,7 @@ def sweep(
         if total:
             sys.stderr.write(
                 f"{kept} of {total} runs are done and kept in {directory}; "
-                f"{room}run the same command again to go on\n"
+                f"{room}run the same command again to resume\n"
             )
         raise
     resumed = state[0].resumed if state else 0
@@ -203,7 +203,8 @@ def _print(found: Sweep, resumed: int) -> None:
     )
     if found.failures:
         console.print(
-            f"[red]{len(found.failures):,} runs failed[/]; the same command tries them again:"
+            f"[red]{len(found.failures):,} runs failed[/]; "
+            "run the same command again to retry them:"
         )
         for failure in found.failures[:MOST_FAILURES]:
             console.print(f"  {failure.where}: {failure.reason}", markup=False, soft_wrap=True)
@@ -241,7 +242,7 @@ def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -
     if blocks > 1:
         console.print(
             f"In {blocks} parts, since the table is wider than {console.width} columns: --measure "
-            "chooses measures, --json has all."
+            "selects measures, --json prints all."
         )
 
 

@@ -292,7 +292,7 @@ def serving(
 
     """
     if not isinstance(endpoint, Endpoint | aio.Endpoint):
-        raise TypeError(f"{endpoint!r} is no endpoint: give an Endpoint of skywave.net")
+        raise TypeError(f"{endpoint!r} is not an endpoint: give an Endpoint of skywave.net")
     if port not in range(LARGEST_PORT + 1):
         raise ValueError(f"port is {port!r}: give 1 to {LARGEST_PORT}, or 0 for any")
     registry = CollectorRegistry(auto_describe=False)

@@ -23,7 +23,7 @@ class Verdict(accuracy.Verdict):
             ("overflows", "were lost because this machine is too slow for the scenario"),
             ("undelivered", "were not taken by the system at their destination"),
             ("unsent", "were not taken by the system at their sender"),
-            ("malformed", "were not whole, or wrong"),
+            ("malformed", "were incomplete or malformed"),
         ):
             if self.report[name]:
                 yield f"{self.report[name]:,} packets {what}"

@@ -58,7 +58,7 @@ class Target:
         """
         match = _FORM.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f'"{text}" is no target: write it as "ci(goodput) < 2 %"')
+            raise ValueError(f'"{text}" is not a target: write it as "ci(goodput) < 2 %"')
         confidence = CONFIDENCE
         if match["confidence"]:
             confidence = _number(match["confidence"], text) / 100

@@ -126,7 +126,7 @@ def sweep(
     if found.failures:
         warnings.warn(
             f"{len(found.failures)} of {found.planned} runs failed: see .failures, or the files in "
-            f"{found.directory / 'failed'}; the same call tries them again",
+            f"{found.directory / 'failed'}; repeat the call to retry them",
             RunsFailedWarning,
             stacklevel=2,
         )
@@ -148,15 +148,13 @@ def _seeds(seeds: int | Iterable[int], target: Target | None, max_seeds: int) ->
         if not isinstance(seeds, int):
             raise ValueError("seeds: give their number: a target adds to it")
         if 1 < seeds < LEAST_SEEDS:
-            raise ValueError(
-                f"seeds: {seeds} are too few to begin with: a target needs {LEAST_SEEDS} at least"
-            )
+            raise ValueError(f"seeds: {seeds} are too few: a target needs {LEAST_SEEDS} at least")
         if seeds > max_seeds:
             raise ValueError(f"seeds: {seeds} are more than the {max_seeds} at which a target ends")
         seeds = max(seeds, LEAST_SEEDS)
     chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     if not chosen:
-        raise ValueError("seeds: there are none: give one at least")
+        raise ValueError("seeds: there are none: give at least one")
     if len(set(chosen)) < len(chosen):
         raise ValueError("seeds: one is given twice")
     return chosen

@@ -203,7 +203,6 @@ class Store:
             about: dict[str, Any] = json.loads(plan.schema.metadata[METADATA])
         except (pa.ArrowInvalid, KeyError, TypeError) as error:
             raise DamagedError(
-                f"{file} is damaged: run the sweep again, which writes it anew; runs that are done "
-                "are kept"
+                f"{file} is damaged: run the sweep again to rewrite it; completed runs are kept"
             ) from error
         return plan, about

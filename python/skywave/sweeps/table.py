@@ -116,7 +116,7 @@ class Sweep:
         self.measures: tuple[str, ...] = _ordered(asked, found)
         """The names of the columns of measures."""
         self.failures: list[Failure] = runs.failures
-        """The runs that have failed. Running the sweep again tries them again."""
+        """The runs that have failed. Running the sweep again retries them."""
         not_run = self.planned - len(runs.outcomes) - len(self.failures)
         self._warnings = runs.doubts.sentences()
         if not_run:

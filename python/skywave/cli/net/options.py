@@ -187,7 +187,7 @@ class Watch:
         """
         if browser is not None and not watch:
             option = "--browser" if browser else "--no-browser"
-            raise typer.BadParameter(f"{option} needs --watch: there is no page without it")
+            raise typer.BadParameter(f"{option} requires --watch")
         return cls(watch, browser is not False)
 
     @contextmanager
