@@ -78,11 +78,11 @@ def warm_up_in_mean(
 ) -> WarmUp | None:
     """Return the warm-up of a run if a mean of its samples from ``from_s`` on has it inside.
 
-    It is found by MSER-5 (:func:`skywave.stats.truncation`), and counts if it moves the mean by at
-    least 1 %. What it leaves may have a warm-up in turn, which is left out as well, and so on: when
-    the warm-up is over does not depend on ``from_s``, so a mean from then on, or from any later
-    time, has none inside. A sample covers the interval that ends at its time. The last does not
-    count if its interval is shorter.
+    MSER-5 finds it (:func:`skywave.stats.truncation`), and it counts if it moves the mean by at
+    least 1 %. The remaining samples may have a warm-up in turn, which is discarded too, and so on:
+    the end of the warm-up does not depend on ``from_s``, so a mean from then on, or from any later
+    time, has none inside. A sample covers the interval that ends at its time. The last sample does
+    not count if its interval is shorter.
     """
     times = np.asarray(times_s, dtype=np.float64)
     whole = shares(times) == 1
