@@ -364,7 +364,7 @@ def test_the_page_has_both_clocks(tmp_path: Path) -> None:
     done = run_process("run", "--both", file, "--out", tmp_path / "both")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "both" / "both.html").read_text(encoding="utf-8")
-    assert "simulated and lived" in page
+    assert "simulated and in real time" in page
     found = json.loads((tmp_path / "both" / "both.json").read_text(encoding="utf-8"))
     assert {row["measure"] for row in found["rows"]} >= {"goodput_bps", "cwnd_packets"}
 

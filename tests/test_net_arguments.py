@@ -189,7 +189,7 @@ def test_a_host_with_a_port_or_brackets(endpoint: Endpoint, host: str) -> None:
 
 def test_metrics_of_what_is_no_endpoint(endpoint: Endpoint) -> None:
     client, _server = pair(endpoint)
-    with pytest.raises(TypeError, match="is no endpoint"), metrics.serving(client, "::1", 0):  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="is not an endpoint"), metrics.serving(client, "::1", 0):  # type: ignore[arg-type]
         pass
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -334,7 +334,7 @@ def test_json_is_printed_if_the_attempt_to_connect_is_interrupted() -> None:
 def test_the_help_of_perf_says_what_its_port_is_and_what_a_duration_leaves() -> None:
     words = " ".join(run_cli("perf", "--help").stdout.replace("│", " ").split())
     assert "Default DCCP port: 5201." in words
-    assert "What is queued then is still sent" in words
+    assert "Data still queued then is sent and measured" in words
 
 
 def test_perf_between_two_processes() -> None:

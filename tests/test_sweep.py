@@ -566,7 +566,9 @@ def test_the_command_lists_runs_that_fail(base_file: Path, tmp_path: Path) -> No
     )
     assert ran.returncode == 1
     shown = " ".join(ran.stdout.split())
-    assert "2 runs failed; the same command tries them again: control=test_sweep:Moody" in shown
+    assert (
+        "2 runs failed; run the same command again to retry them: control=test_sweep:Moody" in shown
+    )
     assert ".failures" not in ran.stderr, "which is for Python"
 
 

@@ -84,7 +84,7 @@ def test_wrong_targets(base: Scenario, until: str, complaint: str, tmp_path: Pat
         sweep(base, out=tmp_path / "out", until=until)
     with pytest.raises(ValueError, match="give their number"):
         sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=[1, 2])
-    with pytest.raises(ValueError, match="5 are too few to begin with: a target needs 10"):
+    with pytest.raises(ValueError, match="5 are too few: a target needs 10"):
         sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=5)
     with pytest.raises(ValueError, match="40 are more than the 30 at which a target ends"):
         sweep(base, out=tmp_path / "out", until="ci(goodput) < 2 %", seeds=40, max_seeds=30)

@@ -1,7 +1,7 @@
-"""Congestion controls of your own, in Python.
+"""Your own congestion controls, in Python.
 
-A control is a subclass of :class:`Control`. It decides how much may be in flight and how fast it
-may leave. It runs over TCP with any recovery, over DCCP as CCID 251, and on sockets
+A control is a subclass of :class:`Control`. It decides how much data may be in flight and how fast
+to send it. It runs over TCP with any recovery, over DCCP as CCID 251, and on sockets
 (:mod:`skywave.net`)::
 
     from dataclasses import dataclass
@@ -74,9 +74,9 @@ __all__ = [
 class Control:
     """A congestion control. A subclass decides by setting ``cwnd``, ``ssthresh`` and ``pacing``.
 
-    Each connection gets an object of its own, created with the arguments of the object that was
-    given to the transport. These arguments are the control's parameters: JSON must be able to hold
-    them, and the constructor must take them by name, as that of a dataclass does.
+    Each connection gets its own object, created with the arguments of the object that was given to
+    the transport. These arguments are the control's parameters: they must be representable in JSON,
+    and the constructor must take them by name, as that of a dataclass does.
 
     The three attributes are read after each method call. Windows are in packets (full-size segments
     for TCP), finite and above zero, and need not be integers. Only ``on_ack``, ``on_round_trip``
@@ -329,8 +329,9 @@ def check(control: Control, *, cases: int = 256) -> None:
     Tries ``cases`` random sequences of up to 200 calls, the same ones each time.
 
     Raises:
-        AssertionError: If the contract is violated. The message has the violation and the shortest
-            sequence of calls found that shows it; the cause is the control's exception, if any.
+        AssertionError: If the control violates the contract. The message has the violation and the
+            shortest sequence of calls found that reproduces it; the cause is the control's
+            exception, if any.
         ScenarioError: If the class lacks a method or its parameters are wrong.
 
     """

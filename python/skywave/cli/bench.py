@@ -28,7 +28,7 @@ _NEEDED = "--flows, --rate, --buffer and --duration"
 def bench(
     flows: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, max=MOST, help="Long-lived TCP NewReno flows."),
+        typer.Option(metavar="N", min=1, max=MOST, help="Number of long-lived TCP NewReno flows."),
     ] = None,
     rate: Annotated[
         str | None, typer.Option(metavar="R", help='Rate of the bottleneck, e.g. "45 Mbps".')
@@ -39,7 +39,7 @@ def bench(
             metavar="P",
             min=2,
             max=MOST,
-            help="Bottleneck buffer in packets, including the one in transmission.",
+            help="Bottleneck buffer in packets, including the packet in transmission.",
         ),
     ] = None,
     duration: Annotated[
@@ -65,8 +65,8 @@ def bench(
         bool,
         typer.Option(
             "--standard",
-            help="Run the three standard sets of flows, and the runs that papers name for this. "
-            "Compare with ns-2 if it is installed.",
+            help="Run the three standard workloads and the runs that the papers nominate. Compare "
+            "with ns-2 if it is installed.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -78,11 +78,11 @@ def bench(
     CPU seconds (user and system) and peak memory are those of a whole process, including start-up.
     Starting Python takes about 0.03 s, so the CPU time of the simulation alone is shown too.
 
-    Beside other simulators, each row runs five times in turn with them. Times and ratios are then
-    medians.
+    To compare with other simulators, each row runs five times, alternating with them; times and
+    ratios are medians.
 
-    Two shares of the time of all processors say how quiet the machine was: what the host gave to
-    other virtual machines, and what other processes used. Short runs give rough shares.
+    Two shares of total processor time show how quiet the machine was: the time stolen by the host
+    for other virtual machines, and the time used by other processes. Short runs give rough shares.
     """
     given = (flows, rate, buffer, duration)
     timed: list[tuple[Paper[Any], list[Speed]]] = []

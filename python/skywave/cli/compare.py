@@ -24,23 +24,32 @@ if TYPE_CHECKING:
 
 
 def compare(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What sweep --out has written.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Output directory of `skywave sweep`.")
+    ],
     by: Annotated[
-        str, typer.Option(metavar="DIMENSION", help="The dimension whose values are compared.")
+        str, typer.Option(metavar="DIMENSION", help="Dimension whose values to compare.")
     ],
     measure: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="What to compare, e.g. goodput. Default: the sweep's first."
+            metavar="NAME",
+            help="Measure to compare, e.g. goodput. Default: the first measure of the sweep.",
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="VALUE", help="Compare each value with this one. Default: all pairs."),
+        typer.Option(
+            metavar="VALUE",
+            help="Baseline to compare every other value with. Default: compare all pairs.",
+        ),
     ] = None,
     test: Annotated[
         str,
-        typer.Option(help="paired-t, wilcoxon, welch or mann-whitney: see docs/statistics.md."),
+        typer.Option(
+            help="Significance test: paired-t, wilcoxon, welch or mann-whitney (see "
+            "docs/statistics.md)."
+        ),
     ] = "paired-t",
     labels: Annotated[
         list[str] | None,
@@ -54,8 +63,8 @@ def compare(
 ) -> None:
     """Compare the points of a sweep: differences, and which are significant.
 
-    Runs are paired by seed. The p-values are corrected for the number of comparisons (Holm). Where
-    differences do not vary, as if nothing is random, there is nothing to test.
+    Runs are paired by seed. P-values are corrected for multiple comparisons (Holm). Differences
+    that do not vary, as in a scenario without randomness, are not tested.
     """
     from skywave.stats import CONFIDENCE, comparison  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.table import load  # noqa: PLC0415

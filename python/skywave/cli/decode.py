@@ -19,7 +19,10 @@ USUAL_CAUSE = (
 
 def decode(
     capture: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Capture file, pcapng or classic pcap; gzip too.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Capture file: pcapng or classic pcap, optionally gzipped."
+        ),
     ],
     udp_ports: Annotated[
         list[int] | None,
@@ -28,21 +31,22 @@ def decode(
             metavar="PORT",
             min=1,
             max=65535,
-            help="A further UDP port of DCCP over UDP (RFC 6773), besides 6511; repeatable.",
+            help="Additional UDP port to decode as DCCP over UDP (RFC 6773), besides 6511; "
+            "repeatable.",
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print the frames of a capture, one per line: time, protocol, size and contents.
 
-    A packet whose checksum does not match is marked, and --json says what it is. The usual cause
-    is checksum offload: the capture was taken on the sending host, whose network device fills in
-    checksums afterwards.
+    Marks packets with a wrong checksum; --json describes the mismatch. The usual cause is checksum
+    offload: the capture was taken on the sending host, before its network device filled in the
+    checksums.
 
-    Of a capture that is cut or still being written, the frames before the end are printed, and then
-    the error; the exit status is 2.
+    If the capture is truncated or still being written, prints the complete frames, then the error,
+    and exits with status 2.
 
-    Comments, names and counters that do not follow the format are skipped with a warning.
+    Skips malformed comments, names and counters with a warning.
     """
     console = out()
     frames: list[_core.Frame] = []

@@ -22,44 +22,49 @@ def emulate(
         typer.Argument(
             exists=True,
             dir_okay=False,
-            help="The link, in TOML: the fields of a scenario's link without from and to.",
+            help="Link description in TOML: the fields of a scenario link, without from and to.",
         ),
     ],
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- COMMAND ...]", help="Default: a shell.", show_default=False),
+        typer.Argument(
+            metavar="[-- COMMAND ...]", help="Program to run. Default: a shell.", show_default=False
+        ),
     ] = None,
     peer: Annotated[
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="The program at the far end. Default: this machine is there, which takes root.",
+            help="Program to run at the far end. Default: this host (requires root).",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of random losses, jitter and queues.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed for random losses, jitter and queues.")
+    ] = 0,
     spin: SpinOption = False,
     strict: StrictOption = False,
     strict_ms: StrictMsOption = None,
-    live: Annotated[bool, typer.Option("--live", help="Print a line each second.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Print a status line every second.")] = False,
     capture: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write what arrives at either end as pcapng for Wireshark, at the link's times.",
+            help="Capture the packets that arrive at either end to a pcapng file for Wireshark, "
+            "with the link's timestamps.",
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the report as JSON, on stderr.")
+        bool, typer.Option("--json", help="Print the report as JSON on stderr.")
     ] = False,
 ) -> None:
     """Run a program behind an emulated link, in real time (Linux).
 
-    The program runs in a network of its own. The link's forward direction leads away from it. At
-    the other end is this machine, or the program given with --peer; either finds the other's
-    address in SKYWAVE_PEER (IPv4) and SKYWAVE_PEER6. When the program ends, a report on stderr says
-    what the link did, and how late its packets were.
+    The program runs in its own network namespace, and the link's forward direction leads away from
+    it. At the other end is this host, or the program given with --peer. Each program finds the
+    other's address in SKYWAVE_PEER (IPv4) and SKYWAVE_PEER6. When the program exits, a report on
+    stderr gives the link's counters and the lateness of its packets.
 
-    Both programs are in a network and a process namespace: what they have started ends with them.
+    Both programs also run in a process namespace, so their child processes end with them.
     """
     from skywave import _core  # noqa: PLC0415  (not on all systems)
 

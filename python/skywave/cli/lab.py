@@ -17,17 +17,17 @@ def lab(
     scenario: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[SCENARIO]", help="Scenario file to begin with, TOML or JSON (see examples/)."
+            metavar="[SCENARIO]", help="Scenario file to open, TOML or JSON (see examples/)."
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes a free one.")
+        int, typer.Option(min=0, max=65535, help="Local port to listen on; 0 picks a free one.")
     ] = PORT,
     browser: BrowserOption = True,
 ) -> None:
-    r"""Open a page on which scenarios run while you watch them and turn their knobs.
+    r"""Open a page to run scenarios, watch them live and turn their knobs.
 
-    The page is served to this machine only. Ctrl-C ends it. Needs the extra skywave\[lab].
+    Serves the page on this machine only, until Ctrl-C. Requires the extra skywave\[lab].
     """
     with lab_extra():
         from skywave.lab.server import application  # noqa: PLC0415

@@ -45,7 +45,7 @@ class RealClock:
             )
 
     def judge(self, *lived: Lived) -> None:
-        """End with status :data:`NOT_BELIEVED` if a run cannot be believed."""
+        """Exit with status :data:`NOT_BELIEVED` if a run fails ``--strict``."""
         if self.strict_ms is None:
             return
         for run in lived:
@@ -104,7 +104,9 @@ def _print(both: Both) -> None:
         title=title,
     )
     if count == 1:
-        console.print("One run on each clock: no row is judged; --runs 5 judges.", soft_wrap=True)
+        console.print(
+            "One run on each clock, so no difference is tested: use --runs 5.", soft_wrap=True
+        )
     for cause in both.causes():
         console.print(f"known cause: {cause}", markup=False, highlight=False, soft_wrap=True)
     for run in both.lived:

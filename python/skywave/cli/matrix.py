@@ -38,7 +38,7 @@ def matrix(
         typer.Option(
             "--network",
             metavar="NETWORK",
-            help="Run only this paper's network, by the paper's key; repeatable. Default: all.",
+            help="Run only the network of this paper (its key); repeatable. Default: all.",
         ),
     ] = None,
     seeds: Annotated[
@@ -46,26 +46,28 @@ def matrix(
         typer.Option(
             min=1,
             max=1000,
-            help="Number of seeds: every run is repeated with each. Default: as many as in the "
-            "stored matrix.",
+            help="Number of seeds per run. Default: as many as in the stored matrix.",
         ),
     ] = None,
     duration: Annotated[
         str | None,
         typer.Option(
-            help='Duration of each run, e.g. "60 s". Default: that of the network (120 or 300 s).'
+            help='Duration of each run, e.g. "60 s". Default: set by the network (120 or 300 s).'
         ),
     ] = None,
     out_dir: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Directory for page, tables and heat maps.")
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="Output directory for the page, tables and heat maps."
+        ),
     ] = Path("out/matrix"),
     as_json: JsonOption = False,
 ) -> None:
     """Run every control on every paper's network and write a page that compares them.
 
-    Measures utilisation, fairness, queue, loss, the time until a flow that joins late has its fair
-    share, the share against as many TCP flows, and the quality of voice calls. Values are means
-    over seeds, with confidence intervals.
+    Measures utilisation, fairness, queue, loss, the time a late flow needs to reach its fair share,
+    the share against an equal number of TCP flows, and voice quality. Values are means over seeds
+    with confidence intervals.
     """
     from skywave import matrix as of_papers  # noqa: PLC0415  (loads matplotlib)
     from skywave.matrix.controls import CONTROLS, LEFT_OUT  # noqa: PLC0415

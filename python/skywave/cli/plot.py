@@ -31,13 +31,13 @@ SAMPLED = ("flows.parquet", "links.parquet")
 def plot(
     directory: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="What run --out or sweep --out has written."),
+        typer.Argument(metavar="DIR", help="Output directory of `skywave run` or `skywave sweep`."),
     ],
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Of a run: series (over time, the default), cdf or box. Of a sweep: line, heat, "
-            "cdf or box."
+            help="Kind of figure. For a run: series (over time, the default), cdf or box. For a "
+            "sweep: line, heat, cdf or box."
         ),
     ] = None,
     measures: Annotated[
@@ -45,11 +45,11 @@ def plot(
         typer.Option(
             "--measure",
             metavar="NAME",
-            help="What to show, e.g. goodput, delay_mean or mos; repeatable in a time series.",
+            help="Measure to plot, e.g. goodput, delay_mean or mos; repeatable in a time series.",
         ),
     ] = None,
     x: Annotated[
-        str | None, typer.Option(metavar="DIMENSION", help="The dimension of the x axis.")
+        str | None, typer.Option(metavar="DIMENSION", help="Dimension on the x axis.")
     ] = None,
     by: Annotated[
         str | None,
@@ -57,14 +57,15 @@ def plot(
             "--by",
             "--y",
             metavar="DIMENSION",
-            help="The dimension of lines, groups, or rows of a heat map. All others have panels.",
+            help="Dimension shown as lines, groups, or rows of a heat map. All others become "
+            "panels.",
         ),
     ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
             metavar="DIMENSION=VALUE",
-            help="Only runs of a sweep with this value, e.g. control=cubic; repeatable, also for "
+            help="Use only runs of a sweep with this value, e.g. control=cubic; repeatable, also for "
             "several values of one dimension.",
         ),
     ] = None,
@@ -73,29 +74,33 @@ def plot(
         typer.Option(
             "--label",
             metavar="VALUE=TEXT",
-            help="Another text for a value of a sweep, or for the axis of a dimension, e.g. "
-            '"tcp control=cubic=CUBIC"; repeatable.',
+            help='Relabel a value of a sweep or the axis of a dimension, e.g. "tcp '
+            'control=cubic=CUBIC"; repeatable.',
         ),
     ] = None,
     flows: Annotated[
         list[str] | None,
-        typer.Option("--flow", metavar="FLOW", help="Only this flow; repeatable."),
+        typer.Option("--flow", metavar="FLOW", help="Plot only this flow; repeatable."),
     ] = None,
     links: Annotated[
         list[str] | None,
         typer.Option(
             "--link",
             metavar="LINK",
-            help='This link, e.g. "r1->r2"; repeatable. Default: the longest queues.',
+            help='Plot only this link, e.g. "r1->r2"; repeatable. Default: the links with the '
+            "longest queues.",
         ),
     ] = None,
     from_: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help='Start, e.g. "10 s".')
+        str | None,
+        typer.Option("--from", metavar="TIME", help='Start of the time axis, e.g. "10 s".'),
     ] = None,
-    to: Annotated[str | None, typer.Option(metavar="TIME", help='End, e.g. "1 min".')] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="TIME", help='End of the time axis, e.g. "1 min".')
+    ] = None,
     log: Annotated[
         list[str] | None,
-        typer.Option(metavar="AXIS", help="A logarithmic axis, x or y; repeatable."),
+        typer.Option(metavar="AXIS", help="Make this axis logarithmic: x or y; repeatable."),
     ] = None,
     size: Annotated[
         str | None,
@@ -109,15 +114,15 @@ def plot(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="A .pdf, .svg or .png file; repeatable. Default: DIR/plot.pdf.",
+            help="Output file (.pdf, .svg or .png); repeatable. Default: DIR/plot.pdf.",
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw a figure of a run or a sweep, as wide as a column of a paper.
+    """Plot a run or a sweep as a figure of the width of a paper's column.
 
-    A run is drawn over time: goodput, cwnd, queue and delay. A sweep is drawn by its dimensions:
-    means over seeds with 95 % confidence intervals, by up to ten lines in up to six panels.
+    Plots a run over time: goodput, cwnd, queue and delay. Plots a sweep over its dimensions: means
+    over seeds with 95 % confidence intervals, as up to ten lines in each of up to six panels.
     """
     from skywave import plots  # noqa: PLC0415  (loads matplotlib)
     from skywave.plots.files import format_of  # noqa: PLC0415

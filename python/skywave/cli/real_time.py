@@ -11,21 +11,20 @@ from skywave.realtime.accuracy import STRICT_MS
 SpinOption = Annotated[
     bool,
     typer.Option(
-        "--spin", help="In real time, occupy one processor: packets leave within microseconds."
+        "--spin",
+        help="In real time, busy-wait on one processor, so that packets leave within microseconds.",
     ),
 ]
 StrictOption = Annotated[
     bool,
-    typer.Option(
-        "--strict", help="Exit with status 3 if what ran in real time cannot be believed."
-    ),
+    typer.Option("--strict", help="Exit with status 3 if real-time timing was too inaccurate."),
 ]
 StrictMsOption = Annotated[
     float | None,
     typer.Option(
         metavar="MS",
         min=0.0,
-        help=f"With --strict, how late 99 % of packets may be, in ms. Default: {STRICT_MS:g}.",
+        help=f"With --strict, allowed lateness of 99 % of packets, in ms. Default: {STRICT_MS:g}.",
         show_default=False,
     ),
 ]

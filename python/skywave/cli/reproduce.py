@@ -44,24 +44,23 @@ def reproduce(
         ),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Reproduce all papers, with a front page.")
+        bool, typer.Option("--all", help="Reproduce all papers and write a front page.")
     ] = False,
-    listed: Annotated[
-        bool, typer.Option("--list", help="List the papers without running any.")
-    ] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the papers and exit.")] = False,
     out_dir: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Directory for report, figures and series. Default: out/PAPER or out/all.",
+            help="Output directory for the report, figures and series. Default: out/PAPER or "
+            "out/all.",
         ),
     ] = None,
     live_ns2: Annotated[
         bool,
         typer.Option(
             "--live-ns2/--stored-ns2",
-            help="Run ns-2 too, if installed, or compare with its stored results.",
+            help="Also run ns-2, if installed, or compare with its stored results.",
         ),
     ] = True,
     seeds: Annotated[
@@ -69,8 +68,8 @@ def reproduce(
         typer.Option(
             min=LEAST_SEEDS,
             max=1000,
-            help="Number of seeds for averages, for papers that let you choose it. Default: the "
-            "paper's own number, or a smaller one with --all.",
+            help="Number of seeds to average over, for papers with a configurable number. Default: "
+            "set by the paper; smaller with --all.",
         ),
     ] = None,
     why: Annotated[
@@ -79,7 +78,7 @@ def reproduce(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Reproduce a paper, or all: run experiments, judge published values and write a report."""
+    """Reproduce one paper or all: run experiments, judge published values and write a report."""
     if (paper is not None) + every + listed != 1:
         raise typer.BadParameter(f"name one paper, or give --all or --list; {installed.known()}")
     if listed:

@@ -41,7 +41,8 @@ MOST_ROWS = 100
 ScenarioFile = Annotated[
     Path,
     typer.Argument(
-        metavar="SCENARIO", help="Scenario file, TOML or JSON (see examples/); - is standard input."
+        metavar="SCENARIO",
+        help="Scenario file, TOML or JSON (see examples/); - for standard input.",
     ),
 ]
 
@@ -51,11 +52,11 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="Another value of a field, e.g. seed=2, duration='10 s' or \"flows[*].start=5 s\"; "
+        help="Override a field, e.g. seed=2, duration='10 s' or \"flows[*].start=5 s\"; "
         "repeatable.",
     ),
 ]
-SeedOption = Annotated[int | None, typer.Option(min=0, help="Another seed than the scenario's.")]
+SeedOption = Annotated[int | None, typer.Option(min=0, help="Override the scenario's seed.")]
 
 
 def run(
@@ -67,23 +68,23 @@ def run(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write every table as Parquet and CSV, and summary.json. What an earlier run "
-            "wrote there is replaced; a folder with anything else is refused.",
+            help="Write all tables as Parquet and CSV, and summary.json. Replaces the results of "
+            "an earlier run; refuses a directory with any other contents.",
         ),
     ] = None,
     capture: Annotated[
         list[str] | None,
         typer.Option(
             metavar="LINK=FILE",
-            help='Write the packets of a link as pcapng for Wireshark, e.g. "r1->r2=out.pcapng"; '
-            "repeatable.",
+            help="Capture the packets of a link to a pcapng file for Wireshark, e.g. "
+            '"r1->r2=out.pcapng"; repeatable.',
         ),
     ] = None,
     qlog: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write what the sender of each flow sees as DIR/FLOW.sqlog, for qvis.",
+            help="Write the sender's events of each flow to DIR/FLOW.sqlog, for qvis.",
         ),
     ] = None,
     verify_physics: Annotated[
@@ -91,29 +92,33 @@ def run(
         typer.Option(
             "--verify-physics",
             help="After the run, verify that no packet vanished, was reordered or travelled faster "
-            "than its link allows. Exit status 1 on a violation.",
+            "than its link allows. Exit with status 1 on a violation.",
         ),
     ] = False,
     live: Annotated[
         bool,
         typer.Option(
             "--live",
-            help="Run it in real time, between real sockets in network namespaces (Linux).",
+            help="Run in real time, between real sockets in network namespaces (Linux).",
         ),
     ] = False,
     both: Annotated[
-        bool, typer.Option("--both", help="Run it on both clocks, and compare them.")
+        bool,
+        typer.Option(
+            "--both", help="Run both in simulated and in real time, and compare the results."
+        ),
     ] = False,
     runs: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="With --both, the runs on each clock, with as many seeds. Default: 1.",
+            help="With --both, number of runs on each clock, one per seed. Default: 1.",
             show_default=False,
         ),
     ] = None,
     dccp_over_udp: Annotated[
-        bool, typer.Option("--dccp-over-udp", help="In real time, DCCP travels in UDP (RFC 6773).")
+        bool,
+        typer.Option("--dccp-over-udp", help="In real time, encapsulate DCCP in UDP (RFC 6773)."),
     ] = False,
     spin: SpinOption = False,
     strict: StrictOption = False,
@@ -122,7 +127,7 @@ def run(
 ) -> None:
     """Run a scenario and print totals of its flows and links.
 
-    In simulated time, unless --live or --both says otherwise.
+    Runs in simulated time, unless --live or --both is given.
     """
     on_one_clock = {"--capture": bool(capture), "--qlog": qlog is not None}
     in_real_time = {"--dccp-over-udp": dccp_over_udp, "--spin": spin, "--strict": strict}
@@ -194,7 +199,7 @@ def _simulated(
 def _present(
     results: Results, out_dir: Path | None, verdict: Verdict | None = None, *, as_json: bool
 ) -> None:
-    """Print and write results. A verdict says how far those of the real clock can be believed."""
+    """Print and write results, with a verdict on the timing of a run in real time."""
     # Either may fail after a long run: a pipe that nobody reads, a full disk.
     try:
         if as_json:
@@ -286,8 +291,8 @@ def _qlogs(directory: Path, experiment: Scenario) -> dict[str, str]:
 def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
     """Check a scenario without running it, and print it with all defaults and routes.
 
-    The defaults include those that follow from a profile or a control. A warning points out flows
-    that have several routes of the same length, and settings that are probably mistakes.
+    The defaults include those set by a profile or a control. Warns about flows with several routes
+    of equal length, and about settings that are probably mistakes.
     """
     is_file = scenario != STANDARD_INPUT
     found = inspect_file(scenario) if is_file else read(scenario).inspect()
@@ -312,7 +317,7 @@ def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors and other programs.
 
-    docs/scenario.md describes how an editor uses it.
+    See docs/scenario.md for use in an editor.
     """
     print_json(json.loads(_core.scenario_schema()))
 

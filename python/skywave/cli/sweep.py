@@ -38,59 +38,63 @@ def sweep(
     scenario: ScenarioFile,
     directory: Annotated[
         Path,
-        typer.Option("--out", metavar="DIR", help="Folder for results; what it has is not run."),
+        typer.Option(
+            "--out", metavar="DIR", help="Output directory. Runs already stored there are skipped."
+        ),
     ],
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="PATH=VALUES",
-            help="Values of a field, e.g. dumbbell.rate='1 Mbps,5 Mbps' or "
-            '"flows[*].start=0 s,5 s"; repeatable (docs/sweeps.md).',
+            help="Vary a field over these values, e.g. dumbbell.rate='1 Mbps,5 Mbps' or "
+            '"flows[*].start=0 s,5 s"; repeatable (see docs/sweeps.md).',
         ),
     ] = None,
     seeds: Annotated[
         int,
         typer.Option(
             min=1,
-            help="Runs of each combination, with seeds from 1 on. With --until, the number to "
-            "begin with: ten or more.",
+            help="Number of runs per combination, with seeds 1, 2, ... With --until, the initial "
+            "number, at least ten.",
         ),
     ] = 1,
     measure: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="Columns of the table, e.g. goodput,delay_mean or goodput[FLOW]; repeatable. "
-            "All measures are stored in any case.",
+            help="Columns of the printed table, e.g. goodput,delay_mean or goodput[FLOW]; "
+            "repeatable. All measures are always stored.",
         ),
     ] = None,
     warm_up: Annotated[
-        str, typer.Option(metavar="TIME", help="What is sampled until then does not count.")
+        str, typer.Option(metavar="TIME", help="Discard samples taken before this time.")
     ] = "0 s",
     until: Annotated[
         str | None,
         typer.Option(
             metavar="TARGET",
-            help='Add seeds, ten at least, until the mean is so precise: "ci(goodput) < 2 %".',
+            help="Add seeds, starting from ten or more, until the mean reaches this precision, "
+            'e.g. "ci(goodput) < 2 %".',
         ),
     ] = None,
     max_seeds: Annotated[
-        int, typer.Option(min=10, help="The most seeds of a combination with --until.")
+        int, typer.Option(min=10, help="With --until, maximum number of seeds per combination.")
     ] = 1000,
     on: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Scheduler of a Dask cluster, e.g. tcp://scheduler:8786. Default: this machine.",
+            help="Address of a Dask scheduler to run on, e.g. tcp://scheduler:8786. Default: this "
+            "machine.",
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario with every combination of values, and print means over seeds.
 
-    Each run is stored when it is done. The same command goes on after Ctrl-C, runs what is new
-    after a change, and tries again what failed; status 1 if a run failed.
+    Stores each run as soon as it is done. Run the same command again to resume after Ctrl-C, to add
+    runs after a change, or to retry failed runs. Exits with status 1 if a run failed.
     """
     from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.runner import RunsFailedWarning  # noqa: PLC0415
@@ -131,7 +135,7 @@ def sweep(
         if total:
             sys.stderr.write(
                 f"{kept} of {total} runs are done and kept in {directory}; "
-                f"{room}run the same command again to go on\n"
+                f"{room}run the same command again to resume\n"
             )
         raise
     resumed = state[0].resumed if state else 0
@@ -199,7 +203,8 @@ def _print(found: Sweep, resumed: int) -> None:
     )
     if found.failures:
         console.print(
-            f"[red]{len(found.failures):,} runs failed[/]; the same command tries them again:"
+            f"[red]{len(found.failures):,} runs failed[/]; "
+            "run the same command again to retry them:"
         )
         for failure in found.failures[:MOST_FAILURES]:
             console.print(f"  {failure.where}: {failure.reason}", markup=False, soft_wrap=True)
@@ -237,7 +242,7 @@ def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -
     if blocks > 1:
         console.print(
             f"In {blocks} parts, since the table is wider than {console.width} columns: --measure "
-            "chooses measures, --json has all."
+            "selects measures, --json prints all."
         )
 
 

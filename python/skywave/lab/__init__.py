@@ -1,4 +1,4 @@
-"""The laboratory as a page: scenarios and sockets that one watches while they run.
+"""The lab page: watch scenarios and sockets while they run.
 
 Requires the extra ``skywave[lab]``. :mod:`skywave.lab.site` is what every page has.
 :mod:`skywave.lab.server` makes the application of ``skywave lab``, of which a

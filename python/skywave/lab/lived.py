@@ -68,7 +68,7 @@ class LivedRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether it goes on no more."""
+        """Whether it has ended."""
         return self.state in ("ended", "stopped")
 
     def stop(self) -> None:

@@ -4,7 +4,7 @@ It is run as ``python -m skywave.lab.lived_process RUN``. On standard input it t
 JSON, on one line; the run ends early when the input does. It writes frames
 (:mod:`skywave.lab.frames`), each after its length in four bytes, little endian. Those with samples
 are the page's. The last one has a ``type``: :data:`RESULTS`, with all tables and what is known of
-how far they can be believed, or :data:`ERROR`.
+how accurate they are, or :data:`ERROR`.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class State:
     notes: tuple[str, ...] = ()
     """What else there is to say of it, in lines."""
     doubt: str | None = None
-    """Why it cannot be believed; None if it can, or if nobody knows yet."""
+    """Why its timing was too inaccurate; None if it was accurate, or is not known yet."""
 
     def message(self) -> dict[str, object]:
         """Return it as the page reads it."""

@@ -22,7 +22,7 @@ class Run(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether it goes on no more, unless it is changed."""
+        """Whether it has ended and will not continue unless it is changed."""
 
     def play(self) -> None:
         """Go on, if it is paused."""
@@ -31,7 +31,7 @@ class Run(Protocol):
         """Stay where it is, until played or stepped."""
 
     def step(self) -> None:
-        """Pause, and go on by one sampling interval."""
+        """Pause, and advance by one sampling interval."""
 
     def set_pace(self, pace: float | None) -> None:
         """Go on at another pace, in simulated seconds per second; None is as fast as it can."""
@@ -40,15 +40,15 @@ class Run(Protocol):
         """End the run here. It keeps what it has measured."""
 
     async def change(self, text: str) -> None:
-        """Run another scenario up to the present, and go on from there.
+        """Run another scenario up to the present, and continue from there.
 
         Raises:
-            Wrong: If the scenario cannot be run; the run goes on as it was.
+            Wrong: If the scenario cannot be run; the run continues unchanged.
 
         """
 
     async def drive(self) -> None:
-        """Run it until it is over, and tell so. Whoever changes it then has it driven again."""
+        """Run it until it is over, and report that. A later change drives it again."""
 
     async def tell(self) -> None:
         """Send the state."""

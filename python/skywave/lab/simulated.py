@@ -89,7 +89,7 @@ class SimulatedRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether it goes on no more."""
+        """Whether it has ended."""
         return self.state in ("ended", "stopped")
 
     def _begin(self, prepared: Prepared) -> None:
@@ -115,7 +115,7 @@ class SimulatedRun:
             self._set("paused")
 
     def step(self) -> None:
-        """Pause, and go on by one sampling interval."""
+        """Pause, and advance by one sampling interval."""
         self.pause()
         self._steps += 1
         self._wake.set()
@@ -132,10 +132,10 @@ class SimulatedRun:
         self._stop.set()
 
     async def change(self, text: str) -> None:
-        """Run another scenario up to the present, as fast as it can, and go on from there.
+        """Run another scenario up to the present, as fast as it can, and continue from there.
 
         Raises:
-            Wrong: If the scenario cannot be run; the run goes on as it was.
+            Wrong: If the scenario cannot be run; the run continues unchanged.
 
         """
         prepared = await asyncio.to_thread(Prepared.of, text)

@@ -13,7 +13,7 @@ These calls block; :mod:`skywave.net.aio` has the same API for asyncio.
 
 A fork of the process (``os.fork``, or ``multiprocessing`` with the start method ``fork``) cannot
 use the endpoints and connections that it inherits, and neither closes nor disturbs them: every call
-raises :class:`ForkedError`. It can open endpoints of its own.
+raises :class:`ForkedError`. It can open its own endpoints.
 
 If Skywave was built without sockets, importing this module raises
 :class:`~skywave.sockets.NoSocketsError`.

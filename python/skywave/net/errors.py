@@ -1,6 +1,6 @@
-"""Errors of the network. Each text says what to do.
+"""Network errors. Each message says what to do.
 
-All are :class:`NetError`, and some are also the error that Python has for the purpose, so that
+All inherit from :class:`NetError`, and some also from the corresponding built-in exception, so that
 ``except ConnectionRefusedError`` works as well as ``except RefusedError``.
 """
 
@@ -51,7 +51,7 @@ class ClosedError(NetError):
 
 
 class DiscardedError(ClosedError):
-    """The connection has been closed normally, but not all that was queued has been sent."""
+    """The connection has been closed normally, but some queued datagrams were not sent."""
 
 
 class EndpointClosedError(NetError):
@@ -71,7 +71,7 @@ class AddressInUseError(NetError):
 
 
 class ForkedError(NetError):
-    """The socket belongs to the process of which this one is a fork."""
+    """The process is a fork, and the socket belongs to its parent."""
 
 
 __all__ = [

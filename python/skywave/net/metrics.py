@@ -7,12 +7,12 @@
     with Endpoint.udp(":6511") as endpoint, metrics.serving(endpoint, "127.0.0.1", 9633):
         ...
 
-``http://127.0.0.1:9633/metrics`` then has the metrics in Prometheus' text format. A program that
-serves metrics of its own registers an :class:`EndpointCollector` with them instead.
+``http://127.0.0.1:9633/metrics`` then serves the metrics in Prometheus' text format. A program that
+serves its own metrics registers an :class:`EndpointCollector` instead.
 
-Metrics of the endpoint include all its connections, also those that have ended, so its counters
-never decrease. Metrics of single connections are only of the oldest ones, so that an endpoint has a
-bounded number of time series; ``skywave_endpoint_unlisted_connections`` counts the others.
+Metrics of the endpoint include all its connections, even ended ones, so its counters never
+decrease. Only the oldest connections have their own metrics, so that the number of time series is
+bounded; ``skywave_endpoint_unlisted_connections`` counts the others.
 """
 
 from __future__ import annotations
@@ -280,19 +280,19 @@ def _labels(endpoint: str, connection: ConnectionSnapshot) -> tuple[str, ...]:
 def serving(
     endpoint: Endpoint | aio.Endpoint, host: str, port: int, *, most_listed: int = MOST_LISTED
 ) -> Iterator[int]:
-    """Serve the metrics of an endpoint at a TCP port, until the block ends.
+    """Serve the metrics of an endpoint at a TCP port until the block ends.
 
-    Gives the port, which the system chooses if it is 0. There is no access control: choose an
-    address that only Prometheus reaches.
+    Yields the port, which the system chooses if it is 0. There is no access control: choose an
+    address that only Prometheus can reach.
 
     Raises:
         OSError: If the address cannot be used.
-        TypeError: If ``endpoint`` is no endpoint.
+        TypeError: If ``endpoint`` is not an endpoint.
         ValueError: If the port is out of range.
 
     """
     if not isinstance(endpoint, Endpoint | aio.Endpoint):
-        raise TypeError(f"{endpoint!r} is no endpoint: give an Endpoint of skywave.net")
+        raise TypeError(f"{endpoint!r} is not an endpoint: give an Endpoint of skywave.net")
     if port not in range(LARGEST_PORT + 1):
         raise ValueError(f"port is {port!r}: give 1 to {LARGEST_PORT}, or 0 for any")
     registry = CollectorRegistry(auto_describe=False)

@@ -71,7 +71,8 @@ class Expectation:
                 f"{text!r} is not an expectation: write it as '160 s, within 10 %' or '> 0 s'"
             )
         relation = found["relation"]
-        return cls(float(found["value"]), found["unit"], _rule(rule) if rule else _limit(relation))
+        judges = _rule(rule) if rule else _limit(relation)
+        return cls(_number(found["value"]), found["unit"], judges)
 
     def rule_for(self, ours: Measure) -> Rule:
         """Return the rule for a measurement. One that allows for our spread has that of ours."""
@@ -86,6 +87,11 @@ class Expectation:
         """
         one = Measure.of(ours)
         return one.value is not None and self.rule_for(one).holds(self.published, one.value)
+
+
+def _number(text: str) -> float:
+    """Return a number, whole if it is written so: reports show it as the ledger does."""
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _limit(relation: str) -> Rule:

@@ -2,7 +2,7 @@
 
 The nodes at which flows begin and end are network namespaces; the links and queues between them are
 the simulator's, on the real clock. :func:`run_live` returns the simulator's tables, with a
-:class:`Verdict` on how far they can be believed. :func:`run_both` runs a scenario on both clocks.
+:class:`Verdict` on their accuracy. :func:`run_both` runs a scenario on both clocks.
 """
 
 from __future__ import annotations

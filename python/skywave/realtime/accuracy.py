@@ -1,4 +1,4 @@
-"""How far what ran on the real clock can be believed, be it a run or a link."""
+"""How accurate the timing of a run or a link in real time was."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Verdict(ABC):
 
     @abstractmethod
     def doubts(self) -> Iterator[str]:
-        """Yield what the machine did that no network does."""
+        """Yield a warning for each thing that the machine did and no network does."""
 
     @property
     def p99_s(self) -> float:
@@ -45,7 +45,7 @@ class Verdict(ABC):
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield how late packets were, what others took of the processors, and the doubts."""
+        """Yield the lateness of packets, the processor time used by others, and warnings."""
         lateness = self.report["lateness"]
         if lateness is not None:
             yield (
@@ -62,7 +62,7 @@ class Verdict(ABC):
             yield f"warning: {doubt}"
 
     def broken(self, strict_ms: float) -> str | None:
-        """Say so if there is a doubt, or the 99th percentile of lateness is above ``strict_ms``."""
+        """Return the first warning, or one if 1 % of packets left more than ``strict_ms`` late."""
         for doubt in self.doubts():
             return doubt
         if 1e3 * self.p99_s <= strict_ms:

@@ -49,7 +49,7 @@ class Row:
     simulated: Average
     lived: Average
     difference: Estimate | None
-    """The lived mean minus the simulated one, with Welch's interval; None with one run a clock."""
+    """The real-time mean minus the simulated one, with Welch's interval; None for one run each."""
 
     @classmethod
     def of(
@@ -63,12 +63,12 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether the interval of the difference leaves out 0. Of equal rows, 5 % do by chance."""
+        """Whether the interval of the difference excludes 0. By chance, 5 % of equal rows do."""
         return self.difference is not None and (self.difference.low > 0 or self.difference.high < 0)
 
     @property
     def ratio(self) -> float | None:
-        """The lived mean as a multiple of the simulated one; None if that is zero."""
+        """The mean in real time as a multiple of the simulated mean; None if that is zero."""
         return self.lived.mean / self.simulated.mean if self.simulated.mean else None
 
 
@@ -102,7 +102,7 @@ class Both:
         ]
 
     def causes(self) -> list[str]:
-        """Return what is known to make clocks differ in such a scenario; nothing if no row does."""
+        """Return the known causes of differences in such a scenario; nothing if no row differs."""
         if not any(row.differs for row in self.rows()):
             return []
         kernels = [
@@ -117,7 +117,7 @@ class Both:
         ]
 
     def warnings(self) -> list[str]:
-        """Return what to know before the rows are used, a sentence each."""
+        """Return warnings about the rows, one sentence each."""
         simulated = [list(dict(measures(results)).values()) for results in self.simulated]
         unchanged = unchanged_by_seeds(simulated)
         said = [] if unchanged is None else [f"in the simulation, {unchanged}"]
@@ -138,15 +138,15 @@ def run_both(
     dccp_over_udp: bool = False,
     spin: bool = False,
 ) -> Both:
-    """Run a scenario on both clocks, with as many seeds as ``runs``: its own and the next ones.
+    """Run a scenario in simulated and real time, ``runs`` times each, with its seed and the next.
 
-    Ctrl-C ends it early, with the runs that took the whole time on both clocks; it raises
+    Ctrl-C ends it early and returns the runs that completed on both clocks; raises
     ``KeyboardInterrupt`` if there is none.
 
     Args:
         scenario: The scenario.
         runs: How many runs on each clock.
-        progress: Called with what is being done and the fraction of it that is done, 0 to 1.
+        progress: Called with the name of the current stage and its completed fraction, 0 to 1.
         dccp_over_udp: As for :func:`~skywave.realtime.run_live`.
         spin: As for :func:`~skywave.realtime.run_live`.
 
@@ -186,7 +186,7 @@ def run_both(
 
 
 def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:
-    """Yield what is compared of a run: who, which measure, and its value."""
+    """Yield the compared values of a run: flow or link, measure, and value."""
     summary = results.summary
     samples = Samples(results.flows)
     by_flow, shares = samples.groups("flow"), samples.shares()

@@ -22,7 +22,7 @@ def require() -> None:
     """Raise ``LaunchError`` if this build of Skywave has no runs on the real clock."""
     if not hasattr(_core, "run_live"):
         raise LaunchError(
-            "runs on the real clock need Linux, and the extension built with its default features"
+            "runs in real time need Linux, and the extension built with its default features"
         )
 
 

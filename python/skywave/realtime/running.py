@@ -1,4 +1,4 @@
-"""Runs scenarios on the real clock."""
+"""Runs scenarios in real time."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lived:
-    """A run on the real clock."""
+    """A run in real time."""
 
     results: Results
     """As those of a simulation. If the run was interrupted, those of the time that it took."""
     verdict: Verdict
-    """How far they can be believed."""
+    """How accurate the timing was."""
 
     @property
     def is_interrupted(self) -> bool:
@@ -52,22 +52,22 @@ def run_live(
     dccp_over_udp: bool = False,
     spin: bool = False,
 ) -> Lived:
-    """Run a scenario on the real clock, for its whole duration.
+    """Run a scenario in real time, for its full duration.
 
-    Ctrl-C ends it early, with the results of the time that it took; while the nodes are set up, it
-    raises ``KeyboardInterrupt``.
+    Ctrl-C ends it early and returns the results so far; during the set-up of the nodes, it raises
+    ``KeyboardInterrupt``.
 
     Args:
-        scenario: The scenario. It has no NAT and no Quick-Start.
-        progress: Called with what is being done ("set-up", "in real time") and the fraction of it
-            that is done, 0 to 1, twenty times a second. An exception that it raises stops the run.
-        samples: Called as often once time passes, with the time in seconds and what has been
-            sampled since the last call: the tables of ``probes.interval``, and inner values. It
-            delays packets, so it should only hand them on.
+        scenario: The scenario, without NAT and Quick-Start.
+        progress: Called twenty times a second with the current stage ("set-up", "in real time")
+            and its completed fraction, 0 to 1. An exception that it raises stops the run.
+        samples: Called as often once time passes, with the time in seconds and the samples since
+            the last call: the tables of ``probes.interval``, and internal variables. It delays
+            packets, so it should only pass them on.
         captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
         qlogs: qlog files to write for qvis, by flow: ``{"f1": "f1.sqlog"}``.
         dccp_over_udp: Whether DCCP travels in UDP (RFC 6773) instead of as IP protocol 33.
-        spin: Whether to take a processor, so that packets leave within microseconds.
+        spin: Whether to busy-wait on a processor, so that packets leave within microseconds.
 
     Raises:
         ScenarioError: If the scenario is wrong, can only be simulated, or names a control that the

@@ -1,4 +1,4 @@
-"""How far a run on the real clock can be believed."""
+"""How accurate the timing of a run in real time was."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 class Verdict(accuracy.Verdict):
-    """How far a run can be believed.
+    """How accurate the timing of a run was.
 
     ``report`` also has ``elapsed_s``, ``whole``, ``interrupted``, and as counts of packets
     ``overflows``, ``undelivered``, ``unsent``, ``unknown`` and ``malformed``.
     """
 
     def doubts(self) -> Iterator[str]:
-        """Yield what the machine did that no network does."""
+        """Yield a warning for each thing that the machine did and no network does."""
         for name, what in (
             ("overflows", "were lost because this machine is too slow for the scenario"),
             ("undelivered", "were not taken by the system at their destination"),
             ("unsent", "were not taken by the system at their sender"),
-            ("malformed", "were not whole, or wrong"),
+            ("malformed", "were incomplete or malformed"),
         ):
             if self.report[name]:
                 yield f"{self.report[name]:,} packets {what}"

@@ -66,7 +66,7 @@ def in_units(quantity: str) -> tuple[float, str]:
     """Return a quantity such as ``100 kbps`` in the unit that columns have, and that unit.
 
     Raises:
-        ValueError: If the text is no quantity with a unit.
+        ValueError: If the text is not a quantity with a unit.
 
     """
     number, _, unit = quantity.partition(" ")
@@ -78,7 +78,7 @@ def in_units(quantity: str) -> tuple[float, str]:
         except ValueError:
             continue
     raise ValueError(
-        f"{quantity} is no quantity with a unit, such as 100 kbps, 5 ms, 2 kB or 10 packets"
+        f"{quantity} is not a quantity with a unit, such as 100 kbps, 5 ms, 2 kB or 10 packets"
     )
 
 

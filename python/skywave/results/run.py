@@ -166,11 +166,11 @@ class Results:
         from the beginning of a frame's speech until it is played. Both are the same in all rows of
         a call, and with them :mod:`skywave.results.emodel` rates it.
 
-        Of the ``frames`` that the codec made, the transport ``refused`` some (no room, or dropped
-        while it made the source wait) and ``sent`` others. Of these, links ``lost`` some, some
+        The codec produced ``frames``. The transport ``refused`` some (no room, or dropped while it
+        made the source wait) and ``sent`` others. Links ``lost`` some of the sent frames, some
         arrived too ``late``, and the rest was ``played``. Frames in none of these columns were
-        still waiting or on their way when the run ended, after their deadline. Intervals whose last
-        deadline came after the end of the run are left out. ``wait_mean_s`` is the time in the
+        still queued or in flight when the run ended, after their deadline. Intervals whose last
+        deadline came after the end of the run are omitted. ``wait_mean_s`` is the time in the
         sender and ``delay_mean_s`` the time until arrival, both since the frame was made.
         ``mode_mean`` is the codec's mode; 0 is the best.
         """
@@ -185,8 +185,8 @@ class Results:
     def transfers(self) -> pa.Table:
         """Every file of web traffic, in the order in which the transfers began.
 
-        The connection opened at ``start_s``. At ``finish_s`` the transfer was complete as far as
-        the sender knew, and ``arrived_bytes`` of ``bytes`` had arrived. Both are null if the run
+        The connection opened at ``start_s``. At ``finish_s``, the sender knew the transfer to be
+        complete, and ``arrived_bytes`` of ``bytes`` had arrived. Both are null if the run
         ended before.
         """
         if "transfers" not in self.tables:
@@ -224,7 +224,7 @@ class Results:
         return frames
 
     def warnings(self) -> list[str]:
-        """Return what to know before the summary is used: a sentence for each doubt.
+        """Return warnings about the results, one sentence each.
 
         A flow may have been limited by its receive window, and the mean goodput of a flow may have
         its warm-up inside (MSER-5; docs/statistics.md).
@@ -241,7 +241,7 @@ class Results:
         return found if warm_up is None else [*found, warm_up]
 
     def limits(self) -> list[str]:
-        """Return a sentence for each flow that its receive window limited: part of the warnings."""
+        """Return a warning for each flow limited by its receive window: part of ``warnings``."""
         from skywave.stats import limited_by_receive_window  # noqa: PLC0415  (loads numpy)
 
         limited = [limited_by_receive_window(flow) for flow in self.summary["flows"]]
@@ -266,8 +266,8 @@ class Results:
     ) -> Figure:
         """Return a figure of the run, and write it to the files ``out`` (PDF, SVG or PNG).
 
-        :func:`skywave.plots.of_run` describes the arguments. Another file of the figure, with
-        fonts that publishers accept, is written by :func:`skywave.plots.write`.
+        :func:`skywave.plots.of_run` describes the arguments. :func:`skywave.plots.write` writes
+        further files of the figure, with fonts that publishers accept.
 
         Raises:
             ValueError: If a name is unknown; the message lists those that there are.
@@ -293,11 +293,11 @@ class Results:
     def write(self, directory: str | Path) -> Path:
         """Write each table as Parquet and CSV, and ``summary.json``; return the directory.
 
-        What an earlier run has left there and this one does not write is removed.
+        Removes files of an earlier run that this run does not write.
 
         Raises:
-            OSError: If the directory cannot be written, or has something other than a run's
-                results. Its contents stay.
+            OSError: If the directory cannot be written, or contains anything other than a run's
+                results. Its contents then stay.
 
         """
         check_folder(directory, Kind.RUN)

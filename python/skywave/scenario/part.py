@@ -100,7 +100,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, PathLike):
         return fspath(value)
     if not isinstance(value, str | int | float | dict | Control | None):
-        raise TypeError(f"{value!r} is no value of a field")
+        raise TypeError(f"{value!r} is not a valid field value")
     return value
 
 

@@ -85,7 +85,7 @@ class FieldPath:
             value: The value. A control in Python sets its parameters too.
 
         Raises:
-            ScenarioError: If the path leads nowhere.
+            ScenarioError: If there is no such field.
 
         """
         places = list(_places(complete, self.steps))
@@ -141,7 +141,7 @@ def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
     Files that the value names are read, relative to the current directory.
 
     Raises:
-        ScenarioError: If the path leads nowhere, or the value is wrong; the message names the
+        ScenarioError: If there is no such field, or the value is wrong; the message names the
             field.
         ValueError: If the path is malformed.
 

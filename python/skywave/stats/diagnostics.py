@@ -28,7 +28,7 @@ MOST_NAMED = 3
 
 
 def unchanged_by_seeds(runs: Sequence[Sequence[float]]) -> str | None:
-    """Say so if the seed changes none of the measures of a scenario.
+    """Return a warning if the seed changes none of the measures of a scenario.
 
     ``runs`` has the measures of each run, in the same order. NaN is equal to NaN. None for fewer
     than two runs, or if there are no measures.
@@ -45,7 +45,7 @@ def unchanged_by_seeds(runs: Sequence[Sequence[float]]) -> str | None:
 
 
 def limited_by_receive_window(flow: Mapping[str, object]) -> str | None:
-    """Say so if the receive window of a flow, and not its congestion control, set its rate.
+    """Return a warning if the receive window, not congestion control, limited a flow's rate.
 
     ``flow`` is the summary of a flow. If it has ``receive_window_limited_s`` and ``active_s``, the
     seconds in which the window kept data back and those in which the flow had data, at least 10 %
@@ -78,11 +78,11 @@ def warm_up_in_mean(
 ) -> WarmUp | None:
     """Return the warm-up of a run if a mean of its samples from ``from_s`` on has it inside.
 
-    It is found by MSER-5 (:func:`skywave.stats.truncation`), and counts if it moves the mean by at
-    least 1 %. What it leaves may have a warm-up in turn, which is left out as well, and so on: when
-    the warm-up is over does not depend on ``from_s``, so a mean from then on, or from any later
-    time, has none inside. A sample covers the interval that ends at its time. The last does not
-    count if its interval is shorter.
+    MSER-5 finds it (:func:`skywave.stats.truncation`), and it counts if it moves the mean by at
+    least 1 %. The remaining samples may have a warm-up in turn, which is discarded too, and so on:
+    the end of the warm-up does not depend on ``from_s``, so a mean from then on, or from any later
+    time, has none inside. A sample covers the interval that ends at its time. The last sample does
+    not count if its interval is shorter.
     """
     times = np.asarray(times_s, dtype=np.float64)
     whole = shares(times) == 1
@@ -106,7 +106,7 @@ def _shift(values: NDArray[np.float64], steady: NDArray[np.float64]) -> float:
 
 
 def warm_ups_in_means(what: str, found: Mapping[str, WarmUp]) -> str | None:
-    """Say of which means the warm-up is part, and from when on to average instead.
+    """Return a warning that names the means with a warm-up, and when to start averaging instead.
 
     ``what`` names the measure, such as ``goodput``, and ``found`` has warm-ups by flow or link.
     """

@@ -34,9 +34,9 @@ class Target:
     confidence is 95 %, or that after the measure: ``ci(goodput, 99 %) < 2 %``.
 
     More seeds are run until :meth:`is_met`, at least ten: the sequential procedure of Law (2015,
-    section 9.4.1). The interval at which it stops holds the true mean somewhat less often than its
-    confidence says, since it stops where the margin happens to be small; docs/statistics.md has
-    how often.
+    section 9.4.1). The final interval contains the true mean slightly less often than its
+    confidence says, since the procedure stops when the margin happens to be small;
+    docs/statistics.md says how often.
     """
 
     measure: str
@@ -58,7 +58,7 @@ class Target:
         """
         match = _FORM.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f'"{text}" is no target: write it as "ci(goodput) < 2 %"')
+            raise ValueError(f'"{text}" is not a target: write it as "ci(goodput) < 2 %"')
         confidence = CONFIDENCE
         if match["confidence"]:
             confidence = _number(match["confidence"], text) / 100
@@ -80,10 +80,10 @@ class Target:
         return f"ci({self.measure}, {100 * self.confidence:.12g} %) < {bound.strip()}"
 
     def column(self, measures: Collection[str]) -> str:
-        """Return the one of ``measures``, columns of a table, that is meant.
+        """Return the one of ``measures``, columns of a table, that the target names.
 
         Raises:
-            ValueError: If none is, or if it has another unit than the bound.
+            ValueError: If there is none, or if its unit differs from the bound's.
 
         """
         name = find(self.measure, measures)
@@ -107,11 +107,11 @@ class Target:
         return found.margin == 0 or found.margin < self._allowed(found.mean)
 
     def seeds_needed(self, values: Sequence[float]) -> int | None:
-        """Return an estimate of how many seeds there must be in all, for a display of progress.
+        """Return an estimate of the total number of seeds, for a display of progress.
 
-        It supposes that mean and standard deviation stay as they are, so that the margin falls with
-        the square root of the number. None if they are unknown (fewer than two runs, or NaN) or if
-        no number will do (a relative bound and a mean of 0).
+        Assumes that mean and standard deviation stay the same, so that the margin falls with the
+        square root of the number. None if they are unknown (fewer than two runs, or NaN) or if no
+        number suffices (a relative bound and a mean of 0).
         """
         if len(values) < 2:
             return None

@@ -18,7 +18,7 @@ LEAST_KEPT = 5
 def truncation(samples: ArrayLike) -> int | None:
     """Return how many samples at the beginning of a run belong to its warm-up, by MSER-5.
 
-    Of the means of batches of five samples, MSER leaves out the first d, where d minimises the
+    MSER discards the first d means of batches of five samples, where d minimises the
     squared standard error of the rest, sum((Y_i - mean)^2) / (n - d)^2 (White 1997; White, Cobb
     and Spratt 2000). At least five batches are kept, since fewer may be close to each other by
     chance.

@@ -1,7 +1,7 @@
 """Sweeps: a scenario with every combination of values and every seed.
 
-``paths`` and ``points`` say what is run, ``job`` does one run, ``local`` and ``cluster`` do many,
-``measures`` and ``values`` say what is kept of each, and ``store`` is the folder that keeps it.
+``paths`` and ``points`` define the runs, ``job`` does one run, ``local`` and ``cluster`` do many,
+``measures`` and ``values`` define what is stored of each, and ``store`` is the directory for it.
 ``work`` and ``runner`` put them together, ``table`` reads the results, with ``quantities`` as
-numbers, and ``doubts`` says what to know first.
+numbers, and ``doubts`` collects warnings.
 """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Doubts:
-    """Collects doubts, run by run."""
+    """Collects warnings about a sweep, run by run."""
 
     def __init__(self, dimensions: Sequence[str], until: str | None) -> None:
         """Collect them for a sweep; ``until`` is its target with the name of a column."""
@@ -52,7 +52,7 @@ class Doubts:
             self._targeted[tuple(point)].append(value)
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each doubt."""
+        """Return the warnings, one sentence each."""
         return [*self._unchanged(), *self._limited(), *self._warm_up(), *self._imprecise()]
 
     def _unchanged(self) -> list[str]:
@@ -120,7 +120,7 @@ class Runs:
             self.are_alike = np.array_equal(self.first, _comparable(values), equal_nan=True)
 
     def unchanged(self) -> str | None:
-        """Say so if the seed changes nothing."""
+        """Return a warning if the seed changes nothing."""
         return unchanged_by_seeds([self.first] * self.number) if self.are_alike else None
 
 

@@ -49,7 +49,7 @@ MEASURES = {
         Measure(
             "loss",
             "flow",
-            "Packets that links lost, in both directions, as a fraction of the data packets sent, "
+            "Packets lost by links, in both directions, as a fraction of the data packets sent, "
             "warm-up included",
             "the same over all flows",
         ),
@@ -69,34 +69,34 @@ MEASURES = {
         Measure(
             "cwnd_mean_packets",
             "flow",
-            "The same of cwnd; empty for a sender that has none, such as CCID 3's",
+            "The same for cwnd; empty for a sender without one, such as CCID 3's",
             "the mean over the flows that have one",
         ),
         Measure(
             "retransmissions_packets",
             "flow",
-            "Packets sent again, warm-up included",
+            "Retransmitted packets, warm-up included",
             "the sum over all flows",
         ),
         Measure("timeouts", "flow", "Timeouts, warm-up included", "the sum over all flows"),
         Measure(
             "receive_window_limited",
             "flow",
-            "The fraction of the flow's active time during which nothing but the receive window "
+            "Fraction of the flow's active time during which only the receive window "
             "kept the sender from sending, warm-up included",
             "the largest of all flows",
         ),
         Measure(
             "played",
             "flow",
-            "Voice frames played in time, as a fraction of those that the codec made",
+            "Voice frames played in time, as a fraction of those that the codec produced",
             "the same over all calls",
         ),
         Measure(
             "mos",
             "flow",
-            "Mean opinion score of a call by the E-model (ITU-T G.107), 1 to 4.5, from what was "
-            "played and the source's codec and deadline; empty if the source names no codec",
+            "Mean opinion score of a call by the E-model (ITU-T G.107), 1 to 4.5, from the "
+            "played frames and the source's codec and deadline; empty if the source names no codec",
             "the mean over all calls",
         ),
         Measure(
@@ -108,7 +108,7 @@ MEASURES = {
         Measure(
             "utilisation",
             "link",
-            "Delivered bytes as a fraction of what the link could have carried",
+            "Delivered bytes as a fraction of the link's capacity",
             "the largest of all links",
         ),
         Measure(
@@ -126,20 +126,20 @@ MEASURES = {
         Measure(
             "link_loss",
             "link",
-            "Packets that the link lost, as a fraction of those that arrived at it",
+            "Packets lost by the link, as a fraction of those that arrived at it",
             "the same over all links",
         ),
         Measure(
             "marks",
             "link",
-            "Packets that the link marked, as a fraction of those that it delivered",
+            "Packets marked by the link, as a fraction of those that it delivered",
             "the largest of all links",
         ),
         Measure(
             "warm_up_s",
             "flow",
-            "When the goodput becomes steady, by MSER-5; empty if that does not change the mean. "
-            "Computed for the first seed only",
+            "Time at which the goodput becomes steady, by MSER-5; empty if the warm-up does not "
+            "change the mean. Computed for the first seed only",
             "the largest of all flows",
         ),
         Measure("events", "run", "Events that the simulator processed", "itself"),
@@ -185,7 +185,7 @@ class Measuring:
 
 @frozen
 class Asked:
-    """What was asked for: a measure of one flow or link, of each, or of the run."""
+    """A requested measure: of one flow or link, of each, or of the run."""
 
     measure: str
     of: str

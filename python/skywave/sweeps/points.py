@@ -59,7 +59,7 @@ def dimensions(
             raise ValueError(f"{path}: {given!r} is one text: give a list of values")
         values = tuple(given)
         if not values:
-            raise ValueError(f"{path}: there are no values: give one at least")
+            raise ValueError(f"{path}: no values: give at least one")
         dimension = Dimension(path, name, values)
         labels = dimension.labels
         for label in labels:

@@ -49,39 +49,38 @@ def sweep(
 ) -> Sweep:
     """Run a scenario with every combination of values and every seed, and store the measures.
 
-    Runs that the folder has already are not run again, so a sweep that was interrupted goes on
-    where it was, and a larger one runs what is new. A run belongs to its scenario, its seed, the
-    version of the simulator and the source of controls in Python: if one of these changes, it is
-    run anew.
+    Skips runs that are already stored in the directory, so an interrupted sweep resumes, and a
+    larger one only adds runs. A run is identified by its scenario, its seed, the version of the
+    simulator and the source of controls in Python: if one of these changes, it is run again.
 
     Args:
-        base: A scenario, the file of one, or a function that returns one. A function gets the
-            values by name.
+        base: A scenario, the path of a scenario file, or a function that returns a scenario. A
+            function receives the values as keyword arguments.
         over: Values by the path of a field, such as ``"dumbbell.rate"`` or ``"flows[*].start"``;
             for a function, by the name of a parameter.
-        out: The folder for results.
-        seeds: How many seeds, from 1 on, or the seeds. With ``until``, how many there are at first:
-            ten at least, which is then the default.
-        measures: The columns of the table: names as in :func:`skywave.load`, and functions of a
-            ``Results`` that return a number. All built-in measures are stored in any case.
-        warm_up: What is sampled until then does not count.
-        until: How precise a mean must be, such as ``"ci(goodput) < 2 %"``
-            (:class:`skywave.stats.Target`): each point gets more seeds, ten at least, until it is.
-        max_seeds: The most seeds of a point if there is a target.
-        on: The Dask cluster that does the runs: the address of its scheduler, such as
+        out: The output directory.
+        seeds: The number of seeds (1, 2, ...), or the seeds. With ``until``, the initial number: at
+            least ten, the default.
+        measures: The columns of the table: names as in :func:`skywave.load`, and functions that
+            take a ``Results`` and return a number. All built-in measures are always stored.
+        warm_up: Discard samples taken before this time.
+        until: The required precision of a mean, such as ``"ci(goodput) < 2 %"``
+            (:class:`skywave.stats.Target`): each point gets more seeds, at least ten, to reach it.
+        max_seeds: With ``until``, the maximum number of seeds per point.
+        on: The Dask cluster to run on: the address of its scheduler, such as
             ``"tcp://scheduler:8786"``, or a ``dask.distributed.Client``. Default: the processors
             of this machine.
         progress: Called when a run is done.
 
     Returns:
-        The results. ``failures`` has the runs that failed, of which a warning tells; the others are
-        in the table, which the folder has as ``table.csv`` too.
+        The results. ``failures`` lists failed runs, and a warning is issued for them; all others
+        are in the table, which is also stored as ``table.csv``.
 
     Raises:
         ScenarioError: If a scenario is wrong; the message names its values and the field.
-        OSError: If results cannot be written. Those that were stay.
+        OSError: If results cannot be written. Results that were written stay.
         ClusterError: If the cluster cannot be used.
-        KeyboardInterrupt: If it was interrupted. What was done is stored.
+        KeyboardInterrupt: If it was interrupted. Completed runs are stored.
 
     """
     if isinstance(base, str | Path):
@@ -126,7 +125,7 @@ def sweep(
     if found.failures:
         warnings.warn(
             f"{len(found.failures)} of {found.planned} runs failed: see .failures, or the files in "
-            f"{found.directory / 'failed'}; the same call tries them again",
+            f"{found.directory / 'failed'}; repeat the call to retry them",
             RunsFailedWarning,
             stacklevel=2,
         )
@@ -148,15 +147,13 @@ def _seeds(seeds: int | Iterable[int], target: Target | None, max_seeds: int) ->
         if not isinstance(seeds, int):
             raise ValueError("seeds: give their number: a target adds to it")
         if 1 < seeds < LEAST_SEEDS:
-            raise ValueError(
-                f"seeds: {seeds} are too few to begin with: a target needs {LEAST_SEEDS} at least"
-            )
+            raise ValueError(f"seeds: {seeds} are too few: a target needs {LEAST_SEEDS} at least")
         if seeds > max_seeds:
             raise ValueError(f"seeds: {seeds} are more than the {max_seeds} at which a target ends")
         seeds = max(seeds, LEAST_SEEDS)
     chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     if not chosen:
-        raise ValueError("seeds: there are none: give one at least")
+        raise ValueError("seeds: there are none: give at least one")
     if len(set(chosen)) < len(chosen):
         raise ValueError("seeds: one is given twice")
     return chosen

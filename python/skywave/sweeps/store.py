@@ -1,13 +1,13 @@
 """The folder of a sweep: its plan, and a Parquet file for each run that is done.
 
-- ``sweep.json``: what was asked for;
+- ``sweep.json``: the request: the scenario, values and seeds;
 - ``plan.parquet``: the runs that belong to it, with their values and seeds;
 - ``table.csv``: a row for each run that is done, once the sweep has ended or was interrupted;
 - ``runs/NAME.parquet``: the measures of a run. The name is a hash of all that determines them;
 - ``failed/NAME.txt``: why a run failed.
 
-A file appears when it is complete. Files of other plans and versions stay; they are used again if
-they are asked for again.
+A file appears when it is complete. Files of other plans and versions stay, and are reused if the
+same runs are requested again.
 """
 
 from __future__ import annotations
@@ -203,7 +203,6 @@ class Store:
             about: dict[str, Any] = json.loads(plan.schema.metadata[METADATA])
         except (pa.ArrowInvalid, KeyError, TypeError) as error:
             raise DamagedError(
-                f"{file} is damaged: run the sweep again, which writes it anew; runs that are done "
-                "are kept"
+                f"{file} is damaged: run the sweep again to rewrite it; completed runs are kept"
             ) from error
         return plan, about

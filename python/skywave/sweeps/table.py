@@ -116,7 +116,7 @@ class Sweep:
         self.measures: tuple[str, ...] = _ordered(asked, found)
         """The names of the columns of measures."""
         self.failures: list[Failure] = runs.failures
-        """The runs that have failed. Running the sweep again tries them again."""
+        """The runs that have failed. Running the sweep again retries them."""
         not_run = self.planned - len(runs.outcomes) - len(self.failures)
         self._warnings = runs.doubts.sentences()
         if not_run:
@@ -150,10 +150,10 @@ class Sweep:
         return self.planned - int(self.table.num_rows)
 
     def write_csv(self, file: str | Path) -> None:
-        """Write the table as CSV, in which a measure that a run does not have is empty.
+        """Write the table as CSV. Measures that a run does not have are empty.
 
         Raises:
-            OSError: If it cannot be written. The file is as it was then.
+            OSError: If it cannot be written. The file is then unchanged.
 
         """
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
@@ -183,7 +183,7 @@ class Sweep:
         return frame
 
     def warnings(self) -> list[str]:
-        """Return what to know before relying on the values: a sentence for each doubt."""
+        """Return warnings about the values, one sentence each."""
         return list(self._warnings)
 
     def compare(
@@ -226,10 +226,10 @@ class Sweep:
         return dimension if found is None else found.dimension
 
     def label(self, dimension: str, value: object) -> str:
-        """Return how readers see a value: ``50 ms`` for 0.05, as it was given.
+        """Return the label of a value: ``50 ms`` for 0.05, as it was given.
 
-        A part of a scenario lacks the fields that all values have: ``red`` for ``red packets=50``
-        beside ``drop-tail packets=50``.
+        The label of a scenario part omits fields that all values share: ``red`` for
+        ``red packets=50`` beside ``drop-tail packets=50``.
         """
         given = self._given_value(dimension, value)
         return self._short.get(self.short_name(dimension), {}).get(given, given)
@@ -309,8 +309,8 @@ class Sweep:
     def to_xarray(self) -> xr.Dataset:
         """Return the measures by dimension and seed (requires the extra ``skywave[xarray]``).
 
-        Numbers ascend, and other values are in the order in which they were given. A run that is
-        not done is NaN. ``attrs`` have units, by which xarray labels axes.
+        Numbers are in ascending order, and other values in the order in which they were given.
+        Pending runs are NaN. ``attrs`` hold units, with which xarray labels axes.
         """
         import numpy as np  # noqa: PLC0415
         import xarray as xr  # noqa: PLC0415  (an extra)
@@ -343,16 +343,16 @@ class Sweep:
 
 
 def load(directory: str | Path, measures: Iterable[str] | None = None) -> Sweep:
-    """Return the results of a sweep: of its runs that are done.
+    """Return the results of a sweep's completed runs.
 
     Args:
-        directory: The folder that ``skywave.sweep`` or ``skywave sweep`` has written.
+        directory: The output directory of ``skywave.sweep`` or ``skywave sweep``.
         measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"`` or
             ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default: those
-            that the sweep asked for.
+            that the sweep requested.
 
     Raises:
-        OSError: If the folder has no sweep.
+        OSError: If the directory contains no sweep.
         ValueError: If there is no such measure; the message lists those that exist.
 
     """

@@ -51,7 +51,8 @@ class Ending(StrEnum):
 CloseOption = Annotated[
     Ending,
     typer.Option(
-        help="How to finish: close once everything is sent (first), reset, or await the peer."
+        help="How to finish: close (first) or reset once everything is sent, or await the "
+        "peer's close."
     ),
 ]
 IdleOption = Annotated[
@@ -60,12 +61,14 @@ IdleOption = Annotated[
         "--idle-ms",
         metavar="MS",
         min=0,
-        help="Before closing, wait until nothing has been sent or received for this long.",
+        help="Close only after the connection has been idle for this long.",
     ),
 ]
 DigestsOption = Annotated[
     bool,
-    typer.Option("--digests", help="With --json, list digests of datagrams (SHA-256, truncated)."),
+    typer.Option(
+        "--digests", help="With --json, list the digest (truncated SHA-256) of every datagram."
+    ),
 ]
 
 
@@ -74,9 +77,9 @@ CloseTimeoutOption = Annotated[
     typer.Option(
         "--close-timeout",
         metavar="S",
-        help="Time limit for the end of the connection: for the peer's acknowledgements and its"
-        " answer to the close and, after --duration or an interrupt, for what still waits to be"
-        " sent. The rest is then discarded, and reported.",
+        help="Time limit for closing: for the peer's acknowledgements and its reply to the "
+        "close and, after --duration or an interrupt, for sending queued data. Anything "
+        "left is discarded and reported.",
     ),
 ]
 CLOSE_TIMEOUT = "5 s"
@@ -285,7 +288,7 @@ class Exchange:
         return True
 
     def _take_back(self, *rejected: bytes) -> None:
-        """Have the source cut anew what the path has become too small for.
+        """Have the source split datagrams that have become too large for the path.
 
         Queued datagrams are discarded if they are too large, and those are the last ones. Of those
         that had left, some may have been too large for a router; if a receiver can tell what comes

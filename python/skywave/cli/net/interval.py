@@ -24,8 +24,8 @@ IntervalOption = Annotated[
         "--interval",
         "-i",
         metavar="S",
-        help='Report rate, round-trip time, cwnd and losses at this interval, e.g. "1 s". With'
-        " --json, the reports are in the document.",
+        help='Report rate, round-trip time, cwnd and losses at this interval, e.g. "1 s". With '
+        "--json, include the reports in the document.",
     ),
 ]
 

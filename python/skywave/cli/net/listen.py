@@ -40,26 +40,26 @@ def listen(
         str,
         typer.Argument(
             metavar="[ADDRESS:]PORT",
-            help="DCCP port to accept connections on, and the address of this host. Default: all"
-            " addresses, of IPv4 and IPv6; with --raw, of IPv4.",
+            help="DCCP port to listen on, optionally with a local address. Default: all IPv4 and "
+            "IPv6 addresses; with --raw, all IPv4 addresses.",
         ),
     ],
-    once: Annotated[bool, typer.Option("--once", help="End after the first connection.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Exit after the first connection.")] = False,
     echo: Annotated[
-        bool, typer.Option("--echo", help="Send each datagram back; `skywave ping` needs this.")
+        bool, typer.Option("--echo", help="Echo each datagram; required by `skywave ping`.")
     ] = False,
     output: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write received data to a file; - for standard output. What `skywave send FILE`"
-            " sends is put in its place, and the exit status is 1 if parts are missing. Needs"
-            " --once.",
+            help="Write received data to a file; - for standard output. Reassembles a file from "
+            "`skywave send FILE` and exits with status 1 if parts are missing. Requires "
+            "--once.",
         ),
     ] = None,
     take: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="End a connection after receiving N datagrams."),
+        typer.Option(metavar="N", min=1, help="Close each connection after receiving N datagrams."),
     ] = None,
     count: Annotated[
         int, typer.Option(metavar="N", min=0, help="Number of datagrams to send to each client.")
@@ -70,11 +70,11 @@ def listen(
             metavar="BYTES",
             min=1,
             max=LARGEST,
-            help="Bytes of data per datagram. Default: 1200, or less if the path takes less.",
+            help="Payload bytes per datagram. Default: 1200, or less if the path MTU is smaller.",
         ),
     ] = None,
     interval_ms: Annotated[
-        float, typer.Option(metavar="MS", min=0, help="Milliseconds between datagrams.")
+        float, typer.Option(metavar="MS", min=0, help="Gap between datagrams in milliseconds.")
     ] = 0,
     close: CloseOption = Ending.AWAIT,
     close_timeout: CloseTimeoutOption = CLOSE_TIMEOUT,
@@ -98,10 +98,10 @@ def listen(
 ) -> None:
     """Accept DCCP connections and count, write or echo the received data.
 
-    Prints a report when a connection ends: with --json one object per line, with --once --json a
-    single document. With --once, the exit status is 1 if the connection or the file fails.
+    Prints a report for each connection when it ends: with --json one object per line, with --once
+    --json a single document. With --once, exits with status 1 if the connection or the file fails.
 
-    Ctrl-C and SIGTERM close all connections, print their reports, and stop.
+    Ctrl-C and SIGTERM close all connections, print their reports and exit.
     """
     where_ = place.local(where)
     config = options.config(

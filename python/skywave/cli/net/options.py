@@ -59,7 +59,7 @@ RawOption = Annotated[
 UdpPortOption = Annotated[
     int,
     typer.Option(
-        metavar="PORT", min=0, max=65535, help="UDP port of the encapsulation (RFC 6773)."
+        metavar="PORT", min=0, max=65535, help="UDP port for the encapsulation (RFC 6773)."
     ),
 ]
 CcidOption = Annotated[
@@ -68,9 +68,10 @@ CcidOption = Annotated[
         metavar="N",
         min=2,
         max=254,
-        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 251 the sender's "
-        "choice (Reno); if the ends prefer different ones, the listener's counts. 248 VCP, 249 "
-        "DPCP and 250 TPCP must be given at both ends. Default: the peer's, or 2.",
+        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 251 the "
+        "sender's choice (Reno). If the two ends differ, the listener's preference wins. "
+        "248 VCP, 249 DPCP and 250 TPCP must be set at both ends. Default: the peer's, or "
+        "2.",
     ),
 ]
 ServiceCodeOption = Annotated[
@@ -82,8 +83,8 @@ IdleTimeoutOption = Annotated[
     typer.Option(
         "--idle-timeout",
         metavar="DURATION",
-        help='End a connection without data in either direction for this long, e.g. "10 min", even'
-        ' if the peer answers; "0 s" for never. Default: never.',
+        help="End a connection that has carried no data in either direction for this long, "
+        'e.g. "10 min", even if the peer still responds; "0 s" for never. Default: never.',
     ),
 ]
 KeepaliveOption = Annotated[
@@ -91,8 +92,8 @@ KeepaliveOption = Annotated[
     typer.Option(
         "--keepalive",
         metavar="DURATION",
-        help='Ask the peer whether it is there after this long without a packet, such as "15 s"'
-        ' to keep the binding of a NAT; "0 s" for never. Default: 2 min.',
+        help='Probe the peer after this long without a packet, e.g. "15 s" to keep a NAT '
+        'binding alive; "0 s" for never. Default: 2 min.',
     ),
 ]
 SetOption = Annotated[
@@ -100,8 +101,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Any other option of the connection, by its name in `Config` of skywave.net; may be "
-        "repeated. For example ecn=false, control=cubic, tfrc.rules=rfc3448, or 'linger=5 s'.",
+        help="Set any other connection option, by its name in `Config` of skywave.net, e.g. "
+        "ecn=false, control=cubic, tfrc.rules=rfc3448 or 'linger=5 s'; repeatable.",
     ),
 ]
 SetEndpointOption = Annotated[
@@ -109,8 +110,8 @@ SetEndpointOption = Annotated[
     typer.Option(
         "--set-endpoint",
         metavar="KEY=VALUE",
-        help="Any option of the socket, by its name in `EndpointConfig` of skywave.net; may be"
-        " repeated. For example backlog=64.",
+        help="Set any socket option, by its name in `EndpointConfig` of skywave.net, e.g. "
+        "backlog=64; repeatable.",
     ),
 ]
 
@@ -118,8 +119,8 @@ MetricsOption = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="Serve Prometheus metrics of the socket and its connections at this address, under"
-        " the path /metrics.",
+        help="Serve Prometheus metrics of the socket and its connections at this address, "
+        "under /metrics.",
     ),
 ]
 
@@ -127,8 +128,8 @@ WatchOption = Annotated[
     bool,
     typer.Option(
         "--watch",
-        help="Open a page that shows the connections' windows, rates, round-trip times and losses"
-        " live. Needs the extra skywave\\[lab].",
+        help="Open a page that plots the windows, rates, round-trip times and losses of the "
+        "connections live. Requires the extra skywave\\[lab].",
     ),
 ]
 
@@ -136,7 +137,7 @@ WatchBrowserOption = Annotated[
     bool | None,
     typer.Option(
         "--browser/--no-browser",
-        help="Whether the browser opens the page of --watch. Default: it does.",
+        help="With --watch, open the page in the browser. Default: --browser.",
     ),
 ]
 
@@ -144,8 +145,8 @@ QlogOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Write what happens to each connection as a file in DIR, for qvis. The same as"
-        " --set-endpoint qlog=DIR.",
+        help="Write a qlog file for each connection to DIR, for qvis. Same as --set-endpoint "
+        "qlog=DIR.",
     ),
 ]
 
@@ -163,8 +164,8 @@ class Level(StrEnum):
 LogOption = Annotated[
     Level | None,
     typer.Option(
-        help="Log what happens to connections on standard error: limits reached (warn), one line"
-        " for each connection that is over (info), states, Resets and ICMP (debug).",
+        help="Log connection events to standard error: limits reached (warn), one line per "
+        "ended connection (info), states, Resets and ICMP (debug).",
     ),
 ]
 
@@ -186,7 +187,7 @@ class Watch:
         """
         if browser is not None and not watch:
             option = "--browser" if browser else "--no-browser"
-            raise typer.BadParameter(f"{option} needs --watch: there is no page without it")
+            raise typer.BadParameter(f"{option} requires --watch")
         return cls(watch, browser is not False)
 
     @contextmanager

@@ -39,34 +39,35 @@ def perf(
         str | None,
         typer.Argument(
             metavar="[HOST[:PORT]]",
-            help="Host that runs `skywave perf --server`, to measure the path to it."
+            help="Measure the path to this host, which runs `skywave perf --server`."
             f" Default DCCP port: {PORT}.",
         ),
     ] = None,
     serve: Annotated[
-        bool, typer.Option("--server", help="Count what clients send, until Ctrl-C.")
+        bool, typer.Option("--server", help="Receive from clients and count, until Ctrl-C.")
     ] = False,
     loopback: Annotated[
         bool,
         typer.Option(
             "--loopback",
-            help="Run both ends on this host, and compare with plain UDP and, if built in, quinn.",
+            help="Run both ends on this host, and compare with plain UDP and, if compiled in, "
+            "quinn.",
         ),
     ] = False,
     duration: Annotated[
         str,
         typer.Option(
             metavar="S",
-            help='How long to offer data, e.g. "10 s". What is queued then is still sent, and'
-            " measured: on a slow path, that takes seconds.",
+            help='How long to offer data, e.g. "10 s". Data still queued then is sent and '
+            "measured, which takes seconds on a slow path.",
         ),
     ] = "5 s",
     size: Annotated[
-        int, typer.Option(metavar="BYTES", min=1, max=65_000, help="Bytes of data per datagram.")
+        int, typer.Option(metavar="BYTES", min=1, max=65_000, help="Payload bytes per datagram.")
     ] = 1200,
     rate: Annotated[
         str | None,
-        typer.Option(metavar="R", help='Maximum rate of data to offer, e.g. "5 Mbps".'),
+        typer.Option(metavar="R", help='Maximum rate at which to offer data, e.g. "5 Mbps".'),
     ] = None,
     pings: Annotated[
         int | None,
@@ -82,8 +83,8 @@ def perf(
         typer.Option(
             metavar="N",
             min=0,
-            help="Idle connections to open with --loopback, to measure what they cost."
-            " Default: 10,000.",
+            help="Idle connections to open with --loopback, to measure their memory and CPU cost. "
+            "Default: 10,000.",
         ),
     ] = None,
     ccid: options.CcidOption = None,
@@ -93,7 +94,7 @@ def perf(
     udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how fast DCCP is, between two hosts or on this one.
+    """Measure the speed of DCCP between two hosts or on this one.
 
     Between hosts, run `skywave perf --server` on one and `skywave perf HOST` on the other.
     """

@@ -30,14 +30,18 @@ PATIENCE_S = 2.0
 def ping(
     peer: Annotated[
         str,
-        typer.Argument(metavar="HOST:PORT", help="Address and port of `skywave listen --echo`."),
+        typer.Argument(
+            metavar="HOST:PORT", help="Address and DCCP port of a `skywave listen --echo`."
+        ),
     ],
-    count: Annotated[int, typer.Option(metavar="N", min=1, help="Datagrams to send.")] = 5,
+    count: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of datagrams to send.")
+    ] = 5,
     interval_ms: Annotated[
-        float, typer.Option(metavar="MS", min=0, help="Milliseconds between datagrams.")
+        float, typer.Option(metavar="MS", min=0, help="Gap between datagrams in milliseconds.")
     ] = 200,
     size: Annotated[
-        int, typer.Option(metavar="BYTES", min=HEADER, help="Bytes of data per datagram.")
+        int, typer.Option(metavar="BYTES", min=HEADER, help="Payload bytes per datagram.")
     ] = 100,
     ccid: options.CcidOption = None,
     idle_timeout: options.IdleTimeoutOption = None,
@@ -54,8 +58,8 @@ def ping(
 ) -> None:
     """Measure round-trip times of datagrams over a DCCP connection.
 
-    The exit status is 1 if no datagram came back, or the connection failed. Ctrl-C and SIGTERM end
-    it with the summary of what was measured until then.
+    Exits with status 1 if no datagram came back or the connection failed. Ctrl-C and SIGTERM stop
+    it and print the summary so far.
     """
     target = place.peer(peer)
     config = options.config(

@@ -39,7 +39,9 @@ FAILED = 1
 
 
 def send(
-    peer: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Address and DCCP port.")],
+    peer: Annotated[
+        str, typer.Argument(metavar="HOST:PORT", help="Address and DCCP port of the listener.")
+    ],
     file: Annotated[
         str | None,
         typer.Argument(
@@ -53,8 +55,8 @@ def send(
             metavar="BYTES",
             min=1,
             max=LARGEST,
-            help="Bytes of data per datagram. Default: 1200, or less if the path takes less, also"
-            " if it comes to take less on the way.",
+            help="Payload bytes per datagram. Default: 1200, or less if the path MTU is smaller or "
+            "shrinks during the transfer.",
         ),
     ] = None,
     count: Annotated[
@@ -78,15 +80,17 @@ def send(
     interval_ms: Annotated[
         float | None,
         typer.Option(
-            metavar="MS", min=0, help="Milliseconds between datagrams, instead of --rate."
+            metavar="MS",
+            min=0,
+            help="Gap between datagrams in milliseconds; an alternative to --rate.",
         ),
     ] = None,
     plain: Annotated[
         bool,
         typer.Option(
             "--plain",
-            help="Send the bytes of FILE alone, for receivers other than `skywave listen`. These"
-            " then cannot tell whether the file is whole.",
+            help="Send the bytes of FILE without framing, for receivers other than `skywave "
+            "listen`. They cannot tell whether the file is complete.",
         ),
     ] = False,
     ccid: options.CcidOption = None,
@@ -111,13 +115,14 @@ def send(
 ) -> None:
     """Send a file, standard input or a generated load to a DCCP listener.
 
-    Datagrams leave as congestion control allows. DCCP delivers each one once or not at all, so a
-    file arrives whole only if nothing is lost: `skywave listen --output` puts the parts in their
-    places and reports what is missing. The exit status is 1 if the connection fails, the peer does
-    not confirm the end, or a part of the file was lost.
+    Sends datagrams as congestion control allows. DCCP delivers each datagram at most once, so a
+    file arrives complete only if nothing is lost: `skywave listen --output` reassembles it and
+    reports missing parts. Exits with status 1 if the connection fails, the peer does not confirm
+    the close, or a part of the file was lost.
 
-    Ctrl-C and SIGTERM close the connection: what is queued is still sent, and the peer confirms the
-    end, within --close-timeout. A second one aborts it. The report is of what was sent until then.
+    Ctrl-C and SIGTERM close the connection: queued data is still sent and the peer confirms the
+    close, within --close-timeout. A second signal aborts the connection. The report covers what was
+    sent until then.
     """
     target = place.peer(peer)
     config = options.config(

@@ -1,4 +1,4 @@
-"""What an emulated link did, and how far it can be believed."""
+"""Counters of an emulated link, and how accurate its timing was."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class Verdict(accuracy.Verdict):
-    """What the links did, and how far they can be believed."""
+    """Counters of the links, and how accurate their timing was."""
 
     def lines(self) -> Iterator[str]:
-        """Yield what the links did, and how far they can be believed."""
+        """Yield a line for each link, then lines on the accuracy of the timing."""
         elapsed_s = self.report["elapsed_s"]
         for link in self.report["links"]:
             rate_mbps = 8e-6 * link["delivered_bytes"] / elapsed_s
@@ -43,7 +43,7 @@ class Verdict(accuracy.Verdict):
         return f"{self.report['elapsed_s']:.0f} s: " + "; ".join(parts)
 
     def doubts(self) -> Iterator[str]:
-        """Yield what the emulator did that no link does."""
+        """Yield a warning for each thing that the emulator did and no link does."""
         for name, what in (
             ("overflows", "were lost on their way into the link: it is too fast for this machine"),
             ("refused", "were refused: the queues held 256 MiB; give them a limit"),
