@@ -56,7 +56,7 @@ def compare(
         typer.Option(
             "--label",
             metavar="VALUE=TEXT",
-            help='Another text for a value, e.g. "tcp control=cubic=CUBIC"; repeatable.',
+            help='Relabel a value, e.g. "tcp control=cubic=CUBIC"; repeatable.',
         ),
     ] = None,
     as_json: JsonOption = False,

@@ -65,8 +65,8 @@ def plot(
         list[str] | None,
         typer.Option(
             metavar="DIMENSION=VALUE",
-            help="Use only runs of a sweep with this value, e.g. control=cubic; repeatable, also for "
-            "several values of one dimension.",
+            help="Use only runs of a sweep with this value, e.g. control=cubic; repeatable, also "
+            "for several values of one dimension.",
         ),
     ] = None,
     labels: Annotated[
