@@ -64,7 +64,7 @@ pub struct SenderConfig {
     /// The most segments that an acknowledgement may release during NewReno's recovery, besides
     /// the retransmission after a partial one; `None` for as many as the window permits. RFC 6582
     /// section 6 mentions such a limit.
-    pub recovery_burst: Option<u32>,
+    pub recovery_burst: Option<u16>,
     /// What a loss reduces, if that is smaller than cwnd.
     pub reduced: ReducedWindow,
     /// Maximum random delay before sending data the window permits. Nothing leaves during the

@@ -121,7 +121,7 @@ impl Sender {
             return false;
         }
         self.released += 1;
-        self.released > most
+        self.released > u32::from(most)
     }
 
     /// Returns whether pacing holds back a retransmission. Neither a mark nor jitter
