@@ -11,7 +11,7 @@ import sys
 from contextlib import closing, contextmanager
 from itertools import pairwise
 from threading import Condition, Event, Thread, current_thread, main_thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
@@ -99,9 +99,14 @@ def test_a_datagram_that_is_too_large_is_an_error_with_the_largest_size() -> Non
 
 def test_a_listener_whose_datagrams_are_too_large_does_not_hang() -> None:
     load = ("--count", "1", "--size", "65000")
-    with listening("--once", "--json", *load) as (listener, port):
-        run_cli("send", PEER, "--count", "1", "--udp-port", port, "--json")
+    with (
+        listening("--once", "--json", *load) as (listener, port),
+        Endpoint.udp("127.0.0.1:0") as endpoint,
+    ):
+        # A peer that closes first would be another reason.
+        connection = endpoint.connect("127.0.0.1", PORT, udp_port=int(port))
         output, _ = listener.communicate(timeout=PATIENCE_S)
+        connection.abort()
     assert "exceeds the maximum of 64000 bytes" in json.loads(output)["error"]
     assert listener.returncode == 1
 
@@ -181,6 +186,33 @@ def test_an_interrupt_as_the_sender_begins_is_reported(monkeypatch: pytest.Monke
     assert document["ok"], document["error"]
     assert document["interrupted"] is True
     assert document["sent"]["datagrams"] == 0
+
+
+def test_an_interrupt_before_a_sender_reads_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes between two datagrams is only noted, and reading could wait for ever."""
+    count_sent = exchange.Exchange._count_sent  # noqa: SLF001
+
+    def interrupted(sender: exchange.Exchange, data: bytes) -> None:
+        count_sent(sender, data)
+        sender.interrupt(KeyboardInterrupt())
+
+    monkeypatch.setattr(exchange.Exchange, "_count_sent", interrupted)
+
+    def source() -> Any:
+        yield b"first"
+        pytest.fail("it reads")
+
+    with serving_here() as (listener, port), Endpoint.udp("127.0.0.1:0") as endpoint:
+        connection = endpoint.connect("127.0.0.1", PORT, udp_port=int(port))
+        accepted = listener.accept(timeout_s=PATIENCE_S)
+        load = exchange.Exchange(
+            connection, source(), exchange.Ending.FIRST, close_s=PATIENCE_S, has_fixed_size=True
+        )
+        document = load.run()
+        assert accepted.recv(timeout_s=PATIENCE_S) == b"first"
+    assert document["ok"], document["error"]
+    assert document["interrupted"] is True
+    assert not load.has_sent_all
 
 
 def test_an_interrupted_sender_prints_its_json() -> None:

@@ -244,6 +244,9 @@ class Exchange:
         datagrams = iter(self.source)
         while self.count is None or self._taken < self.count:
             self._is_reading = True
+            # What came before this was only noted; what comes from here on is raised.
+            if self.stopped_by is not None:
+                raise self.stopped_by
             data = next(datagrams, None)
             self._is_reading = False
             if data is None:
