@@ -3,12 +3,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod closed_window;
+mod closing;
 mod control;
 mod delivery;
 mod delivery_rate;
 mod ecn;
 mod extension;
+mod fast_recovery;
 mod flight;
+mod handshake;
+mod jitter;
 mod kinds;
 mod lost_packets;
 mod marks;
@@ -20,4 +25,6 @@ mod receiver;
 mod recovery;
 mod reports;
 mod script;
-mod sender;
+mod size;
+mod timeouts;
+mod window;

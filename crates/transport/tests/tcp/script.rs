@@ -1,7 +1,9 @@
 //! A sender whose peer is scripted by the test, segment by segment.
 
 use skywave_congestion::{Aimd, AimdConfig};
-use skywave_transport::tcp::{Event, Ports, Sender, SenderConfig, SenderControl, SenderStats};
+use skywave_transport::tcp::{
+    Event, LimitedTransmit, Ports, Sender, SenderConfig, SenderControl, SenderStats,
+};
 use skywave_transport::{Drain, Drained, Driven, Transmit};
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
@@ -46,6 +48,18 @@ pub(crate) fn config() -> SenderConfig {
         segment_size: 1000,
         ..SenderConfig::default()
     }
+}
+
+/// The same, without limited transmit.
+pub(crate) fn without_limited_transmit() -> SenderConfig {
+    SenderConfig {
+        limited_transmit: LimitedTransmit::Off,
+        ..config()
+    }
+}
+
+pub(crate) const fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
 }
 
 /// A window of RFC 5681 that starts with `initial` segments.
