@@ -539,6 +539,12 @@ def test_a_class_asks_for_marks() -> None:
     assert marks(Dccp(ccid=251, control=Counting())) > 0
     with pytest.raises(ScenarioError, match=r"ECT\(1\).*use it over DCCP, with ccid 251"):
         marks(Tcp(control=Counting()))
+    # A choice of the user's that contradicts the control is not overruled in silence.
+    for control in (Marked(), Counting()):
+        with pytest.raises(ScenarioError, match=r"ecn: CCID 251 needs the ECN field"):
+            marks(Dccp(ccid=251, control=control, ecn=False))
+        with pytest.raises(ValueError, match=r"ecn: CCID 251 needs the ECN field"):
+            Config(control=control, ecn=False)
     with pytest.raises(ScenarioError, match=r"Wrong\.ecn is 'ect2': give \"ect0\""):
         marks(Dccp(ccid=251, control=Wrong()))
 

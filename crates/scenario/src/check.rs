@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use skywave_registry::suggestion;
+use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_units::{Duration, Rate};
 
 use crate::ScenarioError;
@@ -58,6 +59,21 @@ pub(crate) fn check_ssthresh(packets: Option<u32>, field: &str) -> Result<(), Sc
 pub(crate) fn check_max_ack_ratio(most: Option<u16>, field: &str) -> Result<(), ScenarioError> {
     check(most.is_none_or(|most| most >= 2), field, || {
         "below 2, which is always allowed (RFC 4341 section 6.1.2): use 2 or more".to_owned()
+    })
+}
+
+/// Checks that packets may be ECN-capable if the CCID writes its own codes, or its control asks for
+/// ECN.
+pub(crate) fn check_ecn(
+    ecn: bool,
+    mechanism: &dyn Mechanism,
+    field: &str,
+) -> Result<(), ScenarioError> {
+    let row = mechanism.row();
+    let needs_ecn = row.data_ecn.is_some() || mechanism.wants().ecn.is_some();
+    check(ecn || !needs_ecn, field, || {
+        let ccid = row.ccid;
+        format!("CCID {ccid} needs the ECN field, for its codes or its control: leave ecn on")
     })
 }
 

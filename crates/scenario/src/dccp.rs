@@ -8,7 +8,9 @@ use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_units::{Duration, Rate};
 use skywave_wire::quick_start::RateField;
 
-use crate::check::{check, check_max_ack_ratio, check_packets, check_ssthresh, check_timer};
+use crate::check::{
+    check, check_ecn, check_max_ack_ratio, check_packets, check_ssthresh, check_timer,
+};
 use crate::named::at;
 use crate::{Backend, Registry};
 use crate::{Named, Profile, ScenarioError, TfrcSpec};
@@ -243,16 +245,7 @@ impl DccpSpec {
             &at_quick_start,
             || format!("below {least}, the least rate of a request (RFC 4782 section 3.1)"),
         )?;
-        check(
-            self.ecn || row.data_ecn.is_none(),
-            &format!("{field}.ecn"),
-            || {
-                format!(
-                    "CCID {} needs the ECN field for its codes: leave ecn on",
-                    self.ccid
-                )
-            },
-        )
+        check_ecn(self.ecn, &*found.member, &format!("{field}.ecn"))
     }
 
     pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {

@@ -9,7 +9,8 @@ use skywave_transport::dccp::{self, AckRatioBounds, AckRatioRule, Ccid};
 use skywave_units::{Bytes, Duration};
 use skywave_wire::dccp::ServiceCode;
 
-use crate::check::{check_max_ack_ratio, check_ssthresh};
+use crate::ScenarioError;
+use crate::check::{check_ecn, check_max_ack_ratio, check_ssthresh};
 use crate::{Backend, Named, ReceiverRttSpec, Registry, TfrcRules, TfrcSpec};
 
 /// The options of a connection. They concern either end unless stated otherwise.
@@ -224,13 +225,12 @@ impl SocketSpec {
             (true, None) => error.within("ccid"),
             (false, _) => error.within(name.unwrap_or_default()),
         })?;
-        check_ssthresh(self.initial_ssthresh, "initial_ssthresh")
-            .map_err(|error| ParameterError::new(error.field, error.message))?;
-        check_max_ack_ratio(self.max_ack_ratio, "max_ack_ratio")
-            .map_err(|error| ParameterError::new(error.field, error.message))?;
+        let of_field = |error: ScenarioError| ParameterError::new(error.field, error.message);
+        check_ecn(self.ecn, &*found.member, "ecn").map_err(of_field)?;
+        check_ssthresh(self.initial_ssthresh, "initial_ssthresh").map_err(of_field)?;
+        check_max_ack_ratio(self.max_ack_ratio, "max_ack_ratio").map_err(of_field)?;
         let tfrc = self.tfrc.clone().unwrap_or_default();
-        tfrc.validate("tfrc")
-            .map_err(|error| ParameterError::new(error.field, error.message))?;
+        tfrc.validate("tfrc").map_err(of_field)?;
         let is_tfrc = found.member.row().features.loss_event_rate;
         // Without a preference here, the peer's may bring either kind into force.
         let is_fixed = wanted.is_some();

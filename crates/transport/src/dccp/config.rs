@@ -276,10 +276,9 @@ pub enum ConfigError {
         /// The CCIDs in the table.
         known: Vec<Ccid>,
     },
-    /// A CCID that uses the ECN field for its codes, combined with [`Config::ecn_incapable`].
-    #[error(
-        "{name} has CCID {ccid}, which uses the ECN field for its codes: turn ecn_incapable off"
-    )]
+    /// A CCID that writes its own codes into the ECN field, or whose control asks for ECN, combined
+    /// with [`Config::ecn_incapable`].
+    #[error("{name} has CCID {ccid}, which needs the ECN field: turn ecn_incapable off")]
     NeedsEcn {
         /// The field that lists it.
         name: &'static str,
@@ -373,7 +372,9 @@ impl Config {
                     let known = self.ccids.numbers().collect();
                     return Err(ConfigError::UnknownCcid { name, ccid, known });
                 };
-                if self.ecn_incapable && mechanism.row().data_ecn.is_some() {
+                let needs_ecn =
+                    mechanism.row().data_ecn.is_some() || mechanism.wants().ecn.is_some();
+                if self.ecn_incapable && needs_ecn {
                     return Err(ConfigError::NeedsEcn { name, ccid });
                 }
             }
