@@ -303,10 +303,12 @@ impl Account {
         let Dropped { packet, reason } = dropped;
         let (before, _) = self.take(packet.id)?;
         self.tally.dropped_inside += 1;
-        if !self.conduct.drops_inside || matches!(reason, DropReason::Loss | DropReason::Nat) {
+        if !self.conduct.permits_drop_inside(reason) {
             return Err(format!(
-                "the queue drops packet {} after accepting it, which it does not declare",
-                packet.id
+                "the queue drops packet {} after accepting it, for the reason \"{}\", which it does \
+                 not declare",
+                packet.id,
+                reason.name()
             ));
         }
         if packet != before {

@@ -238,7 +238,8 @@ contracts! {
     stack: r#"{ "stack": 12 }"#, |tally| tally.dropped_inside > 0;
 }
 
-/// Ways in which a queue can violate its declaration, which is that of drop-tail.
+/// Ways in which a queue can violate its declaration, which is that of drop-tail, or of drop-tail
+/// that may drop what it has accepted.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     Swallows,
@@ -246,6 +247,7 @@ enum Fault {
     Reorders,
     DropsEarly,
     DropsInside,
+    DropsEarlyInside,
     Marks,
     Shrinks,
     HoldsMore,
@@ -307,11 +309,15 @@ impl Keeps<Parcel> for Broken {
     }
 
     fn dropped(&mut self) -> Option<Dropped<Parcel>> {
-        if !matches!(self.fault, Fault::DropsInside) || self.waiting.packets() <= 5 {
+        let reason = match self.fault {
+            Fault::DropsInside => DropReason::Full,
+            Fault::DropsEarlyInside => DropReason::Early,
+            _ => return None,
+        };
+        if self.waiting.packets() <= 5 {
             return None;
         }
         let (_, packet) = self.waiting.pop(Instant::MAX)?;
-        let reason = DropReason::Full;
         Some(Dropped::new(packet, reason))
     }
 
@@ -329,7 +335,10 @@ impl Keeps<Parcel> for Broken {
 
 impl QueueKind<Parcel> for Fault {
     fn conduct(&self) -> Conduct {
-        Conduct::fifo(Limit::Packets(MOST as u32))
+        Conduct {
+            drops_inside: matches!(self, Self::DropsEarlyInside),
+            ..Conduct::fifo(Limit::Packets(MOST as u32))
+        }
     }
 
     fn build(&self, _head: &Head<'_>) -> AnyQueue<Parcel> {
@@ -349,7 +358,14 @@ fn a_queue_that_breaks_what_it_declares_is_caught() {
         (Fault::Repeats, "which it does not contain"),
         (Fault::Reorders, "out of order"),
         (Fault::DropsEarly, "early"),
-        (Fault::DropsInside, "after accepting it"),
+        (
+            Fault::DropsInside,
+            "after accepting it, for the reason \"full\"",
+        ),
+        (
+            Fault::DropsEarlyInside,
+            "after accepting it, for the reason \"early\"",
+        ),
         (Fault::Marks, "the queue changes"),
         (Fault::Shrinks, "the queue changes"),
         (Fault::HoldsMore, "the queue holds 10 packets"),

@@ -2,7 +2,7 @@
 
 use skywave_wire::Ecn;
 
-use super::Limit;
+use super::{DropReason, Limit};
 
 /// What a queue discipline may do, declared next to its code.
 ///
@@ -19,7 +19,7 @@ pub struct Conduct {
     pub one_limit: bool,
     /// Whether packets leave in order of arrival.
     pub fifo: bool,
-    /// Whether it drops packets that would fit.
+    /// Whether it drops packets to slow down their senders, on arrival or inside.
     pub drops_early: bool,
     /// Whether it drops packets it has accepted.
     pub drops_inside: bool,
@@ -49,6 +49,15 @@ impl Conduct {
             writes: Writes::Nothing,
             dialect: None,
             has_classes: false,
+        }
+    }
+
+    /// Returns whether the queue may drop a packet that it has accepted, for this reason.
+    pub const fn permits_drop_inside(&self, reason: DropReason) -> bool {
+        match reason {
+            DropReason::Full => self.drops_inside,
+            DropReason::Early => self.drops_inside && self.drops_early,
+            DropReason::Loss | DropReason::Nat => false,
         }
     }
 

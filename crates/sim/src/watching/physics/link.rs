@@ -215,8 +215,12 @@ impl Judged {
 
     /// Processes the drop of a frame that is inside.
     pub(super) fn lose(&mut self, record: &Record, reason: DropReason) -> Result<(), String> {
-        if !self.conduct.drops_inside || matches!(reason, DropReason::Loss | DropReason::Nat) {
-            return Err(format!("{} drops it after accepting it", self.name));
+        if !self.conduct.permits_drop_inside(reason) {
+            let reason = reason.name();
+            return Err(format!(
+                "{} drops it after accepting it ({reason}), against its declaration",
+                self.name
+            ));
         }
         let position = self
             .inside
