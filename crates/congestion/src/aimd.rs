@@ -43,12 +43,12 @@ pub enum GrowthLaw {
 #[non_exhaustive]
 pub enum DecreaseLaw {
     /// RFC 5681 section 3.1, equation 4: ssthresh is half the flight, at least 2 packets, not
-    /// rounded. The flight counts for at most cwnd, which it may exceed after a long recovery. cwnd
-    /// is ssthresh after a loss, and half the flight, at least 1 packet, after a mark (RFC 3168
+    /// rounded. A flight larger than cwnd, as after a long recovery, counts as cwnd. cwnd is
+    /// ssthresh after a loss, and half the flight, at least 1 packet, after a mark (RFC 3168
     /// section 6.1.2). A second timeout in a row leaves ssthresh unchanged.
     Rfc5681,
     /// ns-2's TCP: cwnd is half the *window*, and ssthresh the same rounded down; both are at least
-    /// 2. The window is the smaller of cwnd, including its fraction, and [`Loss::in_flight`], with
+    /// 2. The window is the smaller of cwnd, including its fraction, and [`Loss::in_flight`], in
     /// which a sender reports the receiver's window.
     Ns2Tcp,
     /// RFC 4341 section 5: cwnd is halved and rounded down, at least 1; ssthresh is the new cwnd,
@@ -151,8 +151,8 @@ impl AimdConfig {
 }
 
 /// Returns the initial window of RFC 3390, counted in whole packets as in RFC 5681 section 3.1: 2
-/// to 4, depending on `packet_size` in bytes. Counted in bytes it would be 2.99 packets for packets
-/// that fill an Ethernet frame.
+/// to 4, depending on `packet_size` in bytes. Counted in bytes, the window would be 2.99 packets if
+/// packets fill an Ethernet frame.
 pub const fn rfc3390_window(packet_size: u32) -> f64 {
     match packet_size {
         0..=1095 => 4.0,
@@ -174,7 +174,7 @@ pub struct Aimd {
     grows_when_application_limited: bool,
     cwnd: f64,
     slow_start: SlowStart,
-    /// Packets acknowledged that have not yet increased cwnd, for laws that count packets. In
+    /// Acknowledged packets that have not yet increased cwnd, for laws that count packets. In
     /// [`GrowthLaw::Rfc4341`]'s slow start it counts to two, otherwise to cwnd.
     credit: f64,
     /// Marked packets in the current acknowledgement.

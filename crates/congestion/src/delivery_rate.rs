@@ -15,7 +15,8 @@ use skywave_units::{Duration, Instant, Rate};
 pub struct DeliveryRate {
     /// RS.delivered: bytes delivered in `interval`.
     pub delivered: u64,
-    /// RS.interval: the longer of the times in which they were sent and acknowledged.
+    /// RS.interval: the time in which they were sent or that in which they were acknowledged,
+    /// whichever is longer.
     pub interval: Duration,
     /// RS.prior_delivered: bytes delivered before the packet was sent. A round ends when a packet
     /// sent after its start is acknowledged.
@@ -250,7 +251,7 @@ impl DeliverySampler {
         }
     }
 
-    /// Returns whether `number` is behind or ahead of `other` in circular arithmetic.
+    /// Compares `number` with `other` in circular arithmetic.
     fn order(&self, number: u64, other: u64) -> Ordering {
         let distance = number.wrapping_sub(other) << self.unused_bits;
         (distance as i64).cmp(&0)

@@ -112,7 +112,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes in a sample as in RFC 6298 section 2, steps 2.2 and 2.3.
+    /// Updates SRTT and RTTVAR with a sample, as in RFC 6298 section 2, steps 2.2 and 2.3.
     fn on_exact_sample(&mut self, sample: i64) {
         if self.srtt_x8 == 0 {
             self.srtt_x8 = sample * 8;

@@ -45,7 +45,7 @@ pub enum FirstInterval {
     LatestReceiveRate,
 }
 
-/// What a receiver concludes from data that arrives after more than a round-trip time without any.
+/// How a receiver measures X_recv when data arrives after more than a round-trip time without any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AfterSilence {
@@ -144,7 +144,7 @@ pub struct Config {
     pub discounting: Option<f64>,
     /// How the first loss interval is derived.
     pub first_interval: FirstInterval,
-    /// What X_recv covers after a silence.
+    /// The interval that X_recv covers after a silence.
     pub after_silence: AfterSilence,
     /// How the mean treats intervals that have not occurred yet.
     pub unseen_intervals: UnseenIntervals,
