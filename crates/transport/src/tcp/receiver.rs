@@ -62,7 +62,7 @@ struct Connection {
     recent: ArrayVec<u64, MAX_SACK_BLOCKS>,
 }
 
-/// What to send next.
+/// The segment to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Nothing,
@@ -306,7 +306,7 @@ impl Receiver {
 }
 
 impl Connection {
-    /// Notes that a segment has shown that our SYN-ACK arrived.
+    /// Handles the first segment that shows that our SYN-ACK arrived.
     #[cold]
     fn on_established(&mut self, now: Instant, config: &ReceiverConfig) {
         self.established = true;

@@ -97,7 +97,7 @@ pub struct Sender {
     counters: Counters,
 }
 
-/// Returns what the log must record for a recovery and a control.
+/// Returns the records that the log must keep for a recovery and a control.
 fn keeps(recovery: RecoveryAlgorithm, interests: Interests) -> Keeps {
     let keeps = recovery.keeps();
     Keeps {
@@ -119,14 +119,14 @@ enum State {
     Ended,
 }
 
-/// What to send regardless of the windows.
+/// The segments to send regardless of the windows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Due {
     syn: bool,
     /// The first unacknowledged segment.
     retransmission: bool,
-    /// A byte or more into a window that is closed or too small; also what ns-2's Vegas sends
-    /// early.
+    /// A byte or more into a window that is closed or too small; also a segment that ns-2's Vegas
+    /// sends early.
     probe: bool,
     /// An acknowledgement, unless a segment with data carries it.
     ack: bool,
@@ -154,7 +154,7 @@ pub enum Event {
     Reset,
 }
 
-/// Returned for a write after [`Sender::close`].
+/// The error of a write after [`Sender::close`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the connection is closing and accepts no more data; write before `close`")]
 pub struct WriteAfterClose;
