@@ -1,4 +1,5 @@
-//! What threads share, under the orders in which they may take their steps (`make loom`).
+//! Tests of the state that threads share, under every order in which they may take their steps
+//! (`make loom`).
 //!
 //! Loom runs a test once for each order. A task that is never woken is a deadlock, which it reports.
 

@@ -26,7 +26,7 @@ use tokio::sync::oneshot;
 use crate::path::Key;
 use crate::sync::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// The most events that wait to be written; about 2 MB.
+/// The maximum number of events that wait to be written; about 2 MB.
 const WAITING: usize = 16_384;
 
 /// The logs of an endpoint.
@@ -53,7 +53,7 @@ pub(crate) struct Log {
     progress: Arc<Progress>,
 }
 
-/// What the writer must learn even if it is too slow for events.
+/// The state that the writer must learn even if it is too slow for events.
 #[derive(Debug, Default)]
 struct Progress {
     /// Whether the connection deserves a file: it was opened here, or its handshake is complete.

@@ -62,8 +62,8 @@ impl<T> Ring<T> {
         self.len += 1;
     }
 
-    /// Moves the newest item ahead of those before it for which `is_later`, called with such an
-    /// item and the newest one, returns true. Returns its new position, from the front.
+    /// Moves the newest item ahead of the items before it, as long as `is_later(item, newest)`
+    /// returns true. Returns its new position, from the front.
     pub(crate) fn move_back_ahead(&mut self, is_later: impl Fn(&T, &T) -> bool) -> usize {
         let mask = self.slots.len().wrapping_sub(1);
         let mut position = self.len.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Counts accepted connections by where they come from.
+//! Counts accepted connections by source.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! What one driver of an endpoint drives: a socket, and the connections that use it.
+//! The part of an endpoint that one driver serves: a socket, and the connections that use it.
 //!
 //! The sockets of an endpoint over UDP are bound to the same address (`SO_REUSEPORT`), and a filter
 //! in the kernel chooses one for each datagram by the DCCP ports in it. All packets of a connection
@@ -70,8 +70,8 @@ pub(crate) fn home(port: u16, other: u16, count: usize) -> usize {
 
 /// Makes the system choose a socket by [`home`], for all sockets that share the address of `socket`.
 ///
-/// It is a filter (classic BPF) that sees the datagram after the UDP header. If the filter fails,
-/// as for a datagram that is too short, the system chooses by a hash of the addresses.
+/// The filter (classic BPF) sees the datagram after the UDP header. If the filter fails, as for a
+/// datagram that is too short, the system chooses by a hash of the addresses.
 fn steer(socket: &Socket, count: usize) -> nix::Result<()> {
     const SOURCE: u32 = 0;
     const DESTINATION: u32 = 2;

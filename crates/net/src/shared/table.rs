@@ -31,12 +31,12 @@ pub(crate) struct Table<F> {
     limits: Limits,
     listeners: HashMap<u16, Arc<Mailbox<F>>>,
     time_waits: BinaryHeap<Reverse<(Instant, Key)>>,
-    /// What the connections that were in the table have counted.
+    /// The totals of the connections that have left the table.
     ended: Totals,
     is_closing: bool,
 }
 
-/// The most that a table holds.
+/// The capacity of a table.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     connections: usize,
@@ -144,9 +144,9 @@ impl<F> Table<F> {
         }
     }
 
-    /// Removes a connection that is over, unless another has taken its place, and adds what it has
-    /// counted to the totals. Its ports are blocked until `time_wait`, or until there are too many
-    /// such ports.
+    /// Removes a connection that is over, unless another has taken its place, and adds its counters
+    /// to the totals. Its ports are blocked until `time_wait`, or until there are too many such
+    /// ports.
     pub(crate) fn remove(
         &mut self,
         key: Key,
@@ -249,7 +249,7 @@ impl<F> Table<F> {
         self.found(core::iter::once(key)).pop()
     }
 
-    /// Returns what the connections that were in the table have counted.
+    /// Returns the totals of the connections that have left the table.
     pub(crate) const fn ended(&self) -> &Totals {
         &self.ended
     }

@@ -4,8 +4,8 @@ use skywave_transport::dccp::Train;
 use skywave_wire::dccp::{EmitError, Packet};
 use skywave_wire::{Checksum, Ecn};
 
-/// The most bytes in a batch: the maximum UDP payload over IPv4, because the system first treats
-/// the batch as one datagram.
+/// The maximum number of bytes in a batch: the maximum UDP payload over IPv4, because the system
+/// first treats the batch as one datagram.
 const CAPACITY: usize = 65_507;
 
 /// Consecutive packets of one connection, suitable for segmentation offload: all of the same size

@@ -21,10 +21,10 @@ const MOST_WEIGHT: u32 = 1000;
 /// routers write their own codes can run next to TCP under RED; the two cannot share a queue (Chen,
 /// Yang and Hong 2010, section 4.4).
 ///
-/// While all have packets waiting, each gets a share of the link in proportion to its weight; what
-/// one leaves unused goes to the others. The scheduler is deficit round robin (Shreedhar and
-/// Varghese 1996), except that a sub-queue may overdraw its credit by one packet, because a
-/// discipline does not announce the size of its next packet.
+/// While all have packets waiting, each gets a share of the link in proportion to its weight; the
+/// others get its unused part. The scheduler is deficit round robin (Shreedhar and Varghese 1996),
+/// except that a sub-queue may overdraw its credit by one packet, because a discipline does not
+/// announce the size of its next packet.
 pub struct Weighted<P> {
     queues: Vec<SubQueue<P>>,
     /// The sub-queue whose turn it is.
@@ -108,7 +108,8 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
         self.queues.iter().map(|sub| sub.queue.bytes()).sum()
     }
 
-    /// Passes the values of the sub-queues, whose names are prefixed with `queues[0].` and so on.
+    /// Passes the values of the sub-queues to `record`, with `queues[0].` and so on in front of
+    /// their names.
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         for (index, sub) in self.queues.iter().enumerate() {
             sub.queue.inner_values(&mut |name, value| {
