@@ -330,8 +330,8 @@ mod tests {
         assert!(!sampler.sample(rtt).unwrap().is_application_limited);
     }
 
-    /// The draft's C.app_limited is C.delivered plus what is in flight, and ends once C.delivered is
-    /// greater.
+    /// The draft's C.app_limited is C.delivered plus the bytes in flight, and ends once C.delivered
+    /// is greater.
     #[test]
     fn the_mark_lasts_until_more_than_the_flight_is_delivered() {
         let mut sampler = DeliverySampler::default();

@@ -196,7 +196,7 @@ mod tests {
     use crate::system::clock::Clock;
     use crate::system::socket::tests::unreadable;
 
-    /// Every read fails. The driver would otherwise take a whole processor.
+    /// The driver pauses if every read fails: otherwise it would take up a processor.
     #[tokio::test]
     async fn a_socket_that_only_fails_is_read_now_and_then() {
         let config = EndpointConfig::default();

@@ -233,7 +233,7 @@ mod tests {
         assert_eq!((arrive(), arrive()), (Some(1), Some(2)));
     }
 
-    /// A pause belongs to a transmission that has begun, not to one that begins after it.
+    /// A pause is part of a transmission that has begun, not of one that begins afterwards.
     #[test]
     fn packets_held_back_are_spaced_by_their_transmission_times() {
         let trace = trace(&[step(10, 0, 100), step(60, 800, 20)]);

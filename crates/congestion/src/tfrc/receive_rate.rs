@@ -145,8 +145,8 @@ mod tests {
         }
     }
 
-    /// RFC 5348 section 6.2: after a silence, a rate goes back to the latest expiration of the
-    /// feedback timer that is at least a round-trip time ago.
+    /// RFC 5348 section 6.2: after a silence, a rate covers the time since the latest expiration of
+    /// the feedback timer that is at least a round-trip time ago.
     #[test]
     fn a_rate_after_a_silence_goes_back_to_an_expiration() {
         for (silence, covered) in [

@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// The number of the socket at which something arrives.
+    /// The index of the socket at which a datagram arrives.
     async fn arrival(sockets: &[Socket]) -> usize {
         let mut incoming = sockets[0].incoming();
         poll_fn(|context| {
@@ -143,8 +143,8 @@ mod tests {
         arrival(&sockets).await;
     }
 
-    /// Where the system does not know the filter, all packets between two UDP ports arrive at one
-    /// socket, which is another connection's for most of them.
+    /// Where the system does not support the filter, all packets between two UDP ports arrive at
+    /// one socket, which for most of them is another connection's.
     #[tokio::test]
     async fn packets_that_arrive_elsewhere_reach_their_connection() {
         let any = (Ipv4Addr::LOCALHOST, 0).into();

@@ -305,7 +305,7 @@ mod tests {
         (Table::new(&EndpointConfig::default()), [1, 2].map(Arc::new))
     }
 
-    /// What a connection has counted.
+    /// The counters of a connection.
     fn counted() -> Stats {
         let mut stats = Stats::default();
         stats.counters.packets_sent = 1;
@@ -368,7 +368,7 @@ mod tests {
         }
     }
 
-    /// An ICMP error asks for the connections to one peer: only those are looked at.
+    /// An ICMP error looks up the connections to one peer, and visits no others.
     #[test]
     fn connections_are_found_by_peer() {
         let mut table = Table::new(&EndpointConfig::default());

@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// A control names no recovery of TCP's, but what it works best with.
+    /// A control does not name a recovery of TCP, but the features with which it works best.
     #[test]
     fn a_control_that_wants_sack_recovers_with_it() {
         let cubic = AnyTransport(Arc::new(CubicParameters::default()));

@@ -180,8 +180,8 @@ mod tests {
         (right_sizing.expect("an autotuned window"), window.initial())
     }
 
-    /// Linux's `tcp_rcv_space_adjust`, worked by hand: the window is twice what was delivered and 16
-    /// segments, plus twice its growth.
+    /// Linux's `tcp_rcv_space_adjust`, worked by hand: the window is twice the data delivered and
+    /// 16 segments, plus twice the growth of that.
     #[test]
     fn a_window_is_sized_by_what_a_round_trip_delivers() {
         let (mut right_sizing, initial) = connection();
@@ -225,7 +225,8 @@ mod tests {
         assert_eq!(right_sizing.rtt, Duration::from_millis(400));
     }
 
-    /// RFC 7323 section 2.2: the field of a window is shifted, and what does not fit is cut off.
+    /// RFC 7323 section 2.2: the field of a window is shifted, and the bits that do not fit are cut
+    /// off.
     #[test]
     fn rfc7323_2_2_a_window_is_shifted_into_its_field() {
         let fixed = ReceiveWindow::Fixed(1_000_000);

@@ -380,7 +380,7 @@ mod tests {
         }
     }
 
-    /// Removes what `ack` covers. Returns the bytes delivered so far, if any are new.
+    /// Removes the segments that `ack` covers. Returns the bytes delivered so far, if any are new.
     fn acked(log: &mut SentLog, now: u64, ack: u64) -> Option<u64> {
         log.on_ack(ack);
         while log.pop_acked(at(now), ack).is_some() {}
@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(all, [71, 81, 91]);
     }
 
-    /// What happens to a sender's log.
+    /// An event of a sender's log.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         /// This many new bytes are sent, and arrive or are lost.
@@ -497,7 +497,7 @@ mod tests {
         ]
     }
 
-    /// A log, a receiver that remembers each byte, and what it has reported to the sender.
+    /// A log, a receiver that remembers each byte, and the data that it has reported to the sender.
     struct Model {
         log: SentLog,
         now: u64,
@@ -527,8 +527,8 @@ mod tests {
             }
         }
 
-        /// Returns the number of data bytes of segments of which every byte has been reported as
-        /// received.
+        /// Returns the number of data bytes in segments that have been reported as received
+        /// completely.
         fn expected(&self) -> u64 {
             let whole = self.starts.windows(2).filter(|ends| {
                 self.told[ends[0] as usize..ends[1] as usize]

@@ -218,8 +218,8 @@ mod tests {
         assert_eq!(sack(60, 61), 40);
     }
 
-    /// What was sent before `offset` was, is lost: three ranges or more than two segments of what was
-    /// sent later have arrived. What arrived of earlier data does not count.
+    /// Data sent before `offset` is lost: three ranges or more than two segments of later data have
+    /// arrived. Arrivals of earlier data do not count.
     #[test]
     fn three_ranges_or_more_than_two_segments_sent_later_pass_a_retransmission() {
         let passes = |blocks: &[(u64, u64)], offset| {
