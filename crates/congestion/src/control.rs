@@ -189,7 +189,7 @@ pub struct Loss {
     /// forwards a mark.
     pub lost: u32,
     /// Whether a retransmitted packet was lost again, so that the last reduction was not enough.
-    /// Only set by TCP recoveries that can tell.
+    /// Set only by TCP recoveries that can detect this.
     pub is_repeated: bool,
 }
 
@@ -245,7 +245,7 @@ pub(crate) fn borne(in_flight: u32, cwnd: f64) -> f64 {
     f64::from(in_flight).min(cwnd)
 }
 
-/// A congestion control: how much may be in flight, and how fast it may leave.
+/// Decides how much data may be in flight, and how fast it may leave.
 ///
 /// A transport reports what happens to packets, and asks for cwnd and pacing. Loss *detection* and
 /// *recovery* (Tahoe, Reno, NewReno, SACK; DCCP's pipe and Ack Vector) belong to the transports, so
@@ -256,9 +256,9 @@ pub(crate) fn borne(in_flight: u32, cwnd: f64) -> f64 {
 /// - Windows are in packets (full-size segments for TCP), finite and above zero. They need not be
 ///   integers.
 /// - Only [`Control::on_ack`] and [`Control::on_packet_acked`] may increase cwnd, except that
-///   [`Control::on_spurious_loss`] may undo at most the reduction of the last loss. After any other
-///   call, such as a response to congestion, cwnd is at most the larger of its previous value and 2
-///   packets, RFC 5681's minimum ssthresh.
+///   [`Control::on_spurious_loss`] may undo the reduction of the last loss, but no more. After any
+///   other call, such as a response to congestion, cwnd is at most the larger of its previous value
+///   and 2 packets, RFC 5681's minimum ssthresh.
 /// - A control handles calls in any order, with times that never decrease.
 ///
 /// See `examples/own_control.rs` for a control defined outside this project's crates.
@@ -318,7 +318,7 @@ pub trait Control {
     fn on_timeout(&mut self, now: Instant, in_flight: u32);
 
     /// Reports that the last loss was spurious: all packets of the last congestion event have
-    /// arrived. CCID 2 detects this with its Ack Vectors; TCP here cannot.
+    /// arrived. CCID 2 detects this with its Ack Vectors; the TCP of `skywave_transport` cannot.
     fn on_spurious_loss(&mut self, now: Instant) {
         let _ = now;
     }
@@ -360,8 +360,8 @@ pub trait Control {
         let _ = record;
     }
 
-    /// Returns why the control can no longer decide, or `None` as long as it can. It must still
-    /// satisfy the contract afterwards. DCCP then resets the connection; a simulation ends.
+    /// Returns why the control can no longer decide, or `None` as long as it can. A control must
+    /// still satisfy the contract afterwards. DCCP then resets the connection; a simulation ends.
     fn failure(&self) -> Option<ControlFailure> {
         None
     }

@@ -74,7 +74,7 @@ impl Wants {
 /// A code point of ECN-capable transports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ect {
-    /// ECT(0): a router marks where it would drop (RFC 3168).
+    /// ECT(0): a router marks packets that it would otherwise drop (RFC 3168).
     Zero,
     /// ECT(1): a router marks early and often (L4S, RFC 9331). The control responds to the fraction
     /// of marked packets, so the receiver must report each mark: DCCP's Ack Vectors do, RFC 3168's

@@ -169,7 +169,7 @@ pub struct Vegas {
     round: Round,
     /// The minimum round-trip time, in seconds.
     base_rtt: f64,
-    /// The number of queued packets found by the last round.
+    /// The number of queued packets in the last round.
     queued: f64,
 }
 

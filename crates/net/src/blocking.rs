@@ -28,10 +28,10 @@
 //! # Forks
 //!
 //! A fork inherits sockets and memory, but none of the threads that drive connections, and one of
-//! those threads may hold a lock at the time. Packets from two processes would break a connection
-//! for both. A fork must therefore neither use nor close the endpoints and connections that it
-//! inherits: keep them in an [`OfProcess`]. [`Runtime::of_process`] starts a separate runtime for
-//! the fork, with which it can open endpoints.
+//! those threads may hold a lock at the time of the fork. Packets from two processes would break a
+//! connection for both. A fork must therefore neither use nor close the endpoints and connections
+//! that it inherits: keep them in an [`OfProcess`]. [`Runtime::of_process`] starts a separate
+//! runtime for the fork, with which it can open endpoints.
 
 mod process;
 

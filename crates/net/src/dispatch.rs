@@ -202,7 +202,7 @@ impl Shared {
         self.act(now, key, action);
     }
 
-    /// Carries out what the stateless listener has decided about a packet.
+    /// Carries out the stateless listener's decision on a packet.
     fn act(self: &Arc<Self>, now: Instant, key: Key, action: Option<dccp::Action>) {
         match action {
             None => {

@@ -35,7 +35,7 @@ pub(crate) struct Driver {
     errors: AbortHandle,
 }
 
-/// What to do after a turn.
+/// The action after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// Run another turn after other tasks have run.

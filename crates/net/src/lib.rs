@@ -28,8 +28,8 @@
 //!
 //! - `handles`: the application's handles `endpoint`, `listener` and `connection`. `handle` is the
 //!   common part of the first two. `happy_eyeballs` connects to one of several addresses.
-//!   `snapshot` describes the connections of an endpoint. `config` and `error` are their options
-//!   and errors.
+//!   `snapshot` describes the connections of an endpoint. `config` and `error` define the options
+//!   and errors of all handles.
 //! - `driver`: the task that receives packets and runs timers for a shard, which is a socket and
 //!   the connections that use it. Most endpoints have one shard.
 //! - `dispatch`: finds the connection for a packet.
@@ -63,7 +63,7 @@
 //! - `trace`: packets that are malformed or belong to no connection.
 //!
 //! Peers can cause `debug` and `trace` events as often as they like. Other packets are not logged;
-//! `EndpointConfig::qlog` (feature `qlog`) writes all of them into files.
+//! `EndpointConfig::qlog` (feature `qlog`) writes all of them to files.
 //!
 //! Clock and randomness enter here: time comes from the monotonic clock, and each connection's
 //! generator is seeded by the operating system.

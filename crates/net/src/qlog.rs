@@ -232,7 +232,7 @@ impl Log {
     }
 }
 
-/// An outlet that records what passes through it.
+/// An outlet that records the packets that pass through it.
 pub(crate) struct Logged<'a, O> {
     pub(crate) outlet: &'a mut O,
     pub(crate) log: &'a mut Log,

@@ -89,8 +89,8 @@ impl<P: Packet> Link<P> {
         self
     }
 
-    /// Returns the router that decides about Quick-Start requests, if the link supports
-    /// Quick-Start. Let it decide before the packet with the request enters the link.
+    /// Returns the router that decides on Quick-Start requests, if the link supports Quick-Start.
+    /// Let it decide before the packet with the request enters the link.
     #[inline(always)]
     pub fn quick_start(&mut self) -> Option<&mut QuickStartRouter> {
         self.entrance.as_mut()?.quick_start.as_mut()
@@ -165,8 +165,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Returns when the link next has something to do: a packet arrives at the far end, or a queue
-    /// that keeps packets is asked for the next one. Call [`Link::dequeue`] then.
+    /// Returns when [`Link::dequeue`] must next be called: when a packet arrives at the far end, or
+    /// when the link asks a queue that keeps packets for the next one.
     pub fn deadline(&self) -> Option<Instant> {
         if self.keeps() {
             return self.wire.arrival_or_question();

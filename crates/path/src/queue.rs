@@ -27,7 +27,7 @@
 //! run, and [`contract::check`](crate::contract::check) in a test.
 //!
 //! This example drops packets at random once the queue is fuller than a given fraction of its limit
-//! (`examples/own_queue.rs` is a whole program):
+//! (`examples/own_queue.rs` is a complete program):
 //!
 //! ```
 //! use std::sync::Arc;

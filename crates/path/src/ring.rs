@@ -1,8 +1,8 @@
 //! A FIFO buffer for the hot path.
 
 /// A ring buffer whose size is a power of two, so that indices wrap with a mask. A
-/// [`std::collections::VecDeque`], of arbitrary size, compares and subtracts instead, three times
-/// per packet and link.
+/// [`std::collections::VecDeque`] has an arbitrary size, and compares and subtracts instead, three
+/// times per packet and link.
 ///
 /// If `T` has a niche, an empty slot takes no extra memory. The first slot alone shows whether the
 /// ring is empty.

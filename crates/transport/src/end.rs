@@ -101,7 +101,7 @@ impl<E: End> Driven<E> {
         Self(end)
     }
 
-    /// Returns the end, for reading.
+    /// Returns a shared reference to the end.
     pub const fn get(&self) -> &E {
         &self.0
     }

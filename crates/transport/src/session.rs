@@ -25,8 +25,8 @@ use crate::{Drain, End, Transmit};
 /// A [`Connection`] with an optional [`Layer`].
 ///
 /// Without a layer, it sends the packets that the connection sends, and costs no more. With a
-/// layer, [`Event::Connected`] waits until the layer is ready too, the application's datagrams are
-/// sealed before they enter the send queue, the peer's are opened when they arrive, and
+/// layer, [`Event::Connected`] waits until the layer is ready too. The application's datagrams are
+/// sealed before they enter the send queue, and the peer's are opened when they arrive.
 /// [`mps`](Self::mps) leaves room for the layer's overhead.
 #[derive(Debug)]
 pub struct Session {
@@ -53,7 +53,7 @@ impl Session {
         }
     }
 
-    /// Returns the connection, for reading. Its sizes are those of sealed datagrams.
+    /// Returns a shared reference to the connection. Its sizes are those of sealed datagrams.
     #[inline]
     pub const fn connection(&self) -> &Connection {
         &self.connection

@@ -54,7 +54,7 @@ pub enum AfterSilence {
     /// Window counters that may have wrapped give no round-trip time.
     RoundTrip,
     /// X_recv covers the time since the latest report (RFC 4342 section 8.3, on RFC 3448). Window
-    /// counters are taken as they are, as in ns-2.
+    /// counters are used unchanged, as in ns-2.
     SinceReport,
 }
 

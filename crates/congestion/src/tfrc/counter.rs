@@ -17,7 +17,7 @@ const MODULUS: u64 = 16;
 pub struct WindowCounter {
     /// last_WC, and last_WC_time.
     last: Option<(u8, Instant)>,
-    /// The minimum required by an acknowledgement.
+    /// The minimum of later counters, set by the latest acknowledgement.
     least: Option<u8>,
 }
 

@@ -14,8 +14,8 @@
 //! - [`Config`] has a constructor for each document.
 //!
 //! Nothing here depends on a packet format: sequence numbers are plain integers that do not wrap,
-//! and the protocol that carries TFRC translates. Internally, rates are bytes per second and times
-//! are seconds, in floating point, as in the documents' formulas.
+//! and the protocol that carries TFRC converts its own. Internally, rates are bytes per second and
+//! times are seconds, in floating point, as in the documents' formulas.
 
 mod config;
 mod counter;

@@ -46,7 +46,7 @@ pub(crate) struct Flow {
     pub(crate) id: u64,
     pub(crate) key: Key,
     pub(crate) shared: Arc<Shared>,
-    /// The shard that sends its packets and runs its timers. Any may deliver packets to it.
+    /// The shard that sends its packets and runs its timers. Any shard may deliver packets to it.
     shard: usize,
     /// The queue in which it waits to be accepted.
     mailbox: Option<Arc<Mailbox>>,

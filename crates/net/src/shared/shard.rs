@@ -43,7 +43,7 @@ impl<F> Shard<F> {
     }
 }
 
-/// Opens as many UDP sockets at `address` as the configuration asks for.
+/// Opens as many UDP sockets at `address` as the configuration requests.
 pub(crate) fn udp_sockets(
     address: SocketAddr,
     config: &EndpointConfig,

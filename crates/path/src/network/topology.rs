@@ -76,7 +76,7 @@ impl<H: Copy> Topology<H> {
     }
 
     /// Adds a link from one node to another, onto which `hop` leads. Returns its index; links count
-    /// from zero. Routes requested earlier stay as they are.
+    /// from zero. Routes requested earlier remain unchanged.
     ///
     /// # Panics
     /// If there is no such node.

@@ -21,10 +21,10 @@ const MOST_WEIGHT: u32 = 1000;
 /// routers write their own codes can run next to TCP under RED; the two cannot share a queue (Chen,
 /// Yang and Hong 2010, section 4.4).
 ///
-/// While all have packets waiting, each gets a share of the link in proportion to its weight; the
-/// others get its unused part. The scheduler is deficit round robin (Shreedhar and Varghese 1996),
-/// except that a sub-queue may overdraw its credit by one packet, because a discipline does not
-/// announce the size of its next packet.
+/// While all have packets waiting, each gets a share of the link in proportion to its weight. The
+/// unused part of a share goes to the others. The scheduler is deficit round robin (Shreedhar and
+/// Varghese 1996), except that a sub-queue may overdraw its credit by one packet, because a
+/// discipline does not announce the size of its next packet.
 pub struct Weighted<P> {
     queues: Vec<SubQueue<P>>,
     /// The sub-queue whose turn it is.
@@ -39,8 +39,9 @@ struct SubQueue<P> {
 }
 
 impl<P: Packet + Send + 'static> Weighted<P> {
-    /// Serves `queues`, each with a weight of at least 1. Packets of traffic class `c` go to the
-    /// queue with that index; packets of higher classes go to the last one.
+    /// Creates a discipline that serves `queues`, each with a weight of at least 1. Packets of
+    /// traffic class `c` go to the queue with that index; packets of higher classes go to the last
+    /// one.
     ///
     /// Returns `None` if there is no queue, or if a weight is 0.
     pub fn new(queues: Vec<(u32, AnyQueue<P>)>) -> Option<Self> {

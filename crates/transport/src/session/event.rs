@@ -51,7 +51,7 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The handshake is complete, and that of the layer as well.
+    /// The handshake is complete, and so is that of the layer.
     Connected,
     /// The send queue has room again after a [`SendError::QueueFull`].
     Writable,

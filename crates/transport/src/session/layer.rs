@@ -61,7 +61,7 @@ pub trait Layer: Debug + Send {
     }
 }
 
-/// A layer, and the state of it that the application has seen.
+/// A layer, and its state as the application has seen it.
 #[derive(Debug)]
 pub(super) struct Layered {
     layer: Box<dyn Layer>,

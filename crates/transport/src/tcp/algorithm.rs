@@ -1,4 +1,4 @@
-//! The recovery algorithms by name, and what each consists of.
+//! The recovery algorithms by name, and the components of each.
 
 mod any;
 

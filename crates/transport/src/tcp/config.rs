@@ -155,8 +155,8 @@ pub struct ReceiverConfig {
     /// Whether the SYN-ACK carries options (MSS, and window scale if the SYN has it).
     pub syn_options: bool,
     /// The maximum number of blocks in a SACK option (RFC 2018); zero disables SACK. The SYN must
-    /// have permitted it, unless `syn_options` is off and both ends are assumed to agree. At most 4
-    /// blocks fit.
+    /// have permitted SACK, unless `syn_options` is off and both ends are assumed to agree. At most
+    /// 4 blocks fit.
     pub sack_blocks: u8,
     /// How long the acknowledgement of a single segment may wait for a second one; `None`
     /// acknowledges every segment at once. Limited to 500 ms (RFC 5681 section 4.2).

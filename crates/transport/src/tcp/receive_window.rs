@@ -30,9 +30,10 @@ pub enum ReceiveWindow {
     ///
     /// The receiver times the handshake, and then how long it takes to receive a whole window, as
     /// Fisk and Feng do without timestamps. That is a round trip if the window limits the sender,
-    /// and longer otherwise. Linux takes the shortest such time; this takes the latest, so that the
-    /// window also follows a round-trip time that grows with a queue. The window therefore rarely
-    /// limits a sender below `max`, but that of a long connection may be larger than necessary.
+    /// and longer otherwise. Linux takes the shortest such time; this receiver takes the latest, so
+    /// that the window also follows a round-trip time that grows with a queue. The window therefore
+    /// rarely limits a sender below `max`, but that of a long connection may be larger than
+    /// necessary.
     Autotuned {
         /// The largest window, in bytes.
         max: u32,

@@ -193,7 +193,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Returns the response to a finding of the detection outside of a recovery.
+    /// Returns the response to a result of the detection outside of a recovery.
     fn answer(&mut self, found: Found, at: Position) -> OnDuplicate {
         match found {
             Found::Nothing => OnDuplicate::Wait,

@@ -22,7 +22,7 @@ pub(in crate::tcp) struct News {
     pub(in crate::tcp) oldest: Option<SentSegment>,
 }
 
-/// The finding of a [`Detection`](super::Detection).
+/// The result of a [`Detection`](super::Detection).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum Found {
     /// No further loss.

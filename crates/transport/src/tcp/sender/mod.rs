@@ -1,7 +1,7 @@
 //! The sending end: sequence numbers, windows and the retransmission timer.
 //!
 //! `control` is the congestion control, `receiving` handles acknowledgements and timeouts,
-//! `sending` chooses what may leave, and `jitter` delays it.
+//! `sending` chooses the next segment, and `jitter` delays it.
 
 mod control;
 mod jitter;
@@ -279,7 +279,7 @@ impl Sender {
         self.write(UNLIMITED)
     }
 
-    /// Ends the stream with a FIN after the data. An endless stream ends after what was already
+    /// Ends the stream with a FIN after the data. An endless stream ends after the data already
     /// sent.
     pub fn close(&mut self) {
         self.connect();
