@@ -360,8 +360,8 @@ pub trait Control {
         let _ = record;
     }
 
-    /// Returns why the control can no longer decide, or `None` as long as it can. A control must
-    /// still satisfy the contract afterwards. DCCP then resets the connection; a simulation ends.
+    /// Returns why the control can no longer decide, or `None` as long as it can. A failed control
+    /// must still satisfy the contract. DCCP then resets the connection; a simulation ends.
     fn failure(&self) -> Option<ControlFailure> {
         None
     }

@@ -1,4 +1,4 @@
-//! Errors. Their messages say what to do.
+//! Errors, whose messages say what to do.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -49,7 +49,7 @@ pub(crate) struct Log {
     dropped: Arc<AtomicU64>,
     /// Events dropped since the last one that was handed over.
     missing: u64,
-    /// Tells the writer when the connection is established, and when this log is dropped.
+    /// Notifies the writer when the connection is established, and when this log is dropped.
     progress: Arc<Progress>,
 }
 

@@ -135,8 +135,8 @@ pub struct Config {
     pub max_credit: f64,
     /// An upper bound of the sending rate.
     pub max_rate: Option<Rate>,
-    /// The rate to ask the path for with Quick-Start, headers included: with the first data packet
-    /// and after idle periods (RFC 5634 section 3.2.1). `None` disables Quick-Start.
+    /// The rate to request from the path with Quick-Start, headers included: with the first data
+    /// packet and after idle periods (RFC 5634 section 3.2.1). `None` disables Quick-Start.
     pub quick_start: Option<Rate>,
 
     /// History discounting (section 5.5): the lower bound of the discount factor. `None` disables

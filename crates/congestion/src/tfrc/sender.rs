@@ -226,7 +226,7 @@ impl Sender {
         }
     }
 
-    /// Returns the rate to ask the path for with the data packet that has just been reported,
+    /// Returns the rate to request from the path with the data packet that has just been reported,
     /// headers included (RFC 5634 section 3.2.1), or `None` for no request. A request must then be
     /// sent.
     ///

@@ -13,7 +13,7 @@ use thiserror::Error;
 )]
 #[non_exhaustive]
 pub struct Forked {
-    /// The id of the process that opened it.
+    /// The id of the process that opened the value.
     pub opener: u32,
     /// The id of this process.
     pub here: u32,

@@ -27,8 +27,8 @@ use crate::system::socket::Socket;
 
 /// A UDP or raw socket that can open and accept thousands of DCCP connections.
 ///
-/// It can be cloned. Dropping it ends no connection: the socket lives until the last connection is
-/// over and the last listener is dropped.
+/// It can be cloned. Dropping it does not end connections: the socket stays open until the last
+/// connection is over and the last listener is dropped.
 #[derive(Clone, Debug)]
 pub struct Endpoint(Arc<Handle>);
 

@@ -51,7 +51,7 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The handshake is complete, and so is that of the layer.
+    /// The handshake is complete, and so is that of the layer, if there is one.
     Connected,
     /// The send queue has room again after a [`SendError::QueueFull`].
     Writable,

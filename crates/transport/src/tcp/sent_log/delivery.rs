@@ -1,4 +1,4 @@
-//! The delivered data, and its rate.
+//! The data delivered, and the delivery rate.
 
 use std::collections::VecDeque;
 

@@ -3,7 +3,7 @@
 use super::*;
 
 const APPROVED: Rate = Rate::from_bps(1_280_000);
-/// Equation 2: 160,000 bytes per second; 1000 in 1036 bytes are data.
+/// Equation 2: 160,000 bytes per second; 1000 of every 1036 bytes are data.
 const QS_SENDRATE: f64 = 160_000.0 * 1_000.0 / 1_036.0;
 
 fn asking() -> Config {
