@@ -18,21 +18,22 @@ pub enum GrowthLaw {
     /// acknowledgement of new data: ns-2's TCP, and equation 3 of RFC 5681. With delayed
     /// acknowledgements, congestion avoidance takes twice as long.
     PerAck,
-    /// Byte counting, in packets: slow start grows by the packets acknowledged, at most `limit` per
-    /// acknowledgement; congestion avoidance grows by one packet per cwnd of packets acknowledged,
-    /// at most one per acknowledgement. With a limit of 1 this is what RFC 5681 section 3.1
-    /// recommends.
+    /// Byte counting, in packets: in slow start, cwnd grows by the packets acknowledged, at most
+    /// `limit` per acknowledgement; in congestion avoidance, by one packet per cwnd of packets
+    /// acknowledged, at most one per acknowledgement. With a limit of 1 this is what RFC 5681
+    /// section 3.1 recommends.
     PerPacket {
         /// 1 in RFC 5681 section 3.1, equation 2. At most 2 in RFC 3465 section 2.2 (L).
         limit: u32,
     },
-    /// RFC 4341 section 5 (CCID 2): slow start grows by one packet for every two unmarked packets
-    /// acknowledged, at most Ack Ratio / 2 per acknowledgement; congestion avoidance grows by one
-    /// packet per cwnd of packets acknowledged.
+    /// RFC 4341 section 5 (CCID 2): in slow start, cwnd grows by one packet for every two unmarked
+    /// packets acknowledged, at most Ack Ratio / 2 per acknowledgement; in congestion avoidance, by
+    /// one packet per cwnd of packets acknowledged.
     Rfc4341,
-    /// Mattsson's DCCP module for ns-2: slow start grows by the packets acknowledged, including
-    /// marked ones, at most Ack Ratio per acknowledgement. Growth beyond ssthresh counts towards
-    /// congestion avoidance, which grows by one packet per cwnd of packets acknowledged.
+    /// Mattsson's DCCP module for ns-2: in slow start, cwnd grows by the packets acknowledged,
+    /// including marked ones, at most Ack Ratio per acknowledgement. Growth beyond ssthresh counts
+    /// towards congestion avoidance, in which cwnd grows by one packet per cwnd of packets
+    /// acknowledged.
     Ns2TcpLike,
 }
 

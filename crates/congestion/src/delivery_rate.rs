@@ -15,8 +15,8 @@ use skywave_units::{Duration, Instant, Rate};
 pub struct DeliveryRate {
     /// RS.delivered: bytes delivered in `interval`.
     pub delivered: u64,
-    /// RS.interval: the time in which they were sent or that in which they were acknowledged,
-    /// whichever is longer.
+    /// RS.interval: the time in which these bytes were sent or the time in which they were
+    /// acknowledged, whichever is longer.
     pub interval: Duration,
     /// RS.prior_delivered: bytes delivered before the packet was sent. A round ends when a packet
     /// sent after its start is acknowledged.

@@ -36,11 +36,12 @@ pub struct ControlContext {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wants {
-    /// Whether it wants selective acknowledgements. Over TCP this selects a recovery that uses them
-    /// (RFC 6675), unless the user chooses another one; DCCP's Ack Vectors are always selective.
+    /// Whether the control wants selective acknowledgements. Over TCP this selects a recovery that
+    /// uses them (RFC 6675), unless the user chooses another one; DCCP's Ack Vectors are always
+    /// selective.
     pub sack: bool,
-    /// The ECN code point that it wants on data; any code point enables ECN. `None` leaves both
-    /// choices to the transport and the user.
+    /// The ECN code point that the control wants on data; any code point enables ECN. `None` leaves
+    /// both choices to the transport and the user.
     pub ecn: Option<Ect>,
     /// Whether the transport should spread packets over the round trip
     /// ([`Pacing::of_window`](crate::Pacing::of_window)) while the control names no

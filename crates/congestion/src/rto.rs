@@ -11,7 +11,7 @@ pub enum Clocking {
     /// A timer with this period, as in BSD and ns-2. A sample is the number of ticks between
     /// sending and acknowledgement, at least one. SRTT and RTTVAR are integers with three and two
     /// fractional bits. The RTO is a whole number of ticks, at least two. After four consecutive
-    /// back-offs, SRTT is discarded and added to RTTVAR.
+    /// back-offs, SRTT is added to RTTVAR and then discarded.
     Ticks(Duration),
 }
 

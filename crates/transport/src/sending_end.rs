@@ -23,8 +23,8 @@ pub trait SendingEnd {
     fn send(&mut self, datagram: Payload) -> bool;
 
     /// Hands over this many bytes at once if the transport is a byte stream; `None` stands for an
-    /// endless stream. After [`SendingEnd::close`], they are discarded. Returns false, and does
-    /// nothing, if the transport carries datagrams.
+    /// endless stream. After [`SendingEnd::close`], the bytes are discarded. Returns false, and
+    /// does nothing, if the transport carries datagrams.
     fn write(&mut self, bytes: Option<u64>) -> bool;
 
     /// Returns the number of datagrams waiting to be sent.

@@ -230,9 +230,9 @@ impl Sender {
     /// headers included (RFC 5634 section 3.2.1), or `None` for no request. A request must then be
     /// sent.
     ///
-    /// There is one at the start and one after each idle period in which the nofeedback timer
-    /// expires, unless the rate is allowed already. None is sent after application-limited periods,
-    /// for which that section permits it too.
+    /// A request is made at the start and after each idle period in which the nofeedback timer
+    /// expires, unless the rate is allowed already. No request is made after application-limited
+    /// periods, although that section permits one.
     pub fn quick_start_request(&mut self) -> Option<Rate> {
         if !core::mem::take(&mut self.asks) {
             return None;

@@ -150,7 +150,7 @@ impl RightSizing {
 
     /// Returns the window for a sender that had `delivered` bytes delivered in a round trip. Twice
     /// as much leaves room while a loss is repaired. A sender in slow start doubles its rate, so
-    /// growth since the largest earlier delivery enlarges the window in proportion.
+    /// the window also grows in proportion to the growth since the largest earlier delivery.
     fn window_for(&mut self, delivered: u64) -> u32 {
         let most = u64::from(self.most);
         if delivered <= most {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     /// Linux's `tcp_rcv_space_adjust`, worked by hand: the window is twice the data delivered and
-    /// 16 segments, plus twice the growth of that.
+    /// 16 segments, plus twice the growth of that sum.
     #[test]
     fn a_window_is_sized_by_what_a_round_trip_delivers() {
         let (mut right_sizing, initial) = connection();

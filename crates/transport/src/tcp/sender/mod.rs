@@ -146,7 +146,7 @@ struct Events {
 pub enum Event {
     /// The handshake is complete.
     Connected,
-    /// Everything written so far has been acknowledged: a file has arrived.
+    /// Everything written so far has been acknowledged, such as a complete file.
     AllAcknowledged,
     /// The FIN has been acknowledged too.
     Closed,
