@@ -180,7 +180,7 @@ pub struct Aimd {
     credit: f64,
     /// Marked packets in the current acknowledgement.
     marked: u32,
-    /// Whether nothing new was acknowledged since the last timeout.
+    /// Whether nothing new has been acknowledged since the last timeout.
     timed_out: bool,
 }
 

@@ -361,7 +361,8 @@ pub trait Control {
     }
 
     /// Returns why the control can no longer decide, or `None` as long as it can. A failed control
-    /// must still satisfy the contract. DCCP then resets the connection; a simulation ends.
+    /// must still satisfy the contract. On a failure, DCCP resets the connection; a simulation
+    /// ends.
     fn failure(&self) -> Option<ControlFailure> {
         None
     }

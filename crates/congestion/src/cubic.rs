@@ -132,7 +132,7 @@ pub struct Cubic {
     srtt: Option<f64>,
     /// When the application became the bottleneck.
     idle_since: Option<Instant>,
-    /// Whether nothing new was acknowledged since the last timeout.
+    /// Whether nothing new has been acknowledged since the last timeout.
     timed_out: bool,
 }
 

@@ -102,7 +102,7 @@ impl DeliverySampler {
     }
 
     /// Records a packet that leaves (OnPacketSent). `number` increases from packet to packet; a
-    /// retransmission keeps its number. `bytes` counts application data. Data that was already
+    /// retransmission keeps its number. `bytes` counts application data. Data that has already been
     /// acknowledged is not counted again.
     pub fn on_sent(&mut self, now: Instant, number: u64, bytes: u32) {
         let place = self.find(number);
@@ -190,10 +190,10 @@ impl DeliverySampler {
         }
     }
 
-    /// Takes a sample after all packets of an acknowledgement were reported (GenerateRateSample).
-    /// `rtt` is the acknowledgement's round-trip time sample. Returns `None` if nothing was
-    /// acknowledged, or if the interval is less than the minimum round-trip time, which makes it
-    /// meaningless.
+    /// Takes a sample after all packets of an acknowledgement have been reported
+    /// (GenerateRateSample). `rtt` is the acknowledgement's round-trip time sample. Returns `None`
+    /// if nothing was acknowledged, or if the interval is less than the minimum round-trip time,
+    /// which makes it meaningless.
     pub fn sample(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
         if let Some(rtt) = rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));

@@ -143,7 +143,7 @@ impl RttEstimator {
         self.start_from(tick * ((self.srtt_x8 + (self.rttvar_x4 << 3)) as u64 >> 3));
     }
 
-    /// Doubles the RTO after it expired (RFC 6298 step 5.5), until the next sample.
+    /// Doubles the RTO after it has expired (RFC 6298 step 5.5), until the next sample.
     pub fn back_off(&mut self) {
         if self.rto() < self.config.max {
             self.back_off = self.back_off.saturating_mul(2);

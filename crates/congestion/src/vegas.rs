@@ -288,7 +288,7 @@ impl Vegas {
     }
 
     /// Removes the inflation that [`Vegas::inflate`] has added. ns-2's Vegas fails to do so if
-    /// nothing was added since a retransmission, so the call is optional.
+    /// nothing has been added since a retransmission, so the call is optional.
     pub fn deflate(&mut self) {
         if self.config.rules == VegasRules::Ns2 && self.cwnd > self.uninflated {
             self.cwnd = self.uninflated;

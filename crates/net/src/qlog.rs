@@ -149,7 +149,7 @@ impl Logs {
         is_begun.then_some(log)
     }
 
-    /// Waits until everything handed over so far was written.
+    /// Waits until everything handed over so far has been written.
     pub(crate) async fn flush(&self) {
         let Some(entries) = self.entries.clone() else {
             return;

@@ -227,8 +227,8 @@ impl Sender {
     }
 
     /// Returns the rate to request from the path with the data packet that has just been reported,
-    /// headers included (RFC 5634 section 3.2.1), or `None` for no request. A request must then be
-    /// sent.
+    /// headers included (RFC 5634 section 3.2.1), or `None` for no request. If a rate is returned,
+    /// a request for it must be sent.
     ///
     /// A request is made at the start and after each idle period in which the nofeedback timer
     /// expires, unless the rate is allowed already. No request is made after application-limited
@@ -255,7 +255,8 @@ impl Sender {
 
     /// Reports that the path has approved `approved`, headers included, for the latest
     /// [request](Sender::quick_start_request). Enters the Quick-Start Mode if that is more than the
-    /// allowed rate, and no loss or mark was reported since the request (RFC 5634 section 3.2.3).
+    /// allowed rate, and no loss or mark has been reported since the request (RFC 5634 section
+    /// 3.2.3).
     pub fn on_quick_start(&mut self, now: Instant, approved: Rate) {
         let s = self.sizes.mean();
         // Equation 2.

@@ -389,7 +389,7 @@ impl Flow {
         }
     }
 
-    /// Processes events and sets the timer, after everything was sent.
+    /// Processes events and sets the timer, after everything has been sent.
     fn settle(self: &Arc<Self>, state: &mut FlowState, now: Instant) -> News {
         let mut news = News::default();
         let FlowState {

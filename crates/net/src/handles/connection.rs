@@ -76,7 +76,7 @@ impl Connection {
     /// Sends a datagram, waiting while the send queue ([`dccp::Config::send_queue`]) is full. The
     /// datagram leaves when congestion control permits, and may be lost.
     ///
-    /// Cancel safe: if cancelled, the datagram was not queued.
+    /// Cancel safe: if cancelled, the datagram has not been queued.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl Connection {
     }
 
     /// Waits for the next datagram from the peer, in order of arrival. Returns `None` once the
-    /// connection was closed normally and everything has been read.
+    /// connection has been closed normally and everything has been read.
     ///
     /// Cancel safe: no datagram is lost.
     ///
@@ -160,7 +160,7 @@ impl Connection {
     }
 
     /// Waits for datagrams from the peer and appends those available, at most `limit`, to
-    /// `datagrams`. Returns their number; zero once the connection was closed normally and
+    /// `datagrams`. Returns their number; zero once the connection has been closed normally and
     /// everything has been read. Needs less work per datagram than [`recv`](Self::recv).
     ///
     /// Cancel safe: no datagram is lost.
@@ -224,7 +224,7 @@ impl Connection {
         self.flow().read().map(Datagram::from)
     }
 
-    /// Waits until everything queued was sent. Cancel safe.
+    /// Waits until everything queued has been sent. Cancel safe.
     ///
     /// # Errors
     ///

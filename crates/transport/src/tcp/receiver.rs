@@ -116,7 +116,7 @@ impl Receiver {
         self.stats
     }
 
-    /// Returns whether the sender has closed and everything before its FIN was delivered.
+    /// Returns whether the sender has closed and everything before its FIN has been delivered.
     pub fn is_finished(&self) -> bool {
         self.connection
             .as_ref()

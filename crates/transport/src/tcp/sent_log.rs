@@ -67,7 +67,7 @@ struct Records {
     table: Option<VegasTable>,
     /// The SACKed data.
     sacks: Scoreboard,
-    /// Whether something was SACKed for the first time since the last [`SentLog::take_news`].
+    /// Whether something has been SACKed for the first time since the last [`SentLog::take_news`].
     has_news: bool,
     /// Everything that begins before this offset and was sent only once has arrived or is marked as
     /// lost.
@@ -152,7 +152,7 @@ impl SentLog {
             .map_or(&NO_SACKS, |records| &records.sacks)
     }
 
-    /// Returns whether something was SACKed for the first time since the last call.
+    /// Returns whether something has been SACKed for the first time since the last call.
     pub(super) fn take_news(&mut self) -> bool {
         self.records
             .as_mut()
@@ -246,8 +246,8 @@ impl SentLog {
         }
     }
 
-    /// Returns the delivery rate, after everything covered by an acknowledgement was recorded and
-    /// removed; `rtt` is the acknowledgement's sample.
+    /// Returns the delivery rate, after everything covered by an acknowledgement has been recorded
+    /// and removed; `rtt` is the acknowledgement's sample.
     pub(super) fn delivery_rate(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
         self.delivery()?.sampler.sample(rtt)
     }

@@ -286,7 +286,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         below.saturating_sub(at.una + self.log.sacks().sacked_before(below))
     }
 
-    /// Passes to `each` every lost segment that was not passed since it was last sent.
+    /// Passes to `each` every lost segment that has not been passed since it was last sent.
     /// `is_first_lost` says whether the first unacknowledged one is lost in any case.
     pub(super) fn take_lost(
         &mut self,
@@ -300,8 +300,8 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Passes to `each` every segment that is neither acknowledged nor SACKed, and was not passed
-    /// since it was last sent.
+    /// Passes to `each` every segment that is neither acknowledged nor SACKed, and has not been
+    /// passed since it was last sent.
     pub(super) fn take_all(&mut self, each: impl FnMut(&SentSegment)) {
         if self.keeps_times {
             self.log.take_all(each);

@@ -307,7 +307,7 @@ impl Sender {
         self.state == State::Ended
     }
 
-    /// Returns whether everything that was written has been acknowledged.
+    /// Returns whether everything written has been acknowledged.
     pub const fn is_idle(&self) -> bool {
         self.una >= self.end
     }

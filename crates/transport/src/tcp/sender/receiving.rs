@@ -14,7 +14,7 @@ use crate::tcp::{Header, LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
 
 /// The segment size of a peer that sends no MSS option (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
-/// The RTO after a SYN was retransmitted (RFC 6298 step 5.7).
+/// The RTO after a SYN has been retransmitted (RFC 6298 step 5.7).
 const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
 impl Sender {
