@@ -18,21 +18,22 @@ pub enum GrowthLaw {
     /// acknowledgement of new data: ns-2's TCP, and equation 3 of RFC 5681. With delayed
     /// acknowledgements, congestion avoidance takes twice as long.
     PerAck,
-    /// Byte counting, in packets: slow start grows by the packets acknowledged, at most `limit` per
-    /// acknowledgement; congestion avoidance grows by one packet per cwnd of packets acknowledged,
-    /// at most one per acknowledgement. With a limit of 1 this is what RFC 5681 section 3.1
-    /// recommends.
+    /// Byte counting, in packets: in slow start, cwnd grows by the packets acknowledged, at most
+    /// `limit` per acknowledgement; in congestion avoidance, by one packet per cwnd of packets
+    /// acknowledged, at most one per acknowledgement. With a limit of 1 this is what RFC 5681
+    /// section 3.1 recommends.
     PerPacket {
         /// 1 in RFC 5681 section 3.1, equation 2. At most 2 in RFC 3465 section 2.2 (L).
         limit: u32,
     },
-    /// RFC 4341 section 5 (CCID 2): slow start grows by one packet for every two unmarked packets
-    /// acknowledged, at most Ack Ratio / 2 per acknowledgement; congestion avoidance grows by one
-    /// packet per cwnd of packets acknowledged.
+    /// RFC 4341 section 5 (CCID 2): in slow start, cwnd grows by one packet for every two unmarked
+    /// packets acknowledged, at most Ack Ratio / 2 per acknowledgement; in congestion avoidance, by
+    /// one packet per cwnd of packets acknowledged.
     Rfc4341,
-    /// Mattsson's DCCP module for ns-2: slow start grows by the packets acknowledged, including
-    /// marked ones, at most Ack Ratio per acknowledgement. Growth beyond ssthresh counts towards
-    /// congestion avoidance, which grows by one packet per cwnd of packets acknowledged.
+    /// Mattsson's DCCP module for ns-2: in slow start, cwnd grows by the packets acknowledged,
+    /// including marked ones, at most Ack Ratio per acknowledgement. Growth beyond ssthresh counts
+    /// towards congestion avoidance, in which cwnd grows by one packet per cwnd of packets
+    /// acknowledged.
     Ns2TcpLike,
 }
 
@@ -43,12 +44,12 @@ pub enum GrowthLaw {
 #[non_exhaustive]
 pub enum DecreaseLaw {
     /// RFC 5681 section 3.1, equation 4: ssthresh is half the flight, at least 2 packets, not
-    /// rounded. The flight counts for at most cwnd, which it may exceed after a long recovery. cwnd
-    /// is ssthresh after a loss, and half the flight, at least 1 packet, after a mark (RFC 3168
+    /// rounded. A flight larger than cwnd, as after a long recovery, counts as cwnd. cwnd is
+    /// ssthresh after a loss, and half the flight, at least 1 packet, after a mark (RFC 3168
     /// section 6.1.2). A second timeout in a row leaves ssthresh unchanged.
     Rfc5681,
     /// ns-2's TCP: cwnd is half the *window*, and ssthresh the same rounded down; both are at least
-    /// 2. The window is the smaller of cwnd, including its fraction, and [`Loss::in_flight`], with
+    /// 2. The window is the smaller of cwnd, including its fraction, and [`Loss::in_flight`], in
     /// which a sender reports the receiver's window.
     Ns2Tcp,
     /// RFC 4341 section 5: cwnd is halved and rounded down, at least 1; ssthresh is the new cwnd,
@@ -151,8 +152,8 @@ impl AimdConfig {
 }
 
 /// Returns the initial window of RFC 3390, counted in whole packets as in RFC 5681 section 3.1: 2
-/// to 4, depending on `packet_size` in bytes. Counted in bytes it would be 2.99 packets for packets
-/// that fill an Ethernet frame.
+/// to 4, depending on `packet_size` in bytes. Counted in bytes, the window would be 2.99 packets if
+/// packets fill an Ethernet frame.
 pub const fn rfc3390_window(packet_size: u32) -> f64 {
     match packet_size {
         0..=1095 => 4.0,
@@ -174,12 +175,12 @@ pub struct Aimd {
     grows_when_application_limited: bool,
     cwnd: f64,
     slow_start: SlowStart,
-    /// Packets acknowledged that have not yet increased cwnd, for laws that count packets. In
+    /// Acknowledged packets that have not yet increased cwnd, for laws that count packets. In
     /// [`GrowthLaw::Rfc4341`]'s slow start it counts to two, otherwise to cwnd.
     credit: f64,
     /// Marked packets in the current acknowledgement.
     marked: u32,
-    /// Whether nothing new was acknowledged since the last timeout.
+    /// Whether nothing new has been acknowledged since the last timeout.
     timed_out: bool,
 }
 

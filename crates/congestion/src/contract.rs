@@ -26,8 +26,8 @@ use crate::{
     MarkedPackets, Sent,
 };
 
-/// What cwnd may be after a loss, a mark or a timeout even if it was smaller before: the least
-/// ssthresh (RFC 5681 section 3.1, equation 4).
+/// The value up to which a loss, a mark or a timeout may raise cwnd: the minimum ssthresh (RFC 5681
+/// section 3.1, equation 4).
 const LEAST_SSTHRESH: f64 = 2.0;
 
 /// The longest time that pacing may delay a packet.

@@ -150,10 +150,11 @@ pub struct Ack {
     /// and measurable. Samples of acknowledgements that are not reported, such as TCP's duplicates,
     /// are dropped; their data is included in later samples' [`DeliveryRate::total_delivered`].
     pub delivery_rate: Option<DeliveryRate>,
-    /// Whether cwnd was not full, because of the application or the control's own pacing.
-    /// [`DeliveryRate::is_application_limited`] says whether it was the application.
+    /// Whether cwnd had room because the application or the control's own pacing limited the
+    /// sender. [`DeliveryRate::is_application_limited`] says whether the application did.
     pub application_limited: bool,
-    /// Whether it carried TCP's ECN-Echo; cwnd must not grow then (RFC 3168 section 6.1.2).
+    /// Whether the acknowledgement carried TCP's ECN-Echo. If so, cwnd must not grow (RFC 3168
+    /// section 6.1.2).
     pub ecn_echo: bool,
 }
 
@@ -188,7 +189,7 @@ pub struct Loss {
     /// forwards a mark.
     pub lost: u32,
     /// Whether a retransmitted packet was lost again, so that the last reduction was not enough.
-    /// Only set by TCP recoveries that can tell.
+    /// Set only by TCP recoveries that can detect this.
     pub is_repeated: bool,
 }
 
@@ -236,15 +237,15 @@ impl Mark {
 
 /// Returns the part of `in_flight` packets that the path has sustained: at most `cwnd`.
 ///
-/// FlightSize also counts what selective or duplicate acknowledgements have already reported, and
-/// what was sent in response to them. After a long recovery it exceeds cwnd, and a fraction of it
-/// would not be a reduction. RFC 5681 section 3.1 asks for no more than half of FlightSize, RFC
+/// FlightSize includes packets that selective or duplicate acknowledgements have already reported,
+/// and packets sent in response to them. After a long recovery it exceeds cwnd, and a fraction of
+/// it would not be a reduction. RFC 5681 section 3.1 asks for no more than half of FlightSize, RFC
 /// 9438 section 4.6 for a reduced cwnd.
 pub(crate) fn borne(in_flight: u32, cwnd: f64) -> f64 {
     f64::from(in_flight).min(cwnd)
 }
 
-/// A congestion control: how much may be in flight, and how fast it may leave.
+/// Decides how much data may be in flight, and how fast it may leave.
 ///
 /// A transport reports what happens to packets, and asks for cwnd and pacing. Loss *detection* and
 /// *recovery* (Tahoe, Reno, NewReno, SACK; DCCP's pipe and Ack Vector) belong to the transports, so
@@ -255,9 +256,9 @@ pub(crate) fn borne(in_flight: u32, cwnd: f64) -> f64 {
 /// - Windows are in packets (full-size segments for TCP), finite and above zero. They need not be
 ///   integers.
 /// - Only [`Control::on_ack`] and [`Control::on_packet_acked`] may increase cwnd, except that
-///   [`Control::on_spurious_loss`] may restore at most what the last loss took. No response to
-///   congestion raises cwnd: after any other call it is at most the larger of its previous value and
-///   2 packets, RFC 5681's least ssthresh.
+///   [`Control::on_spurious_loss`] may undo the reduction of the last loss, but no more. After any
+///   other call, such as a response to congestion, cwnd is at most the larger of its previous value
+///   and 2 packets, RFC 5681's minimum ssthresh.
 /// - A control handles calls in any order, with times that never decrease.
 ///
 /// See `examples/own_control.rs` for a control defined outside this project's crates.
@@ -279,19 +280,19 @@ pub trait Control {
         let _ = packet;
     }
 
-    /// Reports a data packet that is lost: each transmission at most once, before the call of
-    /// [`Control::on_loss`] or [`Control::on_timeout`] that it causes. Losses found later in the
-    /// same window of data cause no call of either. TCP calls it under the conditions of
-    /// [`Control::on_packet_acked`]. A timeout of DCCP, which retransmits nothing, reports no
-    /// packets: later acknowledgements show which are lost.
+    /// Reports a lost data packet. Called at most once per transmission, before the call of
+    /// [`Control::on_loss`] or [`Control::on_timeout`] that the loss causes. Losses found later in
+    /// the same window of data cause neither call. TCP calls it under the conditions of
+    /// [`Control::on_packet_acked`]. DCCP retransmits nothing, so its timeout reports no packets:
+    /// later acknowledgements show which are lost.
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         let _ = packet;
     }
 
     /// Reports the marks of an acknowledgement. It is called for every acknowledgement that reports
     /// marks, before [`Control::on_ack`] and before the [`Control::on_mark`] that it may cause;
-    /// further marks in the same window of data cause no [`Control::on_mark`]. So a control can
-    /// respond to how many packets are marked, as DCTCP does (RFC 8257).
+    /// further marks in the same window of data cause no [`Control::on_mark`]. This lets a control
+    /// respond to the number of marked packets, as DCTCP does (RFC 8257).
     ///
     /// DCCP reports each marked packet once. TCP's receivers repeat a mark in all acknowledgements
     /// until CWR arrives (RFC 3168 section 6.1.3), so everything acknowledged in the meantime
@@ -317,7 +318,7 @@ pub trait Control {
     fn on_timeout(&mut self, now: Instant, in_flight: u32);
 
     /// Reports that the last loss was spurious: all packets of the last congestion event have
-    /// arrived. CCID 2 detects this with its Ack Vectors; TCP here cannot.
+    /// arrived. CCID 2 detects this with its Ack Vectors; the TCP of `skywave_transport` cannot.
     fn on_spurious_loss(&mut self, now: Instant) {
         let _ = now;
     }
@@ -359,8 +360,9 @@ pub trait Control {
         let _ = record;
     }
 
-    /// Returns why the control can no longer decide, or `None` as long as it can. It must still
-    /// satisfy the contract afterwards. DCCP then resets the connection; a simulation ends.
+    /// Returns why the control can no longer decide, or `None` as long as it can. A failed control
+    /// must still satisfy the contract. On a failure, DCCP resets the connection; a simulation
+    /// ends.
     fn failure(&self) -> Option<ControlFailure> {
         None
     }

@@ -91,8 +91,8 @@ impl ControlKind for CubicParameters {
         Ok(())
     }
 
-    /// Asks for SACK, because the systems whose default control is CUBIC use it (RFC 9438 section
-    /// 1).
+    /// Returns a request for SACK, which the systems whose default control is CUBIC use (RFC 9438
+    /// section 1).
     fn wants(&self) -> Wants {
         Wants::default().with_sack()
     }
@@ -130,9 +130,9 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     /// Smoothed round-trip time, in seconds.
     srtt: Option<f64>,
-    /// Since when the application has been the bottleneck.
+    /// When the application became the bottleneck.
     idle_since: Option<Instant>,
-    /// Whether nothing new was acknowledged since the last timeout.
+    /// Whether nothing new has been acknowledged since the last timeout.
     timed_out: bool,
 }
 
@@ -211,8 +211,8 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
-    /// Applies sections 4.6 and 4.7, except for cwnd. Returns the reduced flight, which counts for
-    /// at most cwnd.
+    /// Applies sections 4.6 and 4.7 to everything but cwnd. Returns the reduced flight; a flight
+    /// larger than cwnd counts as cwnd.
     fn note_congestion(&mut self, in_flight: u32) -> f64 {
         let converges = self.config.fast_convergence && self.w_max.is_some_and(|w| self.cwnd < w);
         self.w_max = Some(if converges {

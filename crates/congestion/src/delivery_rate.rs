@@ -15,7 +15,8 @@ use skywave_units::{Duration, Instant, Rate};
 pub struct DeliveryRate {
     /// RS.delivered: bytes delivered in `interval`.
     pub delivered: u64,
-    /// RS.interval: the longer of the times in which they were sent and acknowledged.
+    /// RS.interval: the time in which these bytes were sent or the time in which they were
+    /// acknowledged, whichever is longer.
     pub interval: Duration,
     /// RS.prior_delivered: bytes delivered before the packet was sent. A round ends when a packet
     /// sent after its start is acknowledged.
@@ -101,7 +102,7 @@ impl DeliverySampler {
     }
 
     /// Records a packet that leaves (OnPacketSent). `number` increases from packet to packet; a
-    /// retransmission keeps its number. `bytes` counts application data. Data that was already
+    /// retransmission keeps its number. `bytes` counts application data. Data that has already been
     /// acknowledged is not counted again.
     pub fn on_sent(&mut self, now: Instant, number: u64, bytes: u32) {
         let place = self.find(number);
@@ -189,10 +190,10 @@ impl DeliverySampler {
         }
     }
 
-    /// Takes a sample after all packets of an acknowledgement were reported (GenerateRateSample).
-    /// `rtt` is the acknowledgement's round-trip time sample. Returns `None` if nothing was
-    /// acknowledged, or if the interval is less than the minimum round-trip time, which makes it
-    /// meaningless.
+    /// Takes a sample after all packets of an acknowledgement have been reported
+    /// (GenerateRateSample). `rtt` is the acknowledgement's round-trip time sample. Returns `None`
+    /// if nothing was acknowledged, or if the interval is less than the minimum round-trip time,
+    /// which makes it meaningless.
     pub fn sample(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
         if let Some(rtt) = rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
@@ -250,7 +251,7 @@ impl DeliverySampler {
         }
     }
 
-    /// Returns whether `number` is behind or ahead of `other` in circular arithmetic.
+    /// Compares `number` with `other` in circular arithmetic.
     fn order(&self, number: u64, other: u64) -> Ordering {
         let distance = number.wrapping_sub(other) << self.unused_bits;
         (distance as i64).cmp(&0)
@@ -329,8 +330,8 @@ mod tests {
         assert!(!sampler.sample(rtt).unwrap().is_application_limited);
     }
 
-    /// The draft's C.app_limited is C.delivered plus what is in flight, and ends once C.delivered is
-    /// greater.
+    /// The draft's C.app_limited is C.delivered plus the bytes in flight, and ends once C.delivered
+    /// is greater.
     #[test]
     fn the_mark_lasts_until_more_than_the_flight_is_delivered() {
         let mut sampler = DeliverySampler::default();

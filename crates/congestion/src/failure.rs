@@ -1,11 +1,11 @@
-//! Why a control can no longer decide.
+//! The reason why a control can no longer decide.
 
 use core::error::Error;
 use core::fmt;
 use std::sync::Arc;
 
-/// Why a control can no longer decide, such as an exception in a control that is not written in
-/// Rust. Cheap to clone; equal only to its clones.
+/// The reason why a control can no longer decide, such as an exception in a control written in
+/// another language. Cheap to clone; equal only to its clones.
 #[derive(Clone)]
 pub struct ControlFailure(Arc<dyn Error + Send + Sync>);
 

@@ -1,4 +1,4 @@
-//! The control `aimd`: AIMD(a, b), Reno with another increase and another decrease.
+//! The control `aimd`: AIMD(a, b), Reno with configurable increase and decrease.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use skywave_registry::{OpenSet, ParameterError};
 
 use crate::AnyControl;
 
-/// What a control depends on besides its own parameters. Windows are in packets.
+/// The values that a control depends on besides its own parameters. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ControlContext {
     /// Bytes of application data in a full packet.
@@ -24,7 +24,7 @@ pub struct ControlContext {
     pub ns2: bool,
 }
 
-/// What a control asks of the transport.
+/// The features that a control requests from the transport.
 ///
 /// ```
 /// use skywave_congestion::{Ect, Wants};
@@ -36,34 +36,35 @@ pub struct ControlContext {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wants {
-    /// Whether it wants selective acknowledgements. Over TCP this selects a recovery that uses them
-    /// (RFC 6675), unless the user chooses another one; DCCP's Ack Vectors are always selective.
+    /// Whether the control wants selective acknowledgements. Over TCP this selects a recovery that
+    /// uses them (RFC 6675), unless the user chooses another one; DCCP's Ack Vectors are always
+    /// selective.
     pub sack: bool,
-    /// The code point that it wants on data, and with it ECN. `None` leaves both to the transport
-    /// and the user.
+    /// The ECN code point that the control wants on data; any code point enables ECN. `None` leaves
+    /// both choices to the transport and the user.
     pub ecn: Option<Ect>,
-    /// Whether it wants packets spread over the round trip
-    /// ([`Pacing::of_window`](crate::Pacing::of_window)) while it names no
+    /// Whether the transport should spread packets over the round trip
+    /// ([`Pacing::of_window`](crate::Pacing::of_window)) while the control names no
     /// [`Pacing`](crate::Pacing) of its own.
     pub pacing: bool,
 }
 
 impl Wants {
-    /// Asks for selective acknowledgements too.
+    /// Adds a request for selective acknowledgements.
     #[must_use]
     pub const fn with_sack(mut self) -> Self {
         self.sack = true;
         self
     }
 
-    /// Asks for ECN too, with `code` on data.
+    /// Adds a request for ECN, with `code` on data.
     #[must_use]
     pub const fn with_ecn(mut self, code: Ect) -> Self {
         self.ecn = Some(code);
         self
     }
 
-    /// Asks for pacing too.
+    /// Adds a request for pacing.
     #[must_use]
     pub const fn with_pacing(mut self) -> Self {
         self.pacing = true;
@@ -74,10 +75,10 @@ impl Wants {
 /// A code point of ECN-capable transports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ect {
-    /// ECT(0): a router marks where it would drop (RFC 3168).
+    /// ECT(0): a router marks packets that it would otherwise drop (RFC 3168).
     Zero,
-    /// ECT(1): a router marks early and often (L4S, RFC 9331). The control answers the share of
-    /// marked packets, so the receiver must report each mark: DCCP's Ack Vectors do, RFC 3168's
+    /// ECT(1): a router marks early and often (L4S, RFC 9331). The control responds to the fraction
+    /// of marked packets, so the receiver must report each mark: DCCP's Ack Vectors do, RFC 3168's
     /// echo does not.
     One,
 }
@@ -92,7 +93,7 @@ pub trait ControlKind: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Returns what the control works best with.
+    /// Returns the features with which the control works best.
     fn wants(&self) -> Wants {
         Wants::default()
     }

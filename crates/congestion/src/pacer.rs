@@ -6,8 +6,9 @@ use skywave_units::{Duration, Instant, Rate};
 ///
 /// The rate is quantum / interval, for packets of any size: a smaller packet takes a proportionally
 /// smaller part of the interval. Bytes are those of application data, as in
-/// [`Sent::bytes`](crate::Sent::bytes). The quantum is also what may leave back to back, for
-/// example in one system call; a quantum of one full packet spreads packets most evenly.
+/// [`Sent::bytes`](crate::Sent::bytes). The quantum is also the amount of data that may leave back
+/// to back, for example in one system call; a quantum of one full packet spreads packets most
+/// evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
     /// The time from one quantum to the next, at most an hour.
@@ -39,9 +40,9 @@ impl Pacing {
         }
     }
 
-    /// Creates the pacing of a window: `cwnd` packets of `size` bytes each per `srtt`, and a quarter
-    /// more, so that variations of the round-trip time leave none of the window unused (RFC 9002
-    /// section 7.7).
+    /// Creates the pacing of a window: `cwnd` packets of `size` bytes each per `srtt`, and a
+    /// quarter more, so that variations of the round-trip time do not leave part of the window
+    /// unused (RFC 9002 section 7.7).
     pub fn of_window(cwnd: f64, size: u32, srtt: Duration) -> Self {
         const GAIN: f64 = 1.25;
         let interval = srtt.as_secs_f64() / (GAIN * cwnd.max(1.0));

@@ -11,7 +11,7 @@ pub enum Clocking {
     /// A timer with this period, as in BSD and ns-2. A sample is the number of ticks between
     /// sending and acknowledgement, at least one. SRTT and RTTVAR are integers with three and two
     /// fractional bits. The RTO is a whole number of ticks, at least two. After four consecutive
-    /// back-offs, SRTT is discarded and added to RTTVAR.
+    /// back-offs, SRTT is added to RTTVAR and then discarded.
     Ticks(Duration),
 }
 
@@ -112,7 +112,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes in a sample as in RFC 6298 section 2, steps 2.2 and 2.3.
+    /// Updates SRTT and RTTVAR with a sample, as in RFC 6298 section 2, steps 2.2 and 2.3.
     fn on_exact_sample(&mut self, sample: i64) {
         if self.srtt_x8 == 0 {
             self.srtt_x8 = sample * 8;
@@ -143,7 +143,7 @@ impl RttEstimator {
         self.start_from(tick * ((self.srtt_x8 + (self.rttvar_x4 << 3)) as u64 >> 3));
     }
 
-    /// Doubles the RTO after it expired (RFC 6298 step 5.5), until the next sample.
+    /// Doubles the RTO after it has expired (RFC 6298 step 5.5), until the next sample.
     pub fn back_off(&mut self) {
         if self.rto() < self.config.max {
             self.back_off = self.back_off.saturating_mul(2);

@@ -4,8 +4,9 @@ use crate::Ack;
 
 /// The slow start of a window: in effect while cwnd is below ssthresh, which it owns.
 ///
-/// A window asks whether slow start is in effect and by how much to grow, and reports congestion to
-/// it. The window decides what it does above ssthresh, and how far congestion lowers ssthresh.
+/// A window asks it whether slow start is in effect and by how much to grow, and reports congestion
+/// to it. The window itself decides how to grow above ssthresh, and how far congestion lowers
+/// ssthresh.
 #[derive(Clone, Debug)]
 pub(crate) struct SlowStart {
     /// In packets; infinite for "arbitrarily high".

@@ -1,4 +1,5 @@
-//! Constructors for the reports of transports, with defaults for what most tests do not vary.
+//! Constructors for the reports of transports, with defaults for fields that most tests do not
+//! vary.
 
 use skywave_units::Instant;
 

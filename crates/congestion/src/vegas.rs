@@ -22,9 +22,11 @@ const TIE: f64 = 1e-9;
 /// Parameters of [`Vegas`]. Windows are in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VegasConfig {
-    /// Number of queued packets below which congestion avoidance grows by one packet per round.
+    /// Number of queued packets below which congestion avoidance increases cwnd by one packet per
+    /// round.
     pub alpha: f64,
-    /// Number of queued packets above which it shrinks by one packet.
+    /// Number of queued packets above which congestion avoidance reduces cwnd by one packet per
+    /// round.
     pub beta: f64,
     /// Number of queued packets above which slow start ends.
     pub gamma: f64,
@@ -146,10 +148,10 @@ impl ControlKind for VegasParameters {
 
 /// A Vegas window.
 ///
-/// Once per round it compares what the window should carry at the minimum round-trip time with what
-/// it actually carried, and takes the difference as the number of queued packets. In slow start the
-/// window grows only every other round, so that the comparison is with a steady window. A loss
-/// reduces the window by a quarter, the loss of a retransmission by half.
+/// Once per round, compares the packets that the window would carry at the minimum round-trip time
+/// with those that it actually carried; the difference is the number of queued packets. In slow
+/// start the window grows only every other round, so that each comparison sees a steady window. A
+/// loss reduces the window by a quarter, the loss of a retransmission by half.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     config: VegasConfig,
@@ -158,23 +160,24 @@ pub struct Vegas {
     slow_start: SlowStart,
     /// The cwnd that [`VegasRules::Ns2`] restores when a recovery's inflation ends.
     uninflated: f64,
-    /// What each acknowledgement of the round adds to cwnd.
+    /// The increase of cwnd per acknowledgement of the round.
     increment: f64,
-    /// Whether this round of slow start grows.
+    /// Whether cwnd grows in this round of slow start.
     grows: bool,
     /// Packets acknowledged so far.
     acked: u64,
     round: Round,
     /// The minimum round-trip time, in seconds.
     base_rtt: f64,
-    /// The number of queued packets found by the last round.
+    /// The number of queued packets in the last round.
     queued: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// The round ends when this many packets are acknowledged, which include the first one sent
-    /// after the round began. After a timeout, that packet had already been sent before the round.
+    /// The number of acknowledged packets at which the round ends. It includes the first packet
+    /// sent after the round began. After a timeout, that packet had already been sent before the
+    /// round.
     end: u64,
     /// When the round began; `None` before the first packet.
     began: Option<Instant>,
@@ -284,8 +287,8 @@ impl Vegas {
         }
     }
 
-    /// Ends what [`Vegas::inflate`] has added. ns-2's Vegas fails to do so if nothing was added
-    /// since a retransmission, so the call is optional.
+    /// Removes the inflation that [`Vegas::inflate`] has added. ns-2's Vegas fails to do so if
+    /// nothing has been added since a retransmission, so the call is optional.
     pub fn deflate(&mut self) {
         if self.config.rules == VegasRules::Ns2 && self.cwnd > self.uninflated {
             self.cwnd = self.uninflated;
@@ -293,8 +296,8 @@ impl Vegas {
         }
     }
 
-    /// Reduces cwnd to `rest` packets. Slow start ends for good; with ns-2's rules only when the
-    /// inflation ends.
+    /// Reduces cwnd to `rest` packets. Slow start ends for good, but under ns-2's rules only when
+    /// the inflation ends.
     fn reduce(&mut self, rest: f64) {
         self.cwnd = rest.max(LEAST_CWND);
         self.uninflated = self.cwnd;

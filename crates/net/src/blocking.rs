@@ -27,11 +27,11 @@
 //!
 //! # Forks
 //!
-//! A fork inherits sockets and memory, but none of the threads that drive connections, and a lock
-//! may be held by a thread that it does not have. Packets from two processes would break a
-//! connection for both. So a fork may neither use nor end what it inherits: keep such values in an
-//! [`OfProcess`]. [`Runtime::of_process`] starts a separate runtime for the fork, with which it can
-//! open endpoints.
+//! A fork inherits sockets and memory, but none of the threads that drive connections, and one of
+//! those threads may hold a lock at the time of the fork. Packets from two processes would break a
+//! connection for both. A fork must therefore neither use nor close the endpoints and connections
+//! that it inherits: keep them in an [`OfProcess`]. [`Runtime::of_process`] starts a separate
+//! runtime for the fork, with which it can open endpoints.
 
 mod process;
 
@@ -63,10 +63,10 @@ pub enum WaitError<E = Infallible> {
     /// The time limit has passed.
     #[error("the time limit has passed")]
     TimedOut,
-    /// The callback interrupted it.
+    /// The callback interrupted the wait.
     #[error("the wait was interrupted: {0}")]
     Interrupted(E),
-    /// It was called in a thread that drives connections, or within another runtime.
+    /// The wait was called in a thread that drives connections, or within another runtime.
     #[error("a thread of the network cannot wait for the network")]
     InsideRuntime,
     /// The runtime belongs to another process.
@@ -79,7 +79,7 @@ pub enum WaitError<E = Infallible> {
 struct Started {
     opener: u32,
     runtime: tokio::runtime::Runtime,
-    /// What runs in the background.
+    /// The tasks that run in the background.
     background: Mutex<Vec<JoinHandle<()>>>,
     next: OnceLock<Box<Self>>,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::OpenError;
 
-/// The most shards of an endpoint.
+/// The maximum number of shards of an endpoint.
 pub(crate) const MAX_SHARDS: usize = 256;
 
 /// The options of an endpoint. Those of its connections are in `Config` (Rust: `dccp::Config`).

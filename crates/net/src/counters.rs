@@ -61,7 +61,7 @@ impl Counters {
         self.network_errors.fetch_add(1, Relaxed);
     }
 
-    /// Returns the counters; what is not counted here is zero.
+    /// Returns the counters; those that are not kept here are zero.
     pub(crate) fn stats(&self) -> EndpointStats {
         EndpointStats {
             packets_sent: self.packets_sent.load(Relaxed),

@@ -31,8 +31,8 @@ const WORTH_KEEPING: usize = 4;
 /// keep its state for 8 minutes.
 const HALF_OPEN_GRACE: Duration = Duration::from_secs(4);
 
-/// The most network reports heeded per second. Timers and probes work without them, and attackers
-/// can forge any number of them.
+/// The maximum number of network reports processed per second. Timers and probes work without them,
+/// and attackers can forge any number of them.
 const REPORTS: u32 = 1_000;
 
 impl Shared {
@@ -202,7 +202,7 @@ impl Shared {
         self.act(now, key, action);
     }
 
-    /// Carries out what the stateless listener has decided about a packet.
+    /// Carries out the stateless listener's decision on a packet.
     fn act(self: &Arc<Self>, now: Instant, key: Key, action: Option<dccp::Action>) {
         match action {
             None => {
@@ -243,7 +243,7 @@ impl Shared {
     /// Most errors only mean that a packet was lost. Two mean more: the path does not carry packets
     /// of that size, or a connection cannot reach a peer from which it has heard nothing yet, or
     /// from which it only awaits the end. Attackers can forge such reports, so a connection that
-    /// carries data survives them, and a report is believed only if it quotes the ports and a
+    /// carries data survives them, and a report is accepted only if it quotes the ports and a
     /// recent sequence number (RFC 5927 section 4, RFC 8085 section 5.2). Reports from routers that
     /// quote less are ignored, and timers decide.
     pub(crate) fn network_error(&self, error: &NetworkError) {

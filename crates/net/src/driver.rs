@@ -15,12 +15,12 @@ use crate::shared::shard::Shard;
 use crate::sync::{Ordering, locked};
 use crate::system::incoming::Incoming;
 
-/// The most reads per turn, before other tasks get theirs.
+/// The maximum number of reads per turn, before other tasks get theirs.
 const READS: usize = 8;
 /// How long to wait if every read fails, for example while the system lacks memory.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The most packets per turn, apart from those of the last read. Less than a connection's default
-/// receive queue, so that its reader runs in time.
+/// The maximum number of packets per turn, apart from those of the last read. Less than a
+/// connection's default receive queue, so that its reader runs in time.
 const INTAKE: u64 = 64;
 
 /// Drives a shard of an endpoint until the endpoint has neither handles nor connections.
@@ -35,7 +35,7 @@ pub(crate) struct Driver {
     errors: AbortHandle,
 }
 
-/// What to do after a turn.
+/// The action after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// Run another turn after other tasks have run.
@@ -100,7 +100,7 @@ impl Driver {
         sender.poll_backlog(context, socket, counters).is_ready()
     }
 
-    /// Reads what has arrived. Returns whether there may be more.
+    /// Reads the packets that have arrived. Returns whether there may be more.
     fn receive(&mut self, context: &mut Context<'_>) -> bool {
         let (mut intake, mut errors) = (0, 0);
         for _ in 0..READS {
@@ -196,7 +196,7 @@ mod tests {
     use crate::system::clock::Clock;
     use crate::system::socket::tests::unreadable;
 
-    /// Every read fails. The driver would otherwise take a whole processor.
+    /// The driver pauses if every read fails: otherwise it would take up a processor.
     #[tokio::test]
     async fn a_socket_that_only_fails_is_read_now_and_then() {
         let config = EndpointConfig::default();

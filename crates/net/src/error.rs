@@ -1,4 +1,4 @@
-//! Errors, each with what to do about it.
+//! Errors, whose messages say what to do.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,7 +11,7 @@ use skywave_transport::session::Cause;
 use skywave_wire::dccp::ResetCode;
 use thiserror::Error;
 
-/// Why an [`Endpoint`](crate::Endpoint) could not be opened.
+/// The reason why an [`Endpoint`](crate::Endpoint) could not be opened.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -44,12 +44,12 @@ pub enum OpenError {
         /// The address.
         address: IpAddr,
     },
-    /// More sockets were asked for than an endpoint may have.
+    /// More sockets were requested than an endpoint may have.
     #[error("{shards} shards are too many; ask for at most {limit}, or for 0: one per processor")]
     TooManyShards {
-        /// The number asked for.
+        /// The number requested.
         shards: usize,
-        /// The most allowed.
+        /// The maximum allowed.
         limit: usize,
     },
     /// The limit of this name is zero, which would forbid everything.
@@ -71,7 +71,7 @@ pub enum OpenError {
     Socket(#[from] io::Error),
 }
 
-/// Why an endpoint could not listen.
+/// The reason why an endpoint could not listen.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ListenError {
@@ -93,7 +93,7 @@ pub enum ListenError {
     EndpointClosed,
 }
 
-/// Why a connection was not established.
+/// The reason why a connection was not established.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -162,7 +162,7 @@ pub enum ConnectError {
     Connection(#[from] ConnectionError),
 }
 
-/// Why a connection is over.
+/// The reason why a connection is over.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
@@ -232,7 +232,7 @@ pub enum ConnectionError {
          wait with flush"
     )]
     Discarded {
-        /// The number of them.
+        /// The number of discarded datagrams.
         datagrams: u64,
     },
     /// The listener was closed.
@@ -280,7 +280,7 @@ fn lacks_interface(address: &SocketAddr) -> bool {
     matches!(address, SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() && v6.scope_id() == 0)
 }
 
-/// Returns what the application can do if it cannot bind a UDP socket.
+/// Returns advice for an application that cannot bind a UDP socket.
 fn udp_advice(address: &SocketAddr) -> &'static str {
     if lacks_interface(address) {
         NAME_THE_INTERFACE
@@ -289,7 +289,7 @@ fn udp_advice(address: &SocketAddr) -> &'static str {
     }
 }
 
-/// Returns what the application can do if it cannot bind a raw socket.
+/// Returns advice for an application that cannot bind a raw socket.
 fn raw_advice(address: &SocketAddr) -> &'static str {
     if lacks_interface(address) {
         NAME_THE_INTERFACE
@@ -298,7 +298,7 @@ fn raw_advice(address: &SocketAddr) -> &'static str {
     }
 }
 
-/// Returns what the application can do if there is no route.
+/// Returns advice for an application that has no route.
 fn routing_advice(local: Option<IpAddr>, peer: &SocketAddr) -> &'static str {
     match peer {
         _ if lacks_interface(peer) => NAME_THE_INTERFACE,
@@ -313,7 +313,7 @@ fn routing_advice(local: Option<IpAddr>, peer: &SocketAddr) -> &'static str {
     }
 }
 
-/// Returns what the application can do about a Reset Code.
+/// Returns advice for an application whose connection was reset with `code`.
 fn advice(code: ResetCode) -> &'static str {
     match code {
         ResetCode::ABORTED => "its application or a timer gave up; connect again if it matters",
@@ -328,7 +328,7 @@ fn advice(code: ResetCode) -> &'static str {
     }
 }
 
-/// Why a datagram was not accepted.
+/// The reason why a datagram was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SendError {
@@ -339,7 +339,7 @@ pub enum SendError {
     TooLarge {
         /// Bytes of the datagram.
         size: usize,
-        /// The most that fits, in bytes.
+        /// The maximum size, in bytes.
         maximum: usize,
     },
     /// The peer's application has stopped reading (Drop Code 1).
@@ -350,14 +350,14 @@ pub enum SendError {
     Connection(#[from] ConnectionError),
 }
 
-/// Why [`Connection::try_send`](crate::Connection::try_send) did not accept a datagram.
+/// The reason why [`Connection::try_send`](crate::Connection::try_send) did not accept a datagram.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TrySendError {
     /// The send queue is full.
     #[error("the send queue is full; wait with send, or drop the datagram")]
     Full,
-    /// It can never be accepted.
+    /// The datagram can never be accepted.
     #[error(transparent)]
     Failed(#[from] SendError),
 }

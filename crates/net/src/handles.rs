@@ -1,4 +1,4 @@
-//! What the application holds.
+//! The application's handles.
 
 pub(crate) mod connection;
 pub(crate) mod endpoint;

@@ -1,4 +1,5 @@
-//! What threads share, under the orders in which they may take their steps (`make loom`).
+//! Tests of the state that threads share, under every order in which they may take their steps
+//! (`make loom`).
 //!
 //! Loom runs a test once for each order. A task that is never woken is a deadlock, which it reports.
 
@@ -90,7 +91,7 @@ fn each_connection_is_accepted_once() {
     });
 }
 
-/// A task may be woken for a connection and give up before it takes it.
+/// A task may be woken for a connection and give up before it takes the connection.
 #[test]
 fn a_cancelled_accept_takes_no_connection_from_others() {
     model(|| {
@@ -321,7 +322,7 @@ fn what_is_taken_from_the_memory_is_given_back() {
     });
 }
 
-/// If several connections begin to close at once, as many stay as there is room for.
+/// If several connections begin to close at once, only as many stay as have room.
 #[test]
 fn too_many_closing_connections_give_way() {
     model(|| {

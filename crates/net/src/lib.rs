@@ -1,5 +1,5 @@
-//! DCCP on real sockets: the sans-IO connections of [`skywave_transport`], driven by tokio and the
-//! real clock.
+//! DCCP on real sockets: the sans-IO connections of [`skywave_transport`], driven by tokio in real
+//! time.
 //!
 //! An [`Endpoint`] is one socket: over UDP (RFC 6773), which needs no privileges and passes most
 //! middleboxes, or over IP as protocol 33. [`Endpoint::connect`] opens connections,
@@ -26,25 +26,26 @@
 //!
 //! Modules:
 //!
-//! - `handles`: what the application holds: `endpoint`, `listener` and `connection`. `handle` is
-//!   the common part of the first two. `happy_eyeballs` connects to one of several addresses.
-//!   `snapshot` says what the connections of an endpoint are doing. `config` and `error` are their
-//!   options and errors.
+//! - `handles`: the application's handles `endpoint`, `listener` and `connection`. `handle` is the
+//!   common part of the first two. `happy_eyeballs` connects to one of several addresses.
+//!   `snapshot` describes the connections of an endpoint. `config` and `error` define the options
+//!   and errors of all handles.
 //! - `driver`: the task that receives packets and runs timers for a shard, which is a socket and
 //!   the connections that use it. Most endpoints have one shard.
 //! - `dispatch`: finds the connection for a packet.
 //! - `flow`: a connection of an endpoint. Both the application and the driver change it under a
-//!   lock, and immediately send what follows.
+//!   lock, and immediately send the resulting packets.
 //! - `shared`: the state shared by all of these. `pending` lists connections whose sending waits for
 //!   a driver, `table` finds a flow by addresses and ports (`path`), `mailbox` holds connections
 //!   waiting to be accepted, `closing` those waiting for their peer to confirm a close, and `timers`
 //!   says when a connection is due. None of these depends on `flow`.
-//! - `limits`: `memory` limits what waits in all queues, `sources` counts connections by the network
-//!   they come from, and `notices` limits how often the log is written.
+//! - `limits`: `memory` limits the data waiting in all queues, `sources` counts connections by the
+//!   network they come from, and `notices` limits the rate of log events.
 //! - `system`: `socket`, `raw`, `batch` and `sender` make system calls, in batches. `incoming` has
-//!   the receive buffers, `network_error` reads ICMP, `clock` and `alarm` tell the time.
+//!   the receive buffers, `network_error` reads ICMP, `clock` reads the time, and `alarm` fires at
+//!   a given time.
 //! - `blocking`: sockets without `async` (feature `blocking`).
-//! - `totals` adds up the counters of connections; `qlog` logs what they do to files.
+//! - `totals` adds up the counters of connections; `qlog` writes their qlog files.
 //! - `sync`: the locks and atomics of all modules.
 //!
 //! # Logging
@@ -58,11 +59,11 @@
 //! - `info`: an established connection is over, and why: one line per connection, and at most 100 a
 //!   second for those that peers have opened.
 //! - `debug`: state changes, Resets with their codes, changes of the path MTU, reports of the
-//!   network (ICMP) and what was done about them, and each time a limit refuses something.
+//!   network (ICMP) and the reaction to them, and each time a limit refuses something.
 //! - `trace`: packets that are malformed or belong to no connection.
 //!
 //! Peers can cause `debug` and `trace` events as often as they like. Other packets are not logged;
-//! `EndpointConfig::qlog` (feature `qlog`) writes all of them into files.
+//! `EndpointConfig::qlog` (feature `qlog`) writes all of them to files.
 //!
 //! Clock and randomness enter here: time comes from the monotonic clock, and each connection's
 //! generator is seeded by the operating system.

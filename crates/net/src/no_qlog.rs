@@ -12,11 +12,11 @@ use skywave_wire::{Checksum, Ecn};
 
 use crate::path::Key;
 
-/// The logs of an endpoint, of which there are none.
+/// The logs of an endpoint; there are none.
 #[derive(Debug)]
 pub(crate) enum Logs {}
 
-/// The log of a connection, of which there are none.
+/// The log of a connection; there is none.
 #[derive(Debug)]
 pub(crate) enum Log {}
 
@@ -52,7 +52,7 @@ impl Log {
     }
 }
 
-/// An outlet that would record what passes through it; none exists.
+/// An outlet that would record the packets that pass through it; there is none.
 pub(crate) struct Logged<'a, O> {
     pub(crate) outlet: &'a mut O,
     pub(crate) log: &'a mut Log,

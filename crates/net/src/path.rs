@@ -20,7 +20,7 @@ pub(crate) enum Encapsulation {
     Ip,
 }
 
-/// What the sockets of an endpoint have in common.
+/// The common properties of an endpoint's sockets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Local {
     pub(crate) encapsulation: Encapsulation,

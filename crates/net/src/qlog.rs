@@ -26,7 +26,7 @@ use tokio::sync::oneshot;
 use crate::path::Key;
 use crate::sync::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// The most events that wait to be written; about 2 MB.
+/// The maximum number of events that wait to be written; about 2 MB.
 const WAITING: usize = 16_384;
 
 /// The logs of an endpoint.
@@ -49,11 +49,11 @@ pub(crate) struct Log {
     dropped: Arc<AtomicU64>,
     /// Events dropped since the last one that was handed over.
     missing: u64,
-    /// Tells the writer when the connection is established, and when this log is dropped.
+    /// Notifies the writer when the connection is established, and when this log is dropped.
     progress: Arc<Progress>,
 }
 
-/// What the writer must learn even if it is too slow for events.
+/// The state that the writer must learn even if it is too slow for events.
 #[derive(Debug, Default)]
 struct Progress {
     /// Whether the connection deserves a file: it was opened here, or its handshake is complete.
@@ -149,7 +149,7 @@ impl Logs {
         is_begun.then_some(log)
     }
 
-    /// Waits until everything handed over so far was written.
+    /// Waits until everything handed over so far has been written.
     pub(crate) async fn flush(&self) {
         let Some(entries) = self.entries.clone() else {
             return;
@@ -232,7 +232,7 @@ impl Log {
     }
 }
 
-/// An outlet that records what passes through it.
+/// An outlet that records the packets that pass through it.
 pub(crate) struct Logged<'a, O> {
     pub(crate) outlet: &'a mut O,
     pub(crate) log: &'a mut Log,

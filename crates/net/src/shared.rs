@@ -31,7 +31,7 @@ use crate::shared::table::Table;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, locked};
 use crate::system::clock::Clock;
 
-/// The sorts of notices that peers can cause.
+/// The kinds of notices that peers can cause.
 #[derive(Debug)]
 pub(crate) struct Sorts {
     /// A connection that a peer has opened is over.
@@ -63,7 +63,7 @@ pub(crate) struct Shared<F> {
     /// Present if connections are logged.
     pub(crate) logs: Option<Logs>,
     pub(crate) notices: Sorts,
-    /// Limits how many network reports are heeded.
+    /// Limits how many network reports are processed.
     pub(crate) reports: Mutex<dccp::RateLimit>,
     /// The connections that wait for their peer to confirm a close.
     pub(crate) closing: Closing<F>,
@@ -191,7 +191,7 @@ pub(crate) fn random_generator() -> io::Result<Random> {
     Ok(Random::from_seed(seed))
 }
 
-/// Starts the logs that a configuration asks for.
+/// Starts the logs that a configuration requests.
 #[cfg(feature = "qlog")]
 fn logs(config: &EndpointConfig) -> Result<Option<Logs>, OpenError> {
     let open = |directory: &std::path::PathBuf| {

@@ -1,4 +1,4 @@
-//! System calls, and what they need.
+//! System calls, and the types that they need.
 
 pub(crate) mod alarm;
 pub(crate) mod batch;

@@ -1,4 +1,4 @@
-//! What is logged, as a subscriber sees it.
+//! The log events that a subscriber receives.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use stranger::Stranger;
 use support::{PORT, endpoint, endpoint_with, pair, peer, quick, soon};
 
-/// Keeps every event of the threads that asked for it, with the fields of its span.
+/// Keeps every event of the threads that requested it, with the fields of its span.
 #[derive(Default)]
 struct Recorder {
     spans: Vec<String>,
@@ -30,11 +30,11 @@ struct Recorder {
 
 static RECORDER: OnceLock<Mutex<Recorder>> = OnceLock::new();
 
-/// Hands everything to [`RECORDER`]. There is one for all tests, because a callsite that another
-/// thread meets just when a subscriber comes may miss that.
+/// Passes everything to [`RECORDER`]. All tests share it, because a callsite that another thread
+/// reaches just as a subscriber is set may miss that subscriber.
 struct ToRecorder;
 
-/// What this thread, and so a test with all its tasks, logs.
+/// The log events of this thread, and therefore of a test with all its tasks.
 struct Log(ThreadId);
 
 impl Log {

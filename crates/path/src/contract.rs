@@ -1,8 +1,9 @@
 //! Tests of the contract of queue disciplines.
 //!
 //! [`check`] offers a queue packets of all kinds at random times, accounts for each, and compares
-//! the outcome with what the discipline [declares](crate::Conduct): once with the queue on its own,
-//! asked for packets at arbitrary times, and once with the queue at the head of a link.
+//! the outcome with the [behaviour that the discipline declares](crate::Conduct): once with the
+//! queue on its own, asked for packets at arbitrary times, and once with the queue at the head of a
+//! link.
 
 mod parcel;
 
@@ -49,7 +50,7 @@ pub struct Tally {
     pub dropped_inside: u32,
 }
 
-/// Checks that queues of `kind` do what it declares, with calls generated from `seed`.
+/// Checks that queues of `kind` behave as it declares, with calls generated from `seed`.
 ///
 /// Every packet comes out exactly once (sent, refused or dropped) and unchanged except for its ECN
 /// field. Order, drops, marks and limits are as declared, the counts are correct, and a non-empty
@@ -236,7 +237,7 @@ impl Waiting {
     }
 }
 
-/// The packets in a queue, and what the queue may do to them.
+/// The packets in a queue, and the behaviour that the queue declares.
 struct Account {
     conduct: Conduct,
     /// In order of arrival.

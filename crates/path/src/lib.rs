@@ -1,9 +1,9 @@
 //! The path between endpoints: links, their queues, and losses.
 //!
-//! Everything here is sans-IO and generic over [`Packet`]. The simulator uses it on virtual time
-//! with its frames, the emulator on real time with real buffers. [`Link`] is a complete simplex
-//! link; [`Variation`] makes its rate and delay vary. A [`Topology`] has the routes over links, and
-//! a [`Network`] moves packets along them. Randomness comes from seeded generators supplied by the
+//! The crate is sans-IO and generic over [`Packet`]. The simulator uses it in simulated time with
+//! its frames, the emulator in real time with real buffers. [`Link`] is a complete simplex link;
+//! [`Variation`] makes its rate and delay vary. A [`Topology`] holds the routes over links, and a
+//! [`Network`] moves packets along them. Randomness comes from seeded generators supplied by the
 //! caller.
 //!
 //! A new discipline implements [`Admission`] or [`Keeps`], and [`QueueKind`]. The documentation of

@@ -15,10 +15,10 @@ use crate::{
 /// [`Link::dequeue`] returns that packet. The link is a FIFO unless its [`Variation`] allows
 /// overtaking.
 ///
-/// A queue that keeps packets is asked for the next one at the end of each transmission, which is a
-/// deadline too, so that it drops and marks at the right times. Each call first catches up with
-/// what the link has done since the previous call, so the queue sees exact times even if the driver
-/// is late.
+/// At the end of each transmission, the link asks a queue that keeps packets for the next one. This
+/// is a deadline too, so that the queue drops and marks at the right times. Each call first
+/// performs everything that was due since the previous call, so the queue sees exact times even if
+/// the driver is late.
 #[derive(Debug)]
 pub struct Link<P> {
     queue: AnyQueue<P>,
@@ -27,7 +27,7 @@ pub struct Link<P> {
     wire: Wire<P>,
 }
 
-/// What some links have in front of their queue.
+/// The parts that some links have in front of their queue.
 #[derive(Debug, Default)]
 struct Entrance {
     loss: Option<Box<dyn Loss + Send>>,
@@ -89,8 +89,8 @@ impl<P: Packet> Link<P> {
         self
     }
 
-    /// Returns the router that decides about Quick-Start requests, if the link supports
-    /// Quick-Start. Let it decide before the packet with the request enters the link.
+    /// Returns the router that decides on Quick-Start requests, if the link supports Quick-Start.
+    /// Let it decide before the packet with the request enters the link.
     #[inline(always)]
     pub fn quick_start(&mut self) -> Option<&mut QuickStartRouter> {
         self.entrance.as_mut()?.quick_start.as_mut()
@@ -125,8 +125,8 @@ impl<P: Packet> Link<P> {
         Ok(self.wire.hand_on(now, packet))
     }
 
-    /// Does what [`Link::enqueue`] does, for queues other than drop-tail. It is out of line because
-    /// most links have no managed queue, and choosing among all kinds would cost each packet there
+    /// Does what [`Link::enqueue`] does, for queues other than drop-tail. Out of line, because most
+    /// links have no managed queue, and a choice among all kinds would cost each of their packets
     /// more than the queue itself.
     #[inline(never)]
     fn enqueue_managed(&mut self, now: Instant, packet: P) -> Result<bool, Dropped<P>> {
@@ -165,8 +165,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Returns when the link next has something to do: a packet arrives at the far end, or a queue
-    /// that keeps packets is asked for the next one. Call [`Link::dequeue`] then.
+    /// Returns when [`Link::dequeue`] must next be called: when a packet arrives at the far end, or
+    /// when the link asks a queue that keeps packets for the next one.
     pub fn deadline(&self) -> Option<Instant> {
         if self.keeps() {
             return self.wire.arrival_or_question();

@@ -16,12 +16,12 @@ use crate::{Dropped, Link, Packet};
 
 pub use topology::{NoRoute, Topology, Way};
 
-/// Where a packet in a [`Network`] goes next.
+/// The next hop of a packet in a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
     /// Onto this link.
     Link(u32),
-    /// It has arrived.
+    /// The end of the route: the packet has arrived.
     End,
 }
 
@@ -34,7 +34,7 @@ pub trait Routed: Packet {
     fn set_hop(&mut self, hop: u32);
 }
 
-/// An observer of packets on links, which takes those that are dropped.
+/// Observes packets on links, and takes the dropped ones.
 pub trait NetworkObserver<P> {
     /// Reports a packet that arrives at the sending end of a link.
     fn enters(&mut self, link: u32, packet: &mut P);
@@ -49,7 +49,7 @@ pub trait NetworkObserver<P> {
 /// Links, and the packets on them.
 ///
 /// It has no clock: the driver passes the time, and everything happens at the times that the links
-/// determine, in order. So the errors of a late driver do not add up along a route.
+/// determine, in order. The lateness of a driver therefore does not add up along a route.
 #[derive(Debug)]
 pub struct Network<P> {
     topology: Topology<Hop>,
@@ -118,7 +118,7 @@ impl<P: Routed> Network<P> {
         self.forward(self.now, packet, observer)
     }
 
-    /// Returns when something happens next.
+    /// Returns when [`Network::advance`] must next be called.
     pub fn deadline(&self) -> Option<Instant> {
         // A stale entry wakes the driver once, for nothing.
         self.agenda.peek().map(|&Reverse((at, _))| at)
@@ -179,7 +179,7 @@ impl<P: Routed> Network<P> {
         None
     }
 
-    /// Hands over what a link has dropped, and puts its next deadline on the agenda.
+    /// Hands over the packets that a link has dropped, and puts its next deadline on the agenda.
     fn settle(
         &mut self,
         index: u32,

@@ -19,11 +19,11 @@ pub trait Packet {
     fn set_ecn(&mut self, ecn: Ecn);
 
     /// Returns a number that all packets of a flow in one direction share, and that differs from
-    /// most other flows': what a router derives from addresses, protocol and ports.
+    /// that of most other flows. A router derives it from addresses, protocol and ports.
     fn flow(&self) -> u64;
 
     /// Returns its traffic class, less than [`CLASSES`], which selects the sub-queue that serves
-    /// it: what a router derives from the Differentiated Services field (RFC 2474).
+    /// it. A router derives it from the Differentiated Services field (RFC 2474).
     fn class(&self) -> u8;
 
     /// Returns three bits that routers read from its transport header, as defined by the flow's

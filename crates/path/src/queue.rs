@@ -7,10 +7,10 @@
 //! # Adding a discipline
 //!
 //! A discipline is one file plus one call. The file contains the discipline, its parameters (serde,
-//! with defaults), and a [`QueueKind`] built from checked parameters, which declares what its
-//! queues may do ([`Conduct`]) and builds them. The call is
-//! [`OpenSet::register`](skywave_registry::OpenSet::register), with which
-//! [`register_built_in_queues`] registers this crate's disciplines too.
+//! with defaults), and a [`QueueKind`] built from checked parameters, which declares the behaviour
+//! of its queues ([`Conduct`]) and builds them. The call is
+//! [`OpenSet::register`](skywave_registry::OpenSet::register), which [`register_built_in_queues`]
+//! uses too.
 //!
 //! There are two kinds:
 //!
@@ -27,7 +27,7 @@
 //! run, and [`contract::check`](crate::contract::check) in a test.
 //!
 //! This example drops packets at random once the queue is fuller than a given fraction of its limit
-//! (`examples/own_queue.rs` is a whole program):
+//! (`examples/own_queue.rs` is a complete program):
 //!
 //! ```
 //! use std::sync::Arc;
@@ -169,7 +169,7 @@ pub enum DropReason {
     Early,
     /// The link's loss model lost it.
     Loss,
-    /// A NAT in front of the link found it to be part of no connection.
+    /// A NAT in front of the link found no connection for it.
     Nat,
 }
 

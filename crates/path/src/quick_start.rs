@@ -12,7 +12,7 @@ const SAMPLE: Duration = Duration::from_millis(150);
 /// one request is then seen before its rate is given to another.
 const SAMPLES: usize = 20;
 
-/// What passed in one sample.
+/// The totals of one sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
     /// Bits that arrived.

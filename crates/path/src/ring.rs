@@ -1,8 +1,8 @@
 //! A FIFO buffer for the hot path.
 
 /// A ring buffer whose size is a power of two, so that indices wrap with a mask. A
-/// [`std::collections::VecDeque`], of arbitrary size, compares and subtracts instead, three times
-/// per packet and link.
+/// [`std::collections::VecDeque`] has an arbitrary size, and compares and subtracts instead, three
+/// times per packet and link.
 ///
 /// If `T` has a niche, an empty slot takes no extra memory. The first slot alone shows whether the
 /// ring is empty.
@@ -62,8 +62,8 @@ impl<T> Ring<T> {
         self.len += 1;
     }
 
-    /// Moves the newest item ahead of those before it for which `is_later`, called with such an
-    /// item and the newest one, returns true. Returns its new position, from the front.
+    /// Moves the newest item ahead of the items before it, as long as `is_later(item, newest)`
+    /// returns true. Returns its new position, from the front.
     pub(crate) fn move_back_ahead(&mut self, is_later: impl Fn(&T, &T) -> bool) -> usize {
         let mask = self.slots.len().wrapping_sub(1);
         let mut position = self.len.saturating_sub(1);

@@ -20,8 +20,8 @@ type Conditions = Box<dyn Iterator<Item = Condition> + Send>;
 /// that a busy transmitter sends are the integral of its rate.
 ///
 /// A transmission may end between two whole nanoseconds. Its packet counts as sent at the last
-/// whole nanosecond that is not after its end. What it still owes then delays the next one, unless
-/// that comes later.
+/// whole nanosecond that is not after its end. The remaining fraction of a nanosecond delays the next
+/// transmission, unless that begins later.
 ///
 /// If the end were rounded up, a packet that is clocked by an earlier departure could arrive up to
 /// a nanosecond before the departure with which it coincides, and find a full queue. Every slow
@@ -203,8 +203,8 @@ fn nanobits(size: u32) -> u128 {
     NANOBITS_PER_BYTE * u128::from(size)
 }
 
-/// Returns the whole nanoseconds that `nanobits` take at a rate, and the nanobits that are left
-/// then. A time that is too long to be represented lasts forever.
+/// Returns the whole nanoseconds that `nanobits` take at a rate, and the nanobits that remain. A
+/// time that is too long to be represented lasts forever.
 fn time_of(nanobits: u128, rate: u64) -> (u64, u64) {
     // A 128-bit division is slow, and packets of 64 kB fit 64 bits.
     match u64::try_from(nanobits) {

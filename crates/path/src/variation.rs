@@ -16,9 +16,10 @@ use crate::{ListedSteps, Trace};
 /// propagation delay is the one that applies at the end of its transmission, and stays the same
 /// while it is in flight.
 ///
-/// The link stays a FIFO and never exceeds its rate: if the delay falls, packets that would overtake
-/// earlier ones arrive after them, spaced by their transmission times, unless the variation allows
-/// [overtaking](Variation::with_overtaking). Pauses in the middle of a transmission belong to it.
+/// The link stays a FIFO and never exceeds its rate: if the delay falls, packets that would
+/// overtake earlier ones arrive after them, spaced by their transmission times, unless the
+/// variation allows [overtaking](Variation::with_overtaking). Pauses in the middle of a
+/// transmission count as part of it.
 pub struct Variation {
     trace: Trace,
     /// The maximum of a uniformly distributed extra delay per packet.
@@ -55,16 +56,16 @@ impl Variation {
     }
 
     /// Adds a uniformly distributed delay of up to `most` to each packet; each packet draws once
-    /// from `rng`. A few packets' transmission times suffice to break the phase effects of
-    /// drop-tail queues (Floyd and Jacobson 1992).
+    /// from `rng`. A delay of a few packets' transmission times is enough to break the phase
+    /// effects of drop-tail queues (Floyd and Jacobson 1992).
     pub fn with_jitter(mut self, most: Duration, rng: Random) -> Self {
         self.jitter = most;
         self.rng = Some(rng);
         self
     }
 
-    /// Lets packets overtake earlier ones when the delay falls, as after a change of route, and
-    /// through jitter.
+    /// Lets packets overtake earlier ones when the delay falls, as after a change of route, or
+    /// because of jitter.
     pub const fn with_overtaking(mut self) -> Self {
         self.overtaking = true;
         self
@@ -232,7 +233,7 @@ mod tests {
         assert_eq!((arrive(), arrive()), (Some(1), Some(2)));
     }
 
-    /// A pause belongs to a transmission that has begun, not to one that begins after it.
+    /// A pause is part of a transmission that has begun, not of one that begins afterwards.
     #[test]
     fn packets_held_back_are_spaced_by_their_transmission_times() {
         let trace = trace(&[step(10, 0, 100), step(60, 800, 20)]);

@@ -1,4 +1,4 @@
-//! What a queue's declaration permits.
+//! The behaviour that a queue's declaration permits.
 
 use skywave_path::{Conduct, Dialect, Limit, Writes};
 use skywave_wire::Ecn;
@@ -36,7 +36,7 @@ const DIALECT: Dialect = Dialect {
     variant: 1,
 };
 
-/// Returns the conduct of a queue that does all that a queue may do.
+/// Returns the conduct of a queue that does everything that a queue may do.
 fn wild(packets: u32) -> Conduct {
     Conduct {
         drops_early: true,

@@ -381,7 +381,7 @@ fn a_queue_that_breaks_what_it_declares_is_caught() {
     }
 }
 
-/// On its own link a discipline may count wrongly in a way that does not show on a shared link.
+/// On its own link a discipline may miscount in a way that does not show on a shared link.
 #[test]
 fn a_queue_that_is_only_wrong_at_a_link_is_caught() {
     struct Forgets;
@@ -431,8 +431,8 @@ fn link(spec: &str) -> Link<Parcel> {
     Link::new(queue, rate, delay)
 }
 
-/// What a link does with each packet under steady overload, and the queue's internal values at the
-/// end. If `looks`, it reads them in every step, otherwise never.
+/// The fate of each packet on a link under steady overload, and the queue's internal values at the
+/// end. If `looks`, they are read in every step, otherwise never.
 fn course(spec: &str, looks: bool) -> (Vec<bool>, Vec<(String, f64)>) {
     let (mut link, mut course, mut values) = (link(spec), Vec::new(), Vec::new());
     for ms in 0..3000 {
@@ -483,7 +483,7 @@ fn a_discipline_need_not_publish_values() {
     assert_eq!(course(r#"{ "halves": 9 }"#, true).1, []);
 }
 
-/// So does a discipline that decides on arrival, on its own link and on a shared one.
+/// A discipline that decides on arrival may do so too, on its own link and on a shared one.
 #[test]
 fn a_discipline_of_a_user_may_publish_values() {
     struct Counts(u32);

@@ -73,8 +73,8 @@ fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// Returns a network with links a->b, a->c, b->d and c->d. 1,000 bytes take 10 ms on each, and then
-/// its delay; one packet may wait.
+/// Returns a network with links a->b, a->c, b->d and c->d. 1,000 bytes take 10 ms on each link,
+/// plus its delay; one packet may wait.
 fn diamond() -> Network<Letter> {
     let mut network = Network::new(["a", "b", "c", "d"].map(str::to_owned).to_vec());
     for (from, to, delay) in [(0, 1, 1), (0, 2, 100), (1, 3, 2), (2, 3, 200)] {

@@ -70,7 +70,8 @@ impl Stated {
         })
     }
 
-    /// What it can deliver from time zero to each of these times, which are in order, in nanobits.
+    /// The nanobits that the link can deliver from time zero to each of these times, which are in
+    /// order.
     fn capacities(&self, times: &[Instant]) -> Vec<u128> {
         let constant = Condition {
             since: Instant::ZERO,
@@ -117,9 +118,9 @@ fn deliveries(mut link: Link<Parcel>, packets: &[Arrival]) -> Vec<Instant> {
     found
 }
 
-/// Holds a link to its rate: over any interval it delivers at most what the rate allows and one
-/// packet, and if it is always busy, at least what the rate allows but one packet. A delivery at a
-/// whole nanosecond may really be later by less than that.
+/// Checks a link against its rate: over any interval it delivers at most the bits that the rate
+/// allows and one packet more, and if it is always busy, at least those bits less one packet. A
+/// delivery at a whole nanosecond may really be later by a fraction of one.
 fn hold(stated: &Stated, packets: &[Arrival]) {
     let is_always_busy = stated.jitter.is_none() && packets.iter().all(|&(at, _)| at == 0);
     let drop_tail = || DropTail::new(Limit::Unlimited);
@@ -170,12 +171,12 @@ fn hold(stated: &Stated, packets: &[Arrival]) {
     }
 }
 
-/// From 1 bps to 400 Gbps, as many of each order of magnitude.
+/// From 1 bps to 400 Gbps, equally many of each order of magnitude.
 fn rate() -> impl Strategy<Value = u64> {
     (0.0..400e9_f64.ln()).prop_map(|exponent| exponent.exp() as u64)
 }
 
-/// Packets of 40 B to 64 kB, all there at the beginning or coming one after the other.
+/// Packets of 40 B to 64 kB that all arrive at the beginning, or one after the other.
 fn packets() -> impl Strategy<Value = Vec<Arrival>> {
     let sizes = prop_oneof![
         vec(40..=64_000_u32, 1..60),
@@ -302,7 +303,8 @@ fn a_fast_link_carries_its_rate() {
     assert!((carried / 400e9 - 1.0).abs() < 1e-4, "{carried}");
 }
 
-/// What is owed delays a packet that waits or comes in the same nanosecond, not one that comes later.
+/// The remaining fraction of a nanosecond delays a packet that waits or arrives in the same
+/// nanosecond, not one that arrives later.
 #[test]
 fn an_idle_link_begins_afresh() {
     let ends = |times: [u64; 5]| {
@@ -360,8 +362,9 @@ fn a_packet_that_begins_at_a_low_rate_goes_on_at_the_next_one() {
     }
 }
 
-/// Where the delay falls, packets that would overtake an earlier one follow it at the link's rate. So
-/// what their transmissions take beyond whole nanoseconds adds up: 1547 B take 89,410.14 ns.
+/// Where the delay falls, packets that would overtake an earlier one follow it at the link's rate.
+/// The fractions of a nanosecond that their transmissions take therefore add up: 1547 B take
+/// 89,410.14 ns.
 #[test]
 fn packets_that_must_not_overtake_are_spaced_by_their_exact_times() {
     let step = |at: u64, delay: u64| TraceStep {

@@ -1,13 +1,13 @@
 //! Skywave for Rust: DCCP on sockets, and a congestion-control laboratory built from the same code.
 //!
-//! - [`sim`] runs scenarios on virtual time; [`net`] carries datagrams over real networks.
+//! - [`sim`] runs scenarios in simulated time; [`net`] carries datagrams over real networks.
 //! - [`congestion`], [`path`], [`traffic`] and [`transport`] contain the congestion controls,
 //!   queues, sources and protocols, and the traits for writing your own: see
 //!   `examples/own_control.rs` and `examples/own_queue.rs`.
 //! - [`wire`] decodes and encodes packets, [`units`] defines quantities, and [`registry`] finds
 //!   members by name.
-//! - [`rand`] is the version of that crate whose traits [`units::Random`] implements, the generator
-//!   that queues, losses and sources draw from.
+//! - [`rand`] is the version of the `rand` crate whose traits [`units::Random`] implements. Queues,
+//!   losses and sources draw from that generator.
 //!
 //! Features select what is compiled; `net` and `sim` are on by default:
 //!
@@ -15,9 +15,9 @@
 //! |---|---|
 //! | `net` | `net`: DCCP on sockets. Linux only: elsewhere it adds nothing |
 //! | `blocking` | `net::blocking`: those sockets without async |
-//! | `sim` | `sim` and `scenario`: scenarios, and their runs on virtual time |
-//! | `emulate` | `emulate`: a scenario's network on the real clock, between network namespaces. Linux only |
-//! | `live` | `live`: a whole scenario on the real clock. Linux only |
+//! | `sim` | `sim` and `scenario`: scenarios, and their runs in simulated time |
+//! | `emulate` | `emulate`: a scenario's network in real time, between network namespaces. Linux only |
+//! | `live` | `live`: a complete scenario in real time. Linux only |
 //! | `mpcp` | `mpcp`: MPCP and VCP, their controls and their router |
 //! | `capture` | `wire::capture`: pcapng and pcap files |
 //! | `qlog` | `qlog`, and logs of connections and flows for qvis |

@@ -44,7 +44,7 @@ pub trait End {
 
 /// An end that accepts input only together with a [`Drain`].
 ///
-/// Each input takes a closure that drains what the input has caused. The closure must return a
+/// Each input takes a closure that drains the resulting packets. The closure must return a
 /// [`Drained`], which it can only get from its `Drain`: with [`Drain::finish`] after taking every
 /// packet, or with [`Drain::postpone`] to drain later. A driver that forgets to send, or that keeps
 /// a stale timer, does not compile.
@@ -101,7 +101,7 @@ impl<E: End> Driven<E> {
         Self(end)
     }
 
-    /// Gives read-only access to the end.
+    /// Returns a shared reference to the end.
     pub const fn get(&self) -> &E {
         &self.0
     }
@@ -181,9 +181,9 @@ impl<E: End> Drain<'_, E> {
 
     /// Ends the drain early: packets may be left, and the deadline is unknown.
     ///
-    /// Use it to pass in a batch before sending anything, or if the socket is full. The driver must
-    /// drain later, through any input or [`Driven::drain`], and must schedule that itself: a timer
-    /// set earlier may by now be too late or too early.
+    /// Use it to process a batch of inputs before sending anything, or if the socket is full. The
+    /// driver must drain later, through any input or [`Driven::drain`], and must schedule that
+    /// itself: a timer set earlier may by now be too late or too early.
     pub const fn postpone(self) -> Drained<()> {
         Drained(())
     }

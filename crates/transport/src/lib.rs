@@ -21,8 +21,8 @@
 //!    `None`.
 //! 3. [`finish`](Drain::finish) then returns the new deadline, which replaces the previous one.
 //!    `None` means that no timer is running.
-//! 4. `now` never goes backwards. Expiring early has no effect; expiring late only delays what was
-//!    due.
+//! 4. `now` never goes backwards. Calling `expire` early has no effect; calling it late only delays
+//!    the actions that were due.
 //!
 //! This loop connects two DCCP ends over an in-memory path with a delay of 10 ms:
 //!

@@ -30,14 +30,15 @@ use crate::{Carrier, End, EndStats, SendingEnd, Status, Transmit};
 /// An end whose kind carries [`Carrier::Datagrams`] must bound its queue: once it is full,
 /// [`SendingEnd::send`] returns false. An endless source hands over datagrams until then.
 pub trait Peer: End<Packet = Datagram> + SendingEnd + Status + fmt::Debug + Send {
-    /// Reads what has arrived, like an application that never falls behind. The driver calls it
-    /// after each packet.
+    /// Reads everything that has arrived, like an application that never falls behind. The driver
+    /// calls it after each packet.
     fn read(&mut self) {}
 }
 
 /// A transport with its parameters, as stored in [`Transports`].
 pub trait TransportKind: fmt::Debug + Send + Sync {
-    /// Returns what the transport carries, so that sources that need something else are rejected.
+    /// Returns the kind of data that the transport carries. Sources that need another kind are
+    /// rejected.
     fn carrier(&self) -> Carrier;
 
     /// Creates the two ends of a connection, the sending application's first.

@@ -5,7 +5,7 @@ use skywave_wire::Payload;
 
 use crate::{dccp, tcp, udp};
 
-/// What a transport carries.
+/// The kind of data that a transport carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// A byte stream, with congestion control: TCP.
@@ -18,13 +18,13 @@ pub enum Carrier {
 
 /// The sending end of a transport.
 pub trait SendingEnd {
-    /// Hands over a datagram; a byte stream takes its bytes. Returns false if it is refused because
-    /// the queue is full; it is then lost unless the application sends it again.
+    /// Hands over a datagram; a byte stream takes its bytes. Returns false if the queue is full;
+    /// the datagram is then lost unless the application sends it again.
     fn send(&mut self, datagram: Payload) -> bool;
 
     /// Hands over this many bytes at once if the transport is a byte stream; `None` stands for an
-    /// endless stream. After [`SendingEnd::close`], they are discarded. Returns false, and does
-    /// nothing, if the transport carries datagrams.
+    /// endless stream. After [`SendingEnd::close`], the bytes are discarded. Returns false, and
+    /// does nothing, if the transport carries datagrams.
     fn write(&mut self, bytes: Option<u64>) -> bool;
 
     /// Returns the number of datagrams waiting to be sent.

@@ -24,10 +24,10 @@ use crate::{Drain, End, Transmit};
 
 /// A [`Connection`] with an optional [`Layer`].
 ///
-/// Without a layer, it sends the packets that the connection sends, and costs no more. With one,
-/// [`Event::Connected`] comes when the layer is ready as well, the application's datagrams are
-/// sealed before they enter the send queue and opened when they arrive, and [`mps`](Self::mps)
-/// leaves room for the layer's overhead.
+/// Without a layer, it sends the packets that the connection sends, and costs no more. With a
+/// layer, [`Event::Connected`] waits until the layer is ready too. The application's datagrams are
+/// sealed before they enter the send queue, and the peer's are opened when they arrive.
+/// [`mps`](Self::mps) leaves room for the layer's overhead.
 #[derive(Debug)]
 pub struct Session {
     connection: Connection,
@@ -53,7 +53,7 @@ impl Session {
         }
     }
 
-    /// Gives read-only access to the connection. Its sizes are those of sealed datagrams.
+    /// Returns a shared reference to the connection. Its sizes are those of sealed datagrams.
     #[inline]
     pub const fn connection(&self) -> &Connection {
         &self.connection
@@ -67,7 +67,7 @@ impl Session {
         }
     }
 
-    /// Returns the largest size of a datagram now, in bytes (RFC 4340 section 14): that of
+    /// Returns the current maximum size of a datagram, in bytes (RFC 4340 section 14):
     /// [`Connection::mps`] minus the layer's overhead.
     pub fn mps(&self) -> u32 {
         match &self.layered {
@@ -76,8 +76,7 @@ impl Session {
         }
     }
 
-    /// Returns how many more datagrams fit the send queue, if they are small; zero before the layer
-    /// is ready.
+    /// Returns how many more small datagrams fit in the send queue; zero before the layer is ready.
     pub fn send_room(&self) -> usize {
         match &self.layered {
             Some(layered) if !layered.is_announced() => 0,
@@ -142,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Closes the connection: see [`Connection::close`]. A layer's last datagram still leaves.
+    /// Closes the connection: see [`Connection::close`]. A layer's last datagram is still sent.
     pub fn close(&mut self, now: Instant) {
         let Self {
             connection,
@@ -184,7 +183,7 @@ impl Session {
         packets.into_iter().map(one).sum()
     }
 
-    /// Lets the connection receive by calling `receive`, then the layer.
+    /// Calls `receive` on the connection, then passes the datagrams that arrived to the layer.
     fn receive_through_layer<T>(
         &mut self,
         now: Instant,
@@ -227,7 +226,7 @@ impl Session {
         self.connection.wants_local_mtu()
     }
 
-    /// Handles what this host knows about the path: see [`Connection::on_local_mtu`].
+    /// Handles this host's MTU for the path: see [`Connection::on_local_mtu`].
     pub fn on_local_mtu(&mut self, now: Instant, mtu: u32) {
         self.connection.on_local_mtu(now, mtu);
     }

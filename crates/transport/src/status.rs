@@ -80,13 +80,13 @@ impl EndStats {
     }
 }
 
-/// What an end of any transport reports about its state to the driver.
+/// The state that an end of any transport reports to its driver.
 pub trait Status {
     /// Returns the end's counters and congestion state.
     fn end_stats(&self) -> EndStats;
 
-    /// Passes the inner values of its congestion control to `record`, with their names, which end
-    /// in a unit.
+    /// Passes the internal values of the congestion control to `record`, each with a name that ends
+    /// in its unit.
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         let _ = record;
     }

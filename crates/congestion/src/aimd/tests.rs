@@ -213,7 +213,7 @@ fn an_overloaded_receiver_ends_slow_start() {
     assert_eq!(window.cwnd(), 1.0);
 }
 
-/// Something that can happen to a window.
+/// An event that a window responds to.
 #[derive(Clone, Debug)]
 enum Step {
     Acked {
@@ -352,8 +352,8 @@ proptest! {
     }
 }
 
-/// ns-2's TCP-like growth spends on slow start what is missing to ssthresh, and the rest of an
-/// acknowledgement on congestion avoidance.
+/// With ns-2's TCP-like growth, an acknowledgement counts towards slow start until cwnd reaches
+/// ssthresh, and its remainder towards congestion avoidance.
 #[test]
 fn ns2_tcplike_crosses_ssthresh_within_an_acknowledgement() {
     let mut window = with(AimdConfig::ns2_tcplike(), 10.0, 12.0);

@@ -52,7 +52,8 @@ fn assert_near(actual: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// FlightSize counts what SACK has reported already, so after a long recovery it exceeds cwnd.
+/// FlightSize includes data that SACK has already reported, so after a long recovery it exceeds
+/// cwnd.
 #[test]
 fn rfc9438_4_6_a_loss_with_more_in_flight_than_cwnd_reduces_cwnd() {
     let mut window = reduced(100.0);

@@ -45,7 +45,7 @@ pub enum FirstInterval {
     LatestReceiveRate,
 }
 
-/// What a receiver concludes from data that arrives after more than a round-trip time without any.
+/// How a receiver measures X_recv when data arrives after more than a round-trip time without any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AfterSilence {
@@ -54,7 +54,7 @@ pub enum AfterSilence {
     /// Window counters that may have wrapped give no round-trip time.
     RoundTrip,
     /// X_recv covers the time since the latest report (RFC 4342 section 8.3, on RFC 3448). Window
-    /// counters are taken as they are, as in ns-2.
+    /// counters are used unchanged, as in ns-2.
     SinceReport,
 }
 
@@ -135,8 +135,8 @@ pub struct Config {
     pub max_credit: f64,
     /// An upper bound of the sending rate.
     pub max_rate: Option<Rate>,
-    /// The rate to ask the path for with Quick-Start, headers included: with the first data packet
-    /// and after idle periods (RFC 5634 section 3.2.1). `None` disables Quick-Start.
+    /// The rate to request from the path with Quick-Start, headers included: with the first data
+    /// packet and after idle periods (RFC 5634 section 3.2.1). `None` disables Quick-Start.
     pub quick_start: Option<Rate>,
 
     /// History discounting (section 5.5): the lower bound of the discount factor. `None` disables
@@ -144,7 +144,7 @@ pub struct Config {
     pub discounting: Option<f64>,
     /// How the first loss interval is derived.
     pub first_interval: FirstInterval,
-    /// What X_recv covers after a silence.
+    /// The interval that X_recv covers after a silence.
     pub after_silence: AfterSilence,
     /// How the mean treats intervals that have not occurred yet.
     pub unseen_intervals: UnseenIntervals,

@@ -3,7 +3,7 @@
 
 use skywave_units::{Duration, Instant};
 
-/// The most that a sender's counter advances between two packets.
+/// The maximum advance of a sender's counter between two packets.
 const MAX_ADVANCE: u64 = 5;
 
 /// Quarters in a round-trip time.
@@ -17,7 +17,7 @@ const MODULUS: u64 = 16;
 pub struct WindowCounter {
     /// last_WC, and last_WC_time.
     last: Option<(u8, Instant)>,
-    /// The minimum required by an acknowledgement.
+    /// The minimum of later counters, set by the latest acknowledgement.
     least: Option<u8>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn may_have_wrapped(distance: u64, time: Duration, rtt: Duration) -> 
     distance.saturating_mul(MAX_ADVANCE) > MODULUS && time > rtt
 }
 
-/// q (RFC 5348 section 4.3), for the samples that counters give.
+/// q (RFC 5348 section 4.3), for samples from counters.
 const WEIGHT: f64 = 0.9;
 
 impl CounterClock {

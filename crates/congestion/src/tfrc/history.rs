@@ -42,7 +42,7 @@ pub(super) enum Clock {
     Arrivals(Duration),
 }
 
-/// What an arrival has changed.
+/// The changes caused by an arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
     /// Whether packets were found lost or marked.

@@ -61,7 +61,7 @@ impl LossInterval {
         }
     }
 
-    /// Returns whether TFRC-SP counts every loss in it.
+    /// Returns whether TFRC-SP counts every loss in this interval.
     fn is_short(&self) -> bool {
         self.losses > 0 && self.quarters <= SHORT_QUARTERS
     }

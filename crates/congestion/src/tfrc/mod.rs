@@ -1,6 +1,6 @@
-//! TCP-Friendly Rate Control (RFC 5348, and RFC 3448 before it). The sender keeps to the rate that
-//! a TCP would have; the receiver measures the loss event rate and the receive rate on which that
-//! depends.
+//! TCP-Friendly Rate Control (RFC 5348, and RFC 3448 before it). The sender limits itself to the
+//! rate of a TCP connection under the same conditions. The receiver measures the loss event rate
+//! and the receive rate, from which the sender computes that rate.
 //!
 //! - [`equation`] is the throughput equation and its inverse.
 //! - [`Sender`] turns reports into an allowed rate: `sender` implements sections 4.2 to 4.5,
@@ -14,8 +14,8 @@
 //! - [`Config`] has a constructor for each document.
 //!
 //! Nothing here depends on a packet format: sequence numbers are plain integers that do not wrap,
-//! and the protocol that carries TFRC translates. Internally, rates are bytes per second and times
-//! are seconds, in floating point, as in the documents' formulas.
+//! and the protocol that carries TFRC converts its own. Internally, rates are bytes per second and
+//! times are seconds, in floating point, as in the documents' formulas.
 
 mod config;
 mod counter;

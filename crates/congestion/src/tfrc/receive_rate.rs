@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant};
 
-/// If more reports than this are remembered, those closer together than a round-trip time divided
-/// by this are merged. A rate then covers up to that much more than the window.
+/// The number of remembered reports above which those closer together than a round-trip time
+/// divided by this number are merged. A rate may then cover more than the window, by up to that
+/// fraction of a round-trip time.
 const MARKS: usize = 16;
 
 /// The totals at some time.
@@ -52,8 +53,8 @@ impl ReceiveRate {
     /// `now`, if nothing has arrived since. Call it before an arrival is recorded.
     ///
     /// That timer restarts with each report and expires once per `window`, also without data, and
-    /// X_recv goes back to an expiration (section 6.2). A receiver without the timer would measure
-    /// over the whole silence.
+    /// X_recv covers the time since such an expiration (section 6.2). A receiver without the timer
+    /// would measure over the whole silence.
     pub(super) fn skip_silence(&mut self, now: Instant, window: Duration) {
         let (Some(last), Some(arrived_at)) = (self.marks.back(), self.arrived_at) else {
             return;
@@ -89,7 +90,7 @@ impl ReceiveRate {
         }
     }
 
-    /// Records that a report was sent. Forgets what is not needed for a rate over `rtt` or less.
+    /// Records that a report was sent. Forgets marks that no rate over `rtt` or less needs.
     pub(super) fn mark(&mut self, now: Instant, rtt: Duration) {
         while let [_, second, ..] = self.marks.make_contiguous()
             && now - second.at >= rtt
@@ -144,8 +145,8 @@ mod tests {
         }
     }
 
-    /// RFC 5348 section 6.2: after a silence, a rate goes back to the latest expiration of the
-    /// feedback timer that is at least a round-trip time ago.
+    /// RFC 5348 section 6.2: after a silence, a rate covers the time since the latest expiration of
+    /// the feedback timer that is at least a round-trip time ago.
     #[test]
     fn a_rate_after_a_silence_goes_back_to_an_expiration() {
         for (silence, covered) in [

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use skywave_units::{Duration, Instant};
 
-/// If there are more rates than this, those closer together than a round-trip time divided by this
-/// are merged into the earliest, which is the greatest.
+/// The number of rates above which those closer together than a round-trip time divided by this
+/// number are merged into the earliest, which is the greatest.
 const ENTRIES: usize = 16;
 
 /// The part of the set that can affect its maximum: rates decrease from oldest to newest, because

@@ -198,7 +198,7 @@ impl Receiver {
         self.is_due
     }
 
-    /// Returns the report to send at `now`, or `None` if no data has arrived and no loss was
+    /// Returns the report to send at `now`, or `None` if no data has arrived and no loss has been
     /// detected since the last one (section 6.2).
     pub fn report(&mut self, now: Instant) -> Option<Report> {
         self.is_due = false;

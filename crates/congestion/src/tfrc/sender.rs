@@ -72,12 +72,12 @@ pub struct Stats {
 /// A receiver that reports nothing gets at most four initial windows of RFC 5348 section 4.2, the
 /// sender's first flight, in the first 2 s. Then the nofeedback timer halves the rate, and expires
 /// again after max(4 R, 2 s / X) (section 4.4): a further 4 to 5 windows follow within a few
-/// round-trip times, and then two packets per expiration, at intervals that double to 128 s. The
-/// bound of the first flight is not part of that RFC, whose initial rate W_init / R would
-/// otherwise last for 2 s however short R is. An honest receiver reports the first packet at once
-/// (section 6.2), and meets the bound only if all its reports of four round-trip times are lost or
-/// late. Without a round-trip time from the handshake, X is one packet per second and no bound is
-/// needed. A rate approved by Quick-Start ends by its own rules.
+/// round-trip times, and then two packets per expiration, at intervals that double to 128 s. RFC
+/// 5348 has no bound on the first flight: its initial rate W_init / R would last for 2 s, however
+/// short R is. An honest receiver reports the first packet at once (section 6.2), and meets the
+/// bound only if all its reports of four round-trip times are lost or late. Without a round-trip
+/// time from the handshake, X is one packet per second and no bound is needed. A rate approved by
+/// Quick-Start ends by its own rules.
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: Config,
@@ -103,9 +103,9 @@ pub struct Sender {
     doubled_at: Option<Instant>,
     /// Present while X is an approved rate.
     quick_start: Option<QuickStart>,
-    /// Whether to ask for a rate with the next data packet.
+    /// Whether to request a rate with the next data packet.
     asks: bool,
-    /// `loss_events` when a rate was last asked for.
+    /// `loss_events` when a rate was last requested.
     loss_events_then: u64,
     /// The nofeedback timer.
     timer: Option<Instant>,
@@ -226,13 +226,13 @@ impl Sender {
         }
     }
 
-    /// Returns the rate to ask the path for with the data packet that has just been reported,
-    /// headers included (RFC 5634 section 3.2.1), or `None` for no request. A request must then be
-    /// sent.
+    /// Returns the rate to request from the path with the data packet that has just been reported,
+    /// headers included (RFC 5634 section 3.2.1), or `None` for no request. If a rate is returned,
+    /// a request for it must be sent.
     ///
-    /// There is one at the start and one after each idle period in which the nofeedback timer
-    /// expires, unless the rate is allowed already. None is sent after application-limited periods,
-    /// for which that section permits it too.
+    /// A request is made at the start and after each idle period in which the nofeedback timer
+    /// expires, unless the rate is allowed already. No request is made after application-limited
+    /// periods, although that section permits one.
     pub fn quick_start_request(&mut self) -> Option<Rate> {
         if !core::mem::take(&mut self.asks) {
             return None;
@@ -255,7 +255,8 @@ impl Sender {
 
     /// Reports that the path has approved `approved`, headers included, for the latest
     /// [request](Sender::quick_start_request). Enters the Quick-Start Mode if that is more than the
-    /// allowed rate, and no loss or mark was reported since the request (RFC 5634 section 3.2.3).
+    /// allowed rate, and no loss or mark has been reported since the request (RFC 5634 section
+    /// 3.2.3).
     pub fn on_quick_start(&mut self, now: Instant, approved: Rate) {
         let s = self.sizes.mean();
         // Equation 2.
@@ -336,14 +337,14 @@ impl Sender {
         least
     }
 
-    /// Takes the receiver's delay off a sample, but leaves at least half the shortest time that any
-    /// packet has taken to be acknowledged.
+    /// Subtracts the receiver's delay from a sample, but leaves at least half the shortest time
+    /// between any packet and its acknowledgement.
     ///
     /// Rates are inversely proportional to R, so a receiver that exaggerates its delay would choose
     /// its rate. QUIC leaves all of the shortest time (RFC 9002 section 5.3). Honest receivers that
     /// report by a timer would meet that bound whenever the path becomes faster, because each of
-    /// their reports is delayed. Half allows for a path that is twice as fast, and gives a liar at
-    /// most twice the rate.
+    /// their reports is delayed. Half allows for a path that becomes twice as fast, and gives a
+    /// lying receiver at most twice the rate.
     fn without_delay(&mut self, time: Duration, delay: Duration) -> Duration {
         time.saturating_sub(delay)
             .max(self.note_least_rtt(time) / 2)
@@ -378,7 +379,7 @@ impl Sender {
         }
     }
 
-    /// Returns recv_limit, after taking in the receive rate: the first half of step 4.
+    /// Updates X_recv_set with the receive rate and returns recv_limit: the first half of step 4.
     fn take_in_receive_rate(&mut self, now: Instant, report: &Feedback, loss_event: bool) -> f64 {
         let rtt = self.rtt().unwrap_or_default();
         let was_limited = self.limited.on_feedback(report.sent_at, rtt);

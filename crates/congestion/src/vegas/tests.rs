@@ -250,7 +250,8 @@ fn ns2_slow_start_ends_with_an_inflation() {
     assert_eq!((vegas.cwnd(), vegas.ssthresh()), (8.0, 2.0));
 }
 
-/// ns-2's Vegas starts with one packet, and has its initial window from the first acknowledgement on.
+/// ns-2's Vegas starts with one packet, and grows to its initial window at the first
+/// acknowledgement.
 #[test]
 fn ns2_has_its_initial_window_once() {
     let mut vegas = Vegas::new(VegasConfig {

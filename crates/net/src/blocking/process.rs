@@ -1,4 +1,4 @@
-//! What belongs to the process that opened it.
+//! Values that belong to the process that opened them.
 
 use std::mem::forget;
 use std::process::id;
@@ -13,7 +13,7 @@ use thiserror::Error;
 )]
 #[non_exhaustive]
 pub struct Forked {
-    /// The id of the process that opened it.
+    /// The id of the process that opened the value.
     pub opener: u32,
     /// The id of this process.
     pub here: u32,
@@ -31,8 +31,8 @@ impl Forked {
     }
 }
 
-/// A value, such as an endpoint or a connection, of the process that made it. A fork cannot use it,
-/// and does not drop it.
+/// A value, such as an endpoint or a connection, that belongs to the process that made it. A fork
+/// cannot use the value, and does not drop it.
 #[derive(Debug)]
 pub struct OfProcess<T> {
     /// `None` only while it is dropped.

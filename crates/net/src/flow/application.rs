@@ -12,7 +12,7 @@ use super::{Flow, FlowState, GATHER};
 use crate::error::ConnectionError;
 use crate::sync::{Ordering, locked};
 
-/// The most datagrams taken from a connection at once, ahead of being read.
+/// The maximum number of datagrams taken from a connection at once, ahead of being read.
 const INBOX: usize = 32;
 
 /// How many datagrams consume one unit of a task's cooperative budget, which is 128 units.
@@ -141,7 +141,7 @@ impl Flow {
         }
     }
 
-    /// Ends the connection immediately and tells the application `reason`.
+    /// Ends the connection immediately and reports `reason` to the application.
     pub(crate) fn abort(self: &Arc<Self>, reason: ConnectionError) {
         locked(&self.state).end.get_or_insert(reason);
         let now = self.shared.clock.now();

@@ -4,7 +4,7 @@
 //! The driver (with a received packet) or the application (with a datagram to send) locks the
 //! connection, changes it, and sends the resulting packets before it releases the lock. Packets
 //! therefore stay in order, a datagram leaves without waiting for another task, and an
-//! acknowledgement immediately sends what it permits.
+//! acknowledgement immediately releases the packets that it permits.
 
 mod application;
 
@@ -30,7 +30,7 @@ use crate::shared::mailbox;
 use crate::shared::shard::Shard;
 use crate::sync::{AtomicU32, Mutex, locked};
 
-/// Where connections wait to be accepted.
+/// The queue in which connections wait to be accepted.
 pub(crate) type Mailbox = mailbox::Mailbox<Flow>;
 
 /// The state shared by an endpoint's connections, driver and handles.
@@ -46,7 +46,7 @@ pub(crate) struct Flow {
     pub(crate) id: u64,
     pub(crate) key: Key,
     pub(crate) shared: Arc<Shared>,
-    /// The shard that sends its packets and runs its timers. Any may deliver packets to it.
+    /// The shard that sends its packets and runs its timers. Any shard may deliver packets to it.
     shard: usize,
     /// The queue in which it waits to be accepted.
     mailbox: Option<Arc<Mailbox>>,
@@ -218,7 +218,7 @@ impl Flow {
         }
     }
 
-    /// Sends what follows from the received packets.
+    /// Sends the packets that follow from the received ones.
     pub(crate) fn answer(self: &Arc<Self>, now: Instant) {
         let mut state = locked(&self.state);
         state.has_received = false;
@@ -250,7 +250,7 @@ impl Flow {
         self.announce(news);
     }
 
-    /// Sends what was left to the driver.
+    /// Sends the packets that were left to the driver.
     pub(crate) fn flush(self: &Arc<Self>, now: Instant) {
         let mut state = locked(&self.state);
         state.is_pending = false;
@@ -293,7 +293,7 @@ impl Flow {
         matches!(self.state.try_lock(), Err(TryLockError::WouldBlock))
     }
 
-    /// Drops the connection without telling the peer, to make room for another.
+    /// Drops the connection without notifying the peer, to make room for another.
     pub(crate) fn discard(self: &Arc<Self>) {
         let mut state = locked(&self.state);
         state.end.get_or_insert(ConnectionError::Closed);
@@ -306,7 +306,7 @@ impl Flow {
     }
 
     /// Returns whether it still has something for an application that has not accepted it yet: it
-    /// was closed normally, and what it received has not been read.
+    /// was closed normally, and received data has not been read.
     fn is_worth_accepting(&self) -> bool {
         let state = locked(&self.state);
         let is_waiting = state.is_in_backlog
@@ -325,7 +325,7 @@ impl Flow {
         }
     }
 
-    /// Returns whether `packet` brings an Init Cookie for a different Request than the one stored
+    /// Returns whether `packet` carries an Init Cookie for a different Request than the one stored
     /// here: an earlier Request was answered without being stored.
     pub(crate) fn is_met_by_cookie(&self, packet: &Packet) -> bool {
         let is_cookie = |option: &DccpOption| matches!(option, DccpOption::InitCookie(_));
@@ -389,7 +389,7 @@ impl Flow {
         }
     }
 
-    /// Processes events and sets the timer, after everything was sent.
+    /// Processes events and sets the timer, after everything has been sent.
     fn settle(self: &Arc<Self>, state: &mut FlowState, now: Instant) -> News {
         let mut news = News::default();
         let FlowState {

@@ -76,7 +76,7 @@ impl Connection {
     /// Sends a datagram, waiting while the send queue ([`dccp::Config::send_queue`]) is full. The
     /// datagram leaves when congestion control permits, and may be lost.
     ///
-    /// Cancel safe: if cancelled, the datagram was not queued.
+    /// Cancel safe: if cancelled, the datagram has not been queued.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl Connection {
         self.offer(&mut datagram.into())
     }
 
-    /// Queues `datagram`, and takes it only on success.
+    /// Queues `datagram`, which is taken only on success.
     fn offer(&self, datagram: &mut Bytes) -> Result<(), TrySendError> {
         let sent = self.flow().offer(datagram);
         sent.map_err(|error| self.meaning(error))
@@ -147,7 +147,7 @@ impl Connection {
     }
 
     /// Waits for the next datagram from the peer, in order of arrival. Returns `None` once the
-    /// connection was closed normally and everything has been read.
+    /// connection has been closed normally and everything has been read.
     ///
     /// Cancel safe: no datagram is lost.
     ///
@@ -160,7 +160,7 @@ impl Connection {
     }
 
     /// Waits for datagrams from the peer and appends those available, at most `limit`, to
-    /// `datagrams`. Returns their number; zero once the connection was closed normally and
+    /// `datagrams`. Returns their number; zero once the connection has been closed normally and
     /// everything has been read. Needs less work per datagram than [`recv`](Self::recv).
     ///
     /// Cancel safe: no datagram is lost.
@@ -207,7 +207,7 @@ impl Connection {
         }
     }
 
-    /// Waits until there is a datagram to read, or there never will be one. Cancel safe.
+    /// Waits until there is a datagram to read, or none can arrive any more. Cancel safe.
     pub async fn readable(&self) {
         let flow = self.flow();
         loop {
@@ -224,7 +224,7 @@ impl Connection {
         self.flow().read().map(Datagram::from)
     }
 
-    /// Waits until everything queued was sent. Cancel safe.
+    /// Waits until everything queued has been sent. Cancel safe.
     ///
     /// # Errors
     ///
@@ -320,15 +320,15 @@ impl Connection {
         self.flow().look(dccp::Connection::state)
     }
 
-    /// Returns the most data that a datagram may carry, in bytes (RFC 4340 section 14), as
-    /// permitted by [`dccp::Config::mps`] and the path. It falls and rises with the path. Queued
-    /// datagrams that are too large once it has fallen are discarded and counted in
+    /// Returns the maximum amount of data in a datagram, in bytes (RFC 4340 section 14), as
+    /// permitted by [`dccp::Config::mps`] and the path. The maximum changes with the path. When it
+    /// falls, queued datagrams that are now too large are discarded and counted in
     /// [`datagrams_discarded`](dccp::Counters::datagrams_discarded).
     pub fn max_datagram_size(&self) -> usize {
         self.flow().look_at_session(Session::mps) as usize
     }
 
-    /// Returns how many more datagrams fit the send queue now.
+    /// Returns how many more datagrams fit in the send queue now.
     pub fn send_room(&self) -> usize {
         self.flow().look_at_session(Session::send_room)
     }

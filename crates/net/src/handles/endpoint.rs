@@ -25,10 +25,10 @@ use crate::sync::{AtomicBool, locked};
 use crate::system::clock::Clock;
 use crate::system::socket::Socket;
 
-/// A UDP or raw socket with DCCP connections over it, of which it can open and accept thousands.
+/// A UDP or raw socket that can open and accept thousands of DCCP connections.
 ///
-/// It can be cloned. Dropping it ends no connection: the socket lives until the last connection is
-/// over and the last listener is dropped.
+/// It can be cloned. Dropping it does not end connections: the socket stays open until the last
+/// connection is over and the last listener is dropped.
 #[derive(Clone, Debug)]
 pub struct Endpoint(Arc<Handle>);
 

@@ -25,8 +25,8 @@ impl Endpoint {
     /// and IPv4 alternate. An attempt begins every 250 ms, or as soon as another fails; the first
     /// handshake to complete wins, and the other attempts are aborted (RFC 8305 sections 4 and 5).
     ///
-    /// The endpoint should be one for both IP versions, as at the address `::`. Cancelling aborts
-    /// all attempts.
+    /// The endpoint should support both IP versions, as one at the address `::` does. Cancelling
+    /// aborts all attempts.
     ///
     /// # Errors
     ///

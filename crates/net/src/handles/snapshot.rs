@@ -1,4 +1,4 @@
-//! What the connections of an endpoint are doing.
+//! Snapshots of an endpoint's connections.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::totals::Totals;
 
 /// The connections of an endpoint: see [`Endpoint::connections`](crate::Endpoint::connections).
 ///
-/// It iterates over the connections that existed when it was created, in no particular order, and
-/// describes what each is doing when its turn comes.
+/// Iterates over the connections that existed when it was created, in no particular order, and
+/// describes each as it is when its turn comes.
 #[derive(Debug)]
 pub struct Connections {
     flows: vec::IntoIter<Arc<Flow>>,
@@ -26,7 +26,7 @@ pub struct Connections {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ConnectionSnapshot {
-    /// A number that no other connection of the endpoint has, earlier ones included.
+    /// A number that is unique among all connections of the endpoint, including earlier ones.
     pub id: u64,
     /// The peer's IP address and UDP port; the port is 0 over IP.
     pub peer_address: SocketAddr,
@@ -44,7 +44,7 @@ pub struct ConnectionSnapshot {
     pub state: State,
     /// The CCIDs in force for the data that this end sends, and for the data that it receives.
     pub ccids: [Ccid; 2],
-    /// The most data that a datagram may carry, in bytes.
+    /// The maximum amount of data in a datagram, in bytes.
     pub max_datagram_size: u32,
     /// Counters and the state of congestion control.
     pub stats: Stats,

@@ -5,7 +5,7 @@ use skywave_units::Instant;
 
 use crate::sync::{Mutex, locked};
 
-/// Lets some notices of one sort pass per second, and counts the others.
+/// Lets some notices of one kind pass per second, and counts the others.
 #[derive(Debug)]
 pub(crate) struct Notices {
     per_second: u32,

@@ -1,4 +1,4 @@
-//! Counts accepted connections by where they come from.
+//! Counts accepted connections by source.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// One host of IPv6 has a whole /64.
+    /// One IPv6 host has a complete /64.
     #[test]
     fn a_64_counts_as_one_address() {
         let mut sources = Sources::default();

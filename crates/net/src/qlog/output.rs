@@ -9,10 +9,10 @@ use super::Progress;
 
 use crate::sync::Ordering::Relaxed;
 
-/// The most bytes kept in memory for a connection in its handshake.
+/// The maximum number of bytes kept in memory for a connection in its handshake.
 const HANDSHAKE: usize = 65_536;
 
-/// Keeps what is written in memory until the connection deserves a file.
+/// Keeps the written bytes in memory until the connection deserves a file.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) path: PathBuf,

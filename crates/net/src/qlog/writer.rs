@@ -23,9 +23,9 @@ struct File {
     dropped_at: Option<u64>,
 }
 
-/// Writes what arrives until no sender is left. Adds to `dropped` what cannot be written: after an
-/// error (the disk is full, or too many files are open) the connection's file stays as it is, and
-/// the rest of its events is dropped.
+/// Writes the entries that arrive, until no sender is left. Counts in `dropped` the events
+/// that cannot be written: after an error (the disk is full, or too many files are open) the
+/// connection's file stays as it is, and the rest of its events is dropped.
 pub(super) fn run(waiting: &Waiting, dropped: &AtomicU64) {
     let mut files: HashMap<u64, File> = HashMap::new();
     let (mut flushed, mut taken) = (Instant::now(), 0);

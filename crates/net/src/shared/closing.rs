@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::sync::{Mutex, locked};
 
-/// The connections that are closing, in the order in which that began.
+/// The connections that are closing, in the order in which they began to close.
 #[derive(Debug)]
 pub(crate) struct Closing<F> {
     limit: usize,

@@ -67,7 +67,7 @@ impl<F> Mailbox<F> {
         locked(&self.half_open).remove(&number);
     }
 
-    /// Takes out the flow that has been in its handshake longest, if for at least `age`.
+    /// Takes out the flow that has been in its handshake longest, if that is at least `age`.
     pub(crate) fn take_half_open(&self, now: Instant, age: Duration) -> Option<Arc<F>> {
         let mut half_open = locked(&self.half_open);
         let oldest = half_open.first_entry()?;

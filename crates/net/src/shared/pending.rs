@@ -1,11 +1,11 @@
-//! Connections that have left their sending to the driver, and how it is woken.
+//! The connections that have left their sending to a driver, and the driver's waker.
 
 use std::sync::Arc;
 use std::task::Waker;
 
 use crate::sync::{Mutex, locked};
 
-/// What a driver has to send for connections, and its waker.
+/// The connections for which a driver must send, and its waker.
 #[derive(Debug)]
 pub(crate) struct Pending<F> {
     flows: Mutex<Vec<Arc<F>>>,
@@ -22,7 +22,7 @@ impl<F> Default for Pending<F> {
 }
 
 impl<F> Pending<F> {
-    /// Lets the driver send what `flow` has queued.
+    /// Leaves it to the driver to send the packets that `flow` has queued.
     pub(crate) fn defer(&self, flow: Arc<F>) {
         let mut flows = locked(&self.flows);
         flows.push(flow);

@@ -1,4 +1,4 @@
-//! What one driver of an endpoint drives: a socket, and the connections that use it.
+//! The part of an endpoint that one driver serves: a socket, and the connections that use it.
 //!
 //! The sockets of an endpoint over UDP are bound to the same address (`SO_REUSEPORT`), and a filter
 //! in the kernel chooses one for each datagram by the DCCP ports in it. All packets of a connection
@@ -43,7 +43,7 @@ impl<F> Shard<F> {
     }
 }
 
-/// Opens as many UDP sockets at `address` as the configuration asks for.
+/// Opens as many UDP sockets at `address` as the configuration requests.
 pub(crate) fn udp_sockets(
     address: SocketAddr,
     config: &EndpointConfig,
@@ -70,8 +70,8 @@ pub(crate) fn home(port: u16, other: u16, count: usize) -> usize {
 
 /// Makes the system choose a socket by [`home`], for all sockets that share the address of `socket`.
 ///
-/// It is a filter (classic BPF) that sees the datagram after the UDP header. If the filter fails,
-/// as for a datagram that is too short, the system chooses by a hash of the addresses.
+/// The filter (classic BPF) sees the datagram after the UDP header. If the filter fails, as for a
+/// datagram that is too short, the system chooses by a hash of the addresses.
 fn steer(socket: &Socket, count: usize) -> nix::Result<()> {
     const SOURCE: u32 = 0;
     const DESTINATION: u32 = 2;
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// The number of the socket at which something arrives.
+    /// The index of the socket at which a datagram arrives.
     async fn arrival(sockets: &[Socket]) -> usize {
         let mut incoming = sockets[0].incoming();
         poll_fn(|context| {
@@ -143,8 +143,8 @@ mod tests {
         arrival(&sockets).await;
     }
 
-    /// Where the system does not know the filter, all packets between two UDP ports arrive at one
-    /// socket, which is another connection's for most of them.
+    /// Where the system does not support the filter, all packets between two UDP ports arrive at
+    /// one socket, which for most of them is another connection's.
     #[tokio::test]
     async fn packets_that_arrive_elsewhere_reach_their_connection() {
         let any = (Ipv4Addr::LOCALHOST, 0).into();

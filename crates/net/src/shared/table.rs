@@ -31,12 +31,12 @@ pub(crate) struct Table<F> {
     limits: Limits,
     listeners: HashMap<u16, Arc<Mailbox<F>>>,
     time_waits: BinaryHeap<Reverse<(Instant, Key)>>,
-    /// What the connections that were in the table have counted.
+    /// The totals of the connections that have left the table.
     ended: Totals,
     is_closing: bool,
 }
 
-/// The most that a table holds.
+/// The capacity of a table.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     connections: usize,
@@ -144,9 +144,9 @@ impl<F> Table<F> {
         }
     }
 
-    /// Removes a connection that is over, unless another has taken its place, and adds what it has
-    /// counted to the totals. Its ports are blocked until `time_wait`, or until there are too many
-    /// such ports.
+    /// Removes a connection that is over, unless another has taken its place, and adds its counters
+    /// to the totals. Its ports are blocked until `time_wait`, or until there are too many such
+    /// ports.
     pub(crate) fn remove(
         &mut self,
         key: Key,
@@ -249,7 +249,7 @@ impl<F> Table<F> {
         self.found(core::iter::once(key)).pop()
     }
 
-    /// Returns what the connections that were in the table have counted.
+    /// Returns the totals of the connections that have left the table.
     pub(crate) const fn ended(&self) -> &Totals {
         &self.ended
     }
@@ -305,7 +305,7 @@ mod tests {
         (Table::new(&EndpointConfig::default()), [1, 2].map(Arc::new))
     }
 
-    /// What a connection has counted.
+    /// The counters of a connection.
     fn counted() -> Stats {
         let mut stats = Stats::default();
         stats.counters.packets_sent = 1;
@@ -368,7 +368,7 @@ mod tests {
         }
     }
 
-    /// An ICMP error asks for the connections to one peer: only those are looked at.
+    /// An ICMP error looks up the connections to one peer, and visits no others.
     #[test]
     fn connections_are_found_by_peer() {
         let mut table = Table::new(&EndpointConfig::default());

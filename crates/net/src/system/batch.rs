@@ -4,8 +4,8 @@ use skywave_transport::dccp::Train;
 use skywave_wire::dccp::{EmitError, Packet};
 use skywave_wire::{Checksum, Ecn};
 
-/// The most bytes in a batch: the maximum UDP payload over IPv4, because the system first treats
-/// the batch as one datagram.
+/// The maximum number of bytes in a batch: the maximum UDP payload over IPv4, because the system
+/// first treats the batch as one datagram.
 const CAPACITY: usize = 65_507;
 
 /// Consecutive packets of one connection, suitable for segmentation offload: all of the same size
@@ -84,7 +84,7 @@ impl Batch {
         }
     }
 
-    /// Updates the state after `count` packets of `length` bytes each were appended.
+    /// Updates the state after `count` packets of `length` bytes each have been appended.
     fn added(&mut self, count: usize, length: usize, ecn: Ecn) {
         if count == 0 {
             return;
@@ -123,7 +123,7 @@ impl Batch {
         self.bytes.chunks(self.segment.max(1))
     }
 
-    /// Removes the first `count` packets after they were sent.
+    /// Removes the first `count` packets after they have been sent.
     pub(crate) fn remove(&mut self, count: usize) {
         let bytes = (count * self.segment).min(self.bytes.len());
         self.bytes.drain(..bytes);

@@ -11,7 +11,7 @@ use skywave_wire::ip::IpPacket;
 
 use crate::path::{Encapsulation, Key, Path};
 
-/// The most buffers per read.
+/// The maximum number of buffers per read.
 const BUFFERS: usize = 16;
 /// The number of buffers per read while joined packets arrive. Each holds up to 64 packets, and the
 /// reader must run before its connection's queue (1000 by default) is full.
@@ -21,7 +21,7 @@ const BUFFER: usize = 65_536;
 /// Shorter data is copied out of its buffer, so that a short datagram that waits to be read does
 /// not keep a large buffer in use.
 const COPY_BELOW: usize = 16_384;
-/// The most lent buffers whose return is awaited.
+/// The maximum number of lent buffers whose return is awaited.
 const LENT: usize = 64;
 
 /// Encoded DCCP packets that arrived together: all of the same size except for a shorter last one,

@@ -19,7 +19,7 @@ const QUOTE: usize = 16;
 pub(crate) struct NetworkError {
     /// The packet's destination.
     pub(crate) peer: SocketAddr,
-    /// What happened to the packet.
+    /// The kind of error.
     pub(crate) kind: NetworkErrorKind,
     /// The packet's header, if the report quotes enough of it to identify the packet.
     pub(crate) quoted: Option<QuotedHeader>,

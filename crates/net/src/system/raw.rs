@@ -11,7 +11,7 @@ use nix::sys::socket::{ControlMessage, MsgFlags, MultiHeaders, SockaddrStorage, 
 
 use crate::system::batch::Batch;
 
-/// The most packets per call.
+/// The maximum number of packets per call.
 pub(crate) const MAX_PACKETS: usize = 64;
 
 /// Sends packets of `batch` to `peer` from `source` (`None` lets the system choose). Returns how

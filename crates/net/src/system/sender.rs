@@ -19,7 +19,7 @@ use crate::system::socket::{Room, Socket};
 /// How many emptied batches are kept for reuse.
 const SPARE: usize = 8;
 
-/// Sends batches from any thread, and keeps what the socket has no room for.
+/// Sends batches from any thread, and keeps those for which the socket has no room.
 #[derive(Debug, Default)]
 pub(crate) struct Sender {
     spare: Mutex<Vec<Batch>>,

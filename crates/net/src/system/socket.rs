@@ -57,7 +57,7 @@ impl AsFd for Socket {
     }
 }
 
-/// How often a packet that the system refuses is offered to it.
+/// How often a packet is offered to the system if it refuses the packet.
 const ATTEMPTS: usize = 8;
 
 /// Calls `send` until it succeeds or the socket is full, at most [`ATTEMPTS`] times. The error is
@@ -82,8 +82,8 @@ impl Socket {
         Self::udp_bound(address, config, false)
     }
 
-    /// Opens `count` sockets with the same address, between which the system distributes what
-    /// arrives.
+    /// Opens `count` sockets with the same address, among which the system distributes arriving
+    /// datagrams.
     pub(crate) fn udp_shared(
         address: SocketAddr,
         count: usize,
@@ -191,7 +191,7 @@ impl Socket {
         })
     }
 
-    /// Returns the most packets that one call may send.
+    /// Returns the maximum number of packets that one call may send.
     pub(crate) fn max_segments(&self) -> usize {
         match self.local.encapsulation {
             // quinn-udp disables segmentation if the interface does not support it.
@@ -200,7 +200,7 @@ impl Socket {
         }
     }
 
-    /// Sends `batch` now, leaving in it what was not sent.
+    /// Sends `batch` now, leaving the unsent packets in it.
     ///
     /// # Errors
     ///
@@ -278,7 +278,7 @@ impl Socket {
         Incoming::new(self.local.address.ip(), self.local.encapsulation)
     }
 
-    /// Reads what has arrived, at least one packet, into `incoming`'s buffers.
+    /// Reads the packets that have arrived, at least one, into `incoming`'s buffers.
     pub(crate) fn poll_receive(
         &self,
         context: &mut Context<'_>,

@@ -11,12 +11,12 @@ use skywave_units::rand_core::SeedableRng;
 use skywave_wire::dccp::{DccpOption, Kind, OptionList, Packet, ResetCode, SeqNo, ServiceCode};
 use skywave_wire::{Checksum, Payload};
 
-/// The sockets, each with an address of a network of its own.
+/// The sockets, each with an address in a different network.
 const SOCKETS: u8 = 32;
 /// The longest UDP datagram over loopback.
 const LONGEST: usize = 65_507;
-/// Packets that are sent before it is awaited that they have arrived, and their bytes: so many fit
-/// the smallest buffer that a system gives a socket.
+/// The number of packets that are sent before waiting for their arrival, and their bytes: these fit
+/// in the smallest buffer that a system gives a socket.
 const BATCH: u64 = 32;
 const BATCH_BYTES: usize = 50_000;
 
@@ -26,7 +26,7 @@ pub(crate) struct Held {
     socket: usize,
     port: u16,
     listener: u16,
-    /// The last numbers of both ends.
+    /// The last sequence numbers of both ends.
     own: u64,
     peers: SeqNo,
 }
@@ -94,7 +94,7 @@ impl Attacker {
         self.give(from.socket, &bytes);
     }
 
-    /// Who has not said anything yet: another socket and another port each time.
+    /// A sender that has sent nothing yet: a different socket and port each time.
     fn stranger(&mut self, listener: u16) -> Held {
         self.port = self.port.wrapping_add(1);
         Held {
@@ -106,7 +106,7 @@ impl Attacker {
         }
     }
 
-    /// Bytes that are no packet.
+    /// Bytes that are not a packet.
     pub(crate) fn garbage(&mut self) {
         let length = self.rng.random_range(0..200);
         let mut bytes = vec![0; length];
@@ -132,8 +132,8 @@ impl Attacker {
         self.say(&stranger, kind, options, Bytes::new());
     }
 
-    /// A Request from a socket that is gone when the answer comes, which the system answers with
-    /// ICMP: Port Unreachable.
+    /// A Request from a socket that is closed before the answer arrives, so that the system
+    /// responds with ICMP: Port Unreachable.
     pub(crate) fn vanishing_request(&mut self, listener: u16) {
         let stranger = self.stranger(listener);
         let gone = UdpSocket::bind((Ipv4Addr::new(127, 2, 1, 1), 0)).unwrap();
@@ -142,7 +142,7 @@ impl Attacker {
         self.sockets[stranger.socket] = kept;
     }
 
-    /// The answer to `held`; `None` if it is a Reset, or there is none.
+    /// Returns the answer to `held`, or `None` if that is a Reset or there is none.
     fn answer(&self, held: &Held) -> Option<Packet> {
         let mut buffer = [0; LONGEST];
         loop {
@@ -178,7 +178,7 @@ impl Attacker {
         Some(held)
     }
 
-    /// A whole connection: handshake, then Reset.
+    /// A complete connection: handshake, then Reset.
     pub(crate) fn cycle(&mut self, listener: u16, data: usize) {
         if let Some(held) = self.open(listener, data) {
             self.reset(held);
@@ -195,8 +195,8 @@ impl Attacker {
         self.say(&held, reset, OptionList::new(), Bytes::new());
     }
 
-    /// A packet in one of some connections, which are opened before, and anew after a while: what
-    /// was sent may have ended them.
+    /// A packet in one of several connections, which are opened in advance, and reopened after a
+    /// while, because earlier packets may have ended them.
     pub(crate) fn within(
         &mut self,
         listener: u16,

@@ -14,7 +14,7 @@ pub(crate) struct Kind {
     pub(crate) send: fn(&mut Attacker),
 }
 
-/// Data of a Request that is close to the longest that its length field allows for.
+/// Data of a Request, close to the maximum that the length field allows.
 const LARGE: usize = 30_000;
 
 pub(crate) const ALL: &[Kind] = &[

@@ -1,5 +1,5 @@
-//! What hostile packets of any kind cost in memory: no more than the endpoint's limits allow,
-//! however many they are, while honest clients still connect.
+//! Hostile packets of any kind and number take no more memory than the endpoint's limits allow, and
+//! honest clients still connect.
 //!
 //! `SKYWAVE_PACKETS=1000000` sends as many (`make hostile`); `--nocapture` shows the memory of each
 //! kind.
@@ -22,7 +22,7 @@ use skywave_transport::dccp::Config;
 
 use attacker::Attacker;
 
-/// Counts every byte of the process, of the attacker and the honest client too.
+/// Counts every byte of the process, including those of the attacker and of the honest client.
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
@@ -30,22 +30,22 @@ static HEAP: PeakAlloc = PeakAlloc;
 const UNACCEPTED: u16 = 5_001;
 /// These are accepted, and never read.
 const UNREAD: u16 = 5_002;
-/// These are accepted, and what arrives is sent back.
+/// These are accepted, and received data is sent back.
 const ECHO: u16 = 5_003;
 
-/// How long anything may take that does not depend on the machine's speed.
+/// A time limit for steps that do not depend on the machine's speed.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What all queues of an endpoint may hold.
+/// The bytes that all queues of an endpoint may hold.
 const QUEUED_BYTES: usize = 2_000_000;
-/// The memory that everything here may take: a datagram keeps the buffer in which it arrived, so
-/// what is queued may take twice its size; the rest is for connections and the sockets' buffers.
+/// The memory that the whole test may take: a datagram keeps the buffer in which it arrived, so
+/// queued data may take twice its size; the rest is for connections and the sockets' buffers.
 const BOUND: usize = 2 * QUEUED_BYTES + 4_000_000;
-/// What the second half of a flood may add to the memory that the first has taken: a connection for
-/// each handshake of a short flood would be more.
+/// The memory that the second half of a flood may take in addition to the first: a connection for
+/// each handshake of a short flood would take more.
 const GROWTH: usize = 500_000;
-/// What each of its packets may add in a long flood, in which handshakes give way to others and are
-/// held by their timers for a while.
+/// The memory that each packet of the second half may take in a long flood, in which handshakes
+/// give way to others and are held by their timers for a while.
 const GROWTH_PER_PACKET: usize = 20;
 
 fn endpoint(config: EndpointConfig) -> Endpoint {
@@ -65,7 +65,7 @@ fn limits() -> EndpointConfig {
     }
 }
 
-/// What the kinds of packets are sent to.
+/// The target of the kinds of packets.
 struct Target {
     server: Endpoint,
     address: SocketAddr,
@@ -104,7 +104,7 @@ impl Target {
         self.server.stats().packets_received
     }
 
-    /// Waits until the server has handled so many packets in all.
+    /// Waits until the server has handled `packets` packets in total.
     async fn handled(&self, packets: u64) {
         let wait = async {
             while self.received() < packets {
@@ -129,7 +129,7 @@ async fn keep(listener: Listener) {
     }
 }
 
-/// Sends back what arrives.
+/// Sends received data back.
 async fn serve(listener: Listener) {
     while let Ok(connection) = listener.accept().await {
         tokio::spawn(async move {
@@ -142,7 +142,7 @@ async fn serve(listener: Listener) {
     }
 }
 
-/// Opens one honest connection after the other.
+/// Opens honest connections, one after the other.
 async fn connect(address: SocketAddr, served: Arc<AtomicU64>) {
     let client = endpoint(limits());
     let peer = Peer {
@@ -171,8 +171,8 @@ async fn connect(address: SocketAddr, served: Arc<AtomicU64>) {
     }
 }
 
-/// Sends packets of a kind, at least so many, and until an honest client has connected meanwhile.
-/// Returns how many it were.
+/// Sends at least this many packets of a kind, and until an honest client has connected meanwhile.
+/// Returns the number of packets.
 async fn flood(
     target: &Target,
     attacker: &mut Attacker,

@@ -17,10 +17,10 @@ const NEAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const FAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 const UDP: u16 = 6511;
 
-/// Headers of IPv4 and UDP, and those that the maximum packet size leaves room for.
+/// The headers of IPv4 and UDP, and those for which the maximum packet size leaves room.
 const HEADERS: usize = 20 + 8 + 24 + 62;
 
-/// What the application sends to make the far end take packets of full size.
+/// The datagram with which the application makes the far end accept packets of full size.
 const GROW: &[u8] = b"grow";
 
 fn config() -> Config {
@@ -30,7 +30,8 @@ fn config() -> Config {
     }
 }
 
-/// Without segmentation offload, because a virtual link passes on packets that are still joined.
+/// Opens an endpoint without segmentation offload, because a virtual link forwards packets that are
+/// still joined.
 fn open(address: Ipv4Addr) -> Endpoint {
     let config = EndpointConfig {
         send_offload: false,
@@ -39,8 +40,8 @@ fn open(address: Ipv4Addr) -> Endpoint {
     Endpoint::udp(SocketAddr::new(address.into(), UDP), config).unwrap()
 }
 
-/// A host in its own namespace, which reads what one connection sends. It reports its namespace,
-/// waits until that has an interface `far`, and says when it listens.
+/// A host in its own namespace, which reads the data of one connection. It reports its namespace,
+/// waits until that has an interface `far`, and reports when it listens.
 fn far_host() -> (JoinHandle<()>, Receiver<PathBuf>, Sender<()>, Receiver<()>) {
     let (namespace, namespaces) = channel();
     let (start, is_linked) = channel();
@@ -87,7 +88,7 @@ async fn until(connected: &Connection, mtu: usize) {
     }
 }
 
-/// D14-2: discovery finds what a real link carries, and follows it up to the interface's own MTU,
+/// D14-2: discovery finds the MTU of a real link, and follows it up to the interface's own MTU,
 /// even if that grows.
 #[test]
 fn d14_2_a_link_that_takes_less_than_it_should() {

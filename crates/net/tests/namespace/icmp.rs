@@ -1,4 +1,4 @@
-//! Reports from the network, true and forged.
+//! Reports from the network, genuine and forged.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::{PORT, config, in_namespace};
 /// "Fragmentation needed" (RFC 1191).
 pub(crate) const TOO_BIG: u8 = 4;
 
-/// From which a router sends its reports.
+/// The address from which a router sends its reports.
 pub(crate) fn router() -> Socket {
     Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).unwrap()
 }
@@ -104,8 +104,8 @@ fn a_forged_report_ends_no_handshake() {
     });
 }
 
-/// Reports take room in the socket's receive buffer, and each makes the next call fail, whatever that
-/// sends. A flood of them costs no data, and other tasks run meanwhile.
+/// Reports take room in the socket's receive buffer, and each makes the next call on the socket
+/// fail. A flood of them costs no data, and other tasks run meanwhile.
 #[test]
 fn a_flood_of_reports_costs_no_data() {
     const REPORTS: u64 = 20_000;

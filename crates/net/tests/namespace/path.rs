@@ -56,7 +56,7 @@ fn u_6_mtu_of_ipv6() {
     in_namespace(&[], || mtu("::1".parse().unwrap(), 40 + 8 + 24 + 62));
 }
 
-/// D14-2, U-5: a report from any router is believed if it quotes a recently sent packet, but not if
+/// D14-2, U-5: a report from any router is accepted if it quotes a recently sent packet, but not if
 /// the quotation is too short or wrong.
 #[test]
 fn u_5_a_report_must_quote_what_was_sent() {

@@ -125,7 +125,7 @@ fn over_link_local_addresses() {
     });
 }
 
-/// The same over UDP, where the route to the peer is asked for from that address.
+/// The same over UDP, where the route to the peer is looked up from that address.
 #[test]
 fn over_link_local_addresses_and_udp() {
     in_namespace(&["fe80::1/64", "fe80::2/64"], || async {

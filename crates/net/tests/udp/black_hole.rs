@@ -9,7 +9,7 @@ use skywave_units::Duration as Span;
 use crate::relay::Relay;
 use crate::{PORT, endpoint, peer, quick, soon};
 
-/// Headers of IPv4 and UDP, and those that the maximum packet size leaves room for.
+/// The headers of IPv4 and UDP, and those for which the maximum packet size leaves room.
 const LOWER: usize = 28;
 const HEADERS: usize = LOWER + 24 + 62;
 
@@ -37,8 +37,8 @@ async fn until_arrival(from: &Connection, to: &Connection, least: usize, most: u
     .await
 }
 
-/// D14-2: large datagrams vanish, the connection finds out why, and data flow again. When the path
-/// carries more, datagrams may be larger again.
+/// D14-2: large datagrams vanish, the connection detects the smaller MTU, and data flows again.
+/// When the path MTU grows, datagrams may be larger again.
 #[tokio::test]
 async fn d14_2_data_flow_again_on_a_path_that_has_shrunk() {
     let config = Config {

@@ -1,4 +1,5 @@
-//! CCIDs on a real network: with a control chosen by the sender, and unknown to the peer.
+//! CCIDs on a real network: with a control chosen by the sender, and a CCID that the peer does not
+//! know.
 
 use std::sync::Arc;
 
@@ -61,8 +62,8 @@ async fn a_ccid_that_the_peer_does_not_know_is_refused() {
     assert!(is_reset, "{error:?}");
 }
 
-/// Each end accepts every CCID. The listener's preference counts, and the client's if the listener
-/// has none; data passes in both directions.
+/// Each end accepts every CCID. The listener's preference wins, or the client's if the listener has
+/// none; data passes in both directions.
 #[tokio::test]
 async fn ends_that_prefer_different_ccids_agree() {
     let prefers = |preferred: Option<Ccid>| {

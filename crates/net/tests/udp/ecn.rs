@@ -12,7 +12,7 @@ use tokio::net::UdpSocket;
 
 use crate::{PORT, endpoint, endpoint_with, peer, quick, soon};
 
-/// What a path does to packets with ECT.
+/// The treatment of packets with ECT on a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Treatment {
     Carries,

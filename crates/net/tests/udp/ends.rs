@@ -157,8 +157,8 @@ async fn both_ip_versions() {
     }
 }
 
-/// The peer closes while data waits for its acknowledgements. What never left is counted, and
-/// `flush` does not say that it did.
+/// The peer closes while data waits for its acknowledgements. Unsent data is counted, and `flush`
+/// does not report it as sent.
 #[tokio::test]
 async fn what_an_end_discards_is_told() {
     const COUNT: u64 = 100;
@@ -202,7 +202,7 @@ async fn a_client_that_aborts_is_not_refused_later() {
     assert_eq!(client.stats().time_waits, 800);
 }
 
-/// A close says what it could not send in its time to linger.
+/// A close reports the datagrams that it could not send in its time to linger.
 #[tokio::test]
 async fn a_close_tells_what_did_not_leave_in_time() {
     const COUNT: u64 = 100;

@@ -24,7 +24,7 @@ fn at(address: SocketAddr) -> Peer {
     }
 }
 
-/// An address that takes packets and answers none.
+/// An address that accepts packets and answers none.
 fn silent(local: SocketAddr) -> (UdpSocket, Peer) {
     let socket = UdpSocket::bind(local).unwrap();
     let peer = at(socket.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! Peers that acknowledge what they have not received.
+//! Peers that acknowledge packets that they have not received.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -10,7 +10,8 @@ use tokio::net::UdpSocket;
 
 use crate::{PORT, endpoint, quick, soon};
 
-/// Stands between a sender and `receiver`, whose Ack Vectors then say that everything has arrived.
+/// Relays between a sender and `receiver`, and changes the receiver's Ack Vectors to say that
+/// everything has arrived.
 async fn lie_for(receiver: SocketAddr) -> SocketAddr {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = socket.local_addr().unwrap();
@@ -36,7 +37,7 @@ fn optimistic(bytes: Bytes) -> Vec<u8> {
     packet.to_bytes(Checksum::Ignored).unwrap().to_vec()
 }
 
-/// An Ack Vector with the state of every cell changed to "received"; other options as they are.
+/// An Ack Vector with the state of every cell changed to "received"; other options are unchanged.
 fn received(option: &DccpOption) -> DccpOption {
     match option {
         DccpOption::AckVector { cells, .. } => {

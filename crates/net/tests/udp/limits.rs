@@ -1,4 +1,4 @@
-//! How much an endpoint holds, whatever its peers do.
+//! Limits on the memory of an endpoint, whatever its peers do.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -186,7 +186,8 @@ async fn forged_requests_lock_nobody_out() {
     assert_eq!(server.stats().connections, HALF_OPEN);
 }
 
-/// Silent peers keep only so many closing connections; the oldest is reset.
+/// The number of connections that wait for silent peers to confirm a close is limited; beyond it,
+/// the oldest is reset.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_connections_are_bounded() {
     const CLOSING: usize = 3;
@@ -220,7 +221,7 @@ async fn closing_connections_are_bounded() {
     assert_eq!(server.stats().closing_dropped, 2);
 }
 
-/// D8.3-3, D8.5-1: step 2 answers even a Request with a Reset while the ports rest.
+/// D8.3-3, D8.5-1: step 2 answers even a Request with a Reset while the ports are in TIMEWAIT.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d8_5_1_a_request_in_timewait_is_reset() {
     let server = endpoint_with(EndpointConfig {

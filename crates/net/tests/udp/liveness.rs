@@ -1,4 +1,4 @@
-//! Peers that are gone, and connections that nobody uses.
+//! Peers that have vanished, and idle connections.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use skywave_units::Duration as Span;
 use crate::stranger::Stranger;
 use crate::{PORT, endpoint, pair, quick, soon};
 
-/// A peer that was killed no longer sends anything. Its connections end, whether data was on its
-/// way or not.
+/// A peer that was killed no longer sends anything. Its connections end, whether or not data was in
+/// flight.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_peer_that_is_gone_is_noticed() {
     let server = endpoint();

@@ -42,7 +42,7 @@ fn logging(directory: &Directory) -> EndpointConfig {
     }
 }
 
-/// The events of a file, every one of which must be qlog's.
+/// The events of a file; each must be one that qlog defines.
 fn events(file: &Path) -> Vec<Event> {
     let mut bytes = fs::read(file).unwrap();
     let records = bytes.iter().filter(|&&byte| byte == 0x1e).count();
@@ -60,7 +60,7 @@ fn events(file: &Path) -> Vec<Event> {
     events
 }
 
-/// Checks the log of one end against what that end has counted.
+/// Checks the log of one end against the counters of that end.
 fn assert_logged(file: &Path, stats: &Stats) {
     let (mut sent, mut received, mut data) = (Vec::new(), BTreeSet::new(), 0);
     let (mut cwnd, mut before) = (None, 0.0);

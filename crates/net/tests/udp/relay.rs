@@ -49,7 +49,7 @@ impl Relay {
         }
     }
 
-    /// Drops, without a word, datagrams that are longer than this.
+    /// Silently drops datagrams that are longer than this.
     pub(crate) fn limit(&self, longest: usize) {
         self.longest.store(longest, Ordering::Relaxed);
     }

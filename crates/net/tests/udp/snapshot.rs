@@ -1,4 +1,4 @@
-//! What an endpoint says about its connections.
+//! An endpoint's snapshots of its connections.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,7 +60,7 @@ async fn a_connection_is_described_at_both_ends() {
     assert_eq!(totals(&endpoints[0]).counters.bytes_sent, 5);
 }
 
-/// A counter that goes backwards looks to Prometheus like a restart.
+/// A counter must not decrease: to Prometheus, that looks like a restart.
 fn assert_no_less(now: &Counters, before: &Counters) {
     let sums = [now, before].map(|counters| {
         [

@@ -18,7 +18,7 @@ impl Stranger {
         Self::from(Ipv4Addr::LOCALHOST, target)
     }
 
-    /// One with this address.
+    /// Creates a peer with this address.
     pub(crate) fn from(address: Ipv4Addr, target: SocketAddr) -> Self {
         let socket = UdpSocket::bind((address, 0)).unwrap();
         socket
@@ -27,7 +27,8 @@ impl Stranger {
         Self { socket, target }
     }
 
-    /// One with connections from its ports 1 to `count`, and the server's last sequence number.
+    /// Creates a peer with connections from its ports 1 to `count`, and returns it with the
+    /// server's last sequence number.
     pub(crate) async fn connected(target: SocketAddr, count: u16) -> (Self, SeqNo) {
         let connect = move || {
             let stranger = Self::of(target);

@@ -11,7 +11,7 @@ use crate::{PORT, endpoint, endpoint_with, peer, quick, soon};
 const BACKLOG: usize = 8;
 
 /// A peer that completes handshakes and resets the connections fills neither the memory nor the
-/// backlog, and nobody accepts what is over.
+/// backlog, and connections that are over are not accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_is_reset_leaves_the_queue() {
     let server = endpoint_with(EndpointConfig {
@@ -44,8 +44,8 @@ async fn a_connection_that_is_reset_leaves_the_queue() {
     );
 }
 
-/// What a peer sent before it closed is still accepted and read, and counts against the backlog
-/// until then.
+/// A connection that its peer has closed after sending data is still accepted and read, and counts
+/// against the backlog until then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_was_closed_with_data_waits_to_be_accepted() {
     let server = endpoint_with(EndpointConfig {

@@ -100,7 +100,7 @@ mod tests {
     use super::super::testing::{PACKETS, losses, share};
     use super::*;
 
-    /// A channel that is bad for 10 of 110 packets on average, and loses all of them then.
+    /// A channel that is bad for 10 of 110 packets on average, and loses all of those.
     #[test]
     fn loses_in_bursts() {
         let spec = GilbertElliottSpec {

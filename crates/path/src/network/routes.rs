@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// The most trees kept, one per node at which many routes start. Each takes memory for every node.
+/// The maximum number of trees kept, one per node at which many routes start. Each takes memory for
+/// every node.
 const MOST_TREES: usize = 64;
 
 /// The directed links of a network, each with the nodes at its ends.

@@ -8,9 +8,9 @@ use super::routes::{Fewest, Routes};
 
 /// The nodes of a network and the routes between them, in one flat table of hops.
 ///
-/// A hop is what a packet does next, such as entering a link. There is one hop per link, and one
-/// with which every route ends. The hops of a route are adjacent in the table, so a packet that
-/// knows the index of its hop finds the next one right after it.
+/// A hop is the next step of a packet, such as entering a link. There is one hop per link, and one
+/// that ends every route. The hops of a route are adjacent in the table, so a packet that knows the
+/// index of its hop finds the next one right after it.
 #[derive(Debug)]
 pub struct Topology<H> {
     nodes: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Way {
     pub has_equal: bool,
 }
 
-/// Why there is no route.
+/// The reason why there is no route.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NoRoute {
@@ -48,7 +48,7 @@ pub enum NoRoute {
         /// The node at which it ends.
         to: String,
     },
-    /// A route names two nodes in succession that no link connects.
+    /// No link connects two successive nodes of the requested route.
     #[error("there is no link \"{from}->{to}\"")]
     Link {
         /// The first of the two.
@@ -56,7 +56,7 @@ pub enum NoRoute {
         /// The second.
         to: String,
     },
-    /// A route names a node that does not exist.
+    /// A node of the requested route does not exist.
     #[error("there is no node \"{0}\"")]
     Node(String),
 }
@@ -76,7 +76,7 @@ impl<H: Copy> Topology<H> {
     }
 
     /// Adds a link from one node to another, onto which `hop` leads. Returns its index; links count
-    /// from zero. Routes requested earlier stay as they are.
+    /// from zero. Routes requested earlier remain unchanged.
     ///
     /// # Panics
     /// If there is no such node.
@@ -158,8 +158,7 @@ impl<H: Copy> Topology<H> {
         self.hops[index as usize]
     }
 
-    /// Returns the hops from the one with this index on: those of its route, and then those of
-    /// others.
+    /// Returns the hops from this index on: the rest of its route, followed by other routes.
     ///
     /// # Panics
     /// If there is none.

@@ -4,15 +4,15 @@ use skywave_wire::Ecn;
 
 use super::{DropReason, Limit};
 
-/// What a queue discipline may do, declared next to its code.
+/// The permitted behaviour of a queue discipline, declared next to its code.
 ///
 /// The simulator's physics verifier and [`contract`](crate::contract) check a queue against this
 /// declaration alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conduct {
-    /// The most packets it holds.
+    /// The maximum number of packets that it holds.
     pub most_packets: Option<u64>,
-    /// The most bytes it holds.
+    /// The maximum number of bytes that it holds.
     pub most_bytes: Option<u64>,
     /// Whether a single limit applies to everything it holds, so that it is full only when that is
     /// reached.
@@ -23,7 +23,7 @@ pub struct Conduct {
     pub drops_early: bool,
     /// Whether it drops packets it has accepted.
     pub drops_inside: bool,
-    /// What it may write into the ECN field.
+    /// The codes that it may write into the ECN field.
     pub writes: Writes,
     /// The meaning of the codes it writes, if not RFC 3168's.
     pub dialect: Option<Dialect>,
@@ -92,8 +92,8 @@ impl Conduct {
     }
 }
 
-/// What a queue may write into the ECN field of packets that do not carry 00. Each variant includes
-/// the previous ones.
+/// The codes that a queue may write into the ECN field of packets that do not carry 00. Each
+/// variant includes the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Writes {
     /// Nothing.

@@ -20,10 +20,10 @@ use crate::Packet;
 /// The largest configurable capacity, because a full queue holds that many packets in memory.
 const MOST_PACKETS: u32 = 10_000_000;
 
-/// The most queues that flows can be hashed into (also Linux's limit).
+/// The maximum number of queues that flows can be hashed into (also Linux's limit).
 const MOST_FLOWS: u32 = 65_536;
 
-/// The most packets that one overflow drops (RFC 8290 section 4.1).
+/// The maximum number of packets that one overflow drops (RFC 8290 section 4.1).
 const MOST_DROPPED: usize = 64;
 
 /// Parameters of FQ-CoDel.

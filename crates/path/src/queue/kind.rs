@@ -10,10 +10,11 @@ use super::{AnyQueue, Conduct};
 
 /// A queue discipline with its parameters, as stored in [`Queues`].
 pub trait QueueKind<P>: Send + Sync {
-    /// Returns what its queues may do.
+    /// Returns the permitted behaviour of its queues.
     fn conduct(&self) -> Conduct;
 
-    /// Returns what its queues may do to packets of this traffic class, if that differs.
+    /// Returns the permitted behaviour of its queues towards packets of this traffic class; by
+    /// default [`QueueKind::conduct`].
     fn conduct_for(&self, class: u8) -> Conduct {
         let _ = class;
         self.conduct()

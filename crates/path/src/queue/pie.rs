@@ -55,8 +55,8 @@ pub struct PieConfig {
     /// Whether to mark packets instead of dropping them, if they can be marked (RFC 8033 section
     /// 5.1).
     pub ecn: bool,
-    /// `mark_ecnth`: the drop probability from which on packets are dropped even if they could be
-    /// marked (RFC 8033 section 5.1).
+    /// `mark_ecnth`: the drop probability at and above which packets are dropped even if they could
+    /// be marked (RFC 8033 section 5.1).
     pub mark_p: f64,
     /// Whether to derandomise drops so that they do not cluster (RFC 8033 section 5.4).
     pub derandomise: bool,

@@ -172,7 +172,7 @@ impl<R: Rng> Red<R> {
         spread.min(1.0)
     }
 
-    /// Decides about a packet. `length` is the current queue, in packets or bytes.
+    /// Decides on a packet. `length` is the current queue, in packets or bytes.
     fn judge(&mut self, size: u32, length: u64) -> Judgement {
         self.count += 1;
         self.count_bytes += u64::from(size);

@@ -21,8 +21,8 @@ const MOST_WEIGHT: u32 = 1000;
 /// routers write their own codes can run next to TCP under RED; the two cannot share a queue (Chen,
 /// Yang and Hong 2010, section 4.4).
 ///
-/// While all have packets waiting, each gets a share of the link in proportion to its weight; what
-/// one leaves unused goes to the others. The scheduler is deficit round robin (Shreedhar and
+/// While all have packets waiting, each gets a share of the link in proportion to its weight. The
+/// unused part of a share goes to the others. The scheduler is deficit round robin (Shreedhar and
 /// Varghese 1996), except that a sub-queue may overdraw its credit by one packet, because a
 /// discipline does not announce the size of its next packet.
 pub struct Weighted<P> {
@@ -39,8 +39,9 @@ struct SubQueue<P> {
 }
 
 impl<P: Packet + Send + 'static> Weighted<P> {
-    /// Serves `queues`, each with a weight of at least 1. Packets of traffic class `c` go to the
-    /// queue with that index; packets of higher classes go to the last one.
+    /// Creates a discipline that serves `queues`, each with a weight of at least 1. Packets of
+    /// traffic class `c` go to the queue with that index; packets of higher classes go to the last
+    /// one.
     ///
     /// Returns `None` if there is no queue, or if a weight is 0.
     pub fn new(queues: Vec<(u32, AnyQueue<P>)>) -> Option<Self> {
@@ -108,7 +109,8 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
         self.queues.iter().map(|sub| sub.queue.bytes()).sum()
     }
 
-    /// Passes the values of the sub-queues, whose names are prefixed with `queues[0].` and so on.
+    /// Passes the values of the sub-queues to `record`, with `queues[0].` and so on in front of
+    /// their names.
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         for (index, sub) in self.queues.iter().enumerate() {
             sub.queue.inner_values(&mut |name, value| {

@@ -9,12 +9,12 @@ use super::{Steps, TraceKind, TraceStep};
 /// The bytes that fit one opportunity.
 const BYTES: u64 = 1500;
 
-/// How long the link is up for an opportunity. In Mahimahi, it takes no time.
+/// How long the link is up for an opportunity. In Mahimahi, an opportunity takes no time.
 const LENGTH: Duration = Duration::from_micros(1);
 
 /// A link that delivers up to 1500 bytes at certain milliseconds, as Mahimahi's does (Netravali et
-/// al. 2015). A packet takes what is left of an opportunity, and the remainder from the next one.
-/// An opportunity without packets is lost. After the last one, the trace starts over.
+/// al. 2015). A packet uses the bytes left in an opportunity, and takes the remainder from the next
+/// one. An opportunity without packets is lost. After the last one, the trace starts over.
 #[derive(Clone, Debug)]
 pub struct Opportunities(Arc<[u32]>);
 

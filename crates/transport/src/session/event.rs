@@ -1,4 +1,4 @@
-//! What happens to a connection, in the application's terms.
+//! The events of a connection, in the application's terms.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::dccp::{self, Connection, Origin};
 /// The reason why a session is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It was closed normally.
+    /// The connection was closed normally.
     Closed,
     /// Nobody listens on the peer's port.
     Refused,
@@ -20,7 +20,7 @@ pub enum Cause {
     BadServiceCode,
     /// The peer has too many connections.
     TooBusy,
-    /// The peer ended it with another Reset Code.
+    /// The peer ended the connection with another Reset Code.
     Reset {
         /// The code (RFC 4340 section 5.6).
         code: ResetCode,
@@ -34,9 +34,9 @@ pub enum Cause {
     TimedOut,
     /// The peer stopped answering.
     PeerGone,
-    /// It carried no data for [`Config::idle_timeout`](dccp::Config::idle_timeout).
+    /// The connection carried no data for [`Config::idle_timeout`](dccp::Config::idle_timeout).
     Idle,
-    /// This end aborted it.
+    /// This end aborted the connection.
     Aborted,
     /// The congestion control could no longer decide.
     ControlFailed(ControlFailure),
@@ -51,7 +51,7 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The handshake is complete, and that of the layer as well.
+    /// The handshake is complete, and so is that of the layer, if there is one.
     Connected,
     /// The send queue has room again after a [`SendError::QueueFull`].
     Writable,
@@ -75,7 +75,7 @@ pub enum Event {
     },
 }
 
-/// The circumstances that give the end of a connection its meaning.
+/// The history of a connection, from which the cause of its end follows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct History {
     /// Whether the connection's handshake is complete.

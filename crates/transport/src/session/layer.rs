@@ -22,19 +22,19 @@ pub trait Layer: Debug + Send {
     /// the result will be queued. Sealed datagrams leave in order, and each may be lost.
     fn seal(&mut self, datagram: Bytes) -> Bytes;
 
-    /// Opens a datagram that arrived at `now`. Returns the datagram of the peer's application in
-    /// it, or `None` if it is the layer's own or not authentic.
+    /// Opens a datagram that arrived at `now`. Returns the datagram of the peer's application that
+    /// it contains, or `None` if it is one of the layer's own or not authentic.
     fn open(&mut self, now: Instant, datagram: Bytes) -> Option<Bytes>;
 
-    /// Returns the layer's next own datagram, of at most `mps` bytes. It is called after every input
-    /// until it returns `None`, as far as the send queue has room. A client's handshake begins with
-    /// the first call.
+    /// Returns the layer's next own datagram, of at most `mps` bytes. Called after every input
+    /// until it returns `None`, while the send queue has room. A client's handshake begins with the
+    /// first call.
     fn transmit(&mut self, now: Instant, mps: u32) -> Option<Bytes>;
 
     /// Returns whether the layer's handshake is complete. Once it is, it remains so.
     fn is_ready(&self) -> bool;
 
-    /// Returns the most bytes that sealing adds to a datagram. This is constant.
+    /// Returns the maximum number of bytes that sealing adds to a datagram. This is constant.
     fn overhead(&self) -> u32;
 
     /// Returns when [`expire`](Self::expire) must next be called, or `None` for never.
@@ -52,23 +52,23 @@ pub trait Layer: Debug + Send {
     }
 
     /// Ends the layer, because the application closes the session or the layer has failed. Returns
-    /// its last datagram, of at most `mps` bytes, such as DTLS's close_notify or a fatal alert. It
-    /// leaves after everything that is queued, even if the queue is full. Nothing is sealed
-    /// afterwards.
+    /// its last datagram, of at most `mps` bytes, such as DTLS's close_notify or a fatal alert.
+    /// That datagram leaves after everything that is queued, even if the queue is full. Nothing is
+    /// sealed afterwards.
     fn close(&mut self, now: Instant, mps: u32) -> Option<Bytes> {
         let _ = (now, mps);
         None
     }
 }
 
-/// A layer, and what the application knows of it.
+/// A layer, and its state as the application has seen it.
 #[derive(Debug)]
 pub(super) struct Layered {
     layer: Box<dyn Layer>,
     events: VecDeque<Event>,
     /// Whether [`Event::Connected`] has been queued for the application.
     is_announced: bool,
-    /// Whether a datagram was refused before.
+    /// Whether a datagram was refused before [`Event::Connected`].
     was_refused: bool,
     /// Why the layer has failed.
     failure: Option<Arc<str>>,
@@ -120,7 +120,7 @@ impl Layered {
         })
     }
 
-    /// Passes the `count` datagrams that arrived last through the layer.
+    /// Opens the last `count` datagrams that arrived.
     pub(super) fn open(&mut self, now: Instant, connection: &mut Connection, count: usize) {
         connection.replace_newest(count, |datagram| {
             // No layer could open what has been corrupted.
@@ -157,7 +157,7 @@ impl Layered {
         }
     }
 
-    /// Closes the connection, after the layer's last datagram.
+    /// Sends the layer's last datagram, then closes the connection.
     pub(super) fn close(
         &mut self,
         now: Instant,

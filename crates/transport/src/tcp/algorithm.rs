@@ -1,4 +1,4 @@
-//! The recovery algorithms by name, and what each consists of.
+//! The recovery algorithms by name, and the components of each.
 
 mod any;
 
@@ -57,9 +57,9 @@ pub enum RecoveryAlgorithm {
     /// - has no limited transmit;
     /// - treats an unsent segment as overdue: if one of the two acknowledgements after a
     ///   retransmission leaves nothing outstanding, the next segment is sent twice;
-    /// - records when and how often segments were sent in a circular table, which an
-    ///   acknowledgement clears from its first segment's place to its last one's. If the last one's
-    ///   place comes first, nothing is cleared, and the next segments at those places count as
+    /// - keeps a circular table of when and how often segments were sent. An acknowledgement clears
+    ///   the places from that of its first segment to that of its last one. If the last place comes
+    ///   before the first, nothing is cleared, and the next segments at those places count as
     ///   retransmitted.
     Ns2Vegas {
         /// The size of the table: the receiver's window, in segments.
@@ -68,7 +68,7 @@ pub enum RecoveryAlgorithm {
 }
 
 impl RecoveryAlgorithm {
-    /// Returns whether it needs the receiver's SACK option (RFC 2018).
+    /// Returns whether the algorithm needs the receiver's SACK option (RFC 2018).
     pub const fn uses_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Sack1)
     }
@@ -84,7 +84,7 @@ impl RecoveryAlgorithm {
         matches!(self, Self::Ns2Vegas { .. })
     }
 
-    /// Returns what a sender's log must record for it.
+    /// Returns the records that a sender's log must keep for the algorithm.
     pub(in crate::tcp) const fn keeps(self) -> Keeps {
         Keeps {
             times: matches!(self, Self::Vegas | Self::Ns2Vegas { .. }),
@@ -97,7 +97,7 @@ impl RecoveryAlgorithm {
         }
     }
 
-    /// Builds it with the log that `keeps` describes. With [`RecoveryAlgorithm::Sack`],
+    /// Builds the algorithm with the log that `keeps` describes. With [`RecoveryAlgorithm::Sack`],
     /// `keep_sacks` says whether SACKs outlive a timeout.
     pub(in crate::tcp) fn build(
         self,
@@ -156,7 +156,7 @@ pub enum RecoveryExit {
     FlightSize,
     /// ssthresh: option 2 of the RFC, and RFC 5681 section 3.2, step 6.
     Ssthresh,
-    /// Whatever partial acknowledgements have left of it; the acknowledgement that ends the
-    /// recovery grows it like any other. This is ns-2 with `exit_recovery_fix_` 0.
+    /// The value that partial acknowledgements have left; the acknowledgement that ends the
+    /// recovery increases it like any other. This is ns-2 with `exit_recovery_fix_` 0.
     Deflated,
 }

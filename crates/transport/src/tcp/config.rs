@@ -14,19 +14,19 @@ pub struct Ports {
     pub remote: u16,
 }
 
-/// What the first and second duplicate acknowledgements may send beyond cwnd: one segment each.
+/// The segment that each of the first two duplicate acknowledgements may send beyond cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedTransmit {
     /// Nothing.
     Off,
     /// New data (RFC 3042).
     NewData,
-    /// Whatever is next, including retransmissions during go-back-N after a timeout: ns-2's
+    /// The next segment, which may be a retransmission during go-back-N after a timeout: ns-2's
     /// `singledup_`.
     Any,
 }
 
-/// What a loss or a timeout reduces: the smaller of cwnd and this.
+/// The window that a loss or a timeout reduces, unless cwnd is smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReducedWindow {
     /// FlightSize (RFC 5681 section 3.1).
@@ -50,25 +50,25 @@ pub struct SenderConfig {
     pub window: ReceiveWindow,
     /// How losses are detected and retransmitted.
     pub recovery: RecoveryAlgorithm,
-    /// Whether SACKs outlive a retransmission timeout, so that only what is missing is sent again.
-    /// Applies to [`RecoveryAlgorithm::Sack`]. RFC 2018 section 5 wants them forgotten, because the
-    /// receiver may have discarded the data; RFC 6675 section 5.1 reports that they can be kept "as
-    /// long as robust tests for reneging are present". Here they are forgotten if the receiver waits
-    /// for data that it has SACKed.
+    /// Whether SACKs outlive a retransmission timeout, so that only missing data is sent again.
+    /// Applies to [`RecoveryAlgorithm::Sack`]. RFC 2018 section 5 recommends that the sender forget
+    /// them, because the receiver may have discarded the data; RFC 6675 section 5.1 reports that
+    /// they can be kept "as long as robust tests for reneging are present". Here they are forgotten
+    /// if the receiver waits for data that it has SACKed.
     pub keep_sacks: bool,
     /// The value of cwnd when a recovery ends. Does not apply to Tahoe and Vegas, which have no
     /// recovery phase.
     pub recovery_exit: RecoveryExit,
-    /// What the first and second duplicate acknowledgements may send.
+    /// The segment that each of the first two duplicate acknowledgements may send beyond cwnd.
     pub limited_transmit: LimitedTransmit,
-    /// The most segments that an acknowledgement may release during NewReno's recovery, besides
-    /// the retransmission after a partial one; `None` for as many as the window permits. RFC 6582
-    /// section 6 mentions such a limit.
+    /// The maximum number of segments that an acknowledgement may release during NewReno's
+    /// recovery, besides the retransmission after a partial acknowledgement; `None` for as many as
+    /// the window permits. RFC 6582 section 6 mentions such a limit.
     pub recovery_burst: Option<u16>,
-    /// What a loss reduces, if that is smaller than cwnd.
+    /// The window that a loss or a timeout reduces, unless cwnd is smaller.
     pub reduced: ReducedWindow,
-    /// Maximum random delay before sending data the window permits. Nothing leaves during the
-    /// delay; afterwards everything the window permits leaves at once. Fast retransmits,
+    /// Maximum random delay before sending data that the window permits. Nothing leaves during the
+    /// delay; afterwards everything that the window permits leaves at once. Fast retransmits,
     /// retransmissions on partial acknowledgements, the SYN and limited transmit are not delayed.
     /// The delay breaks the phase effects of drop-tail queues (Floyd and Jacobson 1992) and is not
     /// part of any measured round-trip time. This is ns-2's `overhead_`.
@@ -154,8 +154,9 @@ pub struct ReceiverConfig {
     pub window: ReceiveWindow,
     /// Whether the SYN-ACK carries options (MSS, and window scale if the SYN has it).
     pub syn_options: bool,
-    /// The most blocks in a SACK option (RFC 2018); zero disables SACK. The SYN must have permitted
-    /// it, unless `syn_options` is off and both ends are assumed to agree. At most 4 fit.
+    /// The maximum number of blocks in a SACK option (RFC 2018); zero disables SACK. The SYN must
+    /// have permitted SACK, unless `syn_options` is off and both ends are assumed to agree. At most
+    /// 4 blocks fit.
     pub sack_blocks: u8,
     /// How long the acknowledgement of a single segment may wait for a second one; `None`
     /// acknowledges every segment at once. Limited to 500 ms (RFC 5681 section 4.2).

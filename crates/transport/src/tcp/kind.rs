@@ -1,4 +1,4 @@
-//! TCP-specific controls by name: those that need more of a sender than its window.
+//! TCP-specific controls by name: those that control more of a sender than its window.
 
 use core::fmt;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub trait TcpControlKind: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns what the control asks of the sender.
+    /// Returns the features that the control requests from the sender.
     fn wants(&self) -> Wants {
         Wants::default()
     }
@@ -67,7 +67,7 @@ pub trait TcpControlKind: fmt::Debug + Send + Sync {
     /// the ECN field. `codes` lists the name and variant of each router's codes.
     ///
     /// # Errors
-    /// What is wrong and what to do.
+    /// A message that says what is wrong and what to do.
     fn check_routers(&self, codes: &[(&'static str, u32)]) -> Result<(), String> {
         let _ = codes;
         Ok(())
@@ -80,8 +80,8 @@ pub struct AnyTransport(pub Arc<dyn ControlKind>);
 
 impl TcpControlKind for AnyTransport {
     /// # Errors
-    /// [`ParameterError`] with the first invalid one, or because the control asks for ECT(1): TCP's
-    /// echo of marks does not report each (RFC 3168 section 6.1.3).
+    /// [`ParameterError`] with the first invalid one, or because the control requests ECT(1): TCP's
+    /// echo does not report each mark (RFC 3168 section 6.1.3).
     fn check(&self) -> Result<(), ParameterError> {
         let counts_marks = self.wants().ecn == Some(Ect::One);
         ParameterError::unless(!counts_marks, "", || {
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// A control names no recovery of TCP's, but what it works best with.
+    /// A control does not name a recovery of TCP, but the features with which it works best.
     #[test]
     fn a_control_that_wants_sack_recovers_with_it() {
         let cubic = AnyTransport(Arc::new(CubicParameters::default()));

@@ -2,7 +2,7 @@
 
 use skywave_units::{Duration, Instant};
 
-/// Adds up the time during which something holds.
+/// Adds up the time during which a condition holds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LimitedTime {
     since: Option<Instant>,
@@ -10,7 +10,7 @@ pub(super) struct LimitedTime {
 }
 
 impl LimitedTime {
-    /// Notes that it holds from now on, or that it no longer does.
+    /// Records whether the condition holds from `now` on.
     #[inline(always)]
     pub(super) fn note(&mut self, now: Instant, holds: bool) {
         if holds || self.since.is_some() {

@@ -6,9 +6,9 @@
 //!
 //! Responsibilities:
 //!
-//! - *Policy*, the size of the window, belongs to a [`skywave_congestion::Control`]. It is passed
-//!   to the sender, so TCP runs with any control. A control that writes into TCP's header is a
-//!   [`SenderExtension`], with a [`ReceiverExtension`] at the other end.
+//! - *Policy*, the size of the window, belongs to a [`skywave_congestion::Control`]. The caller
+//!   passes the control to the sender, so TCP runs with any control. A control that writes into
+//!   TCP's header is a [`SenderExtension`], with a [`ReceiverExtension`] at the other end.
 //! - *Recovery*, what to retransmit and when, is a [`RecoveryAlgorithm`].
 //! - The *sender* owns sequence numbers, the two windows and the retransmission timer.
 //!

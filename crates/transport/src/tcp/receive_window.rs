@@ -1,4 +1,4 @@
-//! The receive window: fixed, or sized by what the connection delivers.
+//! The receive window: fixed, or sized by the data that the connection delivers.
 
 use skywave_units::{Duration, Instant};
 
@@ -8,8 +8,8 @@ const MAX_WINDOW: u32 = 1 << 30;
 /// The largest window scale shift (RFC 7323 section 2.3).
 pub(super) const MAX_WINDOW_SHIFT: u8 = 14;
 
-/// The most that a SYN can announce, because its window is never scaled (RFC 7323 section 2.2), and
-/// Linux's first window (`tcp_rmem[1]`).
+/// The largest window that a SYN can announce, because it is never scaled (RFC 7323 section 2.2);
+/// also Linux's first window (`tcp_rmem[1]`).
 const FIRST_WINDOW: u32 = 65_535;
 
 /// Segments that the first round trip may deliver without a larger window: Linux's initial cwnd.
@@ -24,16 +24,16 @@ const SPARE_SEGMENTS: u32 = 16;
 pub enum ReceiveWindow {
     /// Always this many bytes.
     Fixed(u32),
-    /// At first at most 65,535 bytes, then at least twice what a round trip delivers: dynamic
-    /// right-sizing (Fisk and Feng 2001), with the formula of Linux's `tcp_rcv_space_adjust`. It
-    /// never shrinks.
+    /// At first at most 65,535 bytes, then at least twice the data that a round trip delivers:
+    /// dynamic right-sizing (Fisk and Feng 2001), with the formula of Linux's
+    /// `tcp_rcv_space_adjust`. It never shrinks.
     ///
     /// The receiver times the handshake, and then how long it takes to receive a whole window, as
     /// Fisk and Feng do without timestamps. That is a round trip if the window limits the sender,
-    /// and longer otherwise. Linux takes the shortest such time; this takes the latest, so that the
-    /// window also follows a round-trip time that grows with a queue. So hardly anything besides
-    /// `max` and its own cwnd limits a sender, but a long connection may have a larger window than
-    /// it needs.
+    /// and longer otherwise. Linux takes the shortest such time; this receiver takes the latest, so
+    /// that the window also follows a round-trip time that grows with a queue. The window therefore
+    /// rarely limits a sender below `max`, but that of a long connection may be larger than
+    /// necessary.
     Autotuned {
         /// The largest window, in bytes.
         max: u32,
@@ -77,8 +77,9 @@ impl ReceiveWindow {
         u16::try_from(self.initial() >> shift).unwrap_or(u16::MAX)
     }
 
-    /// Returns what adjusts the window of a connection, if anything does. The connection is
-    /// established at `now`, `rtt` after the SYN-ACK, and has segments of `segment` bytes.
+    /// Returns the state that adjusts an autotuned window, or `None` for a fixed one. The
+    /// connection is established at `now`, `rtt` after the SYN-ACK, and has segments of `segment`
+    /// bytes.
     pub(super) fn right_sizing(
         self,
         now: Instant,
@@ -105,7 +106,7 @@ impl ReceiveWindow {
     }
 }
 
-/// Measures what a round trip delivers, and sizes the window by it. Positions are offsets.
+/// Measures the data delivered per round trip, and sizes the window by it. Positions are offsets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RightSizing {
     /// The largest window, in bytes.
@@ -121,7 +122,7 @@ pub(super) struct RightSizing {
     /// Where the current count began, and when.
     from: u64,
     since: Instant,
-    /// The most that a round trip has delivered, in bytes.
+    /// The largest amount of data that a round trip has delivered, in bytes.
     most: u32,
 }
 
@@ -148,8 +149,8 @@ impl RightSizing {
     }
 
     /// Returns the window for a sender that had `delivered` bytes delivered in a round trip. Twice
-    /// as much leaves room while a loss is repaired. A sender in slow start, which doubles its
-    /// rate, gets more by the growth since the last round trip.
+    /// as much leaves room while a loss is repaired. A sender in slow start doubles its rate, so
+    /// the window also grows in proportion to the growth since the largest earlier delivery.
     fn window_for(&mut self, delivered: u64) -> u32 {
         let most = u64::from(self.most);
         if delivered <= most {
@@ -180,8 +181,8 @@ mod tests {
         (right_sizing.expect("an autotuned window"), window.initial())
     }
 
-    /// Linux's `tcp_rcv_space_adjust`, worked by hand: the window is twice what was delivered and 16
-    /// segments, plus twice its growth.
+    /// Linux's `tcp_rcv_space_adjust`, worked by hand: the window is twice the data delivered and
+    /// 16 segments, plus twice the growth of that sum.
     #[test]
     fn a_window_is_sized_by_what_a_round_trip_delivers() {
         let (mut right_sizing, initial) = connection();
@@ -225,7 +226,8 @@ mod tests {
         assert_eq!(right_sizing.rtt, Duration::from_millis(400));
     }
 
-    /// RFC 7323 section 2.2: the field of a window is shifted, and what does not fit is cut off.
+    /// RFC 7323 section 2.2: the field of a window is shifted, and the bits that do not fit are cut
+    /// off.
     #[test]
     fn rfc7323_2_2_a_window_is_shifted_into_its_field() {
         let fixed = ReceiveWindow::Fixed(1_000_000);

@@ -62,7 +62,7 @@ struct Connection {
     recent: ArrayVec<u64, MAX_SACK_BLOCKS>,
 }
 
-/// What to send next.
+/// The segment to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Nothing,
@@ -116,7 +116,7 @@ impl Receiver {
         self.stats
     }
 
-    /// Returns whether the sender has closed and everything before its FIN was delivered.
+    /// Returns whether the sender has closed and everything before its FIN has been delivered.
     pub fn is_finished(&self) -> bool {
         self.connection
             .as_ref()
@@ -306,7 +306,7 @@ impl Receiver {
 }
 
 impl Connection {
-    /// Notes that a segment has shown that our SYN-ACK arrived.
+    /// Handles the first segment that shows that our SYN-ACK arrived.
     #[cold]
     fn on_established(&mut self, now: Instant, config: &ReceiverConfig) {
         self.established = true;

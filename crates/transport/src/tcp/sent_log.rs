@@ -1,4 +1,4 @@
-//! What is known about outstanding data, for controls and recoveries that need it.
+//! A sender's record of outstanding data, for controls and recoveries that need it.
 
 mod delivery;
 mod ns2_table;
@@ -31,12 +31,12 @@ pub(super) struct SentSegment {
     pub(super) is_lost: bool,
 }
 
-/// What a log records.
+/// The records that a log keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Keeps {
-    /// When each outstanding segment was sent.
+    /// The sending time of each outstanding segment.
     pub(super) times: bool,
-    /// What was SACKed.
+    /// The SACKed data.
     pub(super) sacks: bool,
     /// Delivery rates, which need `times`.
     pub(super) rates: bool,
@@ -51,8 +51,8 @@ impl Keeps {
     }
 }
 
-/// What is known about outstanding data; SACKs are kept nowhere else. It records only what the
-/// control or the recovery needs, and takes no memory if they need nothing.
+/// A sender's record of outstanding data, and the only place that keeps SACKs. It holds only the
+/// records that the control or the recovery needs, and takes no memory if they need none.
 #[derive(Debug)]
 pub(super) struct SentLog {
     records: Option<Box<Records>>,
@@ -63,11 +63,11 @@ struct Records {
     keeps: Keeps,
     /// The outstanding segments, in stream order.
     segments: VecDeque<SentSegment>,
-    /// What segments count as before they are sent.
+    /// Entries of earlier segments that count as those of the next segments at their places.
     table: Option<VegasTable>,
-    /// What is SACKed.
+    /// The SACKed data.
     sacks: Scoreboard,
-    /// Whether the last SACKs had something new that nobody has asked about yet.
+    /// Whether something has been SACKed for the first time since the last [`SentLog::take_news`].
     has_news: bool,
     /// Everything that begins before this offset and was sent only once has arrived or is marked as
     /// lost.
@@ -75,11 +75,11 @@ struct Records {
     delivery: Option<Box<Delivery>>,
 }
 
-/// What a log without SACKs knows of them.
+/// The scoreboard of a log without SACKs.
 static NO_SACKS: Scoreboard = Scoreboard::new();
 
 impl SentLog {
-    /// Creates a log of what `keeps` names.
+    /// Creates a log that keeps the records named by `keeps`.
     pub(super) fn new(keeps: Keeps) -> Self {
         let records = || {
             Box::new(Records {
@@ -145,14 +145,14 @@ impl SentLog {
         }
     }
 
-    /// Returns what has been SACKed and not forgotten.
+    /// Returns the SACKed data that has not been forgotten.
     pub(super) fn sacks(&self) -> &Scoreboard {
         self.records
             .as_ref()
             .map_or(&NO_SACKS, |records| &records.sacks)
     }
 
-    /// Returns whether something was SACKed for the first time since the last call.
+    /// Returns whether something has been SACKed for the first time since the last call.
     pub(super) fn take_news(&mut self) -> bool {
         self.records
             .as_mut()
@@ -168,7 +168,7 @@ impl SentLog {
         }
     }
 
-    /// Forgets all SACKs. What they delivered stays delivered.
+    /// Forgets all SACKs. The data that they reported still counts as delivered.
     pub(super) fn forget_sacks(&mut self) {
         if let Some(records) = &mut self.records {
             records.sacks.clear();
@@ -201,8 +201,8 @@ impl SentLog {
 
     /// Passes the segments that are lost to `each`, once per transmission: those that begin before
     /// `below`, and the first one if `is_first_lost`. A retransmitted segment counts as lost only
-    /// if the first one was retransmitted too, and is lost: SACKs do not tell a retransmission from
-    /// the original.
+    /// if the first one was retransmitted too, and is lost: SACKs do not distinguish a
+    /// retransmission from the original.
     pub(super) fn take_lost(
         &mut self,
         below: u64,
@@ -246,14 +246,14 @@ impl SentLog {
         }
     }
 
-    /// Returns the delivery rate, after everything covered by an acknowledgement was recorded and
-    /// removed; `rtt` is the acknowledgement's sample.
+    /// Returns the delivery rate, after everything covered by an acknowledgement has been recorded
+    /// and removed; `rtt` is the acknowledgement's sample.
     pub(super) fn delivery_rate(&mut self, rtt: Option<Duration>) -> Option<DeliveryRate> {
         self.delivery()?.sampler.sample(rtt)
     }
 
-    /// Returns the first unacknowledged segment. If there is none, returns what ns-2's table has
-    /// at the place of the next segment, if there is a table.
+    /// Returns the first unacknowledged segment. If there is none, returns the entry at the place
+    /// of the next segment in ns-2's table, if there is a table.
     pub(super) fn oldest(&self) -> Option<SentSegment> {
         let records = self.records.as_ref()?;
         let oldest = records.segments.front().copied();
@@ -277,8 +277,8 @@ impl SentLog {
 }
 
 impl Records {
-    /// Marks those of these segments that have neither arrived nor been marked since they were last
-    /// sent, and passes them to `each`.
+    /// Marks the lost segments of `range` that have neither arrived nor been marked since they were
+    /// last sent, and passes them to `each`.
     fn mark_lost(
         &mut self,
         range: Range<usize>,
@@ -380,7 +380,7 @@ mod tests {
         }
     }
 
-    /// Removes what `ack` covers. Returns the bytes delivered so far, if any are new.
+    /// Removes the segments that `ack` covers. Returns the bytes delivered so far, if any are new.
     fn acked(log: &mut SentLog, now: u64, ack: u64) -> Option<u64> {
         log.on_ack(ack);
         while log.pop_acked(at(now), ack).is_some() {}
@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(all, [71, 81, 91]);
     }
 
-    /// What happens to a sender's log.
+    /// An event of a sender's log.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         /// This many new bytes are sent, and arrive or are lost.
@@ -497,7 +497,7 @@ mod tests {
         ]
     }
 
-    /// A log, a receiver that remembers each byte, and what it has reported to the sender.
+    /// A log, a receiver that remembers each byte, and the data that it has reported to the sender.
     struct Model {
         log: SentLog,
         now: u64,
@@ -527,8 +527,8 @@ mod tests {
             }
         }
 
-        /// Returns the number of data bytes of segments of which every byte has been reported as
-        /// received.
+        /// Returns the number of data bytes in segments that have been reported as received
+        /// completely.
         fn expected(&self) -> u64 {
             let whole = self.starts.windows(2).filter(|ends| {
                 self.told[ends[0] as usize..ends[1] as usize]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 const MS: Duration = Duration::from_millis(1);
 const FIRST: u64 = 1_000;
 
-/// What happened to a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Data,
@@ -19,7 +19,7 @@ struct Bench {
     history: History,
     clock: Clock,
     now: Instant,
-    /// What arrives next: sequence number, window counter, packets without data before it.
+    /// The next arrival: sequence number, window counter, packets without data before it.
     seq: u64,
     counter: u8,
     ndp: u64,
@@ -154,7 +154,7 @@ fn t_10_reordering_is_no_loss() {
     assert_eq!(bench.lengths(), [(13, 0, 0)]);
 }
 
-/// T-10: a mark counts as soon as it arrives, together with what is missing before it (RFC 5348
+/// T-10: a mark counts as soon as it arrives, together with packets missing before it (RFC 5348
 /// section 5.1's own example).
 #[test]
 fn t_10_marks_count_at_once() {
@@ -244,8 +244,8 @@ fn arrival_of_a_lost_packet_is_interpolated() {
     }
 }
 
-/// C3-5, C3-6: of the packets lost before one, its NDP Count says how many carried no data; the
-/// others are assumed to be data.
+/// C3-5, C3-6: a packet's NDP Count says how many of the packets lost before it carried no data;
+/// the others are assumed to be data.
 #[test]
 fn c3_5_ndp_counts_tell_lost_acknowledgements_from_lost_data() {
     // A hole of three packets before one with this NDP Count.
@@ -337,8 +337,8 @@ fn a_late_packet_takes_its_loss_event_back() {
     assert_eq!(bench.lengths(), [(19, 0, 0)]);
 }
 
-/// RFC 5348 section 5.1: a late packet that is marked reports congestion, so its loss event stays. So
-/// does one whose late packet carries no data.
+/// RFC 5348 section 5.1: a late packet that is marked reports congestion, so its loss event stays.
+/// A loss event whose late packet carries no data stays too.
 #[test]
 fn a_late_packet_without_good_news_takes_nothing_back() {
     for fate in [Fate::Marked, Fate::Ack] {
@@ -372,8 +372,8 @@ fn a_packet_too_late_for_the_known_intervals_takes_nothing_back() {
     assert_eq!(bench.lengths().len(), INTERVALS);
 }
 
-/// C3-8: once all that seemed lost has arrived, the nonce sum covers every data packet since the
-/// loss event before.
+/// C3-8: once all packets that seemed lost have arrived, the nonce sum covers every data packet
+/// since the previous loss event.
 #[test]
 fn c3_8_a_withdrawn_event_adds_all_its_nonces() {
     // The nonces of the packet before the event, of those after each of its losses, and of the late
@@ -408,8 +408,8 @@ fn c3_8_a_withdrawn_event_adds_all_its_nonces() {
     }
 }
 
-/// RFC 4342 section 10.2: the time since a loss event includes that of a later one that is taken
-/// back.
+/// RFC 4342 section 10.2: the time since a loss event includes that of a later one that is
+/// withdrawn.
 #[test]
 fn time_goes_on_through_a_withdrawn_event() {
     // Quarters of a round-trip time before and after the event that is taken back.
@@ -480,7 +480,7 @@ fn unseen_intervals_of_length_zero() {
 }
 
 /// T-12: discounts, computed by hand. For I_1 = I_2 = 10 and I_0 = 50, DF = 2 * 10 / 50 = 0.4. The
-/// mean with I_0 is (50 + 10 * 0.4) / (1 + 0.4) = 38.57; it leaves out I_2, the oldest.
+/// mean with I_0 is (50 + 10 * 0.4) / (1 + 0.4) = 38.57; it omits I_2, the oldest.
 #[test]
 fn t_12_history_discounting_by_hand() {
     let run = |threshold: Option<f64>, current: u64| {

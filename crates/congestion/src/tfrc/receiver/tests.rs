@@ -295,8 +295,8 @@ fn c3_11_a_sudden_delay_is_a_sample() {
     assert_eq!(bench.receiver.rtt(), MS * 150);
 }
 
-/// A loss event that is taken back is reported at once, as one that occurs: the sender has slowed
-/// down for nothing.
+/// A withdrawn loss event is reported at once, like a new one: the sender has slowed down for
+/// nothing.
 #[test]
 fn a_withdrawn_loss_event_is_reported_at_once() {
     let mut bench = Bench::new(&Config::rfc5348());
@@ -338,7 +338,7 @@ fn t_13_a_loss_event_is_reported_whatever_p_is() {
     }
 }
 
-/// The packets after a hole are settled once it is certain what became of those in it.
+/// The packets after a hole are settled once the fate of those in it is certain.
 #[test]
 fn a_hole_is_not_settled_while_it_may_be_filled() {
     let mut bench = Bench::new(&Config::rfc5348());

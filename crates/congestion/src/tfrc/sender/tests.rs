@@ -277,7 +277,7 @@ fn t_5_data_limited() {
 }
 
 /// RFC 5348 section 4.3: a loss event in a data-limited interval leaves 85 % of X_recv, if that is
-/// more than half of what was reported before. It replaces the limit of twice X_recv.
+/// more than half the rate reported before. It replaces the limit of twice X_recv.
 #[test]
 fn t_5_a_loss_event_in_a_data_limited_interval_leaves_most_of_the_receive_rate() {
     let mut bench = Bench::started(Config::rfc5348());
@@ -346,8 +346,8 @@ fn t_7_no_report_after_the_handshake() {
     }
 }
 
-/// The bound of the first flight ends with the first report, however late that comes within 2 s, and
-/// does not concern a path longer than half a second.
+/// The bound of the first flight ends with the first report, however late that arrives within 2 s,
+/// and does not affect a path longer than half a second.
 #[test]
 fn the_first_report_ends_the_first_flight() {
     let mut bench = Bench::new(Config::rfc5348());

@@ -25,8 +25,8 @@ impl Average {
     }
 
     /// Updates the average for a packet that finds `length` waiting. After an `idle` time, the
-    /// average decays as if as many packets of mean size had arrived at an empty queue as the link
-    /// could have sent.
+    /// average decays as if packets of mean size had arrived at the link's rate meanwhile, each at
+    /// an empty queue.
     pub(super) fn update(&mut self, length: u64, idle: Option<Duration>) {
         let keep = 1.0 - self.weight;
         if let Some(idle) = idle {

@@ -9,8 +9,8 @@ use crate::Limit;
 pub struct RedConfig {
     /// The capacity.
     pub limit: Limit,
-    /// The average queue above which packets are dropped at random. Default: half of what the link
-    /// sends in `target_delay`, at least 5.
+    /// The average queue above which packets are dropped at random. Default: half the packets that
+    /// the link sends in `target_delay`, at least 5.
     pub min_threshold: Option<f64>,
     /// The average queue above which all packets are dropped or, if `gentle`, increasingly many;
     /// greater than the minimum. Default: three times the minimum.

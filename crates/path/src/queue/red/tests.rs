@@ -1,4 +1,5 @@
-//! What ns-2's traces do not cover: marks, limits, shared links. (`tests/ns2_red.rs` has the rest.)
+//! Features that ns-2's traces do not cover: marks, limits, shared links. (`tests/ns2_red.rs` has
+//! the rest.)
 
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -170,7 +171,8 @@ fn drops_everything_at_the_maximum_threshold() {
     }
 }
 
-/// With packet sizes, what is certain to be dropped is dropped whatever its size, as in ns-2.
+/// With packet sizes, a packet that is certain to be dropped is dropped regardless of its size, as
+/// in ns-2.
 #[test]
 fn a_small_packet_does_not_escape_a_certain_drop() {
     let config = RedConfig {
@@ -192,8 +194,8 @@ fn a_small_packet_does_not_escape_a_certain_drop() {
     }
 }
 
-/// Floyd, Gummadi and Shenker 2001, section 4.1 and ns-2: the minimum threshold is half of what the
-/// link sends in the target delay of 5 ms, at least 5 packets.
+/// Floyd, Gummadi and Shenker 2001, section 4.1 and ns-2: the minimum threshold is half the packets
+/// that the link sends in the target delay of 5 ms, at least 5.
 #[test]
 fn default_thresholds_follow_the_rate() {
     let config = RedConfig::new(Limit::Packets(100));

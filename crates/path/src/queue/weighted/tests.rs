@@ -50,7 +50,7 @@ fn serve(queue: &mut Weighted<Parcel>, sizes: [u32; 2], count: u32) -> [u64; 2] 
     bytes
 }
 
-/// A sub-queue that has used its quantum up waits for the next round.
+/// A sub-queue that has used up its quantum waits for the next round.
 #[test]
 fn packets_of_a_quantum_alternate() {
     let mut queue = Weighted::new(vec![(1, drop_tail(9)), (1, drop_tail(9))]).unwrap();
@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// A kind of queue that records the link's rate, and the share of it for which it is asked to build
+/// A kind of queue that records the link's rate, and the share of that rate for which it must build
 /// queues.
 #[derive(Default)]
 struct RateRecorder(Mutex<Vec<[Rate; 2]>>);

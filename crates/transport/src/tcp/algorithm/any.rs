@@ -89,7 +89,7 @@ impl Detection for AnyDetection {
     }
 }
 
-/// A recovery. Those that know nothing of single segments need no memory of their own.
+/// A recovery. Recoveries that do not track individual segments need no memory of their own.
 #[derive(Debug)]
 pub(in crate::tcp) enum AnyRecovery {
     NoPhase(NoPhase),

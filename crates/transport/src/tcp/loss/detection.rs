@@ -27,7 +27,7 @@ pub(in crate::tcp) trait Detection: fmt::Debug + Send {
         let _ = at;
     }
 
-    /// Reports that a recovery has ended because everything it was for has been acknowledged.
+    /// Reports that a recovery has ended because all the data that it covers has been acknowledged.
     fn on_recovered(&mut self) {}
 
     /// Reports that the handshake took `rtt`.
@@ -40,7 +40,7 @@ pub(in crate::tcp) trait Detection: fmt::Debug + Send {
         None
     }
 
-    /// Handles the passing of the deadline.
+    /// Handles an expired deadline.
     fn expire(&mut self, now: Instant, at: Position, log: &mut SentLog) -> Found {
         let _ = (now, at, log);
         Found::Nothing
@@ -64,7 +64,7 @@ pub(in crate::tcp) trait Detection: fmt::Debug + Send {
         0
     }
 
-    /// Takes a change of cwnd itself. Called after each acknowledgement.
+    /// Takes the pending change of cwnd itself. Called after each acknowledgement.
     fn take_cwnd_change(&mut self) -> Option<CwndChange> {
         None
     }

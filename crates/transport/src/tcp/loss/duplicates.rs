@@ -6,13 +6,13 @@ use super::{DUPLICATE_THRESHOLD, Detection, Found, News};
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// The third duplicate acknowledgement shows a loss (RFC 5681 section 3.2, step 2).
+/// Detects a loss at the third duplicate acknowledgement (RFC 5681 section 3.2, step 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) struct DuplicateAcks {
     /// Whether a loss counts only after everything that was outstanding at the last one has been
     /// acknowledged.
     once_per_window: bool,
-    /// Whether the third duplicate takes back what limited transmit has lent.
+    /// Whether the third duplicate takes back the segments that limited transmit has lent.
     is_tahoe: bool,
     /// The offset that must be acknowledged before duplicates show another loss. Initially that of
     /// the SYN, so that a fast retransmit of the first segment is allowed.
@@ -40,7 +40,8 @@ impl DuplicateAcks {
         }
     }
 
-    /// Creates the detection of Tahoe, whose third duplicate takes back what the first two lent.
+    /// Creates the detection of Tahoe, whose third duplicate takes back the segments that the first
+    /// two lent.
     pub(in crate::tcp) const fn tahoe() -> Self {
         Self {
             is_tahoe: true,

@@ -9,7 +9,7 @@ use crate::tcp::sequence::Position;
 /// The number of acknowledgements after a retransmission that check for overdue segments.
 const SUSPICIOUS_ACKS: u32 = 2;
 
-/// See [`RecoveryAlgorithm::Vegas`](super::RecoveryAlgorithm::Vegas).
+/// The detection of [`RecoveryAlgorithm::Vegas`](super::RecoveryAlgorithm::Vegas).
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct FineTimer {
     timeout: Option<FineTimeout>,
@@ -52,7 +52,7 @@ impl FineTimer {
         self.lent += (u64::from(segments) * smss) as i64;
     }
 
-    /// Takes the round-trip time `rtt` of a segment that was sent only once.
+    /// Updates the timeout with the round-trip time `rtt` of a segment that was sent only once.
     fn on_sample(&mut self, rtt: Duration) {
         let rtt = rtt.as_secs_f64();
         match &mut self.timeout {

@@ -6,9 +6,9 @@ use super::{DUPLICATE_THRESHOLD, Detection, Found, News};
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// RFC 6675: three acknowledgements that SACK something new, or IsLost () for the first
-/// unacknowledged byte, show a loss. Where the RFC names a byte, the offset here is that of the byte
-/// after it.
+/// The detection of RFC 6675: three acknowledgements that SACK something new, or IsLost () for the
+/// first unacknowledged byte, show a loss. Where the RFC names a byte, the offset here is that of
+/// the byte after it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct IsLost {
     /// RecoveryPoint: until this is acknowledged, no other recovery begins.

@@ -1,10 +1,10 @@
-//! Loss detection and recovery: what acknowledgements say about losses, what to retransmit, and how
-//! much the window may open in the meantime.
+//! Loss detection and recovery: which data is lost, what to retransmit, and how far the window may
+//! open in the meantime.
 //!
 //! A [`Detection`] decides when data is lost, a [`Recovery`] what to do about it. Both see the
-//! sender's [`SentLog`]. [`LossRecovery`] combines them: what the detection finds begins a recovery,
-//! unless one is under way. [`RecoveryAlgorithm`](crate::tcp::RecoveryAlgorithm) names the
-//! combinations. To add one, add a detection or a recovery here, and a name there.
+//! sender's [`SentLog`]. [`LossRecovery`] combines them: a loss that the detection finds begins a
+//! recovery, unless one is under way. [`RecoveryAlgorithm`](crate::tcp::RecoveryAlgorithm) names
+//! the combinations. To add one, add a detection or a recovery here, and a name there.
 
 mod detection;
 mod duplicates;
@@ -153,7 +153,8 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Handles an acknowledgement of `acked` bytes of new data, of which the last segment took `rtt`.
+    /// Handles an acknowledgement of `acked` bytes of new data, with `rtt` as the round-trip time
+    /// of the last segment.
     pub(super) fn on_progress(
         &mut self,
         now: Instant,
@@ -192,7 +193,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Returns the response to what the detection found outside of a recovery.
+    /// Returns the response to a result of the detection outside of a recovery.
     fn answer(&mut self, found: Found, at: Position) -> OnDuplicate {
         match found {
             Found::Nothing => OnDuplicate::Wait,
@@ -226,7 +227,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Handles the passing of the detection's deadline.
+    /// Handles an expired deadline of the detection.
     pub(super) fn expire(&mut self, now: Instant, at: Position) -> OnDuplicate {
         self.is_quiet = false;
         let found = self.detection.expire(now, at, &mut self.log);
@@ -285,7 +286,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         below.saturating_sub(at.una + self.log.sacks().sacked_before(below))
     }
 
-    /// Passes each segment that is lost, and was not passed since it was last sent, to `each`.
+    /// Passes to `each` every lost segment that has not been passed since it was last sent.
     /// `is_first_lost` says whether the first unacknowledged one is lost in any case.
     pub(super) fn take_lost(
         &mut self,
@@ -299,15 +300,15 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
-    /// Passes every segment that is neither acknowledged nor SACKed, and was not passed since it was
-    /// last sent, to `each`.
+    /// Passes to `each` every segment that is neither acknowledged nor SACKed, and has not been
+    /// passed since it was last sent.
     pub(super) fn take_all(&mut self, each: impl FnMut(&SentSegment)) {
         if self.keeps_times {
             self.log.take_all(each);
         }
     }
 
-    /// Takes a change of cwnd itself. Call after each acknowledgement.
+    /// Takes the pending change of cwnd itself. Call after each acknowledgement.
     #[cold]
     pub(super) fn take_cwnd_change(&mut self) -> Option<CwndChange> {
         self.detection.take_cwnd_change()

@@ -4,7 +4,7 @@ use super::{Begin, DUPLICATE_THRESHOLD, News, Phase, Recovery};
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// RFC 6582.
+/// The recovery of RFC 6582.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct NewReno {
     recovering: bool,

@@ -4,7 +4,7 @@ use super::{Begin, News, Phase, Recovery};
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// A recovery that ends where it begins.
+/// A recovery that ends as soon as it begins.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct NoPhase(pub(in crate::tcp) Begin);
 

@@ -1,12 +1,12 @@
-//! Recovery that counts what is in flight (RFC 6675).
+//! Recovery that counts the bytes in flight (RFC 6675).
 
 use super::{Begin, News, Phase, Recovery};
 use crate::tcp::reassembly::Range;
 use crate::tcp::sent_log::{Scoreboard, SentLog};
 use crate::tcp::sequence::Position;
 
-/// RFC 6675, with the RFC's variable names. Where the RFC names a byte, the offset here is that of
-/// the byte after it.
+/// The recovery of RFC 6675, with the RFC's variable names. Where the RFC names a byte, the offset
+/// here is that of the byte after it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Pipe {
     recovering: bool,
@@ -32,7 +32,7 @@ pub(in crate::tcp) struct Pipe {
 struct Retransmitted {
     /// HighRxt at the end of the recovery.
     end: u64,
-    /// What was sent from here on was sent later.
+    /// Data from this offset on was sent later.
     high_data: u64,
 }
 
@@ -59,8 +59,8 @@ impl Pipe {
     }
 
     /// Returns whether to retransmit the first unacknowledged segment again, because the
-    /// retransmission by an earlier recovery is lost: enough of what was sent after it has arrived.
-    /// The other unacknowledged retransmissions are lost as well.
+    /// retransmission by an earlier recovery is lost: enough data sent after it has arrived. The
+    /// other unacknowledged retransmissions are lost as well.
     fn repeats(&mut self, at: Position, board: &Scoreboard) -> bool {
         let is_lost = |sent: &mut Retransmitted| {
             at.una < sent.end && board.is_passed(sent.high_data, at.smss)

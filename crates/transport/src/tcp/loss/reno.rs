@@ -4,7 +4,7 @@ use super::{Begin, DUPLICATE_THRESHOLD, News, Phase, Recovery};
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// RFC 5681 section 3.2, steps 3 to 6.
+/// The recovery of RFC 5681 section 3.2, steps 3 to 6.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Reno {
     recovering: bool,

@@ -22,10 +22,10 @@ pub(in crate::tcp) struct News {
     pub(in crate::tcp) oldest: Option<SentSegment>,
 }
 
-/// What a [`Detection`](super::Detection) finds.
+/// The result of a [`Detection`](super::Detection).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum Found {
-    /// Nothing is known to be lost that was not known before.
+    /// No further loss.
     Nothing,
     /// The first unacknowledged segment is lost.
     Loss {
@@ -97,6 +97,6 @@ pub(in crate::tcp) enum OnProgress {
 pub(in crate::tcp) enum CwndChange {
     /// Adds this many segments.
     Inflate(u32),
-    /// Reverts what was added.
+    /// Removes the segments that were added.
     Deflate,
 }

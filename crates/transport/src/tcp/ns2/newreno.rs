@@ -4,7 +4,7 @@ use crate::tcp::loss::{self, Begin, News, Phase, Recovery};
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// NewReno whose deflation takes from cwnd itself what exceeds its inflation: see
+/// NewReno whose deflation, as far as it exceeds the inflation, reduces cwnd itself: see
 /// [`RecoveryExit::Deflated`](crate::tcp::RecoveryExit::Deflated).
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct NewReno(loss::NewReno);

@@ -8,7 +8,7 @@ use crate::tcp::reassembly::Range;
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// Counts duplicates with news, and ignores SACKs after a timeout.
+/// Counts duplicates with new SACKs, and ignores SACKs after a timeout.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Sack1Detection {
     /// The offset after the last byte that was outstanding when the recovery or the last timeout
@@ -81,8 +81,8 @@ impl Detection for Sack1Detection {
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Sack1Recovery {
     recovering: bool,
-    /// Whether no acknowledgement followed the one that began the recovery. That one releases the
-    /// retransmission only.
+    /// Whether no acknowledgement has followed the one that began the recovery, which releases only
+    /// the retransmission.
     has_just_begun: bool,
     /// The offset after the last byte that was outstanding when the recovery began.
     recover: u64,

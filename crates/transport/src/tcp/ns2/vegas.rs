@@ -7,8 +7,9 @@ use crate::tcp::loss::{CwndChange, Detection, FineTimer, Found, News};
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// Vegas's detection, which adds to cwnd itself what duplicate acknowledgements lend, and takes it
-/// back only if duplicates followed the third one or the one that found an overdue segment.
+/// Vegas's detection with ns-2's inflation: adds to cwnd itself the segments that duplicate
+/// acknowledgements lend, and removes them only if further duplicates followed the third one or the
+/// one that found an overdue segment.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct VegasDetection {
     timer: FineTimer,

@@ -45,7 +45,7 @@ impl SenderControl {
         }
     }
 
-    /// Changes cwnd itself as ns-2's Vegas does; other controls have no such change.
+    /// Changes cwnd itself as ns-2's Vegas does; does nothing for other controls.
     pub(super) fn change_cwnd(&mut self, change: CwndChange) {
         match (self, change) {
             (Self::Ns2Vegas(vegas), CwndChange::Inflate(segments)) => vegas.inflate(segments),

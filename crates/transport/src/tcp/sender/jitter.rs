@@ -1,4 +1,4 @@
-//! Random delays before sending what the window permits.
+//! Random delays before sending data that the window permits.
 
 use rand_xoshiro::SplitMix64;
 use skywave_units::rand_core::Rng;
@@ -20,7 +20,7 @@ enum Gate {
     Shut,
     /// A delay runs until this time.
     Until(Instant),
-    /// The delay is over: whatever the window permits leaves now.
+    /// The delay is over: everything that the window permits leaves now.
     Open,
 }
 

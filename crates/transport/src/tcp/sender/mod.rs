@@ -1,7 +1,7 @@
 //! The sending end: sequence numbers, windows and the retransmission timer.
 //!
 //! `control` is the congestion control, `receiving` handles acknowledgements and timeouts,
-//! `sending` chooses what may leave, and `jitter` delays it.
+//! `sending` chooses the next segment, and `jitter` delays it.
 
 mod control;
 mod jitter;
@@ -97,7 +97,7 @@ pub struct Sender {
     counters: Counters,
 }
 
-/// Returns what the log must record for a recovery and a control.
+/// Returns the records that the log must keep for a recovery and a control.
 fn keeps(recovery: RecoveryAlgorithm, interests: Interests) -> Keeps {
     let keeps = recovery.keeps();
     Keeps {
@@ -119,14 +119,14 @@ enum State {
     Ended,
 }
 
-/// What to send regardless of the windows.
+/// The segments to send regardless of the windows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Due {
     syn: bool,
     /// The first unacknowledged segment.
     retransmission: bool,
-    /// A byte or more into a window that is closed or too small; also what ns-2's Vegas sends
-    /// early.
+    /// A byte or more into a window that is closed or too small; also a segment that ns-2's Vegas
+    /// sends early.
     probe: bool,
     /// An acknowledgement, unless a segment with data carries it.
     ack: bool,
@@ -146,7 +146,7 @@ struct Events {
 pub enum Event {
     /// The handshake is complete.
     Connected,
-    /// Everything written so far has been acknowledged: a file has arrived.
+    /// Everything written so far has been acknowledged, such as a complete file.
     AllAcknowledged,
     /// The FIN has been acknowledged too.
     Closed,
@@ -154,7 +154,7 @@ pub enum Event {
     Reset,
 }
 
-/// Returned for a write after [`Sender::close`].
+/// The error of a write after [`Sender::close`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the connection is closing and accepts no more data; write before `close`")]
 pub struct WriteAfterClose;
@@ -279,7 +279,7 @@ impl Sender {
         self.write(UNLIMITED)
     }
 
-    /// Ends the stream with a FIN after the data. An endless stream ends after what was already
+    /// Ends the stream with a FIN after the data. An endless stream ends after the data already
     /// sent.
     pub fn close(&mut self) {
         self.connect();
@@ -307,7 +307,7 @@ impl Sender {
         self.state == State::Ended
     }
 
-    /// Returns whether everything that was written has been acknowledged.
+    /// Returns whether everything written has been acknowledged.
     pub const fn is_idle(&self) -> bool {
         self.una >= self.end
     }

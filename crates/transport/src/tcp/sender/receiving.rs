@@ -14,7 +14,7 @@ use crate::tcp::{Header, LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
 
 /// The segment size of a peer that sends no MSS option (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
-/// The RTO after a SYN was retransmitted (RFC 6298 step 5.7).
+/// The RTO after a SYN has been retransmitted (RFC 6298 step 5.7).
 const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
 impl Sender {
@@ -264,9 +264,9 @@ impl Sender {
         }
     }
 
-    /// Removes what `ack` covers from the log and reports it to the control. Returns the round-trip
-    /// time of the last segment, if it was sent only once, and the delivery rate, if the control
-    /// asks for it.
+    /// Removes the segments that `ack` covers from the log and reports them to the control. Returns
+    /// the round-trip time of the last segment, if it was sent only once, and the delivery rate, if
+    /// the control asks for it.
     fn take_acked(&mut self, now: Instant, ack: u64) -> (Option<Duration>, Option<DeliveryRate>) {
         let Self {
             loss,
@@ -315,7 +315,7 @@ impl Sender {
         self.repair(now, answer);
     }
 
-    /// Handles the passing of the loss detection's deadline.
+    /// Handles an expired deadline of the loss detection.
     #[cold]
     pub(super) fn on_loss_deadline(&mut self, now: Instant) {
         let answer = self.loss.expire(now, self.position());
@@ -371,7 +371,7 @@ impl Sender {
         });
     }
 
-    /// Reports all packets that have not arrived as lost, because they will be sent again.
+    /// Reports as lost all packets that have not arrived, because they will be sent again.
     fn report_all_lost(&mut self, now: Instant) {
         let control = &mut self.control;
         self.loss.take_all(|segment| {

@@ -1,4 +1,4 @@
-//! Chooses the next segment to send, and when.
+//! Chooses which segment to send next, and when.
 
 use skywave_congestion::{Control, Pacing, Sent};
 use skywave_units::Instant;
@@ -131,7 +131,7 @@ impl Sender {
         self.held_until.is_some()
     }
 
-    /// Returns whether pacing, a mark or jitter holds back what the window permits.
+    /// Returns whether pacing, a mark or jitter holds back data that the window permits.
     #[inline(always)]
     fn is_held(&mut self, now: Instant) -> bool {
         let earliest = self.pacer.earliest_departure().max(Some(self.marked_until));
@@ -155,7 +155,8 @@ impl Sender {
         Some((segment.start, data))
     }
 
-    /// Returns the new data that could be sent: a full segment, the last one, or a FIN alone.
+    /// Returns the length of new data that could be sent: a full segment, the last one, or a FIN
+    /// alone.
     fn fresh(&self) -> u64 {
         let Some(remaining) = self.end.checked_sub(self.max) else {
             return 0;

@@ -10,8 +10,8 @@ use crate::tcp::sent_log::SentLog;
 /// How long this detection waits for a late segment.
 const REORDERING: Duration = Duration::from_millis(10);
 
-/// A detection in the manner of RACK: a segment is lost if one that was sent later has arrived, and
-/// some time has passed since.
+/// A detection like RACK: a segment is lost if one that was sent later has arrived, and some time
+/// has passed since.
 #[derive(Debug, Default)]
 struct ByTime {
     deadline: Option<Instant>,
@@ -101,7 +101,7 @@ fn sent(sender: &mut Sender, now: Instant) -> Vec<u64> {
     offsets
 }
 
-/// A detection with a timer of its own needs nothing of the sender.
+/// A detection with its own timer needs nothing from the sender.
 #[test]
 fn a_loss_that_a_timer_finds_is_retransmitted_and_reduces_the_window() {
     let mut sender = sender();

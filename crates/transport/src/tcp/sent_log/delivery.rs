@@ -1,4 +1,4 @@
-//! What was delivered, and how fast.
+//! The data delivered, and the delivery rate.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::tcp::reassembly::{Arrival, Range, Reassembly};
 #[derive(Clone, Debug)]
 pub(super) struct Delivery {
     pub(super) sampler: DeliverySampler,
-    /// What was acknowledged, cumulatively or selectively. After a timeout the recovery forgets
+    /// The data acknowledged, cumulatively or selectively. After a timeout the recovery forgets
     /// SACKs, in case the receiver reneges, but delivered data stays delivered.
     delivered: Reassembly,
 }
@@ -35,7 +35,7 @@ impl Delivery {
         }
     }
 
-    /// Records that the bytes of `block` were SACKed, and with them every segment that lies inside.
+    /// Records that the bytes of `block`, and every segment inside it, were SACKed.
     pub(super) fn on_block(
         &mut self,
         now: Instant,

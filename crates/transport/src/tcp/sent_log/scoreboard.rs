@@ -1,4 +1,4 @@
-//! What the receiver has selectively acknowledged, and what follows for the rest.
+//! The data that the receiver has selectively acknowledged, and the losses that this shows.
 
 use skywave_wire::tcp::SackBlock;
 
@@ -50,8 +50,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns whether the receiver has discarded SACKed data: with the byte at `una`, which it
-    /// still waits for, it would have acknowledged more.
+    /// Returns whether the receiver has discarded SACKed data: it has SACKed the byte at `una`, but
+    /// still waits for that byte.
     pub(in crate::tcp) fn shows_reneging(&self, una: u64) -> bool {
         self.received.next() > una
     }
@@ -135,9 +135,9 @@ impl Scoreboard {
         0
     }
 
-    /// Returns whether three separate ranges or more than two segments at or above `offset` have been
-    /// SACKed, so that what was sent just before them is lost. Unlike [`Scoreboard::lost_below`], it
-    /// does not count what lies below `offset` in a range that reaches beyond it.
+    /// Returns whether three separate ranges or more than two segments at or above `offset` have
+    /// been SACKed, so that data sent just before them is lost. Unlike [`Scoreboard::lost_below`],
+    /// does not count the part below `offset` of a range that reaches beyond it.
     pub(in crate::tcp) fn is_passed(&self, offset: u64, smss: u64) -> bool {
         let ranges = self.sacked().iter().rev();
         let above = ranges.take_while(|range| range.end > offset);
@@ -218,8 +218,8 @@ mod tests {
         assert_eq!(sack(60, 61), 40);
     }
 
-    /// What was sent before `offset` was, is lost: three ranges or more than two segments of what was
-    /// sent later have arrived. What arrived of earlier data does not count.
+    /// Data sent before `offset` is lost: three ranges or more than two segments of later data have
+    /// arrived. Arrivals of earlier data do not count.
     #[test]
     fn three_ranges_or_more_than_two_segments_sent_later_pass_a_retransmission() {
         let passes = |blocks: &[(u64, u64)], offset| {

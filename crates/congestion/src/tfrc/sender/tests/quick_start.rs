@@ -3,7 +3,7 @@
 use super::*;
 
 const APPROVED: Rate = Rate::from_bps(1_280_000);
-/// Equation 2: 160,000 bytes per second, of which 1000 in 1036 are data.
+/// Equation 2: 160,000 bytes per second; 1000 of every 1036 bytes are data.
 const QS_SENDRATE: f64 = 160_000.0 * 1_000.0 / 1_036.0;
 
 fn asking() -> Config {
@@ -77,7 +77,7 @@ fn asks_only_for_more_than_is_allowed() {
     assert_eq!(bench.sender.quick_start_request(), None);
 }
 
-/// Section 3.2.1: the rate asked for "MUST NOT exceed the TFRC-controlled sending rate [...] when
+/// Section 3.2.1: the requested rate "MUST NOT exceed the TFRC-controlled sending rate [...] when
 /// this is bounded by the current loss event rate".
 #[test]
 fn asks_for_no_more_than_the_equation_allows() {
@@ -176,7 +176,7 @@ fn a_validated_rate_is_bounded_by_what_arrived() {
 }
 
 /// Section 3.2.4: without feedback in the Validation Phase of two round-trip times, the rate is the
-/// lesser of the one before and half of QS_sendrate.
+/// lesser of the previous one and half of QS_sendrate.
 #[test]
 fn silence_returns_to_the_rate_before() {
     let mut bench = approved(asking());
