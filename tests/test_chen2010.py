@@ -222,7 +222,7 @@ def test_numbers_of_the_ledger_are_those_of_the_model() -> None:
 
 
 def test_parameters_are_those_of_the_scenarios() -> None:
-    given = {one.name: one.value for one in LEDGER.settings}
+    given = {one.name: one.value for one in LEDGER.parameters}
     assert given["Buffer"] == f"{setting.UNPUBLISHED.buffer} packets"
     assert given["Web sources"].startswith(f"{setting.UNPUBLISHED.web_sources},")
     assert given["TCP"].startswith(f"{setting.UNPUBLISHED.flavour},")
@@ -258,7 +258,7 @@ def test_red_is_like_ns2s(chen2010: Reproduced) -> None:
 
 
 def test_the_report_has_every_figure(chen2010: Reproduced) -> None:
-    for parameter in LEDGER.settings:
+    for parameter in LEDGER.parameters:
         assert parameter.name in chen2010.page
     for name in (
         "finding",
@@ -349,7 +349,7 @@ def test_a_buffer_beyond_red_contradicts_the_published_values() -> None:
     """As the parameters and the report say of RED's upper threshold."""
     large = replace(setting.UNPUBLISHED, buffer=1500)
     (trial,) = (one for one in fit.TABLE.read() if one.unpublished == large)
-    (row,) = (one for one in LEDGER.settings if one.name == "RED, upper threshold")
+    (row,) = (one for one in LEDGER.parameters if one.name == "RED, upper threshold")
     assert (
         f"settles at {trial.queue_packets:.0f} and drops {trial.drop_percent:.1f} %" in row.source
     )

@@ -213,7 +213,7 @@ def test_what_the_ledger_says_of_the_runs_is_what_runs(li2009: Reproduced) -> No
     assert f"lowest loss rate on, {setting.LOSS_PERCENT[1]} %" in why
     assert f"{len(setting.LOSS_SEEDS)} seeds do not distinguish" in why
     assert f"Welch's t-test, {100 * judge.APART:.0f} %" in why
-    said = " ".join(value for _, value, _ in LEDGER.parameters)
+    said = " ".join(one.value for one in LEDGER.parameters)
     for number in (
         f"parking lots {setting.LOT_SEEDS[0]} to {setting.LOT_SEEDS[-1]}",
         f"dumbbells {setting.DUMBBELL_SEEDS[0]} to {setting.DUMBBELL_SEEDS[-1]}",
@@ -330,7 +330,7 @@ def test_ns2_has_no_part_in_it(li2009: Reproduced) -> None:
 
 def test_the_report_is_whole(li2009: Reproduced) -> None:
     page = html.unescape(li2009.page)
-    for parameter in LEDGER.settings:
+    for parameter in LEDGER.parameters:
         assert parameter.name in page
     for reading in READINGS:
         assert reading.label in page

@@ -67,7 +67,7 @@ def test_printed_digits_are_those_of_the_judged_values() -> None:
 
 
 def test_the_ledger_has_the_numbers_of_the_settings(lien2009: Reproduced) -> None:
-    values = {parameter.name: parameter.value for parameter in LEDGER.settings}
+    values = {parameter.name: parameter.value for parameter in LEDGER.parameters}
     interval_ms = 1e3 * setting.INTERVAL_S
     assert values["Voice"] == f"80 B every {interval_ms:.2f} ms: {setting.SENT} packets in 10 s"
     assert values["Send queue of DCCP"] == f"{setting.SEND_QUEUE} packets"

@@ -305,7 +305,7 @@ def test_the_report_is_self_contained(nor2011: Reproduced) -> None:
             assert page.count(f'id="{unquote(source[1:])}"') == 1
     assert "<script" not in page
     assert 'name="viewport"' in page
-    for parameter in LEDGER.settings:
+    for parameter in LEDGER.parameters:
         assert parameter.name in page
     assert page.count('class="badge') > len(nor2011.document["cells"])
 

@@ -271,7 +271,7 @@ def test_a_longer_window_gains_nothing_in_slow_start(sarwar2008: Reproduced) -> 
 
 def test_the_report_is_labelled_as_an_emulation(sarwar2008: Reproduced) -> None:
     assert "nothing on this page was measured over a satellite" in sarwar2008.page
-    for parameter in LEDGER.settings:
+    for parameter in LEDGER.parameters:
         assert parameter.name in sarwar2008.page
     for name in (
         "finding",
@@ -494,14 +494,14 @@ def test_how_receivers_learn_the_round_trip_time_is_declared() -> None:
     assert download["transport"]["dccp"]["tfrc"]["receiver_rtt"] == "window-counter"
     (flow,) = setting.scenario(setting.STANDARD, first_error=1).normalised()["flows"]
     assert flow["transport"]["dccp"]["tfrc"]["receiver_rtt"] == "option"
-    declared = [one for one in LEDGER.settings if one.name.startswith("RTT at the receiver")]
+    declared = [one for one in LEDGER.parameters if one.name.startswith("RTT at the receiver")]
     assert len(declared) == 2
     assert all("paper, section IV" in one.source for one in declared)
 
 
 def test_parameters_and_conditions_are_those_of_the_runs() -> None:
     """What the ledger says in numbers of its own."""
-    stated = {parameter.name: parameter.value for parameter in LEDGER.settings}
+    stated = {parameter.name: parameter.value for parameter in LEDGER.parameters}
     fitted, beyond = access.FITTED, len(live.BEYOND_SEEDS)
     assert stated["Errors of the live link"] == (
         f"{100 * access.PACKET_ERROR_RATE:g} % of packets, "
