@@ -138,6 +138,33 @@ def assert_figures_are_whole(report: Path) -> None:
             assert edge.min() == 1, path.name
 
 
+def assert_report_is_whole(report: Reproduced) -> None:
+    """Assert what holds for the report of every paper.
+
+    It begins with the finding, has every parameter and sentence, quotes the sentence of each claim,
+    gives a reason for each mismatch, and no figure is cut off.
+    """
+    document, page = report.document, html.unescape(report.page)
+    ledger = papers.installed.paper(document["paper"]).ledger
+    for parameter in ledger.parameters:
+        assert parameter.name in page
+    for quotation in ledger.sentence:
+        assert f"“{quotation.says}”" in " ".join(page.split())
+    assert ledger.finding is not None
+    figure = f"figures/{ledger.finding.figure}.png"
+    assert page.index(document["finding"]) < page.index(figure) < page.index("<h2 ")
+    assert page.count(figure) == 1
+    ids = [one["id"] for one in (*document["cells"], *document["claims"])]
+    assert sorted(ids) == sorted({*ledger.values, *ledger.claims})
+    for claim in document["claims"]:
+        assert claim["quote"] in page
+    for one in (*document["cells"], *document["claims"]):
+        assert (one["why"] is None) == (one["verdict"] == "match")
+        assert one["why"] != "not explained yet", one["id"]
+        assert one["why"] is None or len(one["why"]) > 40, one["id"]
+    assert_figures_are_whole(report.directory)
+
+
 def words(page: str) -> str:
     """Return the text of a page of HTML."""
     body = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)

@@ -10,7 +10,7 @@ import pytest
 from skywave import Scenario, Udp, Voice, run
 from skywave.results import emodel
 from skywave.scenario import parts
-from skywave_papers.sarwar2008.ipstar import EMULATIONS, IPSTAR
+from skywave_papers.sarwar2008.ipstar import IPSTAR
 
 
 def test_without_delay_and_loss_r_is_the_default() -> None:
@@ -112,7 +112,6 @@ def test_who_does_not_talk_has_no_rating() -> None:
 
 
 def test_an_emulation_says_what_it_is() -> None:
-    assert EMULATIONS["ipstar"] is IPSTAR
     assert "Assumed" in IPSTAR.source
     scenario = IPSTAR.dumbbell("satellite", duration="20 s")
     scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def cell(
     name: str, ours: float | None, why: Reason | str | None = None, ns2: float | None = None
 ) -> Cell:
-    return Cell(name, "a value", {}, "s", 10, ours, Within(10), ns2, known_reason=why)
+    reason = Reason(why) if isinstance(why, str) else why
+    return Cell(name, "a value", {}, "s", 10, ours, Within(10), ns2, known_reason=reason)
 
 
 def judgement(key: str, *cells: Cell) -> Judgement:
@@ -85,7 +86,7 @@ def test_claims_are_counted_apart() -> None:
 
 
 def test_causes_are_counted_and_what_ns2_says_of_them() -> None:
-    unstated, rules = (Reason(cause, "in full") for cause in (Cause.UNSTATED, Cause.RULES))
+    unstated, rules = (Reason("in full", cause) for cause in (Cause.UNSTATED, Cause.RULES))
     judged = judgement(
         "first",
         cell("a", 10, unstated, ns2=10),

@@ -99,7 +99,7 @@ def test_rows_fill_the_names_of_conditions() -> None:
 
 def test_a_parameter_may_break_lines() -> None:
     text = LEDGER.replace('"2 Mbps"', "'''\n  2\n  Mbps'''")
-    assert Ledger.parse(text).settings[0].value == "2 Mbps"
+    assert Ledger.parse(text).parameters[0].value == "2 Mbps"
 
 
 def test_a_sentence_names_what_the_ids_of_rows_begin_with() -> None:

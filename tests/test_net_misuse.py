@@ -89,7 +89,7 @@ def test_events_that_are_missing_are_told_after_an_interrupt_too(
     monkeypatch.setattr(options, "Endpoint", mock.Mock(**{"udp.return_value": opened}))
 
     def interrupted() -> None:
-        with options.endpoint("", 0, raw=False, qlog=tmp_path):
+        with options.endpoint("", 0, options.SocketOptions(raw=False, qlog=tmp_path)):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

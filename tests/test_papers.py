@@ -149,10 +149,9 @@ def test_without_any_paper_it_is_said_what_to_do(
 
 PAPER = """
 from dataclasses import replace
-from attrs import evolve
 from mathis1997 import PAPER as OTHER
 
-LEDGER = evolve(OTHER.ledger, paper=replace(OTHER.citation, key="{key}"))
+LEDGER = replace(OTHER.ledger, paper=replace(OTHER.citation, key="{key}"))
 PAPER = replace(OTHER, ledger=LEDGER, {more})
 """
 """A module of another paper, for which most is as in the stranger's."""

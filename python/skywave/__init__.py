@@ -15,58 +15,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skywave._core import CaptureError, ScenarioError
-    from skywave._simulate import run, run_many
-    from skywave.control import (
-        Ack,
-        AckedPacket,
-        Context,
-        Control,
-        Loss,
-        LostPacket,
-        Mark,
-        MarkedPackets,
-        Pacing,
-        RoundTrip,
-        Sent,
-        Timeout,
-    )
-    from skywave.results import Results
-    from skywave.scenario import Scenario, parts
+    from skywave._core import CaptureError as CaptureError
+    from skywave._core import ScenarioError as ScenarioError
+    from skywave._simulate import run as run
+    from skywave._simulate import run_many as run_many
+    from skywave.control import Ack as Ack
+    from skywave.control import AckedPacket as AckedPacket
+    from skywave.control import Context as Context
+    from skywave.control import Control as Control
+    from skywave.control import Loss as Loss
+    from skywave.control import LostPacket as LostPacket
+    from skywave.control import Mark as Mark
+    from skywave.control import MarkedPackets as MarkedPackets
+    from skywave.control import Pacing as Pacing
+    from skywave.control import RoundTrip as RoundTrip
+    from skywave.control import Sent as Sent
+    from skywave.control import Timeout as Timeout
+    from skywave.results import Results as Results
+    from skywave.scenario import Scenario as Scenario
     from skywave.scenario.parts import *  # noqa: F403
-    from skywave.scenario.topologies import Aggregate, Hop, parking_lot
-    from skywave.sweeps.cluster import ClusterError
-    from skywave.sweeps.runner import sweep
-    from skywave.sweeps.table import Sweep, load
+    from skywave.scenario.topologies import Aggregate as Aggregate
+    from skywave.scenario.topologies import Hop as Hop
+    from skywave.scenario.topologies import parking_lot as parking_lot
+    from skywave.sweeps.cluster import ClusterError as ClusterError
+    from skywave.sweeps.runner import sweep as sweep
+    from skywave.sweeps.table import Sweep as Sweep
+    from skywave.sweeps.table import load as load
 
-    __all__: list[str] = [
-        "Ack",
-        "AckedPacket",
-        "Aggregate",
-        "CaptureError",
-        "ClusterError",
-        "Context",
-        "Control",
-        "Hop",
-        "Loss",
-        "LostPacket",
-        "Mark",
-        "MarkedPackets",
-        "Pacing",
-        "Results",
-        "RoundTrip",
-        "Scenario",
-        "ScenarioError",
-        "Sent",
-        "Sweep",
-        "Timeout",
-        "load",
-        "parking_lot",
-        "run",
-        "run_many",
-        "sweep",
-    ]
-    __all__ += parts.__all__
+    __version__: str
 
 _MODULES = {
     "_core": ("CaptureError", "ScenarioError"),
@@ -100,23 +76,25 @@ _ROOMS = ("control", "results", "scenario")
 """What ``import skywave`` alone gives access to."""
 
 
-def __getattr__(name: str) -> object:
-    """Return ``__version__``, or a name that is imported on first use."""
-    if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415
+if not TYPE_CHECKING:  # with it, any name would pass for one that is there
 
-        return version("skywave")
-    if name == "__all__":
-        return __dir__()
-    if name in _ROOMS:
-        return import_module(f"skywave.{name}")
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name not in _HOMES and name not in _parts():
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = import_module(f"skywave.{_HOMES.get(name, 'scenario.parts')}")
-    globals()[name] = found = getattr(home, name)
-    return found
+    def __getattr__(name: str) -> object:
+        """Return ``__version__``, or a name that is imported on first use."""
+        if name == "__version__":
+            from importlib.metadata import version  # noqa: PLC0415
+
+            return version("skywave")
+        if name == "__all__":
+            return __dir__()
+        if name in _ROOMS:
+            return import_module(f"skywave.{name}")
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name not in _HOMES and name not in _parts():
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = import_module(f"skywave.{_HOMES.get(name, 'scenario.parts')}")
+        globals()[name] = found = getattr(home, name)
+        return found
 
 
 def __dir__() -> list[str]:

@@ -83,11 +83,13 @@ def _without_sockets() -> None:
     raise NoSocketsError
 
 
-def __getattr__(name: str) -> typer.Typer:
-    """Return ``app``, the command line with all commands."""
-    if name == "app":
-        return command_line()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # with it, any name would pass for one that is there
+
+    def __getattr__(name: str) -> typer.Typer:
+        """Return ``app``, the command line with all commands."""
+        if name == "app":
+            return command_line()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _print_version(asked: bool) -> None:

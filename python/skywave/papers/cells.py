@@ -198,7 +198,7 @@ class Cell:
     ours: float | None
     rule: Rule
     ns2: float | None = None
-    known_reason: Reason | str | None = None
+    known_reason: Reason | None = None
     quote: str | None = None
 
     @property
@@ -233,18 +233,14 @@ class Cell:
         """Why the value does not match; None if it does."""
         if self.verdict == "match":
             return None
-        if isinstance(self.known_reason, Reason):
-            return self.known_reason.text
-        return self.known_reason or "not explained yet"
+        return "not explained yet" if self.known_reason is None else self.known_reason.text
 
     @property
     def cause(self) -> Cause | None:
         """The kind of reason why the value does not match; None if it does."""
         if self.verdict == "match":
             return None
-        if isinstance(self.known_reason, Reason):
-            return self.known_reason.cause
-        return Cause.OTHER if self.known_reason else Cause.UNKNOWN
+        return Cause.UNKNOWN if self.known_reason is None else self.known_reason.cause
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cell as ``--json`` prints it."""

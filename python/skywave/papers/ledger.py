@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from posixpath import commonpath
-from typing import Literal
 
-import attrs
 import cattrs
 
 from skywave.papers.cells import Cell, WithinSpread
@@ -36,7 +36,7 @@ class LedgerError(ValueError):
     """A ledger or the measurements for it are wrong. The message says where, and what to do."""
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class Test:
     """A published value or a claim: what is measured, and what the paper lets us expect.
 
@@ -54,16 +54,21 @@ class Test:
     id: str
     what: str
     expect: str
-    conditions: Mapping[str, Scalar] = attrs.field(factory=dict)
+    conditions: Mapping[str, Scalar] = field(default_factory=dict)
     reason: str = ""
     rows: tuple[Mapping[str, Scalar], ...] = ()
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        """What ``expect`` says."""
+        return Expectation.parse(self.expect)
 
     def each(self) -> Iterator[Test]:
         """Yield the test of each row; a test without rows is one."""
         for row in self.rows or ({},):
             yield Test(
                 id=self.id.format_map(row),
-                what=_one_line(self.what).format_map(row),
+                what=self.what.format_map(row),
                 expect=self.expect.format_map(row),
                 conditions={
                     key.format_map(row): _filled(value, row)
@@ -73,9 +78,9 @@ class Test:
             )
 
 
-@attrs.frozen
-class Said:
-    """A sentence of the paper.
+@dataclass(frozen=True)
+class Quotation:
+    """A sentence of the paper, and what tests it.
 
     Attributes:
         says: The sentence, or the part of it that can be tested.
@@ -93,36 +98,21 @@ class Said:
     remark: str = ""
 
 
-@attrs.frozen
-class Why:
-    """Why values do not match. ``text`` may name ``{numbers}`` and other reasons."""
-
-    text: str
-    cause: Literal[
-        "unstated", "two-readings", "conflict", "rules", "ours", "shared", "no-reading", "other"
-    ] = "other"
-
-
-@attrs.frozen
-class Headline:
-    """What was found: a sentence with ``{numbers}``, the name of a figure, a shorter sentence."""
-
-    sentence: str
-    figure: str
-    headline: str = ""
-
-
-@attrs.frozen
+@dataclass(frozen=True)
 class Ledger:
-    """A paper's ledger."""
+    """A paper's ledger.
+
+    Texts of reasons, remarks and the finding have ``{placeholders}`` for numbers of the runs
+    (``Measures.words``), and for other reasons.
+    """
 
     paper: Citation
-    parameters: tuple[tuple[str, str, str], ...]
+    parameters: tuple[Parameter, ...]
     value: tuple[Test, ...]
-    sentence: tuple[Said, ...] = ()
-    reason: Mapping[str, Why] = attrs.field(factory=dict)
+    sentence: tuple[Quotation, ...] = ()
+    reason: Mapping[str, Reason] = field(default_factory=dict)
     printed: tuple[Printed, ...] = ()
-    finding: Headline | None = None
+    finding: Finding | None = None
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
@@ -149,30 +139,25 @@ class Ledger:
             raise LedgerError(_listed(source, text, faults))
         return ledger
 
-    @property
-    def settings(self) -> tuple[Parameter, ...]:
-        """The parameters."""
-        return tuple(Parameter(*map(_one_line, row)) for row in self.parameters)
-
-    @property
-    def values(self) -> dict[str, Test]:
+    @cached_property
+    def values(self) -> Mapping[str, Test]:
         """The tests of published values, by id."""
         return {test.id: test for each in self.value for test in each.each()}
 
-    @property
-    def claims(self) -> dict[str, tuple[Test, str]]:
+    @cached_property
+    def claims(self) -> Mapping[str, tuple[Test, str]]:
         """The tests of sentences, by id, with their sentence."""
         return {
-            test.id: (test, _one_line(said.says))
-            for said in self.sentence
-            for each in said.claim
+            test.id: (test, quotation.says)
+            for quotation in self.sentence
+            for each in quotation.claim
             for test in each.each()
         }
 
     def expected(self, test: str) -> Expectation:
         """Return the published value of a test with its rule."""
         found = self.values.get(test) or self.claims[test][0]
-        return Expectation.parse(found.expect)
+        return found.expectation
 
     def published(self, test: str) -> float:
         """Return the published value of a test."""
@@ -186,7 +171,7 @@ class Ledger:
         return [
             test.id
             for test in self.values.values()
-            if test.id in values and Expectation.parse(test.expect).is_met_by(values[test.id])
+            if test.id in values and test.expectation.is_met_by(values[test.id])
         ]
 
     def judge(self, measures: Measures) -> tuple[list[Cell], list[Cell]]:
@@ -215,12 +200,12 @@ class Ledger:
         known = {*self.values, *self.claims}
         return [
             Sentence(
-                said.section,
-                _one_line(said.says),
-                (*(one for each in said.claim for one in _begins(each, known)), *said.tested_by),
-                words.fill(said.remark),
+                one.section,
+                one.says,
+                (*(begin for each in one.claim for begin in _begins(each, known)), *one.tested_by),
+                one.remark.format_map(words),
             )
-            for said in self.sentence
+            for one in self.sentence
         ]
 
     def found(self, measures: Measures) -> Finding | None:
@@ -228,11 +213,14 @@ class Ledger:
         if self.finding is None:
             return None
         words = _Words(self.reason, measures.words)
-        headline = words.fill(self.finding.headline) or None
-        return Finding(words.fill(self.finding.sentence), self.finding.figure, headline)
+        return replace(
+            self.finding,
+            sentence=self.finding.sentence.format_map(words),
+            headline=self.finding.headline and self.finding.headline.format_map(words),
+        )
 
     def _cell(self, test: Test, quote: str | None, measures: Measures, words: _Words) -> Cell:
-        expected, ours = Expectation.parse(test.expect), Measure.of(measures.ours[test.id])
+        expected, ours = test.expectation, Measure.of(measures.ours[test.id])
         rule = expected.rule_for(ours)
         if isinstance(rule, WithinSpread) and rule.sd is None:
             raise LedgerError(f"{self.paper.key}: {test.id} is measured without its spread")
@@ -251,50 +239,47 @@ class Ledger:
 
 
 class _Words(dict[str, object]):
-    """What placeholders stand for: numbers from the runs, and the reasons."""
+    """What placeholders stand for: numbers from the runs, and the texts of reasons."""
 
-    def __init__(self, reasons: Mapping[str, Why], words: Mapping[str, object]) -> None:
+    def __init__(self, reasons: Mapping[str, Reason], words: Mapping[str, object]) -> None:
         super().__init__(words)
         self._reasons = reasons
 
     def __missing__(self, name: str) -> str:
         if name not in self._reasons:
             raise LedgerError(f"{{{name}}} is neither a number of the judge nor a reason")
-        return self.fill(self._reasons[name].text)
-
-    def fill(self, text: str) -> str:
-        return _one_line(text).format_map(self)
+        return self.reason(name).text
 
     def reason(self, name: str) -> Reason:
-        why = self._reasons[name]
-        return Reason(Cause[why.cause.upper().replace("-", "_")], self.fill(why.text))
+        reason = self._reasons[name]
+        return replace(reason, text=reason.text.format_map(self))
 
 
 def _faults(ledger: Ledger) -> Iterator[tuple[str, str]]:
     """Yield what types cannot say: the field, and what is wrong with it."""
     known: set[str] = set()
     groups = [(f"value[{index}]", each) for index, each in enumerate(ledger.value)]
-    for index, said in enumerate(ledger.sentence):
-        own = enumerate(said.claim)
+    for index, quotation in enumerate(ledger.sentence):
+        own = enumerate(quotation.claim)
         groups += [(f"sentence[{index}].claim[{number}]", each) for number, each in own]
-    for field, each in groups:
+    for place, each in groups:
         try:
             tests = list(each.each())
         except KeyError as error:
-            yield field, f"a row lacks {error.args[0]!r}, which a placeholder names"
+            yield place, f"a row lacks {error.args[0]!r}, which a placeholder names"
             continue
         for test in tests:
             if test.id in known:
-                yield f"{field}.id", f"{test.id} is the id of another test too"
+                yield f"{place}.id", f"{test.id} is the id of another test too"
             known.add(test.id)
             if test.reason and test.reason not in ledger.reason:
-                yield f"{field}.reason", f"{test.reason!r} is not in [reason]"
+                yield f"{place}.reason", f"{test.reason!r} is not in [reason]"
             try:
-                Expectation.parse(test.expect)
+                _ = test.expectation
             except ValueError as error:
-                yield f"{field}.expect", str(error)
-    for index, said in enumerate(ledger.sentence):
-        for begin in said.tested_by:
+                yield f"{place}.expect", str(error)
+    for index, quotation in enumerate(ledger.sentence):
+        for begin in quotation.tested_by:
             if not any(f"{one}/".startswith(f"{begin}/") for one in known):
                 yield f"sentence[{index}].tested_by", f"no test is {begin} or begins with it"
 
@@ -315,17 +300,12 @@ def _filled(value: Scalar, row: Mapping[str, Scalar]) -> Scalar:
     return row[alone] if alone in row else value.format_map(row)
 
 
-def _one_line(text: str) -> str:
-    """Return a text of several lines as one."""
-    return " ".join(text.split())
-
-
 def _listed(source: str, text: str, faults: Iterable[tuple[str, str]]) -> str:
     lines = []
-    for field, why in faults:
-        place = line_and_column(text, field)
-        at = source if place is None else f"{source}, line {place[0]}"
-        lines.append(f"{at}: {field}: {why}")
+    for place, why in faults:
+        found = line_and_column(text, place)
+        at = source if found is None else f"{source}, line {found[0]}"
+        lines.append(f"{at}: {place}: {why}")
     return "\n".join(lines)
 
 
@@ -335,13 +315,36 @@ def _scalar(value: object, _: type) -> Scalar:
     return value
 
 
-def _exact(value: object, wanted: type) -> object:
-    if type(value) is not wanted:
-        raise TypeError(f"{value!r} is not {'a text' if wanted is str else 'a whole number'}")
+def _text(value: object, _: type) -> str:
+    """Return a text, whose lines may be broken anywhere, as one line."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not a text")
+    return " ".join(value.split())
+
+
+def _whole(value: object, _: type) -> int:
+    if type(value) is not int:
+        raise TypeError(f"{value!r} is not a whole number")
     return value
 
 
+def _parameter(row: object, _: type) -> Parameter:
+    return Parameter(*_CONVERTER.structure(row, tuple[str, str, str]))
+
+
+def _cause(value: object, _: type) -> Cause:
+    if not isinstance(value, str) or value not in _CAUSES:
+        raise ValueError(f"{value!r} is not one of {', '.join(_CAUSES)}")
+    return _CAUSES[value]
+
+
+_CAUSES = {
+    cause.name.lower().replace("_", "-"): cause for cause in Cause if cause is not Cause.UNKNOWN
+}
+"""Causes by their names in a ledger; unknown is what has no reason."""
 _CONVERTER = cattrs.Converter(forbid_extra_keys=True)
 _CONVERTER.register_structure_hook_func(lambda kind: kind == Scalar, _scalar)
-_CONVERTER.register_structure_hook(str, _exact)
-_CONVERTER.register_structure_hook(int, _exact)
+_CONVERTER.register_structure_hook(str, _text)
+_CONVERTER.register_structure_hook(int, _whole)
+_CONVERTER.register_structure_hook(Parameter, _parameter)
+_CONVERTER.register_structure_hook(Cause, _cause)

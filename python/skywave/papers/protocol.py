@@ -186,7 +186,7 @@ class Paper(Generic[Measured]):
             paper=self.citation,
             cells=cells,
             comparisons=self.comparisons(measured),
-            parameters=self.ledger.settings,
+            parameters=self.ledger.parameters,
             ns2=ran.ns2,
             figures=self.figures(measured),
             scenarios=ran.scenarios,

@@ -24,5 +24,5 @@ class Cause(Enum):
 class Reason:
     """Why a value does not match, and what kind of reason that is."""
 
-    cause: Cause
     text: str
+    cause: Cause = Cause.OTHER

@@ -27,11 +27,13 @@ _LATER = {
 """The modules of names that are imported on first use: an emulated link needs none of them."""
 
 
-def __getattr__(name: str) -> object:
-    """Return a name that is imported on first use."""
-    if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # with it, any name would pass for one that is there
+
+    def __getattr__(name: str) -> object:
+        """Return a name that is imported on first use."""
+        if name in _LATER:
+            return getattr(import_module(_LATER[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

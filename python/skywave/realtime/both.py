@@ -87,11 +87,6 @@ class Both:
         """Whether there are fewer runs than planned. All of them took the whole time."""
         return len(self.lived) < self.planned
 
-    @property
-    def worst_p99_s(self) -> float:
-        """The largest 99th percentile of how late packets left the network, in seconds."""
-        return max(run.verdict.p99_s for run in self.lived)
-
     def rows(self) -> list[Row]:
         """Return every measured quantity of flows and busy links on both clocks."""
         one = [dict(measures(results)) for results in self.simulated]

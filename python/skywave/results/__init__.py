@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["FlowSummary", "LinkSummary", "Results", "Summary"]
 
 
-def __getattr__(name: str) -> object:
-    """Return a name of ``run``, imported on first use: its figures need the other modules here."""
-    if name in __all__:
-        return getattr(import_module("skywave.results.run"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # with it, any name would pass for one that is there
+
+    def __getattr__(name: str) -> object:
+        """Return a name of ``run``, imported on first use: its figures need what is here."""
+        if name in __all__:
+            return getattr(import_module("skywave.results.run"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
-from skywave.papers.expectation import Expectation
 from skywave.papers.measures import Measure, Measures
 from skywave.stats import average
 from skywave_papers.chen2010.analysis import Model, critical_h
@@ -140,7 +139,7 @@ def published(
                 found[value] = _over_seeds(
                     [getattr(run.series, name) for run in runs],
                     quiet_over_seeds if figure == "fig7-quiet" else "mean",
-                    Expectation.parse(known[value].expect).unit,
+                    known[value].expectation.unit,
                 )
     return {**found, "equation9": Measure(Model().rate_at_rest_as_printed / 1e3)}
 

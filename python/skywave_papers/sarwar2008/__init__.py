@@ -138,7 +138,6 @@ def _sections(measured: Measured) -> dict[str, Any]:
         "tried": [outcome.tried for outcome in outcomes],
         "tried_rules": {reading.label: reading.sentence for reading in tried.READINGS},
         "tells_rtt": next(one for one in outcomes if one.tried.reading == tried.TELLS_RTT),
-        "by_threes": next(one for one in outcomes if one.tried.reading == tried.BY_THREES),
     }
 
 

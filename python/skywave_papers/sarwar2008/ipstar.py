@@ -63,4 +63,3 @@ IPSTAR = Emulation(
     ),
 )
 """The geostationary satellite link IPSTAR, as published."""
-EMULATIONS = {emulation.name: emulation for emulation in (IPSTAR,)}

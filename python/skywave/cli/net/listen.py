@@ -109,6 +109,7 @@ def listen(
     )
     interval_s = seconds(interval)
     watched = options.Watch.of(watch, browser)
+    socket = options.SocketOptions(raw, endpoint_settings, metrics, qlog, log, watched)
     close_s = options.duration("--close-timeout", close_timeout).seconds
     if output is not None and not once:
         raise typer.BadParameter("--output is for one connection: give --once too")
@@ -117,18 +118,7 @@ def listen(
         sink = None if output is None else stack.enter_context(_sink(output))
         # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
-        endpoint = stack.enter_context(
-            options.endpoint(
-                where_.host,
-                udp_port,
-                raw=raw,
-                settings=endpoint_settings,
-                metrics=metrics,
-                qlog=qlog,
-                log=log,
-                watch=watched,
-            )
-        )
+        endpoint = stack.enter_context(options.endpoint(where_.host, udp_port, socket))
         listener = endpoint.listen(where_.port, config=config)
         show = stack.enter_context(live_rate("received", enabled=interval_s is None))
         over = "IP protocol 33" if raw else f"UDP port {udp_port}"

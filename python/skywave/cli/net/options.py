@@ -206,6 +206,28 @@ class Watch:
 NOT_WATCHED = Watch(is_on=False, browser=False)
 
 
+@dataclass(frozen=True)
+class SocketOptions:
+    """The options of a command's socket.
+
+    Attributes:
+        raw: Whether it uses IP protocol 33 directly.
+        settings: Texts ``KEY=VALUE`` of ``--set-endpoint``.
+        metrics: The address at which its metrics are served.
+        qlog: The directory of its qlog files.
+        log: The level of its log on standard error.
+        watch: Whether its page is served.
+
+    """
+
+    raw: bool
+    settings: Sequence[str] | None = None
+    metrics: str | None = None
+    qlog: Path | None = None
+    log: Level | None = None
+    watch: Watch = NOT_WATCHED
+
+
 def config(
     ccid: int | None,
     code: str,
@@ -306,31 +328,21 @@ def _merge(document: dict[str, Any], more: dict[str, Any], text: str, flag: str)
 
 
 @contextmanager
-def endpoint(
-    host: str,
-    udp_port: int,
-    *,
-    raw: bool,
-    settings: Sequence[str] | None = None,
-    metrics: str | None = None,
-    qlog: Path | None = None,
-    log: Level | None = None,
-    watch: Watch = NOT_WATCHED,
-) -> Iterator[Endpoint]:
+def endpoint(host: str, udp_port: int, given: SocketOptions) -> Iterator[Endpoint]:
     """Open a socket at a host's address, or at all addresses of this host if that is empty.
 
     On exit, close it and its connections; after an exception, abort them. Serve its metrics and its
     page meanwhile.
     """
-    if log is not None:
-        log_to_stderr(log)
-    where = None if metrics is None else _metrics_at(metrics)
-    document = {} if qlog is None else {"qlog": str(qlog)}
-    config = _configured(EndpointConfig, document, settings, "--set-endpoint")
-    qlog_flag = "--set-endpoint" if qlog is None else "--qlog"
+    if given.log is not None:
+        log_to_stderr(given.log)
+    where = None if given.metrics is None else _metrics_at(given.metrics)
+    document = {} if given.qlog is None else {"qlog": str(given.qlog)}
+    config = _configured(EndpointConfig, document, given.settings, "--set-endpoint")
+    qlog_flag = "--set-endpoint" if given.qlog is None else "--qlog"
     if config.qlog is not None:
         _directory(qlog_flag, Path(config.qlog))
-    if raw:
+    if given.raw:
         opened = Endpoint.raw(host or ANY[4], config=config)
     else:
         try:
@@ -341,7 +353,7 @@ def endpoint(
                 " other end"
             ) from error
     try:
-        with nullcontext() if where is None else _serving(opened, where), watch.page(opened):
+        with nullcontext() if where is None else _serving(opened, where), given.watch.page(opened):
             yield opened
         opened.close(timeout_s=CLOSE_S)
     except BaseException:
@@ -380,22 +392,10 @@ def _serving(endpoint: Endpoint, where: Place) -> Iterator[None]:
         yield
 
 
-def client(
-    target: Place,
-    *,
-    raw: bool,
-    settings: Sequence[str] | None = None,
-    metrics: str | None = None,
-    qlog: Path | None = None,
-    log: Level | None = None,
-    watch: Watch = NOT_WATCHED,
-) -> AbstractContextManager[Endpoint]:
+def client(target: Place, given: SocketOptions) -> AbstractContextManager[Endpoint]:
     """Open a socket for a connection to ``target``."""
     # A raw socket has one IP version.
-    host = ANY[target.version] if raw else ""
-    return endpoint(
-        host, 0, raw=raw, settings=settings, metrics=metrics, qlog=qlog, log=log, watch=watch
-    )
+    return endpoint(ANY[target.version] if given.raw else "", 0, given)
 
 
 def connect(endpoint: Endpoint, target: Place, udp_port: int, config: Config) -> Connection:

@@ -121,8 +121,9 @@ def perf(
         return
     _refuse({"--pings": pings, "--idle": idle}, "without --loopback")
     config = options.config(ccid, SERVICE, settings)
+    socket = options.SocketOptions(raw, endpoint_settings)
     if serve:
-        endpoint_at = options.endpoint("", udp_port, raw=raw, settings=endpoint_settings)
+        endpoint_at = options.endpoint("", udp_port, socket)
         over = "IP protocol 33" if raw else f"UDP port {udp_port}"
         _serve(endpoint_at, config, over, as_json=as_json)
     else:
@@ -130,9 +131,7 @@ def perf(
         target = place.peer(server, PORT)
         rate_bps = None if rate is None else options.rate("--rate", rate).bps
         with ExitStack() as stack, failure_as_json(_without, as_json=as_json):
-            endpoint = stack.enter_context(
-                options.client(target, raw=raw, settings=endpoint_settings)
-            )
+            endpoint = stack.enter_context(options.client(target, socket))
             connection = options.connect(endpoint, target, udp_port, config)
             with live_rate("arrived") as show:
 

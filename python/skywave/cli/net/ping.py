@@ -65,6 +65,7 @@ def ping(
     config = options.config(
         ccid, service_code, settings, idle_timeout=idle_timeout, keepalive=keepalive
     )
+    socket = options.SocketOptions(raw, endpoint_settings, metrics, qlog, log)
     console = out(markup=False)
     pings = Pings()
 
@@ -80,16 +81,7 @@ def ping(
     with interrupts_handed_to(interrupted):
         with ExitStack() as stack:
             with failure_as_json(without, as_json=as_json):
-                endpoint = stack.enter_context(
-                    options.client(
-                        target,
-                        raw=raw,
-                        settings=endpoint_settings,
-                        metrics=metrics,
-                        qlog=qlog,
-                        log=log,
-                    )
-                )
+                endpoint = stack.enter_context(options.client(target, socket))
                 begin = time.monotonic()
                 connection = options.connect(endpoint, target, udp_port, config)
                 pings.connect_ms = 1e3 * (time.monotonic() - begin)

@@ -131,6 +131,7 @@ def send(
     duration_s = None if duration is None else options.duration("--duration", duration).seconds
     interval_s = seconds(interval)
     watched = options.Watch.of(watch, browser)
+    socket = options.SocketOptions(raw, endpoint_settings, metrics, qlog, log, watched)
     if rate is not None and interval_ms is not None:
         raise typer.BadParameter("give --rate or --interval-ms, not both")
     rate_bps = None if rate is None else options.rate("--rate", rate).bps
@@ -151,17 +152,7 @@ def send(
     with interrupts_handed_to(interrupted):
         with ExitStack() as stack:
             with failure_as_json(without, as_json=as_json):
-                endpoint = stack.enter_context(
-                    options.client(
-                        target,
-                        raw=raw,
-                        settings=endpoint_settings,
-                        metrics=metrics,
-                        qlog=qlog,
-                        log=log,
-                        watch=watched,
-                    )
-                )
+                endpoint = stack.enter_context(options.client(target, socket))
                 connection = options.connect(endpoint, target, udp_port, config)
                 largest = connection.max_datagram_size
                 length = size or min(DATAGRAM, largest)
