@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from skywave.papers.expectation import Expectation
 from skywave.papers.ledger import Ledger, LedgerError
-from skywave.papers.measures import Measure, Measures
+from skywave.papers.measures import Measure, Measures, Value, over_seeds
 from skywave.papers.reasons import Cause
 from skywave.papers.tried import Tried
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LEDGER = """
 parameters = [["Link", "2 Mbps", "paper"]]
@@ -80,7 +87,7 @@ def test_rows_are_tests_and_texts_are_filled() -> None:
 
 def test_means_over_seeds_are_judged_and_each_seed_is_counted() -> None:
     ledger = Ledger.parse(LEDGER)
-    by_seed: list[dict[str, Measure | float | None]] = [
+    by_seed: list[dict[str, Value]] = [
         {"table1/n=1": 3.0, "table1/n=2": Measure(8.5)},
         {"table1/n=1": 5.0, "table1/n=2": Measure(8.6)},
     ]
@@ -109,6 +116,10 @@ def test_a_sentence_names_what_the_ids_of_rows_begin_with() -> None:
     other = '[[value]]\nid = "claim/other"\nwhat = "time"\nexpect = "> 0 s"\n\n[[sentence]]'
     [sentence] = Ledger.parse(text.replace("[[sentence]]", other)).sentences(MEASURES)
     assert sentence.tests == ("claim/n=1/fast", "claim/n=2/fast", "table1")
+
+
+def test_a_mean_over_seeds_needs_every_seed() -> None:
+    assert over_seeds([{"a": 1.0, "b": 1.0}, {"a": 2.0, "b": None}]) == {"a": 1.5, "b": None}
 
 
 def test_a_sentence_is_tested_by_whole_parts_of_ids() -> None:
@@ -201,7 +212,7 @@ def test_other_expectations_are_refused(text: str) -> None:
     ("old", "new", "complaint"),
     [
         ("year = 2024", "yaer = 2024", "line 4: paper: "),
-        ("year = 2024", 'year = "2024"', "line 8: paper.year: .*expected int"),
+        ("year = 2024", 'year = "2024"', "line 8: paper.year: .*is not a whole number"),
         ("within 10 %", "nearly 10 %", r"line 18: value\[0\].expect: 'nearly 10 %' is not a rule"),
         ("n = 2, published = 8.5,", "n = 2,", r"line 14: value\[0\]: a row lacks 'published'"),
         ("n = 2, published", "n = 1, published", "table1/n=1 is the id of another test too"),
@@ -230,3 +241,181 @@ def test_every_test_is_measured_and_nothing_else() -> None:
         LedgerError, match=r"\{time\} is neither a number of the judge nor a reason"
     ):
         ledger.judge(Measures(MEASURES.ours))
+
+
+CHAIN = "\n".join(
+    ['[reason.r0]\ntext = "end"']
+    + [f'[reason.r{n}]\ntext = "{{r{n - 1}}}"' for n in range(1, 2000)]
+)
+PLACEHOLDERS = [
+    "{}",
+    "{n.real}",
+    "{n!r}",
+    "{n:bad}",
+    "{n:9999999999}",
+    "{n[0]}",
+    "{",
+    "}",
+    "{n:{n}}",
+]
+"""What ``str.format`` takes, or raises many errors of."""
+
+
+@pytest.mark.parametrize("wrong", PLACEHOLDERS)
+@pytest.mark.parametrize(
+    ("old", "new", "at"),
+    [
+        ('"table1/n={n}"', '"table1/%s"', r"line 14: value\[0\]"),
+        ("time with {n}", "time with %s", r"line 14: value\[0\]"),
+        ('"{published} s, within', '"{published} %s, within', r"line 14: value\[0\]"),
+        ('flows = "{n}"', 'flows = "%s "', r"line 14: value\[0\]"),
+        ('flows = "{n}"', '"in %s" = "{n}"', r"line 14: value\[0\]"),
+        ('text = "It takes {time} s."', 'text = "%s"', r"line 34: reason.slow.text"),
+        ('sentence = "It takes {time} s."', 'sentence = "%s"', r"line 11: finding.sentence"),
+        ('section = "2"', 'remark = "%s"', r"line 24: sentence\[0\].remark"),
+    ],
+)
+def test_only_names_are_placeholders(wrong: str, old: str, new: str, at: str) -> None:
+    assert old in LEDGER
+    with pytest.raises(LedgerError, match=f"^paper.toml, {at}: .* is not a placeholder: write"):
+        Ledger.parse(LEDGER.replace(old, new.replace("%s", wrong)))
+
+
+def test_braces_that_are_doubled_stand_for_themselves() -> None:
+    text = LEDGER.replace("time with {n}", "{{time}} with {n}")
+    assert Ledger.parse(text).values["table1/n=2"].what == "{time} with 2 flows"
+
+
+def test_reasons_do_not_name_each_other_in_a_circle() -> None:
+    at = "paper.toml, line {}: reason.{}.text: it names itself"
+    for text in ("{slow}", "{slower}", "{time} {slower}"):
+        circle = LEDGER.replace('text = "It takes {time} s."', f'text = "{text}"')
+        with pytest.raises(LedgerError) as error:
+            Ledger.parse(circle)
+        assert at.format(34, "slow") in str(error.value)
+        assert at.format(38, "slower") in str(error.value), "what names a circle has no end either"
+
+
+def test_a_reason_may_name_others_to_any_depth() -> None:
+    text = LEDGER.replace("{slow} And more.", "{r1999}") + CHAIN
+    (_, second), _ = Ledger.parse(text).judge(
+        Measures({**MEASURES.ours, "table1/n=2": 1.0}, words=MEASURES.words)
+    )
+    assert second.why == "end"
+
+
+PRINTED = '\n[[printed]]\nplace = "Table 1"\nwhat = "share (%)"\n'
+ROWS = 'rows = [{ n = 1, published = 4 }, { n = 2, published = 8.5, reason = "slower" }]'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (
+            '[["Link", "2 Mbps", "paper"]]',
+            '["abc"]',
+            r"line 2: parameters\[0\]: write it as a list",
+        ),
+        ('[["Link", "2 Mbps", "paper"]]', '[["Link"]]', r"line 2: parameters\[0\]: Not enough"),
+        ('["table1"]', '"table1"', r"line 26: sentence\[0\].tested_by: write it as a list"),
+        ("[[value]]", "[value]", "line 14: value: write it as a list"),
+        (ROWS, "rows = [3]", r"line 21: value\[0\].rows\[0\]: expected a table"),
+        (ROWS, "rows = []", r"line 14: value\[0\]: a row lacks 'n'"),
+        (
+            "published = 4",
+            "published = nan",
+            r"rows\[0\]\['published'\]: nan is neither a text nor",
+        ),
+        ("published = 4", "published = 1e999", r"line 21: .*inf is neither a text nor a finite"),
+        ('load = "{n} of 3"', "load = inf", r"line 19: value\[0\].conditions\['load'\]: inf is"),
+        ('load = "{n} of 3"', '"of {n}" = 1, "of 1" = 2', "line 19: .* have the same name"),
+        ('"> 0 s"', '"> 1e999 s"', r"line 31: sentence\[0\].claim\[0\].expect: .* too large"),
+        ('"> 0 s"', f'"> {"9" * 5000} s"', r"line 31: .*'> 9{38}' has a number that is too large"),
+        ('"> 0 s"', '"1 s, within -1 s"', "line 31: .*'within -1 s' is not a rule"),
+        (
+            '"> 0 s"',
+            '"1 s, exact to 99 decimals"',
+            "line 31: .*'exact to 99 decimals' is not a rule",
+        ),
+        ('"> 0 s"', '"= 4.5 levels"', "line 31: .*only whole numbers follow ="),
+        ('"claim/fast"', '""', r"line 29: sentence\[0\].claim\[0\].id: '' is not an id"),
+        ('"claim/fast"', '"/fast"', "line 29: .*'/fast' is not an id: begin it with the place"),
+        ('authors = "A. Author"', 'authors = ""', "line 7: paper.authors: a name is empty"),
+        ("[[value]]", "[[valeu]]", "line 14: valeu: a ledger has no valeu: docs/papers.md"),
+        ("[reason.slow]", "[[reason.slow]]", r"line 33: reason\['slow'\]: expected a table"),
+        ('cause = "unstated"', "cause = 3", "line 33: .*expected one of unstated, two-readings"),
+        ("[reason.slow]", "origin = 3\n[reason.slow]", "it has no origin"),
+        ("[finding]", f'{PRINTED}values = ["1e5"]\nwhole = 1\n[finding]', "'1e5' is not a number"),
+        (
+            "[finding]",
+            f"{PRINTED}values = []\nwhole = 1\n[finding]",
+            r"printed\[0\]: there are none",
+        ),
+        (
+            "[finding]",
+            f'{PRINTED}values = "16"\nwhole = 1\n[finding]',
+            "values: write it as a list",
+        ),
+        ("[finding]", f'{PRINTED}values = ["1"]\nwhole = 0\n[finding]', "whole is 0: give 100"),
+        (
+            "[finding]",
+            f'{PRINTED}values = ["1.{"0" * 30}"]\nwhole = 1\n[finding]',
+            r"line 11: printed\[0\]: 1.0* has too many digits",
+        ),
+    ],
+)
+def test_what_would_be_read_as_something_else_is_refused(
+    old: str, new: str, complaint: str
+) -> None:
+    assert old in LEDGER
+    with pytest.raises(LedgerError, match=f"paper.toml.*{complaint}"):
+        Ledger.parse(LEDGER.replace(old, new))
+
+
+def test_a_file_that_is_no_ledger_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "paper.toml"
+    for data, complaint in (
+        (b"", "^paper.toml: paper: required field missing"),
+        (b"x = " + b"[" * 5000, "^paper.toml: lists or tables are nested too deeply"),
+        (b"# one\r\nx = \xff", "^paper.toml, line 2: the text is not UTF-8"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(LedgerError, match=complaint):
+            Ledger.read(path)
+    text = LEDGER.replace("\n", "\r\n").encode("utf-8-sig")
+    path.write_bytes(text)
+    assert Ledger.read(path) == Ledger.parse(LEDGER)
+
+
+def test_an_id_that_code_asks_for_is_named() -> None:
+    with pytest.raises(LedgerError, match=r"^paper.toml: no test has the id 'table1/n=3'"):
+        Ledger.parse(LEDGER).published("table1/n=3")
+
+
+@pytest.mark.parametrize("value", ["4.5 s", math.nan, math.inf, True])
+def test_a_measurement_is_a_number(value: Any) -> None:
+    ledger = Ledger.parse(LEDGER)
+    for measures, line, test in (
+        (Measures({**MEASURES.ours, "claim/fast": value}), 28, "claim/fast"),
+        (Measures({**MEASURES.ours, "claim/fast": Measure(1.0, sd=value)}), 28, "claim/fast"),
+        (Measures(MEASURES.ours, ns2={"table1/n=2": value}), 14, "table1/n=2"),
+    ):
+        with pytest.raises(LedgerError) as error:
+            ledger.judge(replace(measures, words=MEASURES.words))
+        told = f": new2024: the measurement of {test} is {value!r}: give a number"
+        assert str(error.value).startswith(f"paper.toml, line {line}: ")
+        assert told in str(error.value)
+
+
+def test_the_figure_of_the_finding_is_drawn() -> None:
+    ledger = Ledger.parse(LEDGER)
+    ledger.check_figures(["figure1", "figure2"])
+    with pytest.raises(LedgerError, match=r"line 12: finding.figure: .*use one of a, b"):
+        ledger.check_figures(["b", "a"])
+
+
+def test_a_word_that_nobody_has_is_named_with_its_line() -> None:
+    with pytest.raises(
+        LedgerError, match=r"^paper.toml, line 34: reason.slow.text: new2024: {time}"
+    ):
+        Ledger.parse(LEDGER).judge(replace(MEASURES, words={}))

@@ -147,6 +147,20 @@ def test_without_any_paper_it_is_said_what_to_do(
     assert_bad_input(run_cli("reproduce", "nor2011"), "nor2011", "make setup")
 
 
+QUICK = """
+import math
+from skywave.papers.measures import Measures
+from skywave.papers.protocol import Ran
+from skywave.papers.reproduction import Ns2Source
+
+RUN = lambda _: Ran(
+    measured={rate: 1e6 for rate in (0.001, 0.003, 0.01, 0.03)},
+    scenarios={},
+    results={},
+    ns2=Ns2Source("stored", "was not asked"),
+)
+"""
+"""A run of the stranger's paper that takes no time."""
 PAPER = """
 from dataclasses import replace
 from mathis1997 import PAPER as OTHER
@@ -187,6 +201,62 @@ def test_a_broken_paper_is_named_and_harms_no_other(
     assert set(document["papers"]) == set(installed.all_keys()) - {key}
     assert set(document["papers"]) >= {KEY, "nor2011"}
     assert document["broken"][key] in " ".join(done.stderr.split())
+
+
+FAILURES: list[tuple[str, str, list[str]]] = [
+    ("measures", "lambda _: 1 / 0", ["fails in __init__.py, line 18 (ZeroDivisionError: division"]),
+    ("figures", "lambda _: [][1]", ["fails in __init__.py, line 18 (IndexError: list index out"]),
+    ("run", "lambda _: {}['rate']", ["fails in __init__.py, line 18 (KeyError: 'rate'): fix"]),
+    ("sections", "lambda _: {'x': min([])}", ["(ValueError: min() arg is an empty sequence)"]),
+    ("comparisons", "lambda _: None.x", ["(AttributeError: 'NoneType' object has no"]),
+    ("readings", "lambda _: math.sqrt(-1)", ["(ValueError: math domain error)"]),
+    (
+        "measures",
+        "lambda _: Measures({'C/p=0.001': 1.2, 'C/p=0.03': '1.2'})",
+        ["paper.toml, line 12: value[0]: fails2024: the measurement of C/p=0.03 is '1.2'"],
+    ),
+    (
+        "measures",
+        "lambda _: Measures({'C/p=0.001': 1.2, 'C/p=0.03': math.nan})",
+        ["paper.toml, line 12: value[0]: ", "is nan: give a number or None"],
+    ),
+    ("package", "__name__", ["fails in templates/paper.html.j2, line 2 (UndefinedError: 'nobody'"]),
+]
+"""What fails when a paper is run: a field, its value as code, and what the error says."""
+
+
+@pytest.mark.usefixtures("stranger")
+@pytest.mark.parametrize(("field", "code", "names"), FAILURES)
+def test_a_paper_whose_code_fails_is_named_with_file_and_line(
+    field: str,
+    code: str,
+    names: list[str],
+    install: Install,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    key = "fails2024"
+    install("fails", {key: f"{key}:PAPER"}, {})
+    monkeypatch.delitem(sys.modules, key, raising=False)
+    more = ", ".join(
+        f"{name}={value}"
+        for name, value in {"package": "__name__", "run": "RUN", field: code}.items()
+    )
+    package = tmp_path / "site" / key
+    (package / "templates").mkdir(parents=True)
+    text = PAPER.format(key=key, more=more).replace("PAPER = ", f"{QUICK}PAPER = ")
+    (package / "__init__.py").write_text(text)
+    # A template that fails only if nothing before it does.
+    template = '{% extends "report.html.j2" %}\n{% block body %}{{ nobody.name }}{% endblock %}'
+    (package / "templates" / "paper.html.j2").write_text(template)
+    out = tmp_path / "out"
+    done = run_cli("reproduce", key, "--out", out)
+    assert_bad_input(done, key, *names)
+    assert not out.exists()
+    monkeypatch.setattr(installed, "all_keys", lambda: [key])
+    if "paper.toml" not in names[0]:
+        front = reproduce_all(out)
+        assert front.broken[key].startswith(f"{key} of fails 2.5 fails in ")
 
 
 @pytest.mark.usefixtures("stranger")

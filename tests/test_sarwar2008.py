@@ -369,10 +369,6 @@ def test_readings_change_what_is_run() -> None:
     assert len(set(labels)) == len(labels)
 
 
-def test_a_mean_over_seeds_needs_every_seed() -> None:
-    assert tried.over_seeds([{"a": 1.0, "b": 1.0}, {"a": 2.0, "b": None}]) == {"a": 1.5, "b": None}
-
-
 def test_claims_fail_as_their_reasons_say(sarwar2008: Reproduced) -> None:
     failed = {cell["id"]: cell for cell in sarwar2008.document["claims"] if cell["why"]}
     # X starts higher than equation 5 on short paths, and lower on long ones.

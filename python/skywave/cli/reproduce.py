@@ -126,7 +126,8 @@ def _one(
             seeds=seeds,
             progress=lambda stage, done, total: show(stage, done / total),
         )
-        reproduction.write(directory)
+        with installed.faults_named(installed.paper(paper)):
+            reproduction.write(directory)
     finish(
         reproduction.to_dict(),
         directory / "report.html",

@@ -36,9 +36,10 @@ def reproduce(
         progress: Called at every step.
 
     Raises:
-        PaperError: If there is no such paper, or it is unusable.
+        PaperError: If there is no such paper, it is unusable, or its code fails.
         ValueError: If the paper's seeds cannot be chosen, or are too few for an average.
 
     """
     paper = installed.paper(key)
-    return paper.reproduce(live_ns2=live_ns2, seeds=seeds, progress=progress)
+    with installed.faults_named(paper):
+        return paper.reproduce(live_ns2=live_ns2, seeds=seeds, progress=progress)

@@ -7,6 +7,7 @@ whatever the text around it says.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 LARGEST = 100_000
 """The largest denominator that is tried."""
+DIGITS = 12
+"""The most digits of a printed value, or of the whole in units of its last decimal."""
 SIGNIFICANCE = 0.01
 """The chance below which a common denominator is no accident."""
 _OTHERS = 3
@@ -41,6 +44,21 @@ class Printed:
     what: str
     values: tuple[str, ...]
     whole: int
+
+    def __post_init__(self) -> None:
+        """Check that the values are numbers, and neither they nor ``whole`` too large to count."""
+        wrong = [one for one in self.values if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", one)]
+        if wrong or not self.values:
+            given = f"{wrong[0]!r} is not a number" if wrong else "there are none"
+            raise ValueError(f"{given}: write values as they are printed, such as '16.50'")
+        if self.whole < 1:
+            raise ValueError(f"whole is {self.whole}: give 100 for percentages, 1 for other ratios")
+        if most := next((one for one in self.values if self._is_too_large(one)), None):
+            raise ValueError(f"{most:.20} has too many digits: give at most {DIGITS}")
+
+    def _is_too_large(self, value: str) -> bool:
+        _, _, decimals = value.partition(".")
+        return max(len(value), len(f"{self.whole}") + len(decimals)) > DIGITS
 
     def numerators(self, denominator: int) -> list[int]:
         """Return the whole number for each value that comes nearest to it over ``denominator``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
@@ -21,24 +22,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from skywave.papers.cells import Rule
+    from skywave.papers.measures import Value
 
-_NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
+_SIZE = r"[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?"
+_NUMBER = rf"-?{_SIZE}"
 _VALUE = re.compile(rf"(?P<relation><=|[<>=])?\s*(?P<value>{_NUMBER})\s*(?P<unit>.*)")
 _RULES: tuple[tuple[str, Callable[..., Rule]], ...] = (
     (
-        rf"within ({_NUMBER}) sd of our (\d+) runs or ({_NUMBER}) (.+), whichever is wider",
+        rf"within ({_SIZE}) sd of our ([0-9]+) runs or ({_SIZE}) (.+), whichever is wider",
         lambda deviations, runs, least, unit: WithinSpread(
             float(deviations), int(runs), float(least), unit
         ),
     ),
-    (rf"within ({_NUMBER}) %", lambda number: Within(float(number))),
-    (rf"within ({_NUMBER}) (.+)", lambda number, unit: WithinUnits(float(number), unit)),
-    (r"exact to (\d+) decimals", lambda decimals: Exact(int(decimals))),
+    (rf"within ({_SIZE}) %", lambda number: Within(float(number))),
+    (rf"within ({_SIZE}) (.+)", lambda number, unit: WithinUnits(float(number), unit)),
+    (r"exact to ([0-9]|1[0-5]) decimals", lambda decimals: Exact(int(decimals))),
     (
-        rf"same order, by more than ({_NUMBER}) (.+)",
+        rf"same order, by more than ({_SIZE}) (.+)",
         lambda number, unit: SameOrder(float(number), unit),
     ),
-    (rf"same sign, at least ({_NUMBER}) in magnitude", lambda least: SameSign(float(least))),
+    (rf"same sign, at least ({_SIZE}) in magnitude", lambda least: SameSign(float(least))),
 )
 
 
@@ -70,7 +73,11 @@ class Expectation:
             raise ValueError(
                 f"{text!r} is not an expectation: write it as '160 s, within 10 %' or '> 0 s'"
             )
+        if not all(math.isfinite(float(number)) for number in re.findall(_SIZE, text)):
+            raise ValueError(f"{text[:40]!r} has a number that is too large")
         relation = found["relation"]
+        if relation == "=" and not found["value"].lstrip("-").isdigit():
+            raise ValueError(f"{text!r} is not an expectation: only whole numbers follow =")
         judges = _rule(rule) if rule else _limit(relation)
         return cls(_number(found["value"]), found["unit"], judges)
 
@@ -78,7 +85,7 @@ class Expectation:
         """Return the rule for a measurement. One that allows for our spread has that of ours."""
         return replace(self.rule, sd=ours.sd) if isinstance(self.rule, WithinSpread) else self.rule
 
-    def is_met_by(self, ours: Measure | float | None) -> bool:
+    def is_met_by(self, ours: Value) -> bool:
         """Return whether our value agrees; one that did not occur does not.
 
         Raises:

@@ -6,7 +6,10 @@ unusable paper raises an error of its own and does not affect the others.
 
 from __future__ import annotations
 
+import os
 import re
+import traceback
+from contextlib import contextmanager
 from importlib.metadata import entry_points, version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -14,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 from skywave import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from importlib.metadata import EntryPoint
 
     from skywave.papers.protocol import Paper
 
 GROUP = "skywave.papers"
+FIX_IT = "fix or uninstall it"
 _KEY = re.compile(r"[a-z0-9][a-z0-9_-]*")
 """A key names directories and anchors."""
 
@@ -72,6 +77,40 @@ def every() -> tuple[list[Paper[Any]], dict[str, BrokenPaperError]]:
     return usable, broken
 
 
+@contextmanager
+def faults_named(paper: Paper[Any]) -> Iterator[None]:
+    """Raise an error of a paper's code or template as one that says where it is.
+
+    Errors that say so themselves stay as they are: those of ledgers, scenarios and the system.
+
+    Raises:
+        BrokenPaperError: If the block raises another error, and the paper's package is on the way.
+
+    """
+    from skywave.papers.ledger import LedgerError  # noqa: PLC0415  (the paper has imported it)
+
+    try:
+        yield
+    except (PaperError, LedgerError, _core.ScenarioError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        package = str(files(paper.package))
+        frames = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename.startswith(package)
+        ]
+        if not frames:
+            raise
+        where = (
+            f"{frames[-1].filename.removeprefix(package).lstrip(os.sep)}, line {frames[-1].lineno}"
+        )
+        raise BrokenPaperError(
+            f"{paper.key} of {distribution(paper.key)} fails in {where} "
+            f"({type(error).__name__}: {error}): {FIX_IT}"
+        ) from error
+
+
 def known() -> str:
     """Return the known keys as text for an error message."""
     found = all_keys()
@@ -99,14 +138,13 @@ def _loaded(entry: EntryPoint) -> Paper[Any]:
     def broken(why: str, what_to_do: str) -> BrokenPaperError:
         return BrokenPaperError(f"{entry.name} of {_distribution(entry)} {why}: {what_to_do}")
 
-    theirs = "fix or uninstall it"
     if not _KEY.fullmatch(entry.name):
         raise broken("cannot name a directory by its key", "use lower-case letters, digits, _ or -")
     try:
         found = entry.load()
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise broken(f"cannot be imported ({reason})", theirs) from error
+        raise broken(f"cannot be imported ({reason})", FIX_IT) from error
     if not isinstance(found, Paper):
         raise broken(
             f"is not a paper but {type(found).__name__}",

@@ -10,109 +10,34 @@ measurement by the id of its test.
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from posixpath import commonpath
-
-import cattrs
+from typing import TYPE_CHECKING
 
 from skywave.papers.cells import Cell, WithinSpread
-from skywave.papers.citation import Citation
-from skywave.papers.digits import Printed
-from skywave.papers.expectation import Expectation
-from skywave.papers.measures import Measure, Measures
-from skywave.papers.reasons import Cause, Reason
-from skywave.papers.reproduction import Finding, Parameter
+from skywave.papers.entries import Contents, Test
+from skywave.papers.faults import faults
+from skywave.papers.ledger_text import LedgerError, LedgerText, is_finite
+from skywave.papers.measures import Measure, Measures, Value
+from skywave.papers.placeholders import fill, names
+from skywave.papers.reasons import Reason
+from skywave.papers.reproduction import Finding
 from skywave.papers.sentences import Sentence
-from skywave.scenario.place import line_and_column
 
-Scalar = str | int | float
+if TYPE_CHECKING:
+    from skywave.papers.expectation import Expectation
 
-
-class LedgerError(ValueError):
-    """A ledger or the measurements for it are wrong. The message says where, and what to do."""
+__all__ = ["Ledger", "LedgerError"]
 
 
 @dataclass(frozen=True)
-class Test:
-    """A published value or a claim: what is measured, and what the paper lets us expect.
+class Ledger(Contents):
+    """A paper's ledger."""
 
-    Attributes:
-        id: A unique name that begins with the place in the paper: ``table1/ssthresh=20``.
-        what: What is measured, as the report says it.
-        expect: The value, its unit and the rule (:class:`Expectation`).
-        conditions: The conditions that the report shows, with units in their names.
-        reason: The name of the reason why the value may not match.
-        rows: Several tests in one: each row has the values of ``{placeholders}`` in the other
-            fields. A row's ``reason`` takes the place of the test's.
-
-    """
-
-    id: str
-    what: str
-    expect: str
-    conditions: Mapping[str, Scalar] = field(default_factory=dict)
-    reason: str = ""
-    rows: tuple[Mapping[str, Scalar], ...] = ()
-
-    @cached_property
-    def expectation(self) -> Expectation:
-        """What ``expect`` says."""
-        return Expectation.parse(self.expect)
-
-    def each(self) -> Iterator[Test]:
-        """Yield the test of each row; a test without rows is one."""
-        for row in self.rows or ({},):
-            yield Test(
-                id=self.id.format_map(row),
-                what=self.what.format_map(row),
-                expect=self.expect.format_map(row),
-                conditions={
-                    key.format_map(row): _filled(value, row)
-                    for key, value in self.conditions.items()
-                },
-                reason=str(row.get("reason", self.reason)),
-            )
-
-
-@dataclass(frozen=True)
-class Quotation:
-    """A sentence of the paper, and what tests it.
-
-    Attributes:
-        says: The sentence, or the part of it that can be tested.
-        section: Where it is.
-        claim: Tests of this sentence, counted apart from the published values.
-        tested_by: Beginnings of the ids of other tests of it.
-        remark: What else there is to know, or why the sentence is not tested.
-
-    """
-
-    says: str
-    section: str = ""
-    claim: tuple[Test, ...] = ()
-    tested_by: tuple[str, ...] = ()
-    remark: str = ""
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """A paper's ledger.
-
-    Texts of reasons, remarks and the finding have ``{placeholders}`` for numbers of the runs
-    (``Measures.words``), and for other reasons.
-    """
-
-    paper: Citation
-    parameters: tuple[Parameter, ...]
-    value: tuple[Test, ...]
-    sentence: tuple[Quotation, ...] = ()
-    reason: Mapping[str, Reason] = field(default_factory=dict)
-    printed: tuple[Printed, ...] = ()
-    finding: Finding | None = None
+    origin: LedgerText = field(default=LedgerText(""), compare=False, repr=False)
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
@@ -120,24 +45,22 @@ class Ledger:
 
         Raises:
             LedgerError: If it is wrong. The message has the lines.
+            OSError: If it cannot be read.
 
         """
-        return cls.parse(path.read_text(encoding="utf-8"), path.name)
+        return cls._checked(LedgerText.read(path))
 
     @classmethod
     def parse(cls, text: str, source: str = "paper.toml") -> Ledger:
         """Read and check a ledger's text; ``source`` is its name in errors."""
-        try:
-            document = tomllib.loads(text)
-            ledger = _CONVERTER.structure(document, cls)
-        except tomllib.TOMLDecodeError as error:
-            raise LedgerError(f"{source}: {error}") from None
-        except cattrs.BaseValidationError as error:
-            apart = [one.partition(" @ $.") for one in cattrs.transform_error(error)]
-            raise LedgerError(_listed(source, text, [(at, why) for why, _, at in apart])) from None
-        if faults := list(_faults(ledger)):
-            raise LedgerError(_listed(source, text, faults))
-        return ledger
+        return cls._checked(LedgerText(text, source))
+
+    @classmethod
+    def _checked(cls, origin: LedgerText) -> Ledger:
+        contents = origin.structured(Contents)
+        if found := list(faults(contents)):
+            raise origin.error(found)
+        return cls(**vars(contents), origin=origin)
 
     @cached_property
     def values(self) -> Mapping[str, Test]:
@@ -155,15 +78,22 @@ class Ledger:
         }
 
     def expected(self, test: str) -> Expectation:
-        """Return the published value of a test with its rule."""
-        found = self.values.get(test) or self.claims[test][0]
+        """Return the published value of a test with its rule.
+
+        Raises:
+            LedgerError: If there is no such test.
+
+        """
+        found = self.values.get(test) or self.claims.get(test, (None,))[0]
+        if found is None:
+            raise LedgerError(f"{self.origin.source}: no test has the id {test!r}")
         return found.expectation
 
     def published(self, test: str) -> float:
         """Return the published value of a test."""
         return self.expected(test).published
 
-    def met(self, values: Mapping[str, Measure | float | None]) -> list[str]:
+    def met(self, values: Mapping[str, Value]) -> list[str]:
         """Return the ids of the published values that these values match, by their ids.
 
         They may be those of one table alone.
@@ -178,7 +108,8 @@ class Ledger:
         """Return the published values and the claims, judged, in the order of the ledger.
 
         Raises:
-            LedgerError: If a test has no measurement, or a measurement no test.
+            LedgerError: If a test has no measurement, or one that is not a number; if a measurement
+                has no test, or a placeholder no word.
 
         """
         values, claims = self.values, self.claims
@@ -186,9 +117,9 @@ class Ledger:
             ({*values, *claims}, measures.ours, "is not measured"),
             ({*measures.ours, *measures.ns2}, {*values, *claims}, "is measured but not in it"),
         ):
-            if missing := sorted(set(have) - set(lack)):
-                raise LedgerError(f"{self.paper.key}: {', '.join(missing)} {what}")
-        words = _Words(self.reason, measures.words)
+            if missing := sorted(map(str, set(have) - set(lack))):
+                raise self._error("", f"{', '.join(missing)} {what}")
+        words = _Words(self, measures.words)
         return (
             [self._cell(test, None, measures, words) for test in values.values()],
             [self._cell(test, says, measures, words) for test, says in claims.values()],
@@ -196,34 +127,61 @@ class Ledger:
 
     def sentences(self, measures: Measures) -> list[Sentence]:
         """Return the sentences in the order of the ledger, each with its tests."""
-        words = _Words(self.reason, measures.words)
+        words = _Words(self, measures.words)
         known = {*self.values, *self.claims}
         return [
             Sentence(
                 one.section,
                 one.says,
                 (*(begin for each in one.claim for begin in _begins(each, known)), *one.tested_by),
-                one.remark.format_map(words),
+                words.fill(one.remark, f"sentence[{index}].remark"),
             )
-            for one in self.sentence
+            for index, one in enumerate(self.sentence)
         ]
 
     def found(self, measures: Measures) -> Finding | None:
         """Return the finding with its numbers."""
         if self.finding is None:
             return None
-        words = _Words(self.reason, measures.words)
+        words, headline = _Words(self, measures.words), self.finding.headline
         return replace(
             self.finding,
-            sentence=self.finding.sentence.format_map(words),
-            headline=self.finding.headline and self.finding.headline.format_map(words),
+            sentence=words.fill(self.finding.sentence, "finding.sentence"),
+            headline=headline and words.fill(headline, "finding.headline"),
+        )
+
+    def check_figures(self, drawn: Iterable[str]) -> None:
+        """Check that the figure of the finding is among those that are drawn.
+
+        Raises:
+            LedgerError: If it is not.
+
+        """
+        known = sorted(drawn)
+        if self.finding is not None and self.finding.figure not in known:
+            why = f"no figure is named {self.finding.figure!r}: use one of {', '.join(known)}"
+            raise self._error("finding.figure", why)
+
+    def _error(self, place: str, why: str) -> LedgerError:
+        """Return an error of the measurements for this ledger."""
+        return self.origin.error([(place, f"{self.paper.key}: {why}")])
+
+    def _field(self, test: str) -> str:
+        """Return the field that has a test."""
+        return next(
+            place for place, each in self.entries() if test in {one.id for one in each.each()}
         )
 
     def _cell(self, test: Test, quote: str | None, measures: Measures, words: _Words) -> Cell:
         expected, ours = test.expectation, Measure.of(measures.ours[test.id])
+        ns2 = measures.ns2.get(test.id)
+        for value in (ours.value, ours.sd, ns2):
+            if value is not None and not is_finite(value):
+                why = f"the measurement of {test.id} is {value!r}: give a number or None"
+                raise self._error(self._field(test.id), why)
         rule = expected.rule_for(ours)
         if isinstance(rule, WithinSpread) and rule.sd is None:
-            raise LedgerError(f"{self.paper.key}: {test.id} is measured without its spread")
+            raise self._error(self._field(test.id), f"{test.id} is measured without its spread")
         return Cell(
             id=test.id,
             what=test.what,
@@ -231,7 +189,7 @@ class Ledger:
             unit=expected.unit,
             published=expected.published,
             ours=ours.value,
-            ns2=measures.ns2.get(test.id),
+            ns2=ns2,
             rule=rule,
             known_reason=words.reason(test.reason) if test.reason else None,
             quote=quote,
@@ -241,47 +199,35 @@ class Ledger:
 class _Words(dict[str, object]):
     """What placeholders stand for: numbers from the runs, and the texts of reasons."""
 
-    def __init__(self, reasons: Mapping[str, Reason], words: Mapping[str, object]) -> None:
+    def __init__(self, ledger: Ledger, words: Mapping[str, object]) -> None:
         super().__init__(words)
-        self._reasons = reasons
+        self._ledger = ledger
 
-    def __missing__(self, name: str) -> str:
-        if name not in self._reasons:
-            raise LedgerError(f"{{{name}}} is neither a number of the judge nor a reason")
-        return self.reason(name).text
+    def fill(self, text: str, place: str) -> str:
+        """Return the text of a field with its placeholders filled."""
+        # Reasons may name each other to any depth, so the stack is not Python's.
+        waiting = [(text, place, "")]
+        while True:
+            text, place, name = waiting[-1]
+            if lacking := [one for one in names(text) if one not in self]:
+                waiting += [(*self._reason(one, place), one) for one in lacking]
+                continue
+            filled = fill(text, self)
+            waiting.pop()
+            if not waiting:
+                return filled
+            self[name] = filled
 
     def reason(self, name: str) -> Reason:
-        reason = self._reasons[name]
-        return replace(reason, text=reason.text.format_map(self))
+        text, place = self._reason(name, "")
+        return replace(self._ledger.reason[name], text=self.fill(text, place))
 
-
-def _faults(ledger: Ledger) -> Iterator[tuple[str, str]]:
-    """Yield what types cannot say: the field, and what is wrong with it."""
-    known: set[str] = set()
-    groups = [(f"value[{index}]", each) for index, each in enumerate(ledger.value)]
-    for index, quotation in enumerate(ledger.sentence):
-        own = enumerate(quotation.claim)
-        groups += [(f"sentence[{index}].claim[{number}]", each) for number, each in own]
-    for place, each in groups:
-        try:
-            tests = list(each.each())
-        except KeyError as error:
-            yield place, f"a row lacks {error.args[0]!r}, which a placeholder names"
-            continue
-        for test in tests:
-            if test.id in known:
-                yield f"{place}.id", f"{test.id} is the id of another test too"
-            known.add(test.id)
-            if test.reason and test.reason not in ledger.reason:
-                yield f"{place}.reason", f"{test.reason!r} is not in [reason]"
-            try:
-                _ = test.expectation
-            except ValueError as error:
-                yield f"{place}.expect", str(error)
-    for index, quotation in enumerate(ledger.sentence):
-        for begin in quotation.tested_by:
-            if not any(f"{one}/".startswith(f"{begin}/") for one in known):
-                yield f"sentence[{index}].tested_by", f"no test is {begin} or begins with it"
+    def _reason(self, name: str, place: str) -> tuple[str, str]:
+        """Return a reason's text and its field; ``place`` is the field that names it."""
+        if name not in self._ledger.reason:
+            why = f"{{{name}}} is neither a number of the judge nor a reason"
+            raise self._ledger._error(place, why)  # noqa: SLF001
+        return self._ledger.reason[name].text, f"reason.{name}.text"
 
 
 def _begins(test: Test, known: Iterable[str]) -> list[str]:
@@ -290,61 +236,3 @@ def _begins(test: Test, known: Iterable[str]) -> list[str]:
     begin = commonpath(own)
     same = [one for one in known if begin and f"{one}/".startswith(f"{begin}/")]
     return [begin] if len(same) == len(own) else own
-
-
-def _filled(value: Scalar, row: Mapping[str, Scalar]) -> Scalar:
-    """Return a condition with its placeholders filled; a placeholder alone keeps its type."""
-    if not isinstance(value, str):
-        return value
-    alone = value[1:-1] if value.startswith("{") and value.endswith("}") else ""
-    return row[alone] if alone in row else value.format_map(row)
-
-
-def _listed(source: str, text: str, faults: Iterable[tuple[str, str]]) -> str:
-    lines = []
-    for place, why in faults:
-        found = line_and_column(text, place)
-        at = source if found is None else f"{source}, line {found[0]}"
-        lines.append(f"{at}: {place}: {why}")
-    return "\n".join(lines)
-
-
-def _scalar(value: object, _: type) -> Scalar:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise TypeError(f"{value!r} is neither a text nor a number")
-    return value
-
-
-def _text(value: object, _: type) -> str:
-    """Return a text, whose lines may be broken anywhere, as one line."""
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a text")
-    return " ".join(value.split())
-
-
-def _whole(value: object, _: type) -> int:
-    if type(value) is not int:
-        raise TypeError(f"{value!r} is not a whole number")
-    return value
-
-
-def _parameter(row: object, _: type) -> Parameter:
-    return Parameter(*_CONVERTER.structure(row, tuple[str, str, str]))
-
-
-def _cause(value: object, _: type) -> Cause:
-    if not isinstance(value, str) or value not in _CAUSES:
-        raise ValueError(f"{value!r} is not one of {', '.join(_CAUSES)}")
-    return _CAUSES[value]
-
-
-_CAUSES = {
-    cause.name.lower().replace("_", "-"): cause for cause in Cause if cause is not Cause.UNKNOWN
-}
-"""Causes by their names in a ledger; unknown is what has no reason."""
-_CONVERTER = cattrs.Converter(forbid_extra_keys=True)
-_CONVERTER.register_structure_hook_func(lambda kind: kind == Scalar, _scalar)
-_CONVERTER.register_structure_hook(str, _text)
-_CONVERTER.register_structure_hook(int, _whole)
-_CONVERTER.register_structure_hook(Parameter, _parameter)
-_CONVERTER.register_structure_hook(Cause, _cause)

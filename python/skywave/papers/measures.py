@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,13 @@ class Measure:
     sd: float | None = field(default=None, kw_only=True)
 
     @classmethod
-    def of(cls, value: Measure | float | None) -> Measure:
+    def of(cls, value: Value) -> Measure:
         """Return the value as a measure."""
         return value if isinstance(value, Measure) else cls(value)
+
+
+Value: TypeAlias = Measure | float | None
+"""What a test comes to: a measure, or just its value."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,22 @@ class Measures:
 
     """
 
-    ours: Mapping[str, Measure | float | None]
+    ours: Mapping[str, Value]
     ns2: Mapping[str, float | None] = field(default_factory=dict)
     words: Mapping[str, object] = field(default_factory=dict)
+
+
+def difference(one: float | None, other: float | None) -> float | None:
+    """Return ``one`` less ``other``; None if either did not occur."""
+    return None if one is None or other is None else one - other
+
+
+def over_seeds(by_seed: Sequence[Mapping[str, Value]]) -> dict[str, float | None]:
+    """Return the means of values over seeds, by test; None if a seed does not give the value."""
+    values = {test: [Measure.of(seed[test]).value for seed in by_seed] for test in by_seed[0]}
+    return {test: _mean(given) for test, given in values.items()}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    given = [value for value in values if value is not None]
+    return float(np.mean(given)) if len(given) == len(values) else None

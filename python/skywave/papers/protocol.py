@@ -170,6 +170,7 @@ class Paper(Generic[Measured]):
 
         Raises:
             ValueError: If the seeds cannot be chosen, or are too few for an average.
+            LedgerError: If the ledger and what is measured or drawn do not fit.
 
         """
         if seeds is not None and self.seeds is None:
@@ -182,13 +183,15 @@ class Paper(Generic[Measured]):
         measured = ran.measured
         measures = self.measures(measured)
         cells, claims = self.ledger.judge(measures)
+        drawn = self.figures(measured)
+        self.ledger.check_figures(figure.name for figure in drawn)
         return Reproduction(
             paper=self.citation,
             cells=cells,
             comparisons=self.comparisons(measured),
             parameters=self.ledger.parameters,
             ns2=ran.ns2,
-            figures=self.figures(measured),
+            figures=drawn,
             scenarios=ran.scenarios,
             results=ran.results,
             package=self.package,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from skywave.papers.measures import Measure
+from skywave.papers.measures import over_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skywave.papers.ledger import Ledger
+    from skywave.papers.measures import Value
 
 
 @dataclass(frozen=True)
@@ -36,20 +35,14 @@ class Tried:
         return cls(reading, len(met), None, None, " ".join(met))
 
     @classmethod
-    def by_seed(
-        cls,
-        reading: str,
-        ledger: Ledger,
-        by_seed: Sequence[Mapping[str, Measure | float | None]],
-    ) -> Tried:
+    def by_seed(cls, reading: str, ledger: Ledger, by_seed: Sequence[Mapping[str, Value]]) -> Tried:
         """Return what a reading comes to if each value is a mean over seeds.
 
         ``by_seed`` has the values of every seed. A value that a seed does not give is not met.
         """
-        found = [{test: Measure.of(one).value for test, one in seed.items()} for seed in by_seed]
-        means = {test: _mean([seed[test] for seed in found]) for test in found[0]}
-        counts = [len(ledger.met(seed)) for seed in found]
-        return replace(cls.of(reading, ledger.met(means)), fewest=min(counts), most=max(counts))
+        counts = [len(ledger.met(seed)) for seed in by_seed]
+        met = ledger.met(over_seeds(by_seed))
+        return replace(cls.of(reading, met), fewest=min(counts), most=max(counts))
 
     @property
     def met(self) -> set[str]:
@@ -59,9 +52,3 @@ class Tried:
     def gained(self, other: Tried) -> list[str]:
         """Return the values that it meets and another reading does not."""
         return sorted(self.met - other.met)
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """Return the mean; None if a value is missing."""
-    given = [value for value in values if value is not None]
-    return float(np.mean(given)) if len(given) == len(values) else None

@@ -207,7 +207,8 @@ def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
             seeds=paper.brief_seeds(work.seeds),
             progress=step,
         )
-        reproduction.write(work.directory)
+        with installed.faults_named(paper):
+            reproduction.write(work.directory)
     except BaseException as error:  # noqa: BLE001  (the parent process raises it)
         error.add_note(f"In the process of {work.key}:\n{traceback.format_exc()}")
         return _that_travels(error)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.papers.measures import Measure, Measures
+from skywave.papers.measures import Measure, Measures, Value
 from skywave.results.fairness import jain
 from skywave.stats import CONFIDENCE, average, welch
 from skywave_papers.li2009 import variants
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from skywave_papers.li2009.setting import Carrier, Choices, Network, Reading, Scheme
     from skywave_papers.li2009.variants import Dumbbell, Lot
 
-    Values = dict[str, Measure | float | None]
+    Values = dict[str, Value]
 
 
 DECREASES = ((1.00, 1.05, 0.875), (1.05, 1.40, 0.6), (1.40, 2.00, 0.43))

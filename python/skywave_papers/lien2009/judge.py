@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
-from skywave.papers.measures import Measure, Measures
+from skywave.papers.measures import Measure, Measures, Value
 from skywave_papers.lien2009 import further
 from skywave_papers.lien2009.measures import mean_over_runs, over_runs
 from skywave_papers.lien2009.setting import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Runs = Mapping[Conditions, Sequence[Run]]
     Spreads = Callable[[Conditions, str], Spread]
     """Mean and deviation of a measure under some conditions, by period."""
-    Values = dict[str, Measure | float | None]
+    Values = dict[str, Value]
 
 
 PERIODS = tuple(f"{start}-{start + GAP_S}" for start in range(0, DURATION_S[1], GAP_S))

@@ -8,7 +8,7 @@ import numpy as np
 
 from skywave._printing import number
 from skywave.papers.cells import Comparison
-from skywave.papers.measures import Measures
+from skywave.papers.measures import Measures, difference
 from skywave.results.fairness import jain
 from skywave_papers.nor2011.further import LONG_DELAY_MS, SHORT_DELAY_MS
 from skywave_papers.nor2011.measures import LOSS_WINDOW_S, ZIGZAG_FROM_S, Series
@@ -57,7 +57,7 @@ def measure(ours: Runs, ns2: Runs, further: Further) -> Measures:
         words={
             "gain": number(values[gain]),
             "ns2_gain": number(by_ns2[gain]),
-            "gain_without_backlog": number(_difference(slow, fast)),
+            "gain_without_backlog": number(difference(slow, fast)),
         },
     )
 
@@ -70,10 +70,9 @@ def published(runs: Runs, loss: Loss = Series.loss_percent_of_trace_lines) -> Va
     return {
         **{f"table1/ssthresh={one}": loss(runs[Conditions(one)]) for one in PUBLISHED_SSTHRESH},
         **{f"fig3/ssthresh={one}": full_s[one] for one in (20, 200)},
-        "fig3/200-sooner-than-20": _difference(full_s[20], full_s[200]),
+        "fig3/200-sooner-than-20": difference(full_s[20], full_s[200]),
         **{
-            f"fig3/{one}-no-better": _difference(full_s[200], full_s[one])
-            for one in BEYOND_SSTHRESH
+            f"fig3/{one}-no-better": difference(full_s[200], full_s[one]) for one in BEYOND_SSTHRESH
         },
         "fig2/dccp-low": low / 1e6,
         "fig2/dccp-high": high / 1e6,
@@ -100,7 +99,7 @@ def _claims(runs: Runs) -> Values:
         "claim/still-friendly": _tcp_bps(proposed) / _tcp_bps(normal),
         "claim/four-times": float(len(set(full_s.values()))),
         "claim/within-200-s": float(sum(one is not None for one in full_s.values())),
-        "claim/200-first": _difference(
+        "claim/200-first": difference(
             min((one for one in others_s if one is not None), default=None),
             full_s[PROPOSED.ssthresh],
         ),
@@ -133,10 +132,6 @@ def _further_claims(first: Series, further: Further) -> Values:
 
 def _full_s(runs: Runs, *ssthresh: int) -> dict[int, float | None]:
     return {one: runs[Conditions(one)].full_s() for one in ssthresh}
-
-
-def _difference(later: float | None, earlier: float | None) -> float | None:
-    return None if later is None or earlier is None else later - earlier
 
 
 def _means_bps(series: Series) -> tuple[float, float]:

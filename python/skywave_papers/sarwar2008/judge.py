@@ -9,7 +9,7 @@ import numpy as np
 
 from skywave._printing import at_least, number
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
-from skywave.papers.measures import Measures
+from skywave.papers.measures import Measures, difference
 from skywave_papers.sarwar2008 import downloads, further, growth, live
 from skywave_papers.sarwar2008.oracle import Run
 from skywave_papers.sarwar2008.setting import (
@@ -76,8 +76,8 @@ def measure(
 
 def figure_2(standard: Series, dynamic: Series) -> Values:
     """Measure the published values of Figure 2."""
-    exit_s = _difference(standard.exit_s, dynamic.exit_s)
-    recovery_s = _difference(standard.recovery_s, dynamic.recovery_s)
+    exit_s = difference(standard.exit_s, dynamic.exit_s)
+    recovery_s = difference(standard.recovery_s, dynamic.recovery_s)
     return {
         "fig2/exit": exit_s,
         "fig2/exit-order": exit_s,
@@ -187,7 +187,7 @@ def _error_claims(found: Further) -> Values:
     standard, dynamic = (found.after_error[one] for one in further.FEEDBACKS)
     values: Values = {
         "II/equation-1": standard.equation_ratio,
-        "V-B/p-falls": _difference(standard.p_halved_s, dynamic.p_halved_s),
+        "V-B/p-falls": difference(standard.p_halved_s, dynamic.p_halved_s),
         "V-B/higher-rate": (dynamic.mean_rate_bps - standard.mean_rate_bps) / 1e3,
     }
     for feedback, after in found.after_error.items():
@@ -276,7 +276,7 @@ def _exit_s(series: Series) -> float:
 def _recoveries(ns2: Ns2) -> dict[str, str]:
     """Return how much sooner ns-2 recovers, with an error and with queues that lose packets."""
     same_error, *by_queue = (
-        _difference(*(series.recovery_s for series in _tfrc(ns2, queue)))
+        difference(*(series.recovery_s for series in _tfrc(ns2, queue)))
         for queue in (None, *BY_QUEUE)
     )
     gains = [gain for gain in by_queue if gain is not None]
@@ -290,10 +290,6 @@ def _recoveries(ns2: Ns2) -> dict[str, str]:
 def _slow_start_percent(live_link: Live) -> float:
     """Return how much of a download slow start takes with standard feedback."""
     return 100 * downloads.mean(live_link.ours[live.STANDARD], "first_loss_s") / live.DURATION_S
-
-
-def _difference(slow: float | None, fast: float | None) -> float | None:
-    return None if slow is None or fast is None else slow - fast
 
 
 def compare(ours: Runs, ns2: Ns2) -> list[Comparison]:

@@ -16,8 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from skywave.papers.measures import over_seeds
 from skywave.papers.stages import run_each
 from skywave.papers.tried import Tried
 from skywave.report.tables import Table
@@ -35,7 +34,7 @@ from skywave_papers.sarwar2008.access import FITTED, PACKET_ERROR_RATE, SharedAc
 from skywave_papers.sarwar2008.ledger import LEDGER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from skywave_papers.sarwar2008.judge import Values
 
@@ -231,15 +230,6 @@ def _figure_2(reading: Reading) -> Values:
     if reading.exit_gain_s is None:
         return means
     return {**means, "fig2/exit": reading.exit_gain_s, "fig2/exit-order": reading.exit_gain_s}
-
-
-def over_seeds(by_seed: Sequence[Values]) -> Values:
-    """Return the means of values over seeds; None if some seed does not give the value."""
-    means: Values = {}
-    for name in by_seed[0]:
-        values = [one for values in by_seed if (one := values[name]) is not None]
-        means[name] = float(np.mean(values)) if len(values) == len(by_seed) else None
-    return means
 
 
 TABLE = Table(Path(__file__).with_name("tried.csv"), Outcome, READINGS, attempt)
