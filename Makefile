@@ -199,14 +199,15 @@ docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book, and run its 
 lab: ## Build the page of skywave lab into the package (needs Node 20).
 	cd lab && npm ci --no-fund --no-audit --loglevel=error && npm run --silent build
 
-LOCK := $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --no-header --no-annotate \
-  --no-emit-index-url --all-extras pyproject.toml
+LOCK_GROUP := $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --no-header --no-annotate \
+  --no-emit-index-url
+LOCK := $(LOCK_GROUP) --all-extras pyproject.toml
 
 lock: $(RUNTIME) ## Lock the Python dependencies anew.
 	$(LOCK) --upgrade --group contributing -o requirements/dev.txt
 	$(LOCK) --group build --constraints requirements/dev.txt -o requirements/runtime.txt
-	$(BIN)/uv pip compile --quiet --system-certs --no-header --no-annotate --no-emit-index-url \
-	  --python-version 3.11 --constraints requirements/dev.txt --group dist -o requirements/dist.txt
+	$(LOCK_GROUP) --group dist --constraints requirements/dev.txt -o requirements/dist.txt
+	$(LOCK_GROUP) --group toolchain --constraints requirements/dist.txt -o requirements/toolchain.txt
 
 # Two wheels for each Python from 3.11 on, for every Linux with glibc 2.28 (2018) or newer.
 WHEEL := CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(BIN)/python $(BIN)/maturin build --release --locked --quiet --strip --zig --compatibility manylinux_2_28 --out dist
