@@ -18,7 +18,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -70,6 +70,16 @@ loom: | cargo ## Run what an endpoint's threads share under the orders of their 
 no-sockets: $(EXTENSION) $(REQUIREMENTS) ## Build the extension without sockets, and test what is left.
 	cargo build --package skywave-python --no-default-features --locked --quiet
 	SKYWAVE_WITHOUT_SOCKETS=$(CURDIR)/target/debug/lib_core.so $(BIN)/pytest --quiet tests/test_sockets.py
+
+ALONE := target/alone
+alone: $(REQUIREMENTS) | cargo ## Run the library's tests with a wheel that has no papers.
+	rm -rf $(ALONE)
+	$(BIN)/maturin build --profile quick --locked --quiet --out $(ALONE)/whole
+	$(BIN)/python tools/without_papers.py $(ALONE)/whole/*.whl $(ALONE)
+	$(BIN)/uv venv --quiet --python $(BIN)/python $(ALONE)/venv
+	VIRTUAL_ENV=$(ALONE)/venv $(BIN)/uv pip install --quiet --system-certs --requirements requirements/dev.txt $(ALONE)/*.whl
+	$(ALONE)/venv/bin/pytest --quiet --numprocesses auto --dist loadfile --ignore=tests/papers \
+	  --ignore=tests/test_book.py --ignore=tests/test_readme.py --ignore=tests/test_package.py
 
 # The guests need root. -B leaves no root-owned __pycache__ behind.
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env=HOME)
@@ -152,7 +162,7 @@ cost-search: | cargo ## Look for the worst packets that `make fuzz` has found, a
 # What is too long for CI; each part may be run alone.
 deep: FUZZ_SECONDS = 300
 deep: SOAK_FOR = 30 min
-deep: deny features hostile fuzz interop soak sweeps ## Run what is too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps.
+deep: deny features hostile fuzz interop soak sweeps alone ## Run what is too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps, alone.
 
 deny: | cargo ## Check licences, sources and duplicates of what we depend on (installs cargo-deny).
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
