@@ -202,7 +202,7 @@ matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew;
 schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python classes, docs/scenario.md.
 	$(BIN)/python -m tools
 
-docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book, and run its notebooks.
+docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/book
 	@echo 'The book is $(CURDIR)/out/book/index.html'
 
