@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,10 +28,11 @@ from skywave.papers.timed import Timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     Install = Callable[..., None]
 
-STRANGER = Path(__file__).parent / "third_party_paper"
+STRANGER = ROOT / "tests" / "third_party_paper"
 KEY = "mathis1997"
 
 
