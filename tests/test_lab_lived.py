@@ -199,7 +199,7 @@ def run_live(scenario, progress, samples):
     row = {"time_s": 0.1, "link": "r1->r2", "name": "q", "value": 1.0}
     samples(0.1, {"queues": pa.RecordBatch.from_pylist([row])})
     while True:
-        progress("starts", 0.0)
+        progress(None)
         time.sleep(0.01)
 
 lived_process.run_live = run_live

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli, words
+from skywave import Progress
 from skywave.bench import speed
 from skywave.bench.measured import BenchError
 from skywave.papers import __main__ as storing
@@ -442,10 +443,10 @@ def test_what_a_paper_has_timed_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
         Timed("alone", scenario, missing),
         Timed("beside", scenario, lambda out: [sys.executable, "-c", f"open({str(out)!r})"]),
     ]
-    told: list[tuple[int, int]] = []
+    told: list[Progress] = []
     with pytest.raises(BenchError, match="No such file"):
-        speed.measure(runs, lambda done, total: told.append((done, total)))
-    assert told == [(0, 2), (1, 2)]
+        speed.measure(runs, told.append)
+    assert told == [Progress("runs", done, 2) for done in (0, 1)]
     runs[1] = replace(runs[1], ns2=lambda _: [sys.executable, "-c", ""])
     alone, beside = speed.measure(runs, lambda *_: None)
     assert (alone["scheme"], alone["ns2_process_cpu_s"]) == ("alone", None)
