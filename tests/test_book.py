@@ -85,6 +85,7 @@ def test_a_broken_block_fails(tmp_path: Path) -> None:
             "<!-- set up -->\n```sh\nmake coffee\n```\n",
             "```toml\nname = 'nobody reads it'\n```\n",
             "<!-- crate: own -->\n```sh\ncargo run\n```\n",
+            "<!-- elsewhere: start.md -->\n```sh\nskywave nothing\n```\n",
             "<!-- figure: controls.png -->\n![nobody drew it](figures/controls.png)\n",
         )
     ):
