@@ -125,7 +125,7 @@ export class Run {
   }
 
   step(): void {
-    if (this.clock === "real") return;
+    if (this.clock === "real_time") return;
     if (this.isOn) this.send("step");
     else {
       this.start(true);
@@ -219,9 +219,9 @@ export class Run {
   private buttons(): void {
     const state = this.state?.state;
     this.find(".play").textContent = state === "paused" ? "Play" : "Pause";
-    const isReal = this.clock === "real";
+    const isReal = this.clock === "real_time";
     const disabled = {
-      ".start": this.nextClock === "real" && this.connection.notReal !== null,
+      ".start": this.nextClock === "real_time" && this.connection.noRealTime !== null,
       ".play": !this.isOn || isReal,
       ".step": isReal,
       ".stop": !this.isOn,
@@ -231,7 +231,7 @@ export class Run {
     this.knobs.isDisabled = this.isOn && isReal;
     const note = this.find(".note");
     note.hidden = !isReal && this.nextClock === "simulated";
-    note.textContent = this.connection.notReal ?? REAL;
+    note.textContent = this.connection.noRealTime ?? REAL;
     this.element.dataset["state"] = state ?? "";
     this.progress();
     this.downloads();
@@ -248,7 +248,7 @@ export class Run {
       stopped: "Stopped",
     };
     const end = state.end_s ?? this.time;
-    const real = state.clock === "real" ? " in real time" : "";
+    const real = state.clock === "real_time" ? " in real time" : "";
     const phase = this.find(".phase");
     const said = `${words[state.state]}${real}:`;
     // Screen readers say what is written here, so it is written once.
@@ -271,7 +271,7 @@ export class Run {
     const links = this.find<HTMLSelectElement>(".link");
     const known = this.charts.links;
     if (links.options.length !== known.length) links.replaceChildren(...known.map((link) => new Option(link)));
-    this.find(".of-link").hidden = this.state?.clock === "real";
+    this.find(".of-link").hidden = this.state?.clock === "real_time";
     const base = `/runs/${this.connection.session}/${this.name}`;
     this.find<HTMLAnchorElement>(".tables").href = `${base}/tables.zip`;
     this.find<HTMLAnchorElement>(".figure").href = `${base}/run.svg`;

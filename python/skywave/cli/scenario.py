@@ -161,17 +161,17 @@ def run(
     with nullcontext() if qlog is None else made_directory(qlog):
         qlogs = {} if qlog is None else _qlogs(qlog, experiment)
         if live:
-            lived = clock.run(experiment, captures, qlogs)
+            finished = clock.run(experiment, captures, qlogs)
         else:
             # Reading an unchanged file again gives errors their line. A pipe has been read.
             again = not settings and scenario.is_file()
             warn((inspect_file(scenario) if again else experiment.inspect()).warnings)
             results = _simulated(experiment, captures, qlogs, verify_physics=verify_physics)
     if live:
-        _present(lived.results, out_dir, lived.verdict, as_json=as_json)
-        if lived.is_interrupted:
+        _present(finished.results, out_dir, finished.verdict, as_json=as_json)
+        if finished.is_interrupted:
             raise KeyboardInterrupt
-        clock.judge(lived)
+        clock.judge(finished)
         return
     _present(results, out_dir, as_json=as_json)
     if results.violations:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lived:
+class RealTimeRun:
     """A run in real time."""
 
     results: Results
@@ -42,7 +42,7 @@ class Lived:
         return bool(self.verdict.report["whole"])
 
 
-def run_live(
+def run(
     scenario: Scenario,
     *,
     progress: Callable[[str, float], None] | None = None,
@@ -51,7 +51,7 @@ def run_live(
     qlogs: Mapping[str, str] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
-) -> Lived:
+) -> RealTimeRun:
     """Run a scenario in real time, for its full duration.
 
     Ctrl-C ends it early and returns the results so far; during the set-up of the nodes, it raises
@@ -100,4 +100,4 @@ def run_live(
             spin=spin,
             samples=samples is not None,
         )
-        return Lived(Results(run), Verdict(json.loads(report), watch.shares()))
+        return RealTimeRun(Results(run), Verdict(json.loads(report), watch.shares()))
