@@ -309,12 +309,12 @@ import sys
 from types import SimpleNamespace
 from skywave import realtime
 from skywave.lab import real_time_process
-from skywave.realtime.verdict import Verdict
+from skywave.realtime.accuracy import RunAccuracy
 
 late = dict(packets=1000, median_s=1e-4, p99_s={p99_s}, max_s=0.01, beyond_1_ms=0.05)
 counts = dict.fromkeys(("overflows", "undelivered", "unsent", "malformed"), 0)
 results = SimpleNamespace(summary=dict(duration_s=20.0), tables={{}})
-run = SimpleNamespace(verdict=Verdict(dict(lateness=late, **counts)), results=results)
+run = SimpleNamespace(accuracy=RunAccuracy(dict(lateness=late, **counts)), results=results)
 realtime.run = lambda *_, **__: run
 real_time_process.main(sys.argv[-1])
 """

@@ -37,7 +37,7 @@ from skywave import (
     run,
 )
 from skywave._machine import Watch
-from skywave.realtime import ClockComparison, RealTimeRun, Verdict
+from skywave.realtime import ClockComparison, RealTimeRun, RunAccuracy
 from skywave.realtime.comparison import Row, measures
 from skywave.realtime.figures import over_time
 from skywave.realtime.report import cells, write
@@ -83,7 +83,7 @@ def test_both_clocks_have_about_the_same_results(transport: Transport, source: S
         if 0.8 < ratio < 1.2:
             break
     assert 0.8 < ratio < 1.2, comparison.rows()
-    report = comparison.real_time[0].verdict.report
+    report = comparison.real_time[0].accuracy.report
     assert [report[name] for name in ("unsent", "undelivered", "malformed")] == [0, 0, 0]
 
 
@@ -237,7 +237,7 @@ def test_a_signal_keeps_what_was_measured(
     summary = json.loads(done.stdout)
     assert 0 < summary["duration_s"] < 30
     assert summary["flows"][0]["delivered_bytes"] > 0
-    assert summary["emulator"]["interrupted"]
+    assert summary["accuracy"]["interrupted"]
     written = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     assert written["duration_s"] == summary["duration_s"]
 
@@ -264,8 +264,8 @@ def test_a_signal_keeps_the_runs_that_are_whole(
     found = json.loads(done.stdout)
     assert found["planned"] == 500
     assert 0 < found["runs"] < 20
-    assert {run["elapsed_s"] for run in found["emulator"]} == {1.0}
-    assert all(run["whole"] for run in found["emulator"])
+    assert {run["elapsed_s"] for run in found["accuracy"]} == {1.0}
+    assert all(run["whole"] for run in found["accuracy"])
     assert f"{found['planned']} were planned" in words((out / "comparison.html").read_text())
 
 
@@ -293,8 +293,8 @@ def three_runs(transport: Transport) -> ClockComparison:
     """Return a comparison without sockets, in which simulations stand for runs in real time."""
     scenario = described(transport, Ftp())
     runs = [run(evolve(scenario, seed=seed)) for seed in range(3)]
-    verdict = Verdict({"interrupted": False}, Watch().shares())
-    return ClockComparison(scenario, 3, runs, [RealTimeRun(results, verdict) for results in runs])
+    accuracy = RunAccuracy({"interrupted": False}, Watch().shares())
+    return ClockComparison(scenario, 3, runs, [RealTimeRun(results, accuracy) for results in runs])
 
 
 def test_a_sender_without_a_window_has_none_on_both_clocks() -> None:
@@ -350,8 +350,8 @@ def test_known_causes_are_named_if_something_differs() -> None:
 def test_the_page_has_spaces_between_sentences_and_the_figure_a_key(tmp_path: Path) -> None:
     comparison = three_runs(Tcp())
     with (
-        mock.patch.object(Verdict, "lines", return_value=[]),
-        mock.patch.object(Verdict, "document", return_value={}),
+        mock.patch.object(RunAccuracy, "lines", return_value=[]),
+        mock.patch.object(RunAccuracy, "document", return_value={}),
     ):
         write(comparison, tmp_path / "both")
     page = words((tmp_path / "both" / "comparison.html").read_text())
@@ -415,13 +415,14 @@ def test_nothing_of_an_earlier_run_stays_but_what_is_not_ours(tmp_path: Path) ->
     assert (out / "simulated-1" / "flows.csv").exists()
 
 
-def test_a_verdict_is_broken_by_lateness_and_by_lost_packets() -> None:
+def test_strict_fails_for_lateness_and_for_lost_packets() -> None:
     counts = dict.fromkeys(("overflows", "undelivered", "unsent", "unknown", "malformed"), 0)
     lateness = {"packets": 10, "median_s": 1e-5, "p99_s": 2e-3, "max_s": 3e-3, "beyond_1_ms": 0.1}
-    late = Verdict({"elapsed_s": 1.0, "lateness": lateness, **counts})
-    assert late.broken(1.0) == "packets left late by 2 ms (99th percentile), and 1 ms is allowed"
-    assert late.broken(3.0) is None
-    lossy = Verdict({"elapsed_s": 1.0, "lateness": None, **counts, "overflows": 3})
+    late = RunAccuracy({"elapsed_s": 1.0, "lateness": lateness, **counts})
+    assert late.failure(1.0) == "packets left late by 2 ms (99th percentile), and 1 ms is allowed"
+    assert late.failure(3.0) is None
+    lossy = RunAccuracy({"elapsed_s": 1.0, "lateness": None, **counts, "overflows": 3})
     assert (
-        lossy.broken(1.0) == "3 packets were lost because this machine is too slow for the scenario"
+        lossy.failure(1.0)
+        == "3 packets were lost because this machine is too slow for the scenario"
     )

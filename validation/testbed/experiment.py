@@ -69,13 +69,13 @@ class Pair:
 
     simulated: Measurement
     real_time: Measurement
-    emulator: Mapping[str, object]
-    """What the emulator says of itself."""
+    accuracy: Mapping[str, object]
+    """The report on its timing in real time."""
 
     @property
     def p99_s(self) -> float:
         """The 99th percentile of how late packets left the network, in seconds."""
-        lateness = self.emulator["lateness"]
+        lateness = self.accuracy["lateness"]
         return float(lateness["p99_s"]) if isinstance(lateness, dict) else 0.0
 
 

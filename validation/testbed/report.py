@@ -88,7 +88,7 @@ def document(all_done: Sequence[ExperimentResult], wall_s: float) -> dict[str, A
                     }
                     for key, measure in done.experiment.measures.items()
                 },
-                "emulator": [dict(pair.emulator) for pair in done.pairs],
+                "accuracy": [dict(pair.accuracy) for pair in done.pairs],
             }
             for done in all_done
         ],
@@ -202,6 +202,6 @@ def _doubts(all_done: Sequence[ExperimentResult]) -> Counter[str]:
     for done in all_done:
         for pair in done.pairs:
             for name in ("overflows", "undelivered", "unsent", "malformed"):
-                count = pair.emulator[name]
+                count = pair.accuracy[name]
                 counted[name] += count if isinstance(count, int) else 0
     return +counted

@@ -89,4 +89,4 @@ def _run(text: str, find: Callable[[Results], Measurement]) -> Pair:
     scenario = Scenario.from_text(text, "json")
     in_real_time = realtime.run(scenario)
     simulated = run(scenario)
-    return Pair(find(simulated), find(in_real_time.results), in_real_time.verdict.document())
+    return Pair(find(simulated), find(in_real_time.results), in_real_time.accuracy.document())

@@ -10,7 +10,7 @@ import typer
 from skywave import realtime
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import out, print_json, progress_bar, warn
-from skywave.realtime.accuracy import NOT_BELIEVED
+from skywave.realtime.accuracy import TOO_INACCURATE
 from skywave.realtime.report import cells, document, write
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ class RealClock:
             )
 
     def judge(self, *runs: RealTimeRun) -> None:
-        """Exit with status :data:`NOT_BELIEVED` if a run fails ``--strict``."""
+        """Exit with status :data:`TOO_INACCURATE` if a run fails ``--strict``."""
         if self.strict_ms is None:
             return
         for run in runs:
-            if broken := run.verdict.broken(self.strict_ms):
-                typer.echo(f"error: {broken}", err=True)
-                raise typer.Exit(NOT_BELIEVED)
+            if failure := run.accuracy.failure(self.strict_ms):
+                typer.echo(f"error: {failure}", err=True)
+                raise typer.Exit(TOO_INACCURATE)
 
     def compare(
         self, experiment: Scenario, runs: int, out_dir: Path | None, *, as_json: bool
@@ -111,7 +111,7 @@ def _print(comparison: ClockComparison) -> None:
     for cause in comparison.causes():
         console.print(f"known cause: {cause}", markup=False, highlight=False, soft_wrap=True)
     for run in comparison.real_time:
-        for line in run.verdict.lines():
+        for line in run.accuracy.lines():
             console.print(line, markup=False, highlight=False, soft_wrap=True)
     if comparison.is_interrupted:
         console.print(f"Run {count + 1} was interrupted, and does not count.", soft_wrap=True)

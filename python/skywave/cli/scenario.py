@@ -26,7 +26,7 @@ from skywave.scenario.paths import parse_value, parse_values, with_field
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from skywave.realtime import Verdict
+    from skywave.realtime import RunAccuracy
     from skywave.results import Results, Summary
 
 Row = TypeVar("Row")
@@ -168,7 +168,7 @@ def run(
             warn((inspect_file(scenario) if again else experiment.inspect()).warnings)
             results = _simulated(experiment, captures, qlogs, verify_physics=verify_physics)
     if live:
-        _present(finished.results, out_dir, finished.verdict, as_json=as_json)
+        _present(finished.results, out_dir, finished.accuracy, as_json=as_json)
         if finished.is_interrupted:
             raise KeyboardInterrupt
         clock.judge(finished)
@@ -197,21 +197,21 @@ def _simulated(
 
 
 def _present(
-    results: Results, out_dir: Path | None, verdict: Verdict | None = None, *, as_json: bool
+    results: Results, out_dir: Path | None, accuracy: RunAccuracy | None = None, *, as_json: bool
 ) -> None:
-    """Print and write results, with a verdict on the timing of a run in real time."""
+    """Print and write results, with the accuracy of a run in real time."""
     # Either may fail after a long run: a pipe that nobody reads, a full disk.
     try:
         if as_json:
             told = (
                 {"fingerprint": results.fingerprint, "violations": results.violations}
-                if verdict is None
-                else {"emulator": verdict.document()}
+                if accuracy is None
+                else {"accuracy": accuracy.document()}
             )
             directory = None if out_dir is None else str(out_dir)
             print_json({**results.summary, **told, "out": directory})
         else:
-            _print_summary(results, verdict)
+            _print_summary(results, accuracy)
     finally:
         if out_dir is not None:
             results.write(out_dir)
@@ -322,13 +322,13 @@ def schema() -> None:
     print_json(json.loads(_core.scenario_schema()))
 
 
-def _print_summary(results: Results, verdict: Verdict | None) -> None:
+def _print_summary(results: Results, accuracy: RunAccuracy | None) -> None:
     console = out()
     summary = results.summary
     how = (
         f"{summary['duration_s']:g} s simulated, {summary['events']:,} events, "
         f"seed {summary['seed']}, fingerprint {results.fingerprint}"
-        if verdict is None
+        if accuracy is None
         else f"{summary['duration_s']:g} s in real time, seed {summary['seed']}"
     )
     console.print(f"[bold]{escape(summary['name'])}[/]: {how}")
@@ -336,7 +336,7 @@ def _print_summary(results: Results, verdict: Verdict | None) -> None:
     _print_links(console, summary)
     for violation in results.violations:
         console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
-    for line in () if verdict is None else verdict.lines():
+    for line in () if accuracy is None else accuracy.lines():
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

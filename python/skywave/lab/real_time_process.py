@@ -96,8 +96,8 @@ def main(name: str) -> None:
     header = {
         "type": RESULTS,
         "time_s": run.results.summary["duration_s"],
-        "notes": list(run.verdict.lines()),
-        "doubt": run.verdict.broken(STRICT_MS),
+        "notes": list(run.accuracy.lines()),
+        "doubt": run.accuracy.failure(STRICT_MS),
     }
     frames.end(packed(header, run.results.tables))
 

@@ -1,8 +1,8 @@
 """Scenarios in real time, between real sockets (Linux only).
 
 The nodes at which flows begin and end are network namespaces; the links and queues between them are
-the simulator's, on the real clock. :func:`run` returns the simulator's tables, with a
-:class:`Verdict` on their accuracy. :func:`compare` runs a scenario in simulated and in real time.
+the simulator's, on the real clock. :func:`run` returns the simulator's tables and a
+:class:`RunAccuracy`. :func:`compare` runs a scenario in simulated and in real time.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from skywave.realtime.accuracy import RunAccuracy
     from skywave.realtime.comparison import ClockComparison, compare
     from skywave.realtime.running import RealTimeRun, run
-    from skywave.realtime.verdict import Verdict
 
-__all__ = ["ClockComparison", "RealTimeRun", "Verdict", "compare", "run"]
+__all__ = ["ClockComparison", "RealTimeRun", "RunAccuracy", "compare", "run"]
 
 _LATER = {
     "ClockComparison": "skywave.realtime.comparison",
     "RealTimeRun": "skywave.realtime.running",
-    "Verdict": "skywave.realtime.verdict",
+    "RunAccuracy": "skywave.realtime.accuracy",
     "compare": "skywave.realtime.comparison",
     "run": "skywave.realtime.running",
 }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def cells(row: Row) -> dict[str, str]:
-    """Return a row as text: what, measure, both means with margins, their ratio, the verdict."""
+    """Return a row as text: what, measure, means with margins, ratio, and whether they differ."""
     scale = Scale.of(row.measure, max(abs(row.simulated.mean), abs(row.real_time.mean)))
 
     def text(mean: float, margin: float) -> str:
@@ -59,7 +59,7 @@ def document(comparison: ClockComparison) -> dict[str, Any]:
         ],
         "causes": comparison.causes(),
         "warnings": comparison.warnings(),
-        "emulator": [run.verdict.document() for run in comparison.real_time],
+        "accuracy": [run.accuracy.document() for run in comparison.real_time],
     }
 
 
@@ -87,7 +87,7 @@ def write(comparison: ClockComparison, directory: Path) -> None:
             figure=figure,
             causes=comparison.causes(),
             warnings=comparison.warnings(),
-            verdicts=[list(run.verdict.lines()) for run in comparison.real_time],
+            accuracies=[list(run.accuracy.lines()) for run in comparison.real_time],
             environment=environment.describe(),
         )
         (partial / "comparison.html").write_text(page, encoding="utf-8")

@@ -10,8 +10,8 @@ from skywave import _core
 from skywave._files import replacing_files
 from skywave._machine import Watch
 from skywave.control import live
+from skywave.realtime.accuracy import RunAccuracy
 from skywave.realtime.privileges import require
-from skywave.realtime.verdict import Verdict
 from skywave.results import Results
 
 if TYPE_CHECKING:
@@ -28,18 +28,18 @@ class RealTimeRun:
 
     results: Results
     """As those of a simulation. If the run was interrupted, those of the time that it took."""
-    verdict: Verdict
+    accuracy: RunAccuracy
     """How accurate the timing was."""
 
     @property
     def is_interrupted(self) -> bool:
         """Whether it was interrupted, by Ctrl-C or by ``progress``."""
-        return bool(self.verdict.report["interrupted"])
+        return bool(self.accuracy.report["interrupted"])
 
     @property
     def is_whole(self) -> bool:
         """Whether it ran for the scenario's whole duration, even if interrupted at its end."""
-        return bool(self.verdict.report["whole"])
+        return bool(self.accuracy.report["whole"])
 
 
 def run(
@@ -100,4 +100,4 @@ def run(
             spin=spin,
             samples=samples is not None,
         )
-        return RealTimeRun(Results(run), Verdict(json.loads(report), watch.shares()))
+        return RealTimeRun(Results(run), RunAccuracy(json.loads(report), watch.shares()))
