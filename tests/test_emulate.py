@@ -228,7 +228,7 @@ def test_the_status_is_that_of_the_command(tmp_path: Path) -> None:
 
 
 @needs_namespaces
-def test_strict_fails_where_the_link_cannot_be_believed(tmp_path: Path) -> None:
+def test_strict_fails_where_the_timing_is_too_inaccurate(tmp_path: Path) -> None:
     arguments = ("--peer", server(tmp_path, 1000), "--", PYTHON, "-c", PATIENT)
     strict = emulate(tmp_path, "--strict", "--strict-ms", "0.000001", *arguments)
     assert strict.returncode == 3

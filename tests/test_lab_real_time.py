@@ -242,7 +242,7 @@ from skywave.lab.frames import packed
 
 sys.stdin.readline()
 sample = {"run": "a", "epoch": 0, "time_s": 20.0}
-for header in ({"type": "results", "notes": [], "doubt": None, **sample}, sample):
+for header in ({"type": "results", "notes": [], "inaccuracy": None, **sample}, sample):
     data = packed(header, {})
     sys.stdout.buffer.write(struct.pack("<I", len(data)) + data)
 sys.stdout.buffer.flush()
@@ -322,24 +322,25 @@ real_time_process.main(sys.argv[-1])
 
 
 @needs_chromium
-def test_a_run_that_was_too_late_cannot_be_believed(
+def test_a_run_that_was_too_late_is_marked_as_inaccurate(
     lab_opened: Page, instead: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("skywave.lab.server.refusal", lambda: None)
     lab_opened.reload()
     expect(lab_opened.get_by_role("slider", name="Rate")).to_be_visible()
     lab_opened.get_by_label("Clock").select_option("real_time")
-    doubt = lab_opened.locator(".doubt")
+    warning = lab_opened.locator(".inaccuracy")
     for p99_s, says in (("0.0016", True), ("0.0009", False)):
         instead(LATE.format(p99_s=p99_s))
         lab_opened.get_by_role("button", name="Run", exact=True).click()
         notes = lab_opened.locator(".notes")
         expect(notes).to_contain_text(f"{1.6 if says else 900}")
-        expect(doubt).to_be_visible(visible=says)
+        expect(warning).to_be_visible(visible=says)
         if says:
-            expect(doubt).to_have_text(
-                "This run cannot be believed: packets left late by 1.6 ms (99th percentile), "
-                "and 1 ms is allowed."
+            expect(warning).to_have_text(
+                "Timing was too inaccurate: packets left late by 1.6 ms (99th percentile), and "
+                "1 ms is allowed. Stop other programs, or use lower rates and fewer flows, and run "
+                "it again."
             )
 
 

@@ -42,8 +42,8 @@ export type Message =
       until_s: number;
       kept_s: number | null;
       notes: string[];
-      /** Why the run cannot be believed. */
-      doubt: string | null;
+      /** Why its timing was too inaccurate, if it was. */
+      inaccuracy: string | null;
     };
 
 export interface Frame {

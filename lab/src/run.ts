@@ -18,6 +18,7 @@ const WIDE = matchMedia("(min-width: 901px)");
 const REAL =
   "In real time, the scenario runs between sockets on this machine and takes as long as it says. It may be stopped, " +
   "but not paused, stepped or paced, and its knobs are for the next run.";
+const REMEDY = "Stop other programs, or use lower rates and fewer flows, and run it again.";
 
 export class Run {
   readonly element: HTMLElement;
@@ -255,10 +256,10 @@ export class Run {
     if (phase.textContent !== said) phase.textContent = said;
     this.find(".time").textContent = `${this.time.toFixed(1)} of ${end} s`;
     this.find(".notes").textContent = state.notes.join("\n");
-    const doubt = this.find(".doubt");
-    doubt.hidden = state.doubt === null;
-    const doubted = state.doubt === null ? "" : `This run cannot be believed: ${state.doubt}.`;
-    if (doubt.textContent !== doubted) doubt.textContent = doubted;
+    const warning = this.find(".inaccuracy");
+    warning.hidden = state.inaccuracy === null;
+    const warned = state.inaccuracy === null ? "" : `Timing was too inaccurate: ${state.inaccuracy}. ${REMEDY}`;
+    if (warning.textContent !== warned) warning.textContent = warned;
     const done = this.find<HTMLProgressElement>(".done");
     done.value = end > 0 ? this.time / end : 0;
   }

@@ -173,7 +173,7 @@ def write(all_done: Sequence[ExperimentResult], wall_s: float, directory: Path) 
             drawn=drawn,
             citations={key: installed.paper(key).citation for key in TITLES},
             worst=_worst(all_done),
-            doubts=_doubts(all_done),
+            losses=_losses(all_done),
             minutes=round(wall_s / 60, 1),
             runs=sum(len(done.pairs) for done in all_done),
             environment=environment.describe(),
@@ -196,7 +196,7 @@ def _worst(all_done: Sequence[ExperimentResult]) -> tuple[float, float]:
     return (all_ms[len(all_ms) // 2], all_ms[-1]) if all_ms else (0.0, 0.0)
 
 
-def _doubts(all_done: Sequence[ExperimentResult]) -> Counter[str]:
+def _losses(all_done: Sequence[ExperimentResult]) -> Counter[str]:
     """Count what the machine did that no network does, over all runs."""
     counted: Counter[str] = Counter()
     for done in all_done:

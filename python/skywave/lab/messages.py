@@ -36,7 +36,7 @@ class State:
     """How much of the past is shown; None for all."""
     notes: tuple[str, ...] = ()
     """What else there is to say of it, in lines."""
-    doubt: str | None = None
+    inaccuracy: str | None = None
     """Why its timing was too inaccurate; None if it was accurate, or is not known yet."""
 
     def message(self) -> dict[str, object]:

@@ -48,7 +48,7 @@ class ProcessRun:
         self._end_s = Duration(scenario["duration"]).seconds
         self._now_s = 0.0
         self._notes: tuple[str, ...] = ()
-        self._doubt: str | None = None
+        self._inaccuracy: str | None = None
         self._process: subprocess.Process | None = None
         self._pieces: dict[str, list[pa.Table]] = {}
         self._tables: Mapping[str, pa.Table] | None = None
@@ -135,7 +135,7 @@ class ProcessRun:
                     if not self.is_over:  # whoever stops it from now on is too late
                         self.state = "ended"
                     self._notes = tuple(header["notes"])
-                    self._doubt = header["doubt"]
+                    self._inaccuracy = header["inaccuracy"]
                     await self._show_rest(tables)
                 case real_time_process.ERROR:
                     if not self.is_over:  # whoever stops it while it starts knows why it ends
@@ -187,7 +187,7 @@ class ProcessRun:
             self._now_s,
             self._end_s,
             notes=self._notes,
-            doubt=self._doubt,
+            inaccuracy=self._inaccuracy,
         )
         await self._send(state.message())
 

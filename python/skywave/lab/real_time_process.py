@@ -97,7 +97,7 @@ def main(name: str) -> None:
         "type": RESULTS,
         "time_s": run.results.summary["duration_s"],
         "notes": list(run.accuracy.lines()),
-        "doubt": run.accuracy.failure(STRICT_MS),
+        "inaccuracy": run.accuracy.failure(STRICT_MS),
     }
     frames.end(packed(header, run.results.tables))
 
