@@ -153,7 +153,7 @@ class Watcher:
             if notes != told:
                 phase: Phase = "ended" if failure else "running"
                 time_s = self._samples.time_s
-                state = State(RUN, "real", phase, time_s, None, kept_s=KEPT_S, notes=notes)
+                state = State(RUN, "real_time", phase, time_s, None, kept_s=KEPT_S, notes=notes)
                 await self._send(state.message())
                 told = notes
             seen, table = self._samples.after(seen)
