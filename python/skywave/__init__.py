@@ -15,8 +15,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skywave._core import CaptureError as CaptureError
-    from skywave._core import ScenarioError as ScenarioError
+    from skywave._errors import CaptureError as CaptureError
+    from skywave._errors import NoSocketsError as NoSocketsError
+    from skywave._errors import ScenarioError as ScenarioError
+    from skywave._errors import SkywaveError as SkywaveError
     from skywave._progress import Progress as Progress
     from skywave._simulate import run as run
     from skywave._simulate import run_many as run_many
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
-    "_core": ("CaptureError", "ScenarioError"),
+    "_errors": ("CaptureError", "NoSocketsError", "ScenarioError", "SkywaveError"),
     "_progress": ("Progress",),
     "_simulate": ("run", "run_many"),
     "control": (

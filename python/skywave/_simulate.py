@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skywave import _core
+from skywave._errors import ScenarioError
 from skywave._files import replacing_files
 from skywave._parallel import in_order
 from skywave._progress import Progress
@@ -101,5 +102,5 @@ def _run_one(numbered: tuple[int, Scenario], stop: _core.Stop) -> Results:
     text, controls = scenario.to_core()
     try:
         return Results(_core.run(text, controls=controls, stop=stop))
-    except _core.ScenarioError as error:
-        raise _core.ScenarioError(f"scenarios[{index}]: {error}") from None
+    except ScenarioError as error:
+        raise ScenarioError(f"scenarios[{index}]: {error}") from None

@@ -14,6 +14,7 @@ from attrs import evolve
 from rich.markup import escape
 
 from skywave import _core, _simulate
+from skywave._errors import ScenarioError
 from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave._progress import stage
@@ -243,11 +244,11 @@ def _changed(experiment: Scenario, settings: list[str] | None, seed: int | None)
     for path, value in fields(settings):
         try:
             experiment = with_field(experiment, path, parse_value(value))
-        except _core.ScenarioError as error:
+        except ScenarioError as error:
             # A name may have a comma.
             if "," not in value or len(parse_values(value)) == 1:
                 raise
-            raise _core.ScenarioError(
+            raise ScenarioError(
                 f"{error}; run takes one value of {path}: skywave sweep runs all of {value}"
             ) from None
     return experiment if seed is None else evolve(experiment, seed=seed)
@@ -261,12 +262,12 @@ def read(file: Path) -> Scenario:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"standard input is not text in UTF-8 ({error.reason})"
-        raise _core.ScenarioError(message) from error
+        raise ScenarioError(message) from error
     syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
     try:
         return Scenario.from_text(text, syntax, directory=".")
-    except _core.ScenarioError as error:
-        raise _core.ScenarioError(message_about("standard input", text, syntax, error)) from None
+    except ScenarioError as error:
+        raise ScenarioError(message_about("standard input", text, syntax, error)) from None
 
 
 def _captures(given: list[str]) -> dict[str, str]:

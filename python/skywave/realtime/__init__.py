@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skywave.realtime.both import Both, run_both
+    from skywave.realtime.privileges import LaunchError
     from skywave.realtime.running import Lived, run_live
     from skywave.realtime.verdict import Verdict
 
-__all__ = ["Both", "Lived", "Verdict", "run_both", "run_live"]
+__all__ = ["Both", "LaunchError", "Lived", "Verdict", "run_both", "run_live"]
 
 _LATER = {
     "Both": "skywave.realtime.both",
+    "LaunchError": "skywave.realtime.privileges",
     "Lived": "skywave.realtime.running",
     "Verdict": "skywave.realtime.verdict",
     "run_both": "skywave.realtime.both",
