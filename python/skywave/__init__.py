@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from skywave.sweeps.cluster import ClusterError as ClusterError
     from skywave.sweeps.runner import sweep as sweep
     from skywave.sweeps.table import Sweep as Sweep
-    from skywave.sweeps.table import load as load
 
     __version__: str
 
@@ -70,7 +69,7 @@ _MODULES = {
     "scenario.topologies": ("Aggregate", "Hop", "parking_lot"),
     "sweeps.cluster": ("ClusterError",),
     "sweeps.runner": ("sweep",),
-    "sweeps.table": ("Sweep", "load"),
+    "sweeps.table": ("Sweep",),
 }
 """The modules of names; those of ``scenario.parts`` are left out. They are imported on first use: a
 command, a worker or a script that needs few of them starts in a fraction of the time."""

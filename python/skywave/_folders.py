@@ -31,7 +31,7 @@ class Kind(Enum):
 
 
 MARKS = {
-    "summary.json": Kind.RUN,
+    "totals.json": Kind.RUN,
     "both.json": Kind.RUN,
     "sweep.json": Kind.SWEEP,
     "matrix.json": Kind.MATRIX,

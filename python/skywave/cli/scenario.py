@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from skywave.realtime import Verdict
-    from skywave.results import Results, Summary
+    from skywave.results import Results, Totals
 
 Row = TypeVar("Row")
 
@@ -70,7 +70,7 @@ def run(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write all tables as Parquet and CSV, and summary.json. Replaces the results of "
+            help="Write all tables as Parquet and CSV, and totals.json. Replaces the results of "
             "an earlier run; refuses a directory with any other contents.",
         ),
     ] = None,
@@ -211,7 +211,7 @@ def _present(
                 else {"emulator": verdict.document()}
             )
             directory = None if out_dir is None else str(out_dir)
-            print_json({**results.summary, **told, "out": directory})
+            print_json({**results.totals, **told, "out": directory})
         else:
             _print_summary(results, verdict)
     finally:
@@ -326,16 +326,16 @@ def schema() -> None:
 
 def _print_summary(results: Results, verdict: Verdict | None) -> None:
     console = out()
-    summary = results.summary
+    totals = results.totals
     how = (
-        f"{summary['duration_s']:g} s simulated, {summary['events']:,} events, "
-        f"seed {summary['seed']}, fingerprint {results.fingerprint}"
+        f"{totals['duration_s']:g} s simulated, {totals['events']:,} events, "
+        f"seed {totals['seed']}, fingerprint {results.fingerprint}"
         if verdict is None
-        else f"{summary['duration_s']:g} s in real time, seed {summary['seed']}"
+        else f"{totals['duration_s']:g} s in real time, seed {totals['seed']}"
     )
-    console.print(f"[bold]{escape(summary['name'])}[/]: {how}")
-    _print_flows(console, summary)
-    _print_links(console, summary)
+    console.print(f"[bold]{escape(totals['name'])}[/]: {how}")
+    _print_flows(console, totals)
+    _print_links(console, totals)
     for violation in results.violations:
         console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
     for line in () if verdict is None else verdict.lines():
@@ -353,8 +353,8 @@ def _first(console: Console, rows: list[Row], what: str) -> list[Row]:
     return rows[:MOST_ROWS]
 
 
-def _print_flows(console: Console, summary: Summary) -> None:
-    flows = _first(console, summary["flows"], "flows")
+def _print_flows(console: Console, totals: Totals) -> None:
+    flows = _first(console, totals["flows"], "flows")
     print_in_blocks(
         console,
         [Column("flow", [flow["name"] for flow in flows], "left")],
@@ -372,8 +372,8 @@ def _print_flows(console: Console, summary: Summary) -> None:
     )
 
 
-def _print_links(console: Console, summary: Summary) -> None:
-    links = summary["links"]
+def _print_links(console: Console, totals: Totals) -> None:
+    links = totals["links"]
     if len(links) > MOST_ROWS:
         links = sorted(links, key=lambda link: (-link["drops"], -link["arrivals"]))
     links = _first(console, links, "links, by drops and arrivals,")

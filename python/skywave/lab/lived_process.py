@@ -95,7 +95,7 @@ def main(run: str) -> None:
         return
     header = {
         "type": RESULTS,
-        "time_s": lived.results.summary["duration_s"],
+        "time_s": lived.results.totals["duration_s"],
         "notes": list(lived.verdict.lines()),
         "doubt": lived.verdict.broken(STRICT_MS),
     }

@@ -102,4 +102,4 @@ def run_live(
             spin=spin,
             samples=samples is not None,
         )
-        return Lived(Results(run), Verdict(json.loads(report), watch.shares()))
+        return Lived(Results.of_core(run), Verdict(json.loads(report), watch.shares()))
