@@ -40,7 +40,7 @@ def simulated() -> dict[str, float]:
     )
     scenario.add_flow("tcp", "s1", "d1", Tcp(control=Shy(target_ms=10)))
     scenario.add_flow("dccp", "s2", "d2", Dccp(ccid=251, control=Shy(target_ms=10)))
-    return {flow["name"]: flow["goodput_bps"] / 1e6 for flow in run(scenario).summary["flows"]}
+    return {flow["name"]: flow["goodput_bps"] / 1e6 for flow in run(scenario).totals["flows"]}
 
 
 def on_a_socket(datagrams: int) -> int:

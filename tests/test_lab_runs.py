@@ -171,7 +171,7 @@ def test_results_of_the_past_are_not_those_of_a_change(monkeypatch: pytest.Monke
         def read(raw: Any) -> Results:
             is_reading.set()
             assert may_read.wait(60)
-            return Results(raw)
+            return Results.of_core(raw)
 
         monkeypatch.setattr(simulation, "Results", read)
         before = asyncio.create_task(asyncio.to_thread(changed.results))

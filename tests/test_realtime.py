@@ -94,7 +94,7 @@ def test_dccp_may_travel_in_udp(tmp_path: Path) -> None:
     done = realtime.run(
         described(Dccp(ccid=2), Ftp()), captures={"r1->r2": str(capture)}, dccp_over_udp=True
     )
-    (flow,) = done.results.summary["flows"]
+    (flow,) = done.results.totals["flows"]
     assert flow["goodput_bps"] > 2e6
     assert capture.stat().st_size > 10_000
 
@@ -102,7 +102,7 @@ def test_dccp_may_travel_in_udp(tmp_path: Path) -> None:
 @needs_root
 def test_the_kernels_tcp_is_sampled_and_simulated_by_ours() -> None:
     comparison = realtime.compare(described(KernelTcp(control="reno"), Ftp()))
-    assert comparison.real_time[0].results.summary["flows"][0]["transport"] == "kernel-tcp"
+    assert comparison.real_time[0].results.totals["flows"][0]["transport"] == "kernel-tcp"
     rows = {(row.what, row.measure): row for row in comparison.rows()}
     for measure in ("goodput_bps", "cwnd_packets", "sent_packets"):
         row = rows["f", measure]
@@ -239,7 +239,7 @@ def test_a_signal_keeps_what_was_measured(
     assert 0 < summary["duration_s"] < 30
     assert summary["flows"][0]["delivered_bytes"] > 0
     assert summary["accuracy"]["interrupted"]
-    written = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    written = json.loads((out / "totals.json").read_text(encoding="utf-8"))
     assert written["duration_s"] == summary["duration_s"]
 
 
@@ -287,7 +287,7 @@ def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
     comparison = realtime.compare(scenario, runs=3, progress=interrupt)
     assert comparison.is_interrupted
     assert [len(comparison.simulated), len(comparison.real_time), comparison.planned] == [1, 1, 3]
-    assert comparison.real_time[0].results.summary["duration_s"] == 1
+    assert comparison.real_time[0].results.totals["duration_s"] == 1
 
 
 def three_runs(transport: Transport) -> ClockComparison:

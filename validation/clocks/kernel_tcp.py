@@ -110,7 +110,7 @@ def experiments() -> Iterator[Experiment]:
 
 def measured(results: Results) -> Measurement:
     """Return the measures of a run."""
-    (flow,) = results.summary["flows"]
+    (flow,) = results.totals["flows"]
     samples = Samples(results.flows)
     cwnd, times_s = samples["cwnd_packets"], samples["time_s"]
     settled = cwnd[times_s > SETTLED_S]

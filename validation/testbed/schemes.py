@@ -70,7 +70,7 @@ def _scaled(scheme: setting.Scheme, seed: int) -> Scenario:
 
 
 def _find(results: Results) -> Measurement:
-    link = next(link for link in results.summary["links"] if link["name"] == setting.BOTTLENECK)
+    link = next(link for link in results.totals["links"] if link["name"] == setting.BOTTLENECK)
     rows = Samples(results.at_link(setting.BOTTLENECK))
     queue = rows["queue_packets"]
     return Measurement(

@@ -14,6 +14,7 @@ from attrs import evolve
 from rich.markup import escape
 
 from skywave import _core, _simulate
+from skywave._errors import ScenarioError
 from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave._progress import stage
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from skywave.realtime import RunAccuracy
-    from skywave.results import Results, Summary
+    from skywave.results import Results, Totals
 
 Row = TypeVar("Row")
 
@@ -69,7 +70,7 @@ def run(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write all tables as Parquet and CSV, and summary.json. Replaces the results of "
+            help="Write all tables as Parquet and CSV, and totals.json. Replaces the results of "
             "an earlier run; refuses a directory with any other contents.",
         ),
     ] = None,
@@ -210,7 +211,7 @@ def _present(
                 else {"accuracy": accuracy.document()}
             )
             directory = None if out_dir is None else str(out_dir)
-            print_json({**results.summary, **told, "out": directory})
+            print_json({**results.totals, **told, "out": directory})
         else:
             _print_summary(results, accuracy)
     finally:
@@ -243,11 +244,11 @@ def _changed(experiment: Scenario, settings: list[str] | None, seed: int | None)
     for path, value in fields(settings):
         try:
             experiment = with_field(experiment, path, parse_value(value))
-        except _core.ScenarioError as error:
+        except ScenarioError as error:
             # A name may have a comma.
             if "," not in value or len(parse_values(value)) == 1:
                 raise
-            raise _core.ScenarioError(
+            raise ScenarioError(
                 f"{error}; run takes one value of {path}: skywave sweep runs all of {value}"
             ) from None
     return experiment if seed is None else evolve(experiment, seed=seed)
@@ -261,12 +262,12 @@ def read(file: Path) -> Scenario:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"standard input is not text in UTF-8 ({error.reason})"
-        raise _core.ScenarioError(message) from error
+        raise ScenarioError(message) from error
     syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
     try:
         return Scenario.from_text(text, syntax, directory=".")
-    except _core.ScenarioError as error:
-        raise _core.ScenarioError(message_about("standard input", text, syntax, error)) from None
+    except ScenarioError as error:
+        raise ScenarioError(message_about("standard input", text, syntax, error)) from None
 
 
 def _captures(given: list[str]) -> dict[str, str]:
@@ -325,16 +326,16 @@ def schema() -> None:
 
 def _print_summary(results: Results, accuracy: RunAccuracy | None) -> None:
     console = out()
-    summary = results.summary
+    totals = results.totals
     how = (
-        f"{summary['duration_s']:g} s simulated, {summary['events']:,} events, "
-        f"seed {summary['seed']}, fingerprint {results.fingerprint}"
+        f"{totals['duration_s']:g} s simulated, {totals['events']:,} events, "
+        f"seed {totals['seed']}, fingerprint {results.fingerprint}"
         if accuracy is None
-        else f"{summary['duration_s']:g} s in real time, seed {summary['seed']}"
+        else f"{totals['duration_s']:g} s in real time, seed {totals['seed']}"
     )
-    console.print(f"[bold]{escape(summary['name'])}[/]: {how}")
-    _print_flows(console, summary)
-    _print_links(console, summary)
+    console.print(f"[bold]{escape(totals['name'])}[/]: {how}")
+    _print_flows(console, totals)
+    _print_links(console, totals)
     for violation in results.violations:
         console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
     for line in () if accuracy is None else accuracy.lines():
@@ -352,8 +353,8 @@ def _first(console: Console, rows: list[Row], what: str) -> list[Row]:
     return rows[:MOST_ROWS]
 
 
-def _print_flows(console: Console, summary: Summary) -> None:
-    flows = _first(console, summary["flows"], "flows")
+def _print_flows(console: Console, totals: Totals) -> None:
+    flows = _first(console, totals["flows"], "flows")
     print_in_blocks(
         console,
         [Column("flow", [flow["name"] for flow in flows], "left")],
@@ -371,8 +372,8 @@ def _print_flows(console: Console, summary: Summary) -> None:
     )
 
 
-def _print_links(console: Console, summary: Summary) -> None:
-    links = summary["links"]
+def _print_links(console: Console, totals: Totals) -> None:
+    links = totals["links"]
     if len(links) > MOST_ROWS:
         links = sorted(links, key=lambda link: (-link["drops"], -link["arrivals"]))
     links = _first(console, links, "links, by drops and arrivals,")

@@ -16,10 +16,10 @@ use the endpoints and connections that it inherits, and neither closes nor distu
 raises :class:`ForkedError`. It can open its own endpoints.
 
 If Skywave was built without sockets, importing this module raises
-:class:`~skywave.sockets.NoSocketsError`.
+:class:`skywave.NoSocketsError`.
 """
 
-from skywave.sockets import NoSocketsError
+from skywave._errors import NoSocketsError
 
 try:
     from skywave._core import Connection, Endpoint, Listener, log_to_stderr

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from skywave.realtime.accuracy import RunAccuracy
     from skywave.realtime.comparison import ClockComparison, compare
+    from skywave.realtime.privileges import LaunchError
     from skywave.realtime.running import RealTimeRun, run
 
-__all__ = ["ClockComparison", "RealTimeRun", "RunAccuracy", "compare", "run"]
+__all__ = ["ClockComparison", "LaunchError", "RealTimeRun", "RunAccuracy", "compare", "run"]
 
 _LATER = {
     "ClockComparison": "skywave.realtime.comparison",
+    "LaunchError": "skywave.realtime.privileges",
     "RealTimeRun": "skywave.realtime.running",
     "RunAccuracy": "skywave.realtime.accuracy",
     "compare": "skywave.realtime.comparison",

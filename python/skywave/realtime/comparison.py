@@ -184,7 +184,7 @@ def compare(
 
 def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:
     """Yield the compared values of a run: flow or link, measure, and value."""
-    summary = results.summary
+    totals = results.totals
     samples = Samples(results.flows)
     by_flow, shares = samples.groups("flow"), samples.shares()
     means = {}
@@ -192,7 +192,7 @@ def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:
         means["delay_mean_s"] = by_flow.means(samples["delay_mean_s"], shares)
     if "cwnd_packets" in results.flows.column_names:
         means["cwnd_packets"] = by_flow.means(samples.state("cwnd_packets", by_flow), shares)
-    for flow in summary["flows"][:MOST_FLOWS]:
+    for flow in totals["flows"][:MOST_FLOWS]:
         name = flow["name"]
         yield (name, "goodput_bps"), flow["goodput_bps"]
         yield (name, "sent_packets"), flow["packets_sent"]
@@ -202,7 +202,7 @@ def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:
             value = of_flows.get(name, 0.0)
             if value and not np.isnan(value):
                 yield (name, measure), value
-    yield from _of_links(results, summary["duration_s"])
+    yield from _of_links(results, totals["duration_s"])
 
 
 def _of_links(results: Results, duration_s: float) -> Iterator[tuple[tuple[str, str], float]]:
@@ -210,7 +210,7 @@ def _of_links(results: Results, duration_s: float) -> Iterator[tuple[tuple[str, 
     queues: Mapping[str, float] = samples.groups("link").means(
         samples["queue_packets"], samples.shares()
     )
-    for link in results.summary["links"]:
+    for link in results.totals["links"]:
         # A link with a queue is what a scenario is about.
         if link["queue_max_packets"] < 2:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import evolve
 
@@ -74,7 +74,7 @@ class Sweep:
     """
 
     def __init__(self, directory: Path, measures: Iterable[str] | None = None) -> None:
-        """Read what a folder has. Use :func:`skywave.load`."""
+        """Read what a folder has. Use :meth:`load`."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         store = Store(directory)
@@ -136,6 +136,23 @@ class Sweep:
         self._given = names, table.replace_schema_metadata()
         self.table: pa.Table = with_numbers(self._given[1], self._quantities.values())
         """The table."""
+
+    @classmethod
+    def load(cls, directory: str | Path, measures: Iterable[str] | None = None) -> Self:
+        """Return the results of a sweep's completed runs.
+
+        Args:
+            directory: The output directory of :func:`skywave.sweep` or ``skywave sweep``.
+            measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"``
+                or ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default:
+                those that the sweep requested.
+
+        Raises:
+            OSError: If the directory contains no sweep.
+            ValueError: If there is no such measure; the message lists those that exist.
+
+        """
+        return cls(Path(directory), measures)
 
     def __repr__(self) -> str:
         dimensions = ", ".join(self.dimensions) or "seeds only"
@@ -340,23 +357,6 @@ class Sweep:
                 for axis, values in coordinates.items()
             },
         )
-
-
-def load(directory: str | Path, measures: Iterable[str] | None = None) -> Sweep:
-    """Return the results of a sweep's completed runs.
-
-    Args:
-        directory: The output directory of ``skywave.sweep`` or ``skywave sweep``.
-        measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"`` or
-            ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default: those
-            that the sweep requested.
-
-    Raises:
-        OSError: If the directory contains no sweep.
-        ValueError: If there is no such measure; the message lists those that exist.
-
-    """
-    return Sweep(Path(directory), measures)
 
 
 def _check_found(
