@@ -7,6 +7,7 @@ use skywave_net::ConnectionError;
 use skywave_wire::dccp::ResetCode;
 
 use super::arguments::{Data, Leaving, TimeLimit};
+use super::endpoint::host_of;
 use super::error::{ended, sending};
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, block_within, in_background, timed};
@@ -155,15 +156,11 @@ impl Connection {
         block_on(py, close(self.get(py)?, timeout_s))
     }
 
-    /// Do the same as ``close``, as an awaitable. If cancelled, closing goes on.
-    #[pyo3(name = "_close_async", signature = (timeout_s=None))]
-    fn close_async<'py>(
-        &self,
-        py: Python<'py>,
-        timeout_s: Option<TimeLimit>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    /// Do the same as ``close()``, as an awaitable. If cancelled, closing continues.
+    #[pyo3(name = "_close_async")]
+    fn close_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.get(py)?.clone();
-        awaitable(py, async move { close(&connection, timeout_s).await })
+        awaitable(py, async move { close(&connection, None).await })
     }
 
     /// End the connection at once with a Reset. Queued datagrams are discarded.
@@ -213,8 +210,15 @@ impl Connection {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let Ok(peer) = self.peer() else {
+        let Ok(held) = self.0.look() else {
             return "<skywave.net.Connection of another process>".to_owned();
+        };
+        let (mut address, port) = (held.peer_address(), held.peer_port());
+        address.set_ip(address.ip().to_canonical());
+        let peer = if address.port() == 0 {
+            format!("{} DCCP port {port}", host_of(&address))
+        } else {
+            format!("{address} DCCP port {port}")
         };
         let Ok(connection) = self.get(py) else {
             return format!("<skywave.net.Connection to {peer}>");
@@ -231,19 +235,18 @@ impl Connection {
         Ok(py.detach(|| connection.max_datagram_size()))
     }
 
-    /// The peer's address and DCCP port, as text.
+    /// The peer's host and DCCP port.
     #[getter]
-    fn peer(&self) -> PyResult<String> {
+    fn peer(&self) -> PyResult<(String, u16)> {
         let connection = self.0.look()?;
-        let mut address = connection.peer_address();
-        // A socket for both IP versions sees IPv4 as a part of IPv6.
-        address.set_ip(address.ip().to_canonical());
-        let port = connection.peer_port();
-        Ok(if address.port() == 0 {
-            format!("{} DCCP port {port}", address.ip())
-        } else {
-            format!("{address} DCCP port {port}")
-        })
+        Ok((host_of(&connection.peer_address()), connection.peer_port()))
+    }
+
+    /// The peer's UDP port; None over IP.
+    #[getter]
+    fn peer_udp_port(&self) -> PyResult<Option<u16>> {
+        let port = self.0.look()?.peer_address().port();
+        Ok((port > 0).then_some(port))
     }
 
     /// The Service Code, e.g. "SC:VOIP" or "SC=42".
