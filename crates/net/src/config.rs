@@ -141,16 +141,18 @@ pub struct Peer {
 }
 
 /// Counters of an endpoint, apart from those of its connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+///
+/// They count since the endpoint was opened, except for those that say "at present".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct EndpointStats {
-    /// Connections in the table, including handshakes.
+    /// Connections at present, including handshakes and those that are closing.
     pub connections: usize,
-    /// Ended connections whose ports may not be reused yet (TIMEWAIT).
+    /// Ended connections whose ports may not be reused at present (TIMEWAIT).
     pub time_waits: usize,
     /// Packets passed to the system.
     pub packets_sent: u64,
-    /// System calls that sent them.
+    /// System calls that sent these packets.
     pub send_calls: u64,
     /// Packets received, valid or not.
     pub packets_received: u64,
@@ -158,9 +160,9 @@ pub struct EndpointStats {
     pub malformed: u64,
     /// Packets that belong to no connection.
     pub strays: u64,
-    /// Connections closed or dropped by their application whose peer has not confirmed it.
+    /// Connections that are closed at present, but whose peer has not confirmed it.
     pub closing: usize,
-    /// Bytes of data in the queues of all connections.
+    /// Bytes of data at present in the queues of all connections.
     pub queued_bytes: usize,
     /// Requests refused because the backlog was full, or because of a limit on connections.
     pub too_busy: u64,

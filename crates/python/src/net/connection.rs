@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyType};
+use pyo3::types::{PyBytes, PyType};
 use skywave_net::ConnectionError;
 use skywave_wire::dccp::ResetCode;
 
@@ -11,7 +11,7 @@ use super::endpoint::host_of;
 use super::error::{ended, sending};
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, block_within, in_background, timed};
-use super::stats;
+use super::stats::{Closed, Object, Stats};
 use crate::control::callback::wait_for_others;
 
 /// A DCCP connection: unreliable datagrams under congestion control.
@@ -257,9 +257,9 @@ impl Connection {
     }
 
     /// Return counters and the state of congestion control.
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn stats(&self, py: Python<'_>) -> PyResult<Object<Stats>> {
         let connection = self.get(py)?;
-        stats::of_connection(py, &py.detach(|| connection.stats()))
+        Ok(Object(Stats::new(&py.detach(|| connection.stats()))))
     }
 
     /// The CCIDs of what this end sends and of what it receives, two integers.
@@ -270,18 +270,12 @@ impl Connection {
         Ok((sender.0, receiver.0))
     }
 
-    /// How the connection ended: ``code`` and ``name`` of its Reset. None while it is open.
+    /// How the connection ended; None while it is open.
     #[getter]
-    fn closed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn closed(&self, py: Python<'_>) -> PyResult<Option<Object<Closed>>> {
         let connection = self.get(py)?;
-        let Some(end) = py.detach(|| connection.end()) else {
-            return Ok(None);
-        };
-        let code = reset_code(&end);
-        let closed = PyDict::new(py);
-        closed.set_item("code", code.0)?;
-        closed.set_item("name", code.to_string())?;
-        Ok(Some(closed))
+        let end = py.detach(|| connection.end());
+        Ok(end.map(|end| Object(Closed::new(reset_code(&end)))))
     }
 }
 

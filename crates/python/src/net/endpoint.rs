@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::PyType;
 use skywave_net::{ConnectionError, Peer};
 use skywave_transport::dccp;
 use tokio::net::lookup_host;
 
 use super::arguments::{Host, Leaving, TimeLimit, dccp_port, own_udp_port, peer_udp_port};
+use super::config;
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, block_within, in_background, timed};
-use super::{config, stats};
+use super::stats::{self, Object, Snapshot};
 use crate::control::callback::wait_for_others;
 
 /// A UDP or raw socket and the DCCP connections on it.
@@ -159,7 +160,7 @@ impl Endpoint {
     }
 
     /// Return the endpoint's own counters.
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let endpoint = self.get(py)?;
         stats::of_endpoint(py, &py.detach(|| endpoint.stats()))
     }
@@ -168,10 +169,10 @@ impl Endpoint {
     ///
     /// Traffic continues meanwhile, however many there are.
     #[pyo3(signature = (most=1000))]
-    fn snapshot<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyDict>> {
+    fn snapshot(&self, py: Python<'_>, most: usize) -> PyResult<Object<Snapshot>> {
         let endpoint = self.get(py)?;
-        py.detach(|| stats::Snapshot::new(endpoint.connections(), most))
-            .to_dict(py)
+        let snapshot = py.detach(|| Snapshot::new(endpoint.connections(), most));
+        Ok(Object(snapshot))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
