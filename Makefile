@@ -89,7 +89,7 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix --short --kernel --only 'both ways'
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix
 
-testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, lived (13 minutes).
+testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, real time (13 minutes).
 	@$(SUDO) $(BIN)/python -B -m validation.testbed --out out/testbed
 
 kernel-router: | cargo ## Test the router in the Linux kernel and measure what it costs (root; installs clang by apt).

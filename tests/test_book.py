@@ -71,10 +71,10 @@ def test_other_output_is_found() -> None:
         with pytest.raises(AssertionError):
             assert_shown(wrong, printed, varies=False)
     assert_shown("video 7.5", printed, varies=True)
-    lived = "kernel: 2 s in real time, seed 0"
-    assert_shown("kernel: 2 s in real time, seed 7", lived, varies=True)
+    real_time = "kernel: 2 s in real time, seed 0"
+    assert_shown("kernel: 2 s in real time, seed 7", real_time, varies=True)
     with pytest.raises(AssertionError):
-        assert_shown("kernel: 4 s in real time, seed 0", lived, varies=True)
+        assert_shown("kernel: 4 s in real time, seed 0", real_time, varies=True)
 
 
 def test_a_broken_block_fails(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def behind(nat: Nat, scheme: Scheme | None, order: ChainOrder | None = None) -> 
 
 
 def delivered(results: Results) -> int:
-    (flow,) = results.summary["flows"]
+    (flow,) = results.totals["flows"]
     return int(flow["delivered_bytes"])
 
 

@@ -410,7 +410,7 @@ def test_tcp_ends_the_slow_start_of_tfrc() -> None:
     before = rates["time_s"].to_numpy() < first_s
     assert rates["loss_event_rate"].to_numpy()[before].max() == 0
     assert rates["allowed_rate_bps"].to_numpy()[before][-1] < setting.LINK_BPS / 2
-    tfrc, tcp = results.summary["flows"]
+    tfrc, tcp = results.totals["flows"]
     assert tcp["goodput_bps"] > tfrc["goodput_bps"]
 
 
@@ -536,6 +536,6 @@ def test_an_emulation_says_what_it_is() -> None:
     scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
     results = run(scenario)
     assert results.flows["delay_min_s"].to_numpy()[1] == pytest.approx(0.6, abs=0.005)
-    back = next(link for link in results.summary["links"] if link["name"] == "r2->r1")
+    back = next(link for link in results.totals["links"] if link["name"] == "r2->r1")
     assert back["rate_bps"] == 256_000
     assert ipstar.IPSTAR.link("a", "b").to_dict()["from"] == "a"

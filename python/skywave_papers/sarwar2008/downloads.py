@@ -90,8 +90,8 @@ class Course:
 
 def totals(results: Results) -> Totals:
     """Return the totals of one download."""
-    (flow,) = results.summary["flows"]
-    (up,) = (link for link in results.summary["links"] if link["name"] == UP)
+    (flow,) = results.totals["flows"]
+    (up,) = (link for link in results.totals["links"] if link["name"] == UP)
     lost_at = results.drops["time_s"].to_numpy()
     later = int(np.sum(lost_at > lost_at[0] + OVERSHOOT_S)) if lost_at.size else 0
     rtt_s = results.flows["srtt_s"].to_numpy(zero_copy_only=False)

@@ -197,7 +197,7 @@ class SimulatedRun:
         # This may be another thread than the one that changes the run.
         past = self._past
         if past.is_over and past.results is None:
-            past.results = Results(past.core.finish())
+            past.results = Results.of_core(past.core.finish())
         if past.results is not None:
             return past.results.tables
         return {
