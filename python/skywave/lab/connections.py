@@ -1,4 +1,4 @@
-"""The page of a socket: what its connections do, while it runs."""
+"""The page of a socket, which plots its connections live."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page is told: by whom it is greeted, how far its runs are, and what is wrong."""
+"""Messages to a page: greetings, the progress of its runs, and errors."""
 
 from __future__ import annotations
 

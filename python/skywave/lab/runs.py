@@ -1,4 +1,4 @@
-"""What a run on the page does, whichever clock it has."""
+"""The interface of a run on the page, simulated or in real time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every page has: its files, its socket, and a server on the loopback interface."""
+"""The parts of every page: files, WebSocket, and a server on the loopback interface."""
 
 from __future__ import annotations
 

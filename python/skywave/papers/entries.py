@@ -1,4 +1,4 @@
-"""What the tables of a ledger contain."""
+"""The contents of a ledger's tables."""
 
 # ruff: noqa: TC001, TC003 (annotations are read when a ledger is)
 

@@ -1,4 +1,4 @@
-"""What is wrong with a ledger that has the right types."""
+"""Checks of a ledger beyond its types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a paper's judge measured."""
+"""The measurements of a paper's judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A paper's sentences, each with where it is tested, or why it is not."""
+"""A paper's sentences, each with its tests or the reason why it has none."""
 
 from __future__ import annotations
 

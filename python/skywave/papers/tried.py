@@ -1,4 +1,4 @@
-"""Readings of what a paper leaves open, each judged by all of the paper's values."""
+"""Readings of a paper's open points, each judged by all of the paper's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measures of a run: which there are, and what they mean."""
+"""The list of measures of a run, with their meanings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs of a sweep: which there are, which are missing, and how many more there must be."""
+"""The runs of a sweep: planned, missing, and still to be added."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and our schemes with RED beside ns-2's.
+"""The measurements for the tests of ``paper.toml``, and our schemes with RED beside ns-2's.
 
 Measurements are means over seeds unless they say something else.
 """

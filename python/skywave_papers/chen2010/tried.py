@@ -1,4 +1,4 @@
-"""Readings of what the paper leaves open or says twice, each judged by all published values.
+"""Readings of open or contradictory points of the paper, each judged by all published values.
 
 The readings, their sentences and their seeds, those of the report, are fixed here, before any of
 these seeds is run; what they come to is stored. ``python -m skywave.papers stored chen2010/tried``

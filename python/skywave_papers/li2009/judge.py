@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and the numbers that its texts name."""
+"""The measurements for the tests of ``paper.toml``, and the numbers that its texts name."""
 
 from __future__ import annotations
 

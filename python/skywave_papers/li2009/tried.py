@@ -1,4 +1,4 @@
-"""Readings of what the paper leaves open, each judged by all published values.
+"""Readings of the paper's open points, each judged by all published values.
 
 A reading combines up to three rules, each of which has its sentence in ``RULES``:
 

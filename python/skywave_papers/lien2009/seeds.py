@@ -1,4 +1,4 @@
-"""What the choice of seeds is worth: the number of matching values, by block of seeds.
+"""The effect of the choice of seeds: the number of matching values, by block of seeds.
 
 ``python -m skywave.papers stored lien2009`` runs the blocks that are not the report's and stores
 their counts.

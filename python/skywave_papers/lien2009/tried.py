@@ -1,4 +1,4 @@
-"""Readings of what the paper leaves open, each judged by all published values.
+"""Readings of the paper's open points, each judged by all published values.
 
 A reading changes settings, or how a run is measured. The readings, their sentences and their seeds
 are fixed here; what they come to is stored. ``python -m skywave.papers stored lien2009/tried`` runs

@@ -1,4 +1,4 @@
-"""What the paper leaves open, judged by all of its values: the send queue, and other readings.
+"""Readings of the paper's open points, judged by all of its values: the send queue, and others.
 
 ``python -m skywave.papers stored nor2011`` runs and stores what our simulator gives, and ``python
 -m skywave.papers golden nor2011`` what ns-2 gives.

@@ -1,4 +1,4 @@
-"""Readings of what the paper leaves open, each judged by all published values.
+"""Readings of the paper's open points, each judged by all published values.
 
 A reading changes the runs of Figure 2, the downloads, or both. The readings and their sentences
 were fixed before they were counted. The first follows the paper's words most closely, and the
