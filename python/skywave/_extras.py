@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def needs(what: str, extra: str) -> str:
-    """Return a sentence that says what needs an extra, and how to install it."""
+    """Return a sentence on the extra that a feature requires, and how to install it."""
     return (
         f"{what} needs the extra skywave[{extra}]: install a wheel with it, as in "
         f'pip install "$(echo dist/skywave-*.whl)[{extra}]" (docs/start.md)'

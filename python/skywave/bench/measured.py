@@ -18,7 +18,7 @@ class BenchError(SkywaveError):
 
 @dataclass(frozen=True)
 class Measured:
-    """How a program ended, what it wrote, and the resources it used."""
+    """The end of a program, its output, and the resources it used."""
 
     status: int
     """Its exit status, or a signal's negative number."""

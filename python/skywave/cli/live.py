@@ -56,7 +56,7 @@ class RealClock:
     def compare(
         self, experiment: Scenario, runs: int, out_dir: Path | None, *, as_json: bool
     ) -> None:
-        """Run a scenario on both clocks, and print what they have in common."""
+        """Run a scenario on both clocks, and print a comparison."""
         with progress_bar() as show:
             comparison = realtime.compare(
                 experiment,

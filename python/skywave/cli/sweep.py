@@ -218,7 +218,7 @@ def _title(seeds: set[int]) -> str:
 
 
 def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -> None:
-    """Print a row for each of the first points; what all have in common is in a line above."""
+    """Print a row for each of the first points, below a line of the values that all share."""
     keys = print_common(
         console,
         [

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tried:
-    """What a reading comes to.
+    """The outcome of a reading.
 
     ``matches`` counts the values that it meets; ``fewest`` and ``most`` are the counts with a
     single seed where values are means over several.
@@ -31,12 +31,12 @@ class Tried:
 
     @classmethod
     def of(cls, reading: str, met: Sequence[str]) -> Tried:
-        """Return what a reading comes to that meets these values."""
+        """Return the outcome of a reading that gives these values."""
         return cls(reading, len(met), None, None, " ".join(met))
 
     @classmethod
     def by_seed(cls, reading: str, ledger: Ledger, by_seed: Sequence[Mapping[str, Value]]) -> Tried:
-        """Return what a reading comes to if each value is a mean over seeds.
+        """Return the outcome of a reading whose values are means over seeds.
 
         ``by_seed`` has the values of every seed. A value that a seed does not give is not met.
         """

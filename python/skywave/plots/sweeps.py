@@ -149,7 +149,7 @@ def of_sweep(
 
 @dataclass(frozen=True)
 class _Names:
-    """What the figure calls dimensions and their values."""
+    """Labels of dimensions and their values in the figure."""
 
     titles: dict[str, str]
     """The names that the user gives to dimensions."""
@@ -166,7 +166,7 @@ class _Names:
         paths: Mapping[str, str],
         labels: Mapping[str, str],
     ) -> _Names:
-        """Name what a table has.
+        """Return the labels of a table's dimensions and values.
 
         Raises:
             ValueError: If ``labels`` has one for what is neither a dimension nor a value.
@@ -252,7 +252,7 @@ class _Axis:
         return f"{self.positions[value]:g}" if self.is_numeric else self.names[str(value)]
 
     def named(self, value: Any) -> str:
-        """Return a value with what it is: ``queue 50 packets``, ``rate 10 Mbps``."""
+        """Return a value with its dimension: ``queue 50 packets``, ``rate 10 Mbps``."""
         text = self.names[str(value)]
         what, parenthesis, unit = self.label.rpartition(" (")
         if not (self.is_numeric and parenthesis):
@@ -387,7 +387,7 @@ def _check_groups(axes: Mapping[str, _Axis], x: str | None, by: str | None) -> N
 
 
 def _hint(names: Collection[str], axes: Mapping[str, _Axis], x: str | None, by: str | None) -> str:
-    """Say what to do if dimensions have more values than there is room for."""
+    """Return advice for dimensions with more values than there is room for."""
     said = _choices(names, axes)
     others = _varied(axes, {x, by})
     fitting = [

@@ -85,7 +85,7 @@ class ClockComparison:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether there are fewer runs than planned. All of them took the whole time."""
+        """Whether there are fewer runs than planned. Each of them is complete."""
         return len(self.real_time) < self.planned
 
     def rows(self) -> list[Row]:

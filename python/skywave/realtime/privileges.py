@@ -63,7 +63,7 @@ def around() -> list[str]:
 
 @cache
 def check() -> None:
-    """Try whether network namespaces can be created. What has once worked is not tried again.
+    """Check that network namespaces can be created. A success is remembered.
 
     Raises:
         LaunchError: If the system does not let us create them.

@@ -121,7 +121,7 @@ class Results:
 
     @classmethod
     def of_core(cls, run: _core.Run) -> Self:
-        """Return what the core has returned."""
+        """Return the core's results."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         tables = {name: pa.Table.from_batches([batch]) for name, batch in run.tables.items()}

@@ -29,7 +29,7 @@ Read = TypeVar("Read")
 
 @frozen(kw_only=True)
 class Inspection:
-    """What a check of a scenario finds, without running it."""
+    """The findings of a check of a scenario, without running it."""
 
     scenario: dict[str, Any]
     """The scenario with all defaults, including those that follow from a profile or a control."""
@@ -40,7 +40,7 @@ class Inspection:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Read what the core returns."""
+        """Read the core's findings."""
         found = json.loads(text)
         return cls(
             scenario=found["scenario"],

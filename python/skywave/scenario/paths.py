@@ -105,7 +105,7 @@ class FieldPath:
                 parent[last] = plain(value)
 
     def _hint(self, complete: Mapping[str, Any]) -> str:
-        """Return what the last step that leads somewhere has instead."""
+        """Return the fields at the last step of the path that exists."""
         if self.steps[0] == "links" and not complete.get("links") and complete.get("dumbbell"):
             return self._hint_of_dumbbell()
         for length in range(len(self.steps) - 1, -1, -1):
@@ -124,7 +124,7 @@ class FieldPath:
         return ""
 
     def _hint_of_dumbbell(self) -> str:
-        """Return what describes the link of a path in a scenario with a dumbbell."""
+        """Return the field of the dumbbell that describes the link of a path."""
         field = self.text.partition("].")[2] or "rate"
         match self.steps:
             case ["links", Entry("r1->r2"), *_]:
@@ -154,7 +154,7 @@ def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
 
 
 def parse_values(text: str) -> tuple[object, ...]:
-    """Parse values that commas separate, as TOML; what is not TOML is a text.
+    """Parse comma-separated values as TOML; anything else is text.
 
     ``10,50`` are numbers, ``10 ms,20 ms`` and ``cubic,reno`` texts. A comma within brackets, braces
     or quotation marks separates nothing.
@@ -167,7 +167,7 @@ def parse_values(text: str) -> tuple[object, ...]:
 
 
 def parse_value(text: str) -> object:
-    """Parse one value, as TOML; what is not TOML is a text."""
+    """Parse one value as TOML; anything else is text."""
     text = text.strip()
     try:
         value: object = tomllib.loads(f"value = {text}")["value"]
@@ -250,7 +250,7 @@ def _has(complete: Mapping[str, Any], place: Place) -> bool:
 
 
 def _made(document: dict[str, Any], complete: Any, place: Place) -> Any:
-    """Return the value at a place of a document, which gets what it lacks on the way."""
+    """Return the value at a place of a document, creating missing parents."""
     value: Any = document
     for depth, key in enumerate(place):
         complete = complete[key]

@@ -149,7 +149,7 @@ MEASURES = {
 
 @frozen
 class Measuring:
-    """What is measured in each run."""
+    """The measures taken in each run."""
 
     warm_up_s: float = 0.0
     """What is sampled until then does not count, in seconds."""
@@ -157,7 +157,7 @@ class Measuring:
     """Measures of the user's, by name."""
 
     def identity(self) -> list[object]:
-        """Return what values depend on, as JSON.
+        """Return everything that the values depend on, as JSON.
 
         Raises:
             ValueError: If the source of a function cannot be found.
@@ -218,7 +218,7 @@ def column_name(measure: str, of: str) -> str:
 
 
 def key_of(column: str) -> tuple[str, str]:
-    """Return the measure of a column, and what it is of."""
+    """Return the measure of a column, and its flow or link."""
     measure, _, of = column.partition("[")
     return measure, of.removesuffix("]")
 

@@ -28,7 +28,7 @@ RUN_DIGITS = 32
 
 @frozen
 class Dimension:
-    """What is varied: a field of the scenario, or a parameter of the function that makes it."""
+    """A dimension: a field of the scenario, or a parameter of the function that returns it."""
 
     path: str
     name: str

@@ -28,7 +28,7 @@ class Quantities:
 
     @classmethod
     def of(cls, dimension: str, given: Iterable[object], taken: Collection[str]) -> Self | None:
-        """Return what a dimension's values come to; None if it keeps them as they were given.
+        """Return a dimension's values as quantities; None if they stay as they were given.
 
         It does if one is no quantity, if units differ, if two are equal, or if the name with the
         unit is taken.

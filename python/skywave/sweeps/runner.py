@@ -162,7 +162,7 @@ def _seeds(seeds: int | Iterable[int], target: Target | None, max_seeds: int) ->
 def _measuring(
     measures: Sequence[str | Callable[[Results], float]], warm_up: Duration
 ) -> tuple[Measuring, list[str]]:
-    """Return what is measured, and the names of the table's columns."""
+    """Return the measures, and the names of the table's columns."""
     own: dict[str, Callable[[Results], float]] = {}
     for measure in measures:
         if isinstance(measure, str):

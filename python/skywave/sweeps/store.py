@@ -39,7 +39,7 @@ class DamagedError(SkywaveError, OSError):
 
 @frozen
 class Outcome:
-    """What is kept of a run."""
+    """The stored outcome of a run."""
 
     values: Values
     fingerprint: str
@@ -94,7 +94,7 @@ class Store:
         return self.directory / "failed" / f"{run}.txt"
 
     def has(self, run: str) -> bool:
-        """Return whether a run is done. A file that is not whole does not count."""
+        """Return whether a run is done. An incomplete file does not count."""
         try:
             with self._file(run).open("rb") as file:
                 file.seek(-len(END_OF_PARQUET), 2)
@@ -160,7 +160,7 @@ class Store:
         return Failure(run, reason, trace)
 
     def write_plan(self, plan: pa.Table, about: dict[str, Any]) -> None:
-        """Store what the sweep consists of.
+        """Store the plan of the sweep.
 
         Raises:
             OSError: If it cannot be written. The previous plan stays.
@@ -185,7 +185,7 @@ class Store:
             return set()
 
     def read_plan(self) -> tuple[pa.Table, dict[str, Any]]:
-        """Return what the sweep consists of.
+        """Return the plan of the sweep.
 
         Raises:
             OSError: If the folder has no sweep, or it cannot be read.

@@ -35,7 +35,7 @@ MEANING = b"meaning"
 
 
 class _Runs:
-    """What the runs of a plan have given, as far as it was asked for."""
+    """The requested values of the runs of a plan."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Sweep:
     """
 
     def __init__(self, directory: Path, measures: Iterable[str] | None = None) -> None:
-        """Read what a folder has. Use :meth:`load`."""
+        """Read the contents of a folder. Use :meth:`load`."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         store = Store(directory)
@@ -362,7 +362,7 @@ class Sweep:
 def _check_found(
     asked: Iterable[Asked], found: Collection[str], stored: Iterable[tuple[str, str]]
 ) -> None:
-    """Raise ``ValueError`` if a measure of one flow or link was asked for that no run has."""
+    """Raise ``ValueError`` if no run has a requested measure of one flow or link."""
     for each in asked:
         if each.of not in {"", "*"} and column_name(each.measure, each.of) not in found:
             there = sorted(of for measure, of in stored if measure == each.measure and of)
@@ -371,7 +371,7 @@ def _check_found(
 
 
 def _ordered(asked: list[Asked], found: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the columns in the order in which they were asked for."""
+    """Return the names of the columns in the requested order."""
     names: dict[str, None] = {}
     for column in asked:
         plain = column_name(column.measure, column.of)

@@ -199,7 +199,7 @@ def of_links(results: Results, warm_up_s: float) -> Values:
 
 
 def _of_sampled_links(results: Results, warm_up_s: float) -> dict[str, dict[str, float]]:
-    """Return what follows from samples, by its name and the link's: totals with a warm-up alone."""
+    """Return values from samples, by measure and link; totals only with a warm-up."""
     sampled = _sampled(results, "links", warm_up_s)
     if sampled is None:
         return {}

@@ -33,7 +33,7 @@ POINTS_KEPT = 10_000
 
 @contextmanager
 def executor(on: str | Client | None) -> Iterator[Do]:
-    """Yield what does jobs: this machine, or a Dask cluster.
+    """Yield the executor of jobs: this machine, or a Dask cluster.
 
     Raises:
         ClusterError: If the cluster cannot be used.
@@ -63,7 +63,7 @@ class Work:
         self._values: dict[int, list[float]] = {}
 
     def check_flows(self, asked: Iterable[Asked]) -> None:
-        """Raise ``ValueError`` if a measure of a flow is asked for that no point has."""
+        """Raise ``ValueError`` if no point has a flow of a requested measure."""
         named = [each for each in asked if each.of not in {"", "*"}]
         wanted = {each.of for each in named if MEASURES[each.measure].of == "flow"}
         if not wanted:

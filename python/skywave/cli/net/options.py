@@ -178,7 +178,7 @@ class Watch:
 
     @classmethod
     def of(cls, watch: bool, browser: bool | None) -> Self:
-        """Return what the options say.
+        """Return the options' values.
 
         Raises:
             typer.BadParameter: If they speak of a page that is not there.
