@@ -27,11 +27,11 @@ from lab import (
     plot,
     run_to_the_end,
 )
+from looks import HEIGHT, assert_looks_as_before
 from patience import PATIENCE_S
 from skywave import _core
 from skywave.lab.choices import FIRST
 from skywave.lab.site import STATIC
-from test_pages import HEIGHT, assert_looks_as_before
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -200,7 +200,7 @@ def run(scenario, progress, samples):
     row = {"time_s": 0.1, "link": "r1->r2", "name": "q", "value": 1.0}
     samples(0.1, {"queues": pa.RecordBatch.from_pylist([row])})
     while True:
-        progress("starts", 0.0)
+        progress(None)
         time.sleep(0.01)
 
 realtime.run = run

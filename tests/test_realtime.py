@@ -29,6 +29,7 @@ from skywave import (
     KernelTcp,
     Link,
     Nat,
+    Progress,
     Scenario,
     ScenarioError,
     Tcp,
@@ -111,15 +112,15 @@ def test_the_kernels_tcp_is_sampled_and_simulated_by_ours() -> None:
 
 @needs_root
 def test_it_is_told_what_a_run_does() -> None:
-    told: list[tuple[str, float]] = []
+    told: list[Progress] = []
     realtime.run(
         described(Udp(), Cbr(rate="1 Mbps", datagram="500 B"), "1 s"),
-        progress=lambda what, fraction: told.append((what, fraction)),
+        progress=told.append,
     )
-    stages = [what for what, _ in told]
+    stages = [step.stage for step in told]
     assert list(dict.fromkeys(stages)) == ["set-up", "in real time"]
     assert stages.count("set-up") == 2, "a step for each end of the flow"
-    assert all(0 <= fraction <= 1 for _, fraction in told)
+    assert all(0 <= step.fraction <= 1 for step in told)
 
 
 @needs_root
@@ -274,8 +275,8 @@ def test_a_signal_keeps_the_runs_that_are_whole(
 def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
     """An interrupt ends the comparison; the run counts if its time is over by then."""
 
-    def interrupt(what: str, fraction: float) -> None:
-        if what == f"run {run} of 3, in real time" and fraction >= at:
+    def interrupt(step: Progress) -> None:
+        if step.stage == f"run {run} of 3, in real time" and step.fraction >= at:
             raise KeyboardInterrupt
 
     scenario = described(Tcp(), Ftp(), "1 s")

@@ -23,6 +23,7 @@ from skywave import (
     Dccp,
     DynamicFeedback,
     Probes,
+    Progress,
     Results,
     Scenario,
     ScenarioError,
@@ -124,12 +125,12 @@ def test_the_same_scenario_gives_the_same_results(scenario: Scenario, results: R
 def test_many_runs_are_the_single_runs_in_order(scenario: Scenario, results: Results) -> None:
     short = Scenario.from_text(scenario.to_json(), "json")
     short.duration = Duration("5 s")
-    steps: list[tuple[int, int]] = []
-    many = list(run_many([short, scenario, short], progress=lambda *step: steps.append(step)))
+    steps: list[Progress] = []
+    many = list(run_many([short, scenario, short], progress=steps.append))
     assert [one.summary["duration_s"] for one in many] == [5.0, 20.0, 5.0]
     assert many[1].fingerprint == results.fingerprint
     assert many[0].fingerprint == many[2].fingerprint != results.fingerprint
-    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert steps == [Progress("runs", done, 3) for done in (1, 2, 3)]
 
 
 def test_many_runs_are_begun_only_a_few_ahead(scenario: Scenario) -> None:
@@ -159,8 +160,8 @@ def test_what_was_yielded_is_kept_when_a_run_fails_or_is_interrupted(scenario: S
             kept += [results.fingerprint]
     assert len(kept) == 1
 
-    def interrupt(done: int, _of: int) -> None:
-        if done == 2:
+    def interrupt(step: Progress) -> None:
+        if step.done == 2:
             raise KeyboardInterrupt
 
     # The third run would take minutes.
@@ -188,12 +189,13 @@ def test_a_probe_that_was_off_says_how_to_turn_it_on() -> None:
 
 
 def test_progress_rises_and_may_stop_the_run(scenario: Scenario) -> None:
-    seen: list[float] = []
+    seen: list[Progress] = []
     run(scenario, progress=seen.append)
-    assert seen == sorted(seen)
-    assert all(0 <= fraction <= 1 for fraction in seen)
+    assert [step.done for step in seen] == sorted(step.done for step in seen)
+    assert all(0 <= step.fraction <= 1 for step in seen)
+    assert {step.total for step in seen} == {scenario.duration.seconds}
 
-    def stop(_: float) -> None:
+    def stop(_: Progress) -> None:
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):

@@ -28,6 +28,7 @@ from skywave import (
     Dccp,
     Loss,
     Probes,
+    Progress,
     Results,
     Scenario,
     ScenarioError,
@@ -573,15 +574,15 @@ def test_the_command_lists_runs_that_fail(base_file: Path, tmp_path: Path) -> No
 
 
 def test_progress_counts_what_was_done_before(base: Scenario, tmp_path: Path) -> None:
-    steps: list[tuple[int, int, int]] = []
+    steps: list[Progress] = []
     sweep(base, seeds=2, out=tmp_path)
     sweep(
         base,
         seeds=4,
         out=tmp_path,
-        progress=lambda step: steps.append((step.done, step.resumed, step.total)),
+        progress=steps.append,
     )
-    assert steps == [(2, 2, 4), (3, 2, 4), (4, 2, 4)]
+    assert steps == [Progress("runs", done, 4) for done in (2, 3, 4)]
 
 
 # Interruptions.

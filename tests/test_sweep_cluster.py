@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from skywave import Results
-    from skywave.sweeps.work import Progress
+    from skywave import Progress, Results
 
 # Workers die in these tests, and new ones take their time on a busy machine.
 pytestmark = pytest.mark.filterwarnings("ignore:the Dask cluster has no workers")

@@ -30,7 +30,7 @@ from skywave.scenario.labels import label_of, without_common
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skywave.sweeps.work import Progress
+    from skywave import Progress
 
 
 def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Path) -> None:
@@ -48,16 +48,16 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
         assert row["margin"] < 0.08 * row["mean"]
     assert not any("not met" in warning for warning in again.warnings())
     # The same again runs nothing; a stricter target adds seeds to what there is.
-    steps: list[int] = []
+    steps: list[Progress] = []
     strict = sweep(
         base,
         over,
         out=tmp_path,
         until="ci(goodput[file]) < 1 %",
         max_seeds=30,
-        progress=lambda step: steps.append(step.resumed),
+        progress=steps.append,
     )
-    assert steps[0] == 20
+    assert steps[0].done == 20
     assert strict.table.num_rows == 60
     said = [warning for warning in strict.warnings() if "is not met by 30 seeds" in warning]
     assert [sentence.split(",")[0] for sentence in said] == [

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from skywave._core import CaptureError as CaptureError
     from skywave._core import ScenarioError as ScenarioError
+    from skywave._progress import Progress as Progress
     from skywave._simulate import run as run
     from skywave._simulate import run_many as run_many
     from skywave.control import Ack as Ack
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "_core": ("CaptureError", "ScenarioError"),
+    "_progress": ("Progress",),
     "_simulate": ("run", "run_many"),
     "control": (
         "Ack",

@@ -642,7 +642,7 @@ class Connection:
 
         """
 
-    def send_async(self, data: bytes | bytearray | memoryview) -> Awaitable[None]:
+    def _send_async(self, data: bytes | bytearray | memoryview) -> Awaitable[None]:
         """Do the same as ``send``, as an awaitable."""
 
     def recv(self, timeout_s: float | None = None) -> bytes | None:
@@ -665,7 +665,7 @@ class Connection:
 
         """
 
-    def readable_async(self) -> Awaitable[None]:
+    def _readable_async(self) -> Awaitable[None]:
         """Wait until ``try_recv`` has an answer. Cancelling it loses nothing."""
 
     def flush(self, timeout_s: float | None = None) -> None:
@@ -677,7 +677,7 @@ class Connection:
 
         """
 
-    def flush_async(self) -> Awaitable[None]:
+    def _flush_async(self) -> Awaitable[None]:
         """Do the same as ``flush``, as an awaitable."""
 
     def close(self, timeout_s: float | None = None) -> None:
@@ -696,7 +696,7 @@ class Connection:
 
         """
 
-    def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
+    def _close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
         """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
 
     def close_in_background(self) -> None:
@@ -789,7 +789,7 @@ class Listener:
     ) -> None:
         """Stop accepting connections."""
 
-    def acceptable_async(self) -> Awaitable[None]:
+    def _acceptable_async(self) -> Awaitable[None]:
         """Wait until ``try_accept`` has an answer. Cancelling it loses nothing."""
 
 @final
@@ -872,7 +872,7 @@ class Endpoint:
     ) -> None:
         """Close; abort after an exception; close in the background if asked to stop."""
 
-    def connect_async(
+    def _connect_async(
         self, host: str, port: int, *, udp_port: int = 6511, config: Config | None = None
     ) -> Awaitable[Connection]:
         """Do the same as ``connect``, as an awaitable."""
@@ -889,7 +889,7 @@ class Endpoint:
 
         """
 
-    def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
+    def _close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
         """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
 
     def close_in_background(self) -> None:

@@ -24,6 +24,7 @@ from validation.ns2.search import Found, Outcome, judge, search
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skywave import Progress
     from validation.ns2.runs import Packet
 
 NS2_FAILED = 1
@@ -70,12 +71,12 @@ def compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _late(show: Callable[[str, float], None]) -> Callable[[str, float], None]:
+def _late(show: Callable[[Progress], None]) -> Callable[[Progress], None]:
     begun = time.monotonic()
 
-    def tell(stage: str, fraction: float) -> None:
+    def tell(step: Progress) -> None:
         if time.monotonic() - begun > QUIET_S:
-            show(stage, fraction)
+            show(step)
 
     return tell
 

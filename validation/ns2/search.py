@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING
 
+from skywave import Progress
 from validation.ns2.case import Case, Kind
 from validation.ns2.compare import Class, Difference, classify, difference
 from validation.ns2.runs import in_ns2, in_skywave
@@ -66,11 +67,11 @@ def judge(case: Case) -> Outcome:
 def search(
     cases: Iterable[Case],
     judge: Callable[[Case], Outcome],
-    tell: Callable[[str, float], None] = lambda _stage, _fraction: None,
+    progress: Callable[[Progress], None] = lambda _: None,
 ) -> Found:
     """Judge cases on all processors, and shrink the smallest of each class that differs.
 
-    ``tell`` hears of the progress. An interrupt ends the search; what was found until then is
+    An interrupt ends the search; what was found until then is
     returned, and cases that were not shrunk yet are as drawn.
 
     Raises:
@@ -98,12 +99,12 @@ def search(
         try:
             drawn = [pool.submit(judge, case) for case in cases]
             for done, future in enumerate(as_completed(drawn), 1):
-                tell("drawn", done / len(drawn))
+                progress(Progress("drawn", done, len(drawn)))
                 future.result()
             _collect(drawn, found)
             begun = [pool.submit(shrunk, outcome) for outcome in found.smallest.values()]
             for done, other in enumerate(as_completed(begun), 1):
-                tell("shrunk", done / len(begun))
+                progress(Progress("shrunk", done, len(begun)))
                 outcome = other.result()
                 if outcome.kind:
                     found.smallest[outcome.kind] = outcome

@@ -57,7 +57,7 @@ def main(
                 run_all(
                     experiments,
                     workers=workers,
-                    progress=lambda passed, total: show("real time", passed / total),
+                    progress=show,
                 )
             )
     finally:

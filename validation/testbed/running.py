@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from skywave import realtime, run
+from skywave import Progress, realtime, run
 from skywave.scenario import Scenario
 from validation.testbed.experiment import Experiment, ExperimentResult, Pair
 
@@ -25,14 +25,14 @@ def run_all(
     experiments: Sequence[Experiment],
     *,
     workers: int = WORKERS,
-    progress: Callable[[float, float], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Iterator[ExperimentResult]:
     """Run experiments, and yield each when all of its runs are done.
 
     Args:
         experiments: The experiments. The longest runs are begun first.
         workers: How many runs at a time.
-        progress: Called with the seconds of real time that have been run, and that there are.
+        progress: Called when a run is done, with the seconds of real time.
 
     """
     runs = [
@@ -59,7 +59,7 @@ def run_all(
                     experiment = experiments[index]
                     passed_s += experiment.scenarios[number].duration.seconds
                     if progress is not None:
-                        progress(passed_s, total_s)
+                        progress(Progress("real time", passed_s, total_s))
                     if len(found[index]) == len(experiment.scenarios):
                         pairs = [pair for _, pair in sorted(found[index].items())]
                         yield ExperimentResult(experiment, pairs)

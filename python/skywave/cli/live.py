@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -37,7 +37,7 @@ class RealClock:
         with progress_bar() as show:
             return realtime.run(
                 experiment,
-                progress=lambda what, fraction: show(f"{experiment.name}, {what}", fraction),
+                progress=lambda step: show(replace(step, stage=f"{experiment.name}, {step.stage}")),
                 captures=captures,
                 qlogs=qlogs,
                 dccp_over_udp=self.dccp_over_udp,

@@ -16,6 +16,7 @@ from rich.markup import escape
 from skywave import _core, _simulate
 from skywave._files import made_directory
 from skywave._folders import Kind
+from skywave._progress import stage
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import JsonOption, out, prepare_folder, print_json, progress_bar, warn
 from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
@@ -189,7 +190,7 @@ def _simulated(
     with progress_bar() as show:
         return _simulate.run(
             experiment,
-            progress=lambda fraction: show(experiment.name, fraction),
+            progress=stage(show, experiment.name),
             captures=captures,
             qlogs=qlogs,
             verify_physics=verify_physics,

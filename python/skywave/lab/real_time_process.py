@@ -77,7 +77,7 @@ def main(name: str) -> None:
         sys.stdin.read()
         is_stopped.set()
 
-    def look(_stage: str, _fraction: float) -> None:
+    def look(_: object) -> None:
         if is_stopped.is_set():
             raise KeyboardInterrupt
 

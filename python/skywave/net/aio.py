@@ -105,7 +105,7 @@ class Connection(_Closing):
 
     async def send(self, data: bytes | bytearray | memoryview) -> None:
         """Queue a datagram, waiting for room if necessary."""
-        await self._blocking.send_async(data)
+        await self._blocking._send_async(data)
 
     async def recv(self) -> bytes | None:
         """Return the next datagram, or ``None`` if the connection has been closed.
@@ -118,11 +118,11 @@ class Connection(_Closing):
             try:
                 return self._blocking.try_recv()
             except BlockingIOError:
-                await self._blocking.readable_async()
+                await self._blocking._readable_async()
 
     async def flush(self) -> None:
         """Wait until all queued datagrams have left."""
-        await self._blocking.flush_async()
+        await self._blocking._flush_async()
 
     async def close(self, timeout_s: float | None = None) -> None:
         """Send queued datagrams, close the connection, and wait until the peer confirms.
@@ -134,7 +134,7 @@ class Connection(_Closing):
                 been aborted; the message says how many queued datagrams were discarded.
 
         """
-        await self._blocking.close_async(timeout_s)
+        await self._blocking._close_async(timeout_s)
 
     def close_in_background(self) -> None:
         """Close without waiting for the end."""
@@ -213,7 +213,7 @@ class Listener(_Block):
             try:
                 return Connection(self._blocking.try_accept())
             except BlockingIOError:
-                await self._blocking.acceptable_async()
+                await self._blocking._acceptable_async()
 
     def close(self) -> None:
         """Stop accepting connections. Those that have been accepted go on."""
@@ -275,7 +275,7 @@ class Endpoint(_Closing):
     ) -> Connection:
         """Connect to DCCP port ``port`` of a host; see :meth:`skywave.net.Endpoint.connect`."""
         return Connection(
-            await self._blocking.connect_async(host, port, udp_port=udp_port, config=config)
+            await self._blocking._connect_async(host, port, udp_port=udp_port, config=config)
         )
 
     def listen(self, port: int, *, config: Config | None = None) -> Listener:
@@ -292,7 +292,7 @@ class Endpoint(_Closing):
                 aborted.
 
         """
-        await self._blocking.close_async(timeout_s)
+        await self._blocking._close_async(timeout_s)
 
     def close_in_background(self) -> None:
         """Close without waiting for the end."""

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 from skywave.papers import installed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skywave._progress import Progress
     from skywave.papers.reproduction import Reproduction
-    from skywave.papers.stages import Progress
 
 
 def reproduce(
@@ -24,7 +26,7 @@ def reproduce(
     *,
     live_ns2: bool = True,
     seeds: int | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Reproduction:
     """Run a paper's experiments and judge its published values.
 

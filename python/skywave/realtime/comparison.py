@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -18,6 +17,7 @@ from skywave.stats import average, unchanged_by_seeds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from skywave._progress import Progress
     from skywave.realtime.running import RealTimeRun
     from skywave.results import Results
     from skywave.scenario import Scenario
@@ -130,7 +130,7 @@ def compare(
     scenario: Scenario,
     *,
     runs: int = 1,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
 ) -> ClockComparison:
@@ -142,7 +142,8 @@ def compare(
     Args:
         scenario: The scenario.
         runs: How many runs on each clock.
-        progress: Called with the name of the current stage and its completed fraction, 0 to 1.
+        progress: As for :func:`skywave.run` and :func:`~skywave.realtime.run`; the stage
+            names the run too.
         dccp_over_udp: As for :func:`~skywave.realtime.run`.
         spin: As for :func:`~skywave.realtime.run`.
 
@@ -159,13 +160,13 @@ def compare(
     for number, seed in enumerate(seeds, start=1):
         seeded = evolve(scenario, seed=seed)
 
-        def show(what: str, fraction: float, number: int = number) -> None:
+        def show(step: Progress, number: int = number) -> None:
             if progress is not None:
-                progress(f"run {number} of {runs}, {what}", fraction)
+                progress(replace(step, stage=f"run {number} of {runs}, {step.stage}"))
 
         try:
             # What can only run in real time is found before that has passed.
-            results = _simulate.run(seeded, progress=partial(show, "simulated"))
+            results = _simulate.run(seeded, progress=show)
             run = running.run(seeded, progress=show, dccp_over_udp=dccp_over_udp, spin=spin)
         except KeyboardInterrupt:
             if not real_time:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave._files import replacing_files
 from skywave._machine import Watch
+from skywave._progress import Progress
 from skywave.control import live
 from skywave.realtime.accuracy import RunAccuracy
 from skywave.realtime.privileges import require
@@ -45,7 +46,7 @@ class RealTimeRun:
 def run(
     scenario: Scenario,
     *,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     samples: Callable[[float, Mapping[str, pa.RecordBatch]], None] | None = None,
     captures: Mapping[str, str] | None = None,
     qlogs: Mapping[str, str] | None = None,
@@ -59,8 +60,8 @@ def run(
 
     Args:
         scenario: The scenario, without NAT and Quick-Start.
-        progress: Called twenty times a second with the current stage ("set-up", "in real time")
-            and its completed fraction, 0 to 1. An exception that it raises stops the run.
+        progress: Called twenty times a second. The stages are "set-up" and "in real time", whose
+            total is the duration in seconds. An exception that it raises stops the run.
         samples: Called as often once time passes, with the time in seconds and the samples since
             the last call: the tables of ``probes.interval``, and internal variables. It delays
             packets, so it should only pass them on.
@@ -79,12 +80,13 @@ def run(
 
     """
     require()
+    duration_s = scenario.duration.seconds
 
     def told(
         stage: str, fraction: float, time_s: float, tables: Mapping[str, pa.RecordBatch]
     ) -> None:
         if progress is not None:
-            progress(stage, fraction)
+            progress(Progress(stage, fraction * duration_s, duration_s))
         if samples is not None and tables:
             samples(time_s, tables)
 

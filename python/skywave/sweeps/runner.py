@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
+    from skywave._progress import Progress
     from skywave.results import Results
-    from skywave.sweeps.work import Progress
 
 MAX_SEEDS = 1000
 """The most seeds of a point, by default, if a target decides how many there are."""
@@ -70,7 +70,7 @@ def sweep(
         on: The Dask cluster to run on: the address of its scheduler, such as
             ``"tcp://scheduler:8786"``, or a ``dask.distributed.Client``. Default: the processors
             of this machine.
-        progress: Called when a run is done.
+        progress: Called first with the number of runs that were done before, then after each run.
 
     Returns:
         The results. ``failures`` lists failed runs, and a warning is issued for them; all others

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from skywave._progress import Progress
     from skywave.results import Results
     from skywave.scenario import Scenario
     from skywave_papers.sarwar2008.access import SharedAccess
@@ -171,7 +172,7 @@ AS_SET = {download: download for download in live.ALL_DOWNLOADS}
 
 
 def run(
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     run_as: Mapping[Download, Download] = AS_SET,
     access: SharedAccess = FITTED,
 ) -> Live:

@@ -56,6 +56,7 @@ impl Connection {
     }
 
     /// Do the same as ``send``, as an awaitable.
+    #[pyo3(name = "_send_async")]
     fn send_async<'py>(&self, py: Python<'py>, data: Data) -> PyResult<Bound<'py, PyAny>> {
         let (connection, data) = (self.get(py)?.clone(), data.0);
         awaitable(
@@ -109,6 +110,7 @@ impl Connection {
     }
 
     /// Wait until ``try_recv`` has an answer. Cancelling it loses nothing.
+    #[pyo3(name = "_readable_async")]
     fn readable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.get(py)?.clone();
         awaitable(py, async move {
@@ -130,6 +132,7 @@ impl Connection {
     }
 
     /// Do the same as ``flush``, as an awaitable.
+    #[pyo3(name = "_flush_async")]
     fn flush_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.get(py)?.clone();
         awaitable(py, async move { connection.flush().await.map_err(ended) })
@@ -153,7 +156,7 @@ impl Connection {
     }
 
     /// Do the same as ``close``, as an awaitable. If cancelled, closing goes on.
-    #[pyo3(signature = (timeout_s=None))]
+    #[pyo3(name = "_close_async", signature = (timeout_s=None))]
     fn close_async<'py>(
         &self,
         py: Python<'py>,

@@ -143,7 +143,7 @@ impl Endpoint {
     }
 
     /// Do the same as ``connect``, as an awaitable.
-    #[pyo3(signature = (host, port, *, udp_port=6511, config=None))]
+    #[pyo3(name = "_connect_async", signature = (host, port, *, udp_port=6511, config=None))]
     fn connect_async<'py>(
         &self,
         py: Python<'py>,
@@ -221,7 +221,7 @@ impl Endpoint {
     }
 
     /// Do the same as ``close``, as an awaitable. If cancelled, closing goes on.
-    #[pyo3(signature = (timeout_s=None))]
+    #[pyo3(name = "_close_async", signature = (timeout_s=None))]
     fn close_async<'py>(
         &self,
         py: Python<'py>,
@@ -343,6 +343,7 @@ impl Listener {
     }
 
     /// Wait until ``try_accept`` has an answer. Cancelling it loses nothing.
+    #[pyo3(name = "_acceptable_async")]
     fn acceptable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let listener = Arc::clone(self.0.get()?);
         awaitable(py, async move {

@@ -13,6 +13,7 @@ import typer
 from rich.table import Table
 
 from skywave import _core
+from skywave._progress import Progress
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place
@@ -232,7 +233,7 @@ def _loopback(duration_s: float, size: int, pings: int, idle: int, *, as_json: b
             datagram=size,
             pings=pings,
             idle=idle,
-            progress=lambda _stage, done: show("perf", done),
+            progress=lambda _stage, done: show(Progress("perf", done, 1.0)),
         )
     report = json.loads(text)
     if as_json:

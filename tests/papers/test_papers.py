@@ -10,12 +10,12 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli, words
+from skywave import Progress
 from skywave.bench import speed
 from skywave.bench.measured import BenchError
 from skywave.papers import __main__ as storing
@@ -28,10 +28,11 @@ from skywave.papers.timed import Timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     Install = Callable[..., None]
 
-STRANGER = Path(__file__).parent / "third_party_paper"
+STRANGER = ROOT / "tests" / "third_party_paper"
 KEY = "mathis1997"
 
 
@@ -450,10 +451,10 @@ def test_what_a_paper_has_timed_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
         Timed("alone", scenario, missing),
         Timed("beside", scenario, lambda out: [sys.executable, "-c", f"open({str(out)!r})"]),
     ]
-    told: list[tuple[int, int]] = []
+    told: list[Progress] = []
     with pytest.raises(BenchError, match="No such file"):
-        speed.measure(runs, lambda done, total: told.append((done, total)))
-    assert told == [(0, 2), (1, 2)]
+        speed.measure(runs, told.append)
+    assert told == [Progress("runs", done, 2) for done in (0, 1)]
     runs[1] = replace(runs[1], ns2=lambda _: [sys.executable, "-c", ""])
     alone, beside = speed.measure(runs, lambda *_: None)
     assert (alone["scheme"], alone["ns2_process_cpu_s"]) == ("alone", None)

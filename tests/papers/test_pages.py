@@ -18,6 +18,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from conftest import run_cli
+from looks import HEIGHT, assert_looks_as_before
 from skywave.papers.front import reproduce_all
 from skywave.papers.installed import all_keys
 
@@ -32,11 +33,8 @@ CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
-SCREENS = Path(__file__).parent / "screens"
 MATRIX = "matrix/matrix.html"
 PAGES = ["report.html", *(f"{key}/report.html" for key in all_keys()), MATRIX]
-HEIGHT = {1280: 900, 400: 800}
-"""Heights of the two screens by width, in pixels."""
 LEGIBLE_PX = 8.5
 
 
@@ -393,32 +391,3 @@ def test_the_front_page_looks_as_before(opened: Opened, request: pytest.FixtureR
 @on((1280, "light"), (400, "light"), pages=["nor2011/report.html"])
 def test_a_report_looks_as_before(opened: Opened, request: pytest.FixtureRequest) -> None:
     assert_looks_as_before(opened.page, request.node.callspec.id)
-
-
-PART = 40
-"""Side of the squares whose mean colours are compared, in pixels of the screen."""
-LIKE = 3.0
-"""Mean difference of the squares' colours, of 255, up to which pages look alike.
-
-The same page differs by 0.4. Without the figures or bars, the contents' frame or the columns, or
-with text a tenth larger, pages differ by 4 to 15; without the style by more.
-"""
-
-
-def assert_looks_as_before(page: Page, name: str) -> None:
-    """Compare the top of a page with a stored picture, which ``UPDATE_SCREENS=1`` stores anew."""
-    # Fonts differ between machines. Debian and matplotlib have this one.
-    style = page.add_style_tag(content='* { font-family: "DejaVu Sans", sans-serif !important }')
-    shot = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
-    style.evaluate("element => element.remove()")
-    now = shot.crop((0, 0, shot.width, min(shot.height, 2400)))
-    path = SCREENS / f"{name}.png"
-    if os.environ.get("UPDATE_SCREENS"):
-        small = now.resize((now.width // 4, now.height // 4), Image.Resampling.BOX)
-        small.convert("P", palette=Image.Palette.ADAPTIVE, colors=64).save(path, optimize=True)
-    squares = (now.width // PART, now.height // PART)
-    colours = [
-        np.asarray(one.convert("RGB").resize(squares, Image.Resampling.BOX), dtype=float)
-        for one in (now, Image.open(path))
-    ]
-    assert np.abs(colours[0] - colours[1]).mean() <= LIKE

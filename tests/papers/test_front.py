@@ -147,10 +147,10 @@ def test_a_paper_in_front(tmp_path: Path) -> None:
         tmp_path / "all",
         keys=("nor2011",),
         live_ns2=False,
-        progress=lambda key, *_: told.append(key),
+        progress=lambda step: told.append(step.stage),
     )
     own = json.loads((tmp_path / "all" / "nor2011" / "report.json").read_text())
-    assert set(told) == {"nor2011"}
+    assert set(told) == {"nor2011, Skywave"}
     matches = sum(cell["verdict"] == "match" for cell in own["cells"])
     assert (front.score.values, front.score.matches) == (len(own["cells"]), matches)
     page = (tmp_path / "all" / "report.html").read_text()

@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from conftest import Reproduced, assert_report_is_whole, needs_ns2
-from skywave import run_many
+from skywave import Udp, Voice, run, run_many
 from skywave.scenario import Bernoulli, Tcp
 from skywave.scenario.quantities import Rate
 from skywave_papers.sarwar2008 import (
@@ -524,7 +524,18 @@ def test_the_stored_answers_are_what_ns2_says() -> None:
     answers, source = oracle.ORACLE.consult()
     assert source.kind == "live"
     stored, _ = oracle.ORACLE.consult(live=False)
-    for run, series in answers.items():
-        golden = stored[run]
+    for one, series in answers.items():
+        golden = stored[one]
         for name in ("rate_bps", "throughput_bps", "drops", "reports"):
-            assert np.array_equal(getattr(series, name), getattr(golden, name)), (run, name)
+            assert np.array_equal(getattr(series, name), getattr(golden, name)), (one, name)
+
+
+def test_an_emulation_says_what_it_is() -> None:
+    assert "Assumed" in ipstar.IPSTAR.source
+    scenario = ipstar.IPSTAR.dumbbell("satellite", duration="20 s")
+    scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
+    results = run(scenario)
+    assert results.flows["delay_min_s"].to_numpy()[1] == pytest.approx(0.6, abs=0.005)
+    back = next(link for link in results.summary["links"] if link["name"] == "r2->r1")
+    assert back["rate_bps"] == 256_000
+    assert ipstar.IPSTAR.link("a", "b").to_dict()["from"] == "a"

@@ -427,3 +427,9 @@ def test_the_report_of_a_paper_and_that_of_all_do_not_replace_each_other(
     done = run_cli("reproduce", *asked, "--out", tmp_path)
     assert_bad_input(done, f"{tmp_path} has {has}, which stays as it is")
     assert json.loads(report.read_text()) == there
+
+
+@pytest.mark.parametrize("scenario", [*map(setting.scenario, setting.ALL_CONDITIONS)])
+def test_a_scenario_survives_being_written_and_read(scenario: Scenario) -> None:
+    again = Scenario.from_text(scenario.to_json(), "json")
+    assert again.normalised() == scenario.normalised()
