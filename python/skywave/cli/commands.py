@@ -158,7 +158,7 @@ def run(command: typer.Typer) -> NoReturn:
 
 def _of_input() -> tuple[type[Exception], ...]:
     from skywave._core import CaptureError, ScenarioError  # noqa: PLC0415
-    from skywave.bench.measured import BenchError  # noqa: PLC0415
+    from skywave.bench.measurement import BenchError  # noqa: PLC0415
     from skywave.papers.installed import PaperError  # noqa: PLC0415
 
     return ScenarioError, CaptureError, BenchError, PaperError
