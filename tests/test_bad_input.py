@@ -12,7 +12,7 @@ import pytest
 
 from conftest import CAPTURES, EXAMPLES, assert_bad_input, run_cli
 from skywave import CaptureError, Dccp, Scenario, ScenarioError, _core, run
-from skywave.bench.measured import measure
+from skywave.bench.measurement import measure
 
 if TYPE_CHECKING:
     from pathlib import Path
