@@ -9,14 +9,17 @@ import typer
 from rich.markup import escape
 
 from skywave import _core
+from skywave.cli.application import command
 from skywave.cli.console import JsonOption, out, print_json, warn
 
 USUAL_CAUSE = (
     "the usual cause is checksum offload: captured on the sending host, before its network device"
     " fills in checksums"
 )
+app = typer.Typer()
 
 
+@command(app)
 def decode(
     capture: Annotated[
         Path,
