@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from skywave._core import Duration, Rate
+from skywave._progress import stage
 from skywave.bench import competitors
 from skywave.bench.measured import BenchError
 from skywave.bench.rows import Beside, Row, Work, measure, measure_standard
@@ -19,6 +20,7 @@ from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skywave._progress import Progress
     from skywave.bench.competitors import Competitor
     from skywave.bench.speed import Speed
     from skywave.papers.protocol import Paper
@@ -81,7 +83,7 @@ def dumbbell(
         flows=flows, rate=str(rate), buffer=buffer, duration=str(duration), access=str(access)
     )
     with progress_bar() as show:
-        row = measure(work, others, lambda done, total: show("bench", done / total))
+        row = measure(work, others, show)
     if as_json:
         print_json(row)
     else:
@@ -96,7 +98,7 @@ def standard(htsim: HtsimOption = None, as_json: JsonOption = False) -> None:
     """
     others = _others(htsim, ns2_if_installed=True)
     with progress_bar() as show:
-        rows = measure_standard(others, lambda done, total: show("bench", done / total))
+        rows = measure_standard(others, show)
         timed = _measure_papers(show)
     if as_json:
         print_json({**{paper.key: one for paper, one in timed}, "rows": rows})
@@ -121,7 +123,7 @@ def _others(
 
 
 def _measure_papers(
-    show: Callable[[str, float], None],
+    show: Callable[[Progress], None],
 ) -> list[tuple[Paper[Any], list[Speed]]]:
     """Measure the runs that papers time."""
     # Loading the code that draws papers takes a second.
@@ -129,7 +131,7 @@ def _measure_papers(
     from skywave.papers import installed  # noqa: PLC0415
 
     def measured(paper: Paper[Any]) -> list[Speed]:
-        return speed.measure(paper.timed, lambda done, total: show(paper.key, done / total))
+        return speed.measure(paper.timed, stage(show, paper.key))
 
     usable, broken = installed.every()
     warn(map(str, broken.values()))

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from typer.exceptions import TyperException
 
+from skywave._errors import NoSocketsError, SkywaveError
 from skywave.cli import status
 from skywave.cli.application import print_help
 from skywave.cli.console import printed_warnings, write_line
 from skywave.cli.interrupts import Termination, interrupts
 from skywave.cli.status import FAILED, INTERRUPTED, NOT_DONE, READER_GONE, TERMINATED
-from skywave.sockets import NoSocketsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -134,10 +134,10 @@ def run(app: typer.Typer) -> NoReturn:
         ended = INTERRUPTED
     except TyperException as error:
         _fail(error.format_message())
-    except _of_input() as error:
-        _fail(str(error))
     except _on_the_network() as error:
         _fail(str(error), FAILED)
+    except SkywaveError as error:
+        _fail(str(error))
     except (ValueError, OSError) as error:
         # A control in Python raised it, and its author needs the traceback.
         if hasattr(error, "__notes__"):
@@ -154,14 +154,6 @@ def run(app: typer.Typer) -> NoReturn:
 
 
 # Importing these takes longer than most commands, so it waits for an error.
-
-
-def _of_input() -> tuple[type[Exception], ...]:
-    from skywave._core import CaptureError, ScenarioError  # noqa: PLC0415
-    from skywave.bench.measured import BenchError  # noqa: PLC0415
-    from skywave.papers.installed import PaperError  # noqa: PLC0415
-
-    return ScenarioError, CaptureError, BenchError, PaperError
 
 
 def _on_the_network() -> tuple[type[Exception], ...]:

@@ -13,6 +13,7 @@ from rich.markup import escape
 from skywave._core import Duration
 from skywave.cli.application import command, group
 from skywave.cli.console import JsonOption, out, print_json
+from skywave.results.run import TOTALS, read_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -254,24 +255,24 @@ def texts_of(given: Sequence[str]) -> dict[str, str]:
 
 
 def _sweep(directory: Path, measure: str | None) -> Sweep:
-    from skywave.sweeps.table import load  # noqa: PLC0415  (loaded when there is a sweep)
+    from skywave.sweeps.table import Sweep  # noqa: PLC0415  (loaded when there is a sweep)
 
     if is_run(directory):
         raise ValueError(f"{directory} has a run: skywave plot run plots it")
     if not (directory / "sweep.json").exists():
         raise ValueError(f"{directory} has no sweep: give a directory of skywave sweep --out")
-    return load(directory, measure and [measure])
+    return Sweep.load(directory, measure and [measure])
 
 
 def is_run(directory: Path) -> bool:
-    """Return whether a directory has a run. A comparison of both clocks has no summary."""
-    return any((directory / name).exists() for name in ("summary.json", *SAMPLED))
+    """Return whether a directory has a run. A comparison of both clocks has no totals."""
+    return any((directory / name).exists() for name in (TOTALS, *SAMPLED))
 
 
 def _tables(directory: Path) -> dict[str, pa.Table]:
     if (directory / "sweep.json").exists():
         raise ValueError(f"{directory} has a sweep: skywave plot sweep plots it")
-    if (directory / "both.json").exists():
+    if (directory / "comparison.json").exists():
         raise ValueError(
             f"{directory} has runs on both clocks: give the directory of one, such as "
             f"{directory / 'simulated-1'}"
@@ -285,18 +286,3 @@ def _tables(directory: Path) -> dict[str, pa.Table]:
             "again with --out"
         )
     return tables
-
-
-def read_tables(directory: Path) -> dict[str, pa.Table]:
-    """Return the tables of a run by name.
-
-    Raises:
-        OSError: If a table cannot be read.
-        ValueError: If a file is not Parquet.
-
-    """
-    import pyarrow.parquet  # noqa: PLC0415  (loaded when there are tables)
-
-    return {
-        file.stem: pyarrow.parquet.read_table(file) for file in sorted(directory.glob("*.parquet"))
-    }

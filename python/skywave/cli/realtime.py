@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from skywave import realtime
 from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave.cli.application import command, group
@@ -25,12 +26,11 @@ from skywave.cli.scenario import (
 from skywave.cli.status import NOT_MET
 from skywave.cli.summary import present
 from skywave.cli.timing import SpinOption, StrictOption
-from skywave.realtime import run_both, run_live
 from skywave.realtime.privileges import acquire
 from skywave.realtime.report import cells, document, write
 
 if TYPE_CHECKING:
-    from skywave.realtime import Both, Lived
+    from skywave.realtime import ClockComparison, RealTimeRun
 
 app = group("realtime", "Run scenarios in real time, between real sockets in network namespaces.")
 
@@ -45,13 +45,13 @@ class RealTime:
     spin: SpinOption = False
     strict: StrictOption = None
 
-    def judge(self, *lived: Lived) -> None:
+    def judge(self, *runs: RealTimeRun) -> None:
         """Exit with status 3 if a run fails ``--strict``."""
         if self.strict is None:
             return
-        for run in lived:
-            if broken := run.verdict.broken(1e3 * self.strict.seconds):
-                typer.echo(f"error: {broken}", err=True)
+        for run in runs:
+            if failure := run.accuracy.failure(1e3 * self.strict.seconds):
+                typer.echo(f"error: {failure}", err=True)
                 raise typer.Exit(NOT_MET)
 
 
@@ -77,18 +77,18 @@ def run(
         prepare_folder(out_dir, Kind.RUN)
     experiment = changes.read(scenario)
     with nullcontext() if qlog is None else made_directory(qlog), progress_bar() as show:
-        lived = run_live(
+        finished = realtime.run(
             experiment,
-            progress=lambda what, fraction: show(f"{experiment.name}, {what}", fraction),
+            progress=lambda step: show(replace(step, stage=f"{experiment.name}, {step.stage}")),
             captures=captures,
             qlogs=qlogs_of(qlog, experiment),
             dccp_over_udp=real_time.dccp_over_udp,
             spin=real_time.spin,
         )
-    present(lived.results, out_dir, lived.verdict, as_json=as_json)
-    if lived.is_interrupted:
+    present(finished.results, out_dir, finished.accuracy, as_json=as_json)
+    if finished.is_interrupted:
         raise KeyboardInterrupt
-    real_time.judge(lived)
+    real_time.judge(finished)
 
 
 @command(app, strict=True)
@@ -114,7 +114,7 @@ def compare(
         prepare_folder(out_dir, Kind.RUN)
     experiment = changes.read(scenario)
     with progress_bar() as show:
-        both = run_both(
+        comparison = realtime.compare(
             experiment,
             runs=seeds,
             progress=show,
@@ -124,26 +124,27 @@ def compare(
     # A disk may be full after all that time.
     try:
         if as_json:
-            print_json(document(both))
+            print_json(document(comparison))
         else:
-            _print(both)
+            _print(comparison)
     finally:
         if out_dir is not None:
-            write(both, out_dir)
-    warn(both.warnings())
+            write(comparison, out_dir)
+    warn(comparison.warnings())
     if out_dir is not None and not as_json:
-        typer.echo(f"Page: {out_dir / 'both.html'}")
-    if both.is_interrupted:
+        typer.echo(f"Page: {out_dir / 'comparison.html'}")
+    if comparison.is_interrupted:
         raise KeyboardInterrupt
-    real_time.judge(*both.lived)
+    real_time.judge(*comparison.real_time)
 
 
-def _print(both: Both) -> None:
+def _print(comparison: ClockComparison) -> None:
     console = out()
-    count = len(both.lived)
-    of = f"{count} of {both.planned}" if both.is_interrupted else f"{count}"
-    title = f"{both.scenario.name}: {of} run{'s' if both.planned != 1 else ''} on each clock"
-    rows = [cells(row) for row in both.rows()]
+    count = len(comparison.real_time)
+    of = f"{count} of {comparison.planned}" if comparison.is_interrupted else f"{count}"
+    runs = "run" if comparison.planned == 1 else "runs"
+    title = f"{comparison.scenario.name}: {of} {runs} on each clock"
+    rows = [cells(row) for row in comparison.rows()]
 
     def column(header: str, key: str, justify: Literal["left", "right"] = "right") -> Column:
         return Column(header, [row[key] for row in rows], justify)
@@ -153,8 +154,8 @@ def _print(both: Both) -> None:
         [column("of", "what", "left"), column("measure", "measure", "left")],
         [
             column("simulated", "simulated"),
-            column("lived", "lived"),
-            column("lived\N{NO-BREAK SPACE}/ simulated", "ratio"),
+            column("real\N{NO-BREAK SPACE}time", "real_time"),
+            column("real\N{NO-BREAK SPACE}time\N{NO-BREAK SPACE}/ simulated", "ratio"),
             column("", "differs", "left"),
         ],
         title=title,
@@ -163,10 +164,10 @@ def _print(both: Both) -> None:
         console.print(
             "One run on each clock, so no difference is tested: use --seeds 5.", soft_wrap=True
         )
-    for cause in both.causes():
+    for cause in comparison.causes():
         console.print(f"known cause: {cause}", markup=False, highlight=False, soft_wrap=True)
-    for run in both.lived:
-        for line in run.verdict.lines():
+    for run in comparison.real_time:
+        for line in run.accuracy.lines():
             console.print(line, markup=False, highlight=False, soft_wrap=True)
-    if both.is_interrupted:
+    if comparison.is_interrupted:
         console.print(f"Run {count + 1} was interrupted, and does not count.", soft_wrap=True)

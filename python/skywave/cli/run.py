@@ -10,6 +10,7 @@ import typer
 from skywave import _simulate
 from skywave._files import made_directory
 from skywave._folders import Kind
+from skywave._progress import stage
 from skywave.cli.application import command
 from skywave.cli.console import JsonOption, prepare_folder, progress_bar, warn
 from skywave.cli.scenario import (
@@ -59,7 +60,7 @@ def run(
     with nullcontext() if qlog is None else made_directory(qlog), progress_bar() as show:
         results = _simulate.run(
             experiment,
-            progress=lambda fraction: show(experiment.name, fraction),
+            progress=stage(show, experiment.name),
             captures=captures,
             qlogs=qlogs_of(qlog, experiment),
             verify_physics=verify_physics,

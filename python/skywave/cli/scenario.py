@@ -14,6 +14,7 @@ from attrs import evolve
 from rich.markup import escape
 
 from skywave import _core
+from skywave._errors import ScenarioError
 from skywave.cli.application import command
 from skywave.cli.console import JsonOption, out, print_json, warn
 from skywave.scenario import Scenario
@@ -36,7 +37,7 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="Write all tables as Parquet and CSV, and summary.json. Replaces the results of an "
+        help="Write all tables as Parquet and CSV, and totals.json. Replaces the results of an "
         "earlier run; refuses a directory with any other contents.",
     ),
 ]
@@ -87,11 +88,11 @@ class Changes:
         for path, value in fields(self.settings):
             try:
                 experiment = with_field(experiment, path, parse_value(value))
-            except _core.ScenarioError as error:
+            except ScenarioError as error:
                 # A name may have a comma.
                 if "," not in value or len(parse_values(value)) == 1:
                     raise
-                raise _core.ScenarioError(
+                raise ScenarioError(
                     f"{error}; run takes one value of {path}: skywave sweep runs all of {value}"
                 ) from None
         return experiment if self.seed is None else evolve(experiment, seed=self.seed)
@@ -159,12 +160,12 @@ def read(file: Path) -> Scenario:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"standard input is not text in UTF-8 ({error.reason})"
-        raise _core.ScenarioError(message) from error
+        raise ScenarioError(message) from error
     syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
     try:
         return Scenario.from_text(text, syntax, directory=".")
-    except _core.ScenarioError as error:
-        raise _core.ScenarioError(message_about("standard input", text, syntax, error)) from None
+    except ScenarioError as error:
+        raise ScenarioError(message_about("standard input", text, syntax, error)) from None
 
 
 def captures_of(given: list[str] | None) -> dict[str, str]:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from skywave.realtime import Verdict
-    from skywave.results import Results, Summary
+    from skywave.realtime import RunAccuracy
+    from skywave.results import Results, Totals
 
 Row = TypeVar("Row")
 
@@ -24,21 +24,21 @@ MOST_ROWS = 100
 
 
 def present(
-    results: Results, out_dir: Path | None, verdict: Verdict | None = None, *, as_json: bool
+    results: Results, out_dir: Path | None, accuracy: RunAccuracy | None = None, *, as_json: bool
 ) -> None:
-    """Print and write results, with a verdict on the timing of a run in real time."""
+    """Print and write results, with the accuracy of a run in real time."""
     # Either may fail after a long run: a pipe that nobody reads, a full disk.
     try:
         if as_json:
             told = (
                 {"fingerprint": results.fingerprint, "violations": results.violations}
-                if verdict is None
-                else {"emulator": verdict.document()}
+                if accuracy is None
+                else {"accuracy": accuracy.document()}
             )
             directory = None if out_dir is None else str(out_dir)
-            print_json({**results.summary, **told, "out": directory})
+            print_json({**results.totals, **told, "out": directory})
         else:
-            _print_summary(results, verdict)
+            _print_summary(results, accuracy)
     finally:
         if out_dir is not None:
             results.write(out_dir)
@@ -47,21 +47,21 @@ def present(
     warn(results.warnings())
 
 
-def _print_summary(results: Results, verdict: Verdict | None) -> None:
+def _print_summary(results: Results, accuracy: RunAccuracy | None) -> None:
     console = out()
-    summary = results.summary
+    totals = results.totals
     how = (
-        f"{summary['duration_s']:g} s simulated, {summary['events']:,} events, "
-        f"seed {summary['seed']}, fingerprint {results.fingerprint}"
-        if verdict is None
-        else f"{summary['duration_s']:g} s in real time, seed {summary['seed']}"
+        f"{totals['duration_s']:g} s simulated, {totals['events']:,} events, "
+        f"seed {totals['seed']}, fingerprint {results.fingerprint}"
+        if accuracy is None
+        else f"{totals['duration_s']:g} s in real time, seed {totals['seed']}"
     )
-    console.print(f"[bold]{escape(summary['name'])}[/]: {how}")
-    _print_flows(console, summary)
-    _print_links(console, summary)
+    console.print(f"[bold]{escape(totals['name'])}[/]: {how}")
+    _print_flows(console, totals)
+    _print_links(console, totals)
     for violation in results.violations:
         console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
-    for line in () if verdict is None else verdict.lines():
+    for line in () if accuracy is None else accuracy.lines():
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -76,8 +76,8 @@ def _first(console: Console, rows: list[Row], what: str) -> list[Row]:
     return rows[:MOST_ROWS]
 
 
-def _print_flows(console: Console, summary: Summary) -> None:
-    flows = _first(console, summary["flows"], "flows")
+def _print_flows(console: Console, totals: Totals) -> None:
+    flows = _first(console, totals["flows"], "flows")
     print_in_blocks(
         console,
         [Column("flow", [flow["name"] for flow in flows], "left")],
@@ -95,8 +95,8 @@ def _print_flows(console: Console, summary: Summary) -> None:
     )
 
 
-def _print_links(console: Console, summary: Summary) -> None:
-    links = summary["links"]
+def _print_links(console: Console, totals: Totals) -> None:
+    links = totals["links"]
     if len(links) > MOST_ROWS:
         links = sorted(links, key=lambda link: (-link["drops"], -link["arrivals"]))
     links = _first(console, links, "links, by drops and arrivals,")

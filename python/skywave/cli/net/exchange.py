@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skywave._core import Duration
+from skywave.cli.net import place
 from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
 from skywave.cli.net.interval import Intervals
 from skywave.cli.net.report import datagrams
@@ -530,7 +531,7 @@ class Exchange:
             "error": error,
             "interrupted": self._is_stopped,
             "seconds": seconds,
-            "peer": self.connection.peer,
+            "peer": place.of_peer(self.connection),
             "service_code": self.connection.service_code,
             "ccid": list(self.connection.ccids),
             "sent": sent,

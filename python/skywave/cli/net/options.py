@@ -20,7 +20,6 @@ from skywave._core import Duration
 from skywave._files import check_writable
 from skywave.cli.console import warn
 from skywave.cli.net import place
-from skywave.cli.net.place import bracketed
 from skywave.cli.page import announce, lab_extra
 from skywave.net import (
     UDP_PORT,
@@ -282,7 +281,7 @@ def endpoint(host: str, given: SocketOptions, udp_port: int | None = None) -> It
     else:
         udp_port = given.udp_port if udp_port is None else udp_port
         try:
-            opened = Endpoint.udp(f"{bracketed(host)}:{udp_port}", config=config)
+            opened = Endpoint.udp(host, udp_port, config=config)
         except AddressInUseError as error:
             raise NetError(
                 f"UDP port {udp_port} is in use: choose another with --udp-port, here and at the"

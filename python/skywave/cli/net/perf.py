@@ -14,6 +14,7 @@ from rich.table import Table
 
 from skywave import _core
 from skywave._core import Duration, Rate
+from skywave._progress import Progress
 from skywave.cli.application import command, group
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.interrupts import interrupts_handed_to
@@ -63,15 +64,16 @@ def serve(
         sys.stderr.flush()
 
         def count(client: _core.Connection) -> None:
+            peer = place.of_peer(client)
             try:
                 counts = json.loads(_core.perf_serve(client))
             except NetError as error:
-                out(stderr=True, markup=False).print(f"{client.peer}: {error}")
+                out(stderr=True, markup=False).print(f"{peer}: {error}")
                 return
             if as_json:
-                print_json({"peer": client.peer, **counts}, line=True)
+                print_json({"peer": peer, **counts}, line=True)
             else:
-                line = f"{client.peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
+                line = f"{peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
                 out(markup=False).print(line)
 
         # No connection is lost between being accepted and being counted.
@@ -164,7 +166,7 @@ def loopback(
             datagram=size,
             pings=pings,
             idle=idle,
-            progress=lambda _stage, done: show("perf", done),
+            progress=lambda _stage, done: show(Progress("perf", done, 1.0)),
         )
     report = json.loads(text)
     if as_json:
