@@ -524,7 +524,9 @@ def test_a_damaged_plan_is_written_anew(base: Scenario, base_file: Path, tmp_pat
     (tmp_path / "out" / "sweep.json").write_text("junk")
     assert skywave.Sweep.load(tmp_path / "out").table.equals(first.table)
     (tmp_path / "out" / "plan.parquet").write_text("junk")
-    assert_bad_input(run_cli("plot", tmp_path / "out"), "plan.parquet is damaged: run the sweep")
+    assert_bad_input(
+        run_cli("plot", "sweep", tmp_path / "out"), "plan.parquet is damaged: run the sweep"
+    )
     ran = run_cli("sweep", base_file, "--seeds", 3, "--out", tmp_path / "out", "--json")
     assert json.loads(ran.stdout)["resumed"] == 3
     assert skywave.Sweep.load(tmp_path / "out").table.equals(first.table)

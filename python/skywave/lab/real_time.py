@@ -174,7 +174,7 @@ class ProcessRun:
 
         """
         raise ValueError(
-            "a run in real time cannot be repeated: skywave run --live --capture "
+            "a run in real time cannot be repeated: skywave realtime run --capture "
             f"{link}={file} writes packets while it runs"
         )
 
