@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from urllib.parse import quote
 
 import typer
-from attrs import evolve
 from rich.markup import escape
 
 from skywave import _core, _simulate
@@ -251,7 +250,7 @@ def _changed(experiment: Scenario, settings: list[str] | None, seed: int | None)
             raise ScenarioError(
                 f"{error}; run takes one value of {path}: skywave sweep runs all of {value}"
             ) from None
-    return experiment if seed is None else evolve(experiment, seed=seed)
+    return experiment if seed is None else experiment.replace(seed=seed)
 
 
 def read(file: Path) -> Scenario:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from attrs import evolve
 
 from skywave import _simulate
 from skywave.realtime.running import Lived, run_live
@@ -157,7 +156,7 @@ def run_both(
     simulated: list[Results] = []
     lived: list[Lived] = []
     for number, seed in enumerate(seeds, start=1):
-        seeded = evolve(scenario, seed=seed)
+        seeded = scenario.replace(seed=seed)
 
         def show(step: Progress, number: int = number) -> None:
             if progress is not None:
