@@ -89,7 +89,7 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix --short --kernel --only 'both ways'
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix
 
-testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, lived (13 minutes).
+testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, real time (13 minutes).
 	@$(SUDO) $(BIN)/python -B -m validation.testbed --out out/testbed
 
 kernel-router: | cargo ## Test the router in the Linux kernel and measure what it costs (root; installs clang by apt).
@@ -202,7 +202,7 @@ matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew;
 schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python classes, docs/scenario.md.
 	$(BIN)/python -m tools
 
-docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book, and run its notebooks.
+docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/book
 	@echo 'The book is $(CURDIR)/out/book/index.html'
 

@@ -45,8 +45,8 @@ def simulated() -> dict[str, float]:
 
 def on_a_socket(datagrams: int) -> int:
     """Send datagrams over a socket of this host; return how many arrived."""
-    endpoint = Endpoint.udp("127.0.0.1:0")
-    udp_port = int(endpoint.local_address.rpartition(":")[2])
+    endpoint = Endpoint.udp("127.0.0.1", 0)
+    udp_port = endpoint.local_address[1]
     listener = endpoint.listen(5001, config=Config(ccid=251))
     client = endpoint.connect(
         "127.0.0.1", listener.port, udp_port=udp_port, config=Config(control=Shy())

@@ -652,14 +652,14 @@ def test_a_class_that_was_typed_in_has_no_digest(monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    opened = Endpoint.udp("127.0.0.1:0")
+    opened = Endpoint.udp("127.0.0.1", 0)
     yield opened
     opened.close()
 
 
 def connect(endpoint: Endpoint, client: Config, server: Config) -> tuple[Connection, Listener]:
     listener = endpoint.listen(next(PORTS), config=server)
-    udp_port = int(endpoint.local_address.rpartition(":")[2])
+    udp_port = endpoint.local_address[1]
     connection = endpoint.connect("127.0.0.1", listener.port, udp_port=udp_port, config=client)
     return connection, listener
 
@@ -730,7 +730,7 @@ USES: dict[str, Callable[[Endpoint, Connection, Listener], object]] = {
     "stats": lambda _, connection, __: connection.stats(),
     "ccids": lambda _, connection, __: connection.ccids,
     "closed": lambda _, connection, __: connection.closed,
-    "Endpoint": lambda _, __, ___: Endpoint.udp("127.0.0.1:0"),
+    "Endpoint": lambda _, __, ___: Endpoint.udp("127.0.0.1", 0),
     "Endpoint.stats": lambda endpoint, _, __: endpoint.stats(),
     "Endpoint.snapshot": lambda endpoint, _, __: endpoint.snapshot(),
     "Endpoint.abort": lambda endpoint, _, __: endpoint.abort(),

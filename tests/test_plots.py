@@ -773,7 +773,7 @@ def test_directories_without_results_are_named(tmp_path: Path) -> None:
 
 
 def test_a_run_on_both_clocks_has_runs_to_draw(results: Results, tmp_path: Path) -> None:
-    (tmp_path / "both.json").write_text("{}")
+    (tmp_path / "comparison.json").write_text("{}")
     assert_bad_input(run_cli("plot", tmp_path), "simulated-1")
     (tmp_path / "simulated-1").mkdir()
     results.write_tables(tmp_path / "simulated-1")

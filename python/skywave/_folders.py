@@ -32,7 +32,7 @@ class Kind(Enum):
 
 MARKS = {
     "totals.json": Kind.RUN,
-    "both.json": Kind.RUN,
+    "comparison.json": Kind.RUN,
     "sweep.json": Kind.SWEEP,
     "matrix.json": Kind.MATRIX,
     "report.json": Kind.REPORT,

@@ -28,7 +28,7 @@ from validation.linux.kernel import KernelError, cached, fetch, folder
 from validation.linux.lab import Plan, Result
 from validation.linux.matrix import run
 from validation.linux.namespace import HOST, LabError, namespace
-from validation.linux.verdict import Outcome
+from validation.linux.outcome import Outcome
 
 KEEP = Path("out/interop")
 STATE = "SKYWAVE_LAB"

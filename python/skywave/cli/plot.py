@@ -220,7 +220,7 @@ def _sweep(directory: Path, measures: tuple[str, ...]) -> Sweep:
     # Every measure is stored, whichever the sweep has asked for.
     from skywave.sweeps.table import Sweep  # noqa: PLC0415  (loaded when there is a sweep)
 
-    if (directory / "both.json").exists():
+    if (directory / "comparison.json").exists():
         raise ValueError(
             f"{directory} has runs on both clocks: give the folder of one, such as "
             f"{directory / 'simulated-1'}"

@@ -27,7 +27,7 @@ from skywave.scenario.paths import parse_value, parse_values, with_field
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from skywave.realtime import Verdict
+    from skywave.realtime import RunAccuracy
     from skywave.results import Results, Totals
 
 Row = TypeVar("Row")
@@ -162,17 +162,17 @@ def run(
     with nullcontext() if qlog is None else made_directory(qlog):
         qlogs = {} if qlog is None else _qlogs(qlog, experiment)
         if live:
-            lived = clock.run(experiment, captures, qlogs)
+            finished = clock.run(experiment, captures, qlogs)
         else:
             # Reading an unchanged file again gives errors their line. A pipe has been read.
             again = not settings and scenario.is_file()
             warn((inspect_file(scenario) if again else experiment.inspect()).warnings)
             results = _simulated(experiment, captures, qlogs, verify_physics=verify_physics)
     if live:
-        _present(lived.results, out_dir, lived.verdict, as_json=as_json)
-        if lived.is_interrupted:
+        _present(finished.results, out_dir, finished.accuracy, as_json=as_json)
+        if finished.is_interrupted:
             raise KeyboardInterrupt
-        clock.judge(lived)
+        clock.judge(finished)
         return
     _present(results, out_dir, as_json=as_json)
     if results.violations:
@@ -198,21 +198,21 @@ def _simulated(
 
 
 def _present(
-    results: Results, out_dir: Path | None, verdict: Verdict | None = None, *, as_json: bool
+    results: Results, out_dir: Path | None, accuracy: RunAccuracy | None = None, *, as_json: bool
 ) -> None:
-    """Print and write results, with a verdict on the timing of a run in real time."""
+    """Print and write results, with the accuracy of a run in real time."""
     # Either may fail after a long run: a pipe that nobody reads, a full disk.
     try:
         if as_json:
             told = (
                 {"fingerprint": results.fingerprint, "violations": results.violations}
-                if verdict is None
-                else {"emulator": verdict.document()}
+                if accuracy is None
+                else {"accuracy": accuracy.document()}
             )
             directory = None if out_dir is None else str(out_dir)
             print_json({**results.totals, **told, "out": directory})
         else:
-            _print_summary(results, verdict)
+            _print_summary(results, accuracy)
     finally:
         if out_dir is not None:
             results.write(out_dir)
@@ -323,13 +323,13 @@ def schema() -> None:
     print_json(json.loads(_core.scenario_schema()))
 
 
-def _print_summary(results: Results, verdict: Verdict | None) -> None:
+def _print_summary(results: Results, accuracy: RunAccuracy | None) -> None:
     console = out()
     totals = results.totals
     how = (
         f"{totals['duration_s']:g} s simulated, {totals['events']:,} events, "
         f"seed {totals['seed']}, fingerprint {results.fingerprint}"
-        if verdict is None
+        if accuracy is None
         else f"{totals['duration_s']:g} s in real time, seed {totals['seed']}"
     )
     console.print(f"[bold]{escape(totals['name'])}[/]: {how}")
@@ -337,7 +337,7 @@ def _print_summary(results: Results, verdict: Verdict | None) -> None:
     _print_links(console, totals)
     for violation in results.violations:
         console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
-    for line in () if verdict is None else verdict.lines():
+    for line in () if accuracy is None else accuracy.lines():
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -11,8 +11,8 @@ from skywave._files import replacing_files
 from skywave._machine import Watch
 from skywave._progress import Progress
 from skywave.control import live
+from skywave.realtime.accuracy import RunAccuracy
 from skywave.realtime.privileges import require
-from skywave.realtime.verdict import Verdict
 from skywave.results import Results
 
 if TYPE_CHECKING:
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lived:
+class RealTimeRun:
     """A run in real time."""
 
     results: Results
     """As those of a simulation. If the run was interrupted, those of the time that it took."""
-    verdict: Verdict
+    accuracy: RunAccuracy
     """How accurate the timing was."""
 
     @property
     def is_interrupted(self) -> bool:
         """Whether it was interrupted, by Ctrl-C or by ``progress``."""
-        return bool(self.verdict.report["interrupted"])
+        return bool(self.accuracy.report["interrupted"])
 
     @property
     def is_whole(self) -> bool:
         """Whether it ran for the scenario's whole duration, even if interrupted at its end."""
-        return bool(self.verdict.report["whole"])
+        return bool(self.accuracy.report["whole"])
 
 
-def run_live(
+def run(
     scenario: Scenario,
     *,
     progress: Callable[[Progress], None] | None = None,
@@ -52,7 +52,7 @@ def run_live(
     qlogs: Mapping[str, str] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
-) -> Lived:
+) -> RealTimeRun:
     """Run a scenario in real time, for its full duration.
 
     Ctrl-C ends it early and returns the results so far; during the set-up of the nodes, it raises
@@ -102,4 +102,4 @@ def run_live(
             spin=spin,
             samples=samples is not None,
         )
-        return Lived(Results.of_core(run), Verdict(json.loads(report), watch.shares()))
+        return RealTimeRun(Results.of_core(run), RunAccuracy(json.loads(report), watch.shares()))

@@ -183,17 +183,16 @@ def _serve(
         sys.stderr.flush()
 
         def count(connection: _core.Connection) -> None:
+            peer = place.of_peer(connection)
             try:
                 counts = json.loads(_core.perf_serve(connection))
             except NetError as error:
-                out(stderr=True, markup=False).print(f"{connection.peer}: {error}")
+                out(stderr=True, markup=False).print(f"{peer}: {error}")
                 return
             if as_json:
-                print_json({"peer": connection.peer, **counts}, line=True)
+                print_json({"peer": peer, **counts}, line=True)
             else:
-                line = (
-                    f"{connection.peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
-                )
+                line = f"{peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
                 out(markup=False).print(line)
 
         # No connection is lost between being accepted and being counted.

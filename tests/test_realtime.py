@@ -1,4 +1,4 @@
-"""Scenarios on the real clock, between sockets in namespaces."""
+"""Scenarios in real time, between sockets in namespaces."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ from skywave import (
     Tcp,
     Udp,
     dumbbell,
+    realtime,
     run,
 )
 from skywave._machine import Watch
-from skywave.realtime import Both, Lived, Verdict, run_both, run_live
-from skywave.realtime.both import Row, measures
+from skywave.realtime import ClockComparison, RealTimeRun, RunAccuracy
+from skywave.realtime.comparison import Row, measures
 from skywave.realtime.figures import over_time
 from skywave.realtime.report import cells, write
 from test_emulate import needs_namespaces
@@ -54,7 +55,12 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="in one process: needs
 
 def described(transport: Transport, source: Source, duration: str = "3 s") -> Scenario:
     scenario = dumbbell(
-        "live", duration=duration, rate="4 Mbps", delay="20 ms", queue=30, access_rate="100 Mbps"
+        "dumbbell",
+        duration=duration,
+        rate="4 Mbps",
+        delay="20 ms",
+        queue=30,
+        access_rate="100 Mbps",
     )
     scenario.add_flow("f", "s1", "d1", transport, source)
     return scenario
@@ -74,42 +80,42 @@ def described(transport: Transport, source: Source, duration: str = "3 s") -> Sc
 def test_both_clocks_have_about_the_same_results(transport: Transport, source: Source) -> None:
     # On a machine that is busy for a while, a run is late, and says so.
     for _ in range(4):
-        both = run_both(described(transport, source))
-        rows = {(row.what, row.measure): row for row in both.rows()}
+        comparison = realtime.compare(described(transport, source))
+        rows = {(row.what, row.measure): row for row in comparison.rows()}
         ratio = rows["f", "goodput_bps"].ratio or 0.0
         if 0.8 < ratio < 1.2:
             break
-    assert 0.8 < ratio < 1.2, both.rows()
-    report = both.lived[0].verdict.report
+    assert 0.8 < ratio < 1.2, comparison.rows()
+    report = comparison.real_time[0].accuracy.report
     assert [report[name] for name in ("unsent", "undelivered", "malformed")] == [0, 0, 0]
 
 
 @needs_root
 def test_dccp_may_travel_in_udp(tmp_path: Path) -> None:
     capture = tmp_path / "r1-r2.pcapng"
-    lived = run_live(
+    done = realtime.run(
         described(Dccp(ccid=2), Ftp()), captures={"r1->r2": str(capture)}, dccp_over_udp=True
     )
-    (flow,) = lived.results.totals["flows"]
+    (flow,) = done.results.totals["flows"]
     assert flow["goodput_bps"] > 2e6
     assert capture.stat().st_size > 10_000
 
 
 @needs_root
 def test_the_kernels_tcp_is_sampled_and_simulated_by_ours() -> None:
-    both = run_both(described(KernelTcp(control="reno"), Ftp()))
-    assert both.lived[0].results.totals["flows"][0]["transport"] == "kernel-tcp"
-    rows = {(row.what, row.measure): row for row in both.rows()}
+    comparison = realtime.compare(described(KernelTcp(control="reno"), Ftp()))
+    assert comparison.real_time[0].results.totals["flows"][0]["transport"] == "kernel-tcp"
+    rows = {(row.what, row.measure): row for row in comparison.rows()}
     for measure in ("goodput_bps", "cwnd_packets", "sent_packets"):
         row = rows["f", measure]
-        assert row.lived.mean > 0
+        assert row.real_time.mean > 0
         assert row.simulated.mean > 0
 
 
 @needs_root
 def test_it_is_told_what_a_run_does() -> None:
     told: list[Progress] = []
-    run_live(
+    realtime.run(
         described(Udp(), Cbr(rate="1 Mbps", datagram="500 B"), "1 s"),
         progress=told.append,
     )
@@ -122,7 +128,7 @@ def test_it_is_told_what_a_run_does() -> None:
 @needs_root
 def test_a_control_that_the_kernel_lacks_is_named() -> None:
     with pytest.raises(ScenarioError, match=r'flow "f": .* no congestion control "vegas"; it has '):
-        run_live(described(KernelTcp(control="vegas"), Ftp()))
+        realtime.run(described(KernelTcp(control="vegas"), Ftp()))
 
 
 def test_what_can_only_be_simulated_is_refused() -> None:
@@ -130,7 +136,7 @@ def test_what_can_only_be_simulated_is_refused() -> None:
     scenario.links.append(Link(from_="a", to="b", rate="1 Mbps", delay="1 ms", nat=Nat()))
     scenario.add_flow("f", "a", "b", Tcp(), Ftp())
     with pytest.raises(ScenarioError, match=r"links\[0\]\.nat: a NAT cannot run on the real"):
-        run_live(scenario)
+        realtime.run(scenario)
 
 
 def test_a_simulation_says_that_it_runs_our_tcp_for_the_kernels() -> None:
@@ -143,7 +149,7 @@ def test_a_control_that_only_the_kernel_has_is_refused_before_time_has_passed() 
     scenario.inspect()
     field = r"^flows\[0\]\.transport\.kernel-tcp\.control"
     with pytest.raises(ScenarioError, match=field + ': "bbr" is not a known control'):
-        run_both(scenario)
+        realtime.compare(scenario)
 
 
 def in_file(directory: Path, duration: str) -> str:
@@ -234,7 +240,7 @@ def test_a_signal_keeps_what_was_measured(
     summary = json.loads(done.stdout)
     assert 0 < summary["duration_s"] < 30
     assert summary["flows"][0]["delivered_bytes"] > 0
-    assert summary["emulator"]["interrupted"]
+    assert summary["accuracy"]["interrupted"]
     written = json.loads((out / "totals.json").read_text(encoding="utf-8"))
     assert written["duration_s"] == summary["duration_s"]
 
@@ -261,9 +267,9 @@ def test_a_signal_keeps_the_runs_that_are_whole(
     found = json.loads(done.stdout)
     assert found["planned"] == 500
     assert 0 < found["runs"] < 20
-    assert {run["elapsed_s"] for run in found["emulator"]} == {1.0}
-    assert all(run["whole"] for run in found["emulator"])
-    assert f"{found['planned']} were planned" in words((out / "both.html").read_text())
+    assert {run["elapsed_s"] for run in found["accuracy"]} == {1.0}
+    assert all(run["whole"] for run in found["accuracy"])
+    assert f"{found['planned']} were planned" in words((out / "comparison.html").read_text())
 
 
 @needs_root
@@ -278,20 +284,20 @@ def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
     scenario = described(Tcp(), Ftp(), "1 s")
     if (run, at) == (1, 0.3):
         with pytest.raises(KeyboardInterrupt):
-            run_both(scenario, runs=3, progress=interrupt)
+            realtime.compare(scenario, runs=3, progress=interrupt)
         return
-    both = run_both(scenario, runs=3, progress=interrupt)
-    assert both.is_interrupted
-    assert [len(both.simulated), len(both.lived), both.planned] == [1, 1, 3]
-    assert both.lived[0].results.totals["duration_s"] == 1
+    comparison = realtime.compare(scenario, runs=3, progress=interrupt)
+    assert comparison.is_interrupted
+    assert [len(comparison.simulated), len(comparison.real_time), comparison.planned] == [1, 1, 3]
+    assert comparison.real_time[0].results.totals["duration_s"] == 1
 
 
-def three_runs(transport: Transport) -> Both:
+def three_runs(transport: Transport) -> ClockComparison:
     """Return a comparison without sockets, in which simulations stand for runs in real time."""
     scenario = described(transport, Ftp())
     runs = [run(scenario.replace(seed=seed)) for seed in range(3)]
-    verdict = Verdict({"interrupted": False}, Watch().shares())
-    return Both(scenario, 3, runs, [Lived(results, verdict) for results in runs])
+    accuracy = RunAccuracy({"interrupted": False}, Watch().shares())
+    return ClockComparison(scenario, 3, runs, [RealTimeRun(results, accuracy) for results in runs])
 
 
 def test_a_sender_without_a_window_has_none_on_both_clocks() -> None:
@@ -321,39 +327,39 @@ def test_a_row_is_marked_if_the_clocks_differ(
 def test_runs_that_do_not_vary_have_no_interval() -> None:
     row = Row.of("linux", "resent_packets", [608.0] * 3, [35.0, 20.0, 50.0])
     assert cells(row)["simulated"] == "608"
-    assert cells(row)["lived"].startswith("35 ± ")
+    assert cells(row)["real_time"].startswith("35 ± ")
 
 
 def test_it_warns_as_a_plain_run_does_and_of_equal_seeds() -> None:
     kernels, same = three_runs(KernelTcp(control="cubic")).warnings()
     assert kernels.startswith("flows[0].transport.kernel-tcp: ")
     assert same.startswith("in the simulation, 3 seeds gave the same values")
-    _, simulated, lived = three_runs(Tcp(receive_window=2)).warnings()
+    _, simulated, real_time = three_runs(Tcp(receive_window=2)).warnings()
     assert simulated.startswith("in the simulation, f was limited by its receive window for ")
-    assert lived.startswith("in real time, f was limited by its receive window for ")
+    assert real_time.startswith("in real time, f was limited by its receive window for ")
 
 
 def test_known_causes_are_named_if_something_differs() -> None:
-    both = three_runs(KernelTcp(control="cubic"))
-    assert both.causes() == []
+    comparison = three_runs(KernelTcp(control="cubic"))
+    assert comparison.causes() == []
     found = [Row.of("f", "resent_packets", [608.0] * 3, [35.0, 20.0, 50.0])]
-    with mock.patch.object(Both, "rows", return_value=found):
-        hystart, rack, _ = both.causes()
+    with mock.patch.object(ClockComparison, "rows", return_value=found):
+        hystart, rack, _ = comparison.causes()
         assert "HyStart" in hystart
         assert "RACK" in rack
         assert len(three_runs(Tcp()).causes()) == 1
 
 
 def test_the_page_has_spaces_between_sentences_and_the_figure_a_key(tmp_path: Path) -> None:
-    both = three_runs(Tcp())
+    comparison = three_runs(Tcp())
     with (
-        mock.patch.object(Verdict, "lines", return_value=[]),
-        mock.patch.object(Verdict, "document", return_value={}),
+        mock.patch.object(RunAccuracy, "lines", return_value=[]),
+        mock.patch.object(RunAccuracy, "document", return_value={}),
     ):
-        write(both, tmp_path / "both")
-    page = words((tmp_path / "both" / "both.html").read_text())
+        write(comparison, tmp_path / "both")
+    page = words((tmp_path / "both" / "comparison.html").read_text())
     assert re.search(r"[.)]Of links", page) is None
-    figure = over_time(both, "over-time")
+    figure = over_time(comparison, "over-time")
     assert figure is not None
     figure.write(tmp_path)
     drawn = next(tmp_path.glob("*.svg")).read_text()
@@ -366,9 +372,9 @@ def test_the_page_has_both_clocks(tmp_path: Path) -> None:
     file = in_file(tmp_path, "1 s")
     done = run_process("run", "--both", file, "--out", tmp_path / "both")
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "both" / "both.html").read_text(encoding="utf-8")
+    page = (tmp_path / "both" / "comparison.html").read_text(encoding="utf-8")
     assert "simulated and in real time" in page
-    found = json.loads((tmp_path / "both" / "both.json").read_text(encoding="utf-8"))
+    found = json.loads((tmp_path / "both" / "comparison.json").read_text(encoding="utf-8"))
     assert {row["measure"] for row in found["rows"]} >= {"goodput_bps", "cwnd_packets"}
 
 
@@ -376,10 +382,10 @@ def test_the_page_has_both_clocks(tmp_path: Path) -> None:
 def test_a_run_shorter_than_an_interval_has_a_figure(tmp_path: Path) -> None:
     done = run_process("run", "--both", in_file(tmp_path, "200 ms"), "--out", tmp_path / "both")
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "both" / "both.html").read_text(encoding="utf-8")
+    page = (tmp_path / "both" / "comparison.html").read_text(encoding="utf-8")
     assert "Over time" in page
     assert any((tmp_path / "both" / "figures").iterdir())
-    for clock in ("simulated", "lived"):
+    for clock in ("simulated", "real-time"):
         rows = pq.read_table(tmp_path / "both" / f"{clock}-1" / "flows.parquet")
         assert rows["time_s"].to_pylist() == [0.2]
 
@@ -392,7 +398,7 @@ def test_a_run_of_which_nothing_happened_has_a_page_without_a_figure(tmp_path: P
     file.write_text(late.to_json(), encoding="utf-8")
     done = run_process("run", "--both", file, "--out", tmp_path / "both")
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "both" / "both.html").read_text(encoding="utf-8")
+    page = (tmp_path / "both" / "comparison.html").read_text(encoding="utf-8")
     assert "Over time" not in page
     assert not (tmp_path / "both" / "figures").exists()
 
@@ -405,20 +411,21 @@ def test_nothing_of_an_earlier_run_stays_but_what_is_not_ours(tmp_path: Path) ->
     assert run_process("run", "--both", "--runs", "2", file, "--out", out).returncode == 0
     assert not (out / "flows.csv").exists()
     (out / "simulated-2" / "notes.txt").write_text("mine")
-    (out / "lived-2" / "flows.csv").write_text("mine now")
+    (out / "real-time-2" / "flows.csv").write_text("mine now")
     assert run_process("run", "--both", file, "--out", out).returncode == 0
     left = {each.relative_to(out).as_posix() for each in out.rglob("*-2/*")}
-    assert left == {"simulated-2/notes.txt", "lived-2/flows.csv"}
+    assert left == {"simulated-2/notes.txt", "real-time-2/flows.csv"}
     assert (out / "simulated-1" / "flows.csv").exists()
 
 
-def test_a_verdict_is_broken_by_lateness_and_by_lost_packets() -> None:
+def test_strict_fails_for_lateness_and_for_lost_packets() -> None:
     counts = dict.fromkeys(("overflows", "undelivered", "unsent", "unknown", "malformed"), 0)
     lateness = {"packets": 10, "median_s": 1e-5, "p99_s": 2e-3, "max_s": 3e-3, "beyond_1_ms": 0.1}
-    late = Verdict({"elapsed_s": 1.0, "lateness": lateness, **counts})
-    assert late.broken(1.0) == "packets left late by 2 ms (99th percentile), and 1 ms is allowed"
-    assert late.broken(3.0) is None
-    lossy = Verdict({"elapsed_s": 1.0, "lateness": None, **counts, "overflows": 3})
+    late = RunAccuracy({"elapsed_s": 1.0, "lateness": lateness, **counts})
+    assert late.failure(1.0) == "packets left late by 2 ms (99th percentile), and 1 ms is allowed"
+    assert late.failure(3.0) is None
+    lossy = RunAccuracy({"elapsed_s": 1.0, "lateness": None, **counts, "overflows": 3})
     assert (
-        lossy.broken(1.0) == "3 packets were lost because this machine is too slow for the scenario"
+        lossy.failure(1.0)
+        == "3 packets were lost because this machine is too slow for the scenario"
     )

@@ -1,4 +1,4 @@
-"""A scenario on both clocks."""
+"""Compares a scenario in simulated time with the same in real time."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from skywave import _simulate
-from skywave.realtime.running import Lived, run_live
+from skywave import _simulate, stats
+from skywave.realtime import running
 from skywave.results.samples import Samples
 from skywave.scenario import KernelTcp
-from skywave.stats import average, compare, unchanged_by_seeds
+from skywave.stats import average, unchanged_by_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from skywave._progress import Progress
+    from skywave.realtime.running import RealTimeRun
     from skywave.results import Results
     from skywave.scenario import Scenario
     from skywave.stats import Average, Estimate
@@ -39,26 +40,26 @@ MOST_FLOWS = 20
 
 @dataclass(frozen=True)
 class Row:
-    """A quantity on both clocks: means over runs."""
+    """A quantity in simulated and in real time: means over runs."""
 
     what: str
     """What it is of: a flow or a link."""
     measure: str
     """Its name, which ends in its unit."""
     simulated: Average
-    lived: Average
+    real_time: Average
     difference: Estimate | None
     """The real-time mean minus the simulated one, with Welch's interval; None for one run each."""
 
     @classmethod
     def of(
-        cls, what: str, measure: str, simulated: Sequence[float], lived: Sequence[float]
+        cls, what: str, measure: str, simulated: Sequence[float], real_time: Sequence[float]
     ) -> Self:
         """Return the row of the values of runs."""
         difference = None
-        if len(lived) > 1:
-            difference = compare(lived, simulated, test="welch").difference
-        return cls(what, measure, average(simulated), average(lived), difference)
+        if len(real_time) > 1:
+            difference = stats.compare(real_time, simulated, test="welch").difference
+        return cls(what, measure, average(simulated), average(real_time), difference)
 
     @property
     def differs(self) -> bool:
@@ -68,28 +69,28 @@ class Row:
     @property
     def ratio(self) -> float | None:
         """The mean in real time as a multiple of the simulated mean; None if that is zero."""
-        return self.lived.mean / self.simulated.mean if self.simulated.mean else None
+        return self.real_time.mean / self.simulated.mean if self.simulated.mean else None
 
 
 @dataclass(frozen=True)
-class Both:
-    """A scenario on both clocks: as many runs on one as on the other, with the same seeds."""
+class ClockComparison:
+    """Runs of a scenario in simulated and in real time: as many of each, with the same seeds."""
 
     scenario: Scenario
     planned: int
     """How many runs on each clock there should be. There are fewer after Ctrl-C."""
     simulated: Sequence[Results]
-    lived: Sequence[Lived]
+    real_time: Sequence[RealTimeRun]
 
     @property
     def is_interrupted(self) -> bool:
         """Whether there are fewer runs than planned. All of them took the whole time."""
-        return len(self.lived) < self.planned
+        return len(self.real_time) < self.planned
 
     def rows(self) -> list[Row]:
         """Return every measured quantity of flows and busy links on both clocks."""
         one = [dict(measures(results)) for results in self.simulated]
-        other = [dict(measures(run.results)) for run in self.lived]
+        other = [dict(measures(run.results)) for run in self.real_time]
         keys = [key for key in one[0] if all(key in run for run in (*one, *other))]
         return [
             Row.of(*key, [run[key] for run in one], [run[key] for run in other]) for key in keys
@@ -115,7 +116,7 @@ class Both:
         simulated = [list(dict(measures(results)).values()) for results in self.simulated]
         unchanged = unchanged_by_seeds(simulated)
         said = [] if unchanged is None else [f"in the simulation, {unchanged}"]
-        first = {"in the simulation": self.simulated[0], "in real time": self.lived[0].results}
+        first = {"in the simulation": self.simulated[0], "in real time": self.real_time[0].results}
         said += [
             f"{clock}, {sentence}"
             for clock, results in first.items()
@@ -124,14 +125,14 @@ class Both:
         return [*map(str, self.scenario.inspect().warnings), *said]
 
 
-def run_both(
+def compare(
     scenario: Scenario,
     *,
     runs: int = 1,
     progress: Callable[[Progress], None] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
-) -> Both:
+) -> ClockComparison:
     """Run a scenario in simulated and real time, ``runs`` times each, with its seed and the next.
 
     Ctrl-C ends it early and returns the runs that completed on both clocks; raises
@@ -140,21 +141,21 @@ def run_both(
     Args:
         scenario: The scenario.
         runs: How many runs on each clock.
-        progress: As for :func:`skywave.run` and :func:`~skywave.realtime.run_live`; the stage
+        progress: As for :func:`skywave.run` and :func:`~skywave.realtime.run`; the stage
             names the run too.
-        dccp_over_udp: As for :func:`~skywave.realtime.run_live`.
-        spin: As for :func:`~skywave.realtime.run_live`.
+        dccp_over_udp: As for :func:`~skywave.realtime.run`.
+        spin: As for :func:`~skywave.realtime.run`.
 
     Raises:
         ValueError: If ``runs`` is not positive.
-        Exception: As :func:`~skywave.realtime.run_live`.
+        Exception: As :func:`~skywave.realtime.run`.
 
     """
     if runs < 1:
         raise ValueError(f"{runs} runs: give at least 1")
     seeds = range(scenario.seed, scenario.seed + runs)
     simulated: list[Results] = []
-    lived: list[Lived] = []
+    real_time: list[RealTimeRun] = []
     for number, seed in enumerate(seeds, start=1):
         seeded = scenario.replace(seed=seed)
 
@@ -165,19 +166,19 @@ def run_both(
         try:
             # What can only run in real time is found before that has passed.
             results = _simulate.run(seeded, progress=show)
-            run = run_live(seeded, progress=show, dccp_over_udp=dccp_over_udp, spin=spin)
+            run = running.run(seeded, progress=show, dccp_over_udp=dccp_over_udp, spin=spin)
         except KeyboardInterrupt:
-            if not lived:
+            if not real_time:
                 raise
             break
         if run.is_whole:
             simulated.append(results)
-            lived.append(run)
+            real_time.append(run)
         if run.is_interrupted:
-            if not lived:
+            if not real_time:
                 raise KeyboardInterrupt
             break
-    return Both(scenario, runs, simulated, lived)
+    return ClockComparison(scenario, runs, simulated, real_time)
 
 
 def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:

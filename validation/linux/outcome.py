@@ -1,7 +1,7 @@
 """Whether the evidence of a case shows what it should.
 
 Three witnesses are heard: each end about what it sent and received, and the capture about what was
-on the wire. Neither end is believed alone.
+on the wire. No end is trusted alone.
 """
 
 from __future__ import annotations

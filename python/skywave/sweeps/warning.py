@@ -1,4 +1,4 @@
-"""What to know before the values of a sweep are used."""
+"""Warnings about the values of a sweep."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skywave.sweeps.values import Values
 
 
-class Doubts:
+class SweepWarnings:
     """Collects warnings about a sweep, run by run."""
 
     def __init__(self, dimensions: Sequence[str], until: str | None) -> None:

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 @needs_namespaces
-def test_a_lived_run_sends_frames_and_has_all_tables_in_the_end(
+def test_a_real_time_run_sends_frames_and_has_all_tables_in_the_end(
     socket: WebSocketTestSession, page_of: TestClient
 ) -> None:
     session = hello(socket)
     text = TEXT.replace("20 s", "1 s")
-    socket.send_json({"type": "start", "run": "a", "text": text, "clock": "real"})
+    socket.send_json({"type": "start", "run": "a", "text": text, "clock": "real_time"})
     received = until(socket, "ended")
-    assert received.state["clock"] == "real"
+    assert received.state["clock"] == "real_time"
     assert received.state["time_s"] == 1
     assert "packets left late by" in received.state["notes"][0]
     # A sample every 100 ms of two flows.
@@ -61,12 +61,12 @@ def test_a_lived_run_sends_frames_and_has_all_tables_in_the_end(
 
 
 @needs_namespaces
-def test_a_lived_run_is_stopped_and_cannot_be_paused(
+def test_a_real_time_run_is_stopped_and_cannot_be_paused(
     socket: WebSocketTestSession, page_of: TestClient
 ) -> None:
     session, before = hello(socket), network_namespaces(os.getpid())
     endless = TEXT.replace("20 s", "90000 s")
-    socket.send_json({"type": "start", "run": "a", "text": endless, "clock": "real"})
+    socket.send_json({"type": "start", "run": "a", "text": endless, "clock": "real_time"})
     while socket.receive().get("bytes") is None:
         pass
     begun = network_namespaces(os.getpid()) - before
@@ -86,11 +86,11 @@ def test_a_lived_run_is_stopped_and_cannot_be_paused(
 
 
 @needs_namespaces
-def test_a_lived_run_ends_with_its_page(page_of: TestClient) -> None:
+def test_a_real_time_run_ends_with_its_page(page_of: TestClient) -> None:
     before = network_namespaces(os.getpid())
     with page_of.websocket_connect(SESSION, headers={"Origin": ADDRESS}) as socket:
         hello(socket)
-        socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+        socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real_time"})
         while socket.receive().get("bytes") is None:
             pass
         begun = network_namespaces(os.getpid()) - before
@@ -99,13 +99,13 @@ def test_a_lived_run_ends_with_its_page(page_of: TestClient) -> None:
 
 DRIVE = """
 import asyncio, json, sys
-from skywave.lab.lived import LivedRun
+from skywave.lab.real_time import ProcessRun
 
 async def main():
     async def send(message):
         if isinstance(message, dict):
             print(json.dumps(message))
-    run = await LivedRun.prepared("a", sys.stdin.read(), send)
+    run = await ProcessRun.prepared("a", sys.stdin.read(), send)
     await run.drive()
     assert run.results()["flows"].num_rows == 20
 
@@ -114,7 +114,7 @@ asyncio.run(main())
 
 
 @needs_namespaces
-def test_a_lived_run_needs_no_privileges() -> None:
+def test_a_real_time_run_needs_no_privileges() -> None:
     # A user who is not root there, and so has no privileges here.
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
     if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
@@ -135,7 +135,7 @@ def test_a_lived_run_needs_no_privileges() -> None:
 
 
 @needs_namespaces
-def test_a_lived_run_ends_with_its_server_even_if_that_is_killed() -> None:
+def test_a_real_time_run_ends_with_its_server_even_if_that_is_killed() -> None:
     before = network_namespaces(os.getpid())
     server = subprocess.Popen([sys.executable, "-c", DRIVE], stdin=subprocess.PIPE, text=True)
     with server:
@@ -151,12 +151,12 @@ def test_a_lived_run_ends_with_its_server_even_if_that_is_killed() -> None:
 def test_what_can_only_be_simulated_is_said_at_its_line(
     socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: None)
-    monkeypatch.setattr("skywave.lab.lived.around", list)
+    monkeypatch.setattr("skywave.lab.real_time.refusal", lambda: None)
+    monkeypatch.setattr("skywave.lab.real_time.around", list)
     hello(socket)
     text = TEXT.replace("dccp = { ccid = 3 }", 'dccp = { ccid = 3, quick_start = "2 Mbps" }')
     text = text.replace("access_rate =", "quick_start = 0.5\naccess_rate =")
-    socket.send_json({"type": "start", "run": "a", "text": text, "clock": "real"})
+    socket.send_json({"type": "start", "run": "a", "text": text, "clock": "real_time"})
     while (answer := socket.receive_json())["type"] == "state":
         pass
     assert "cannot run on the real clock" in answer["message"], answer
@@ -184,37 +184,38 @@ def test_namespaces_are_tried_until_they_can_be_had(monkeypatch: pytest.MonkeyPa
 def test_a_machine_without_namespaces_says_why(
     socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: "no namespaces here")
+    monkeypatch.setattr("skywave.lab.real_time.refusal", lambda: "no namespaces here")
     hello(socket)
-    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real_time"})
     assert socket.receive_json()["message"] == "no namespaces here"
 
 
 STARTING = """
 import sys, time
 import pyarrow as pa
-from skywave.lab import lived_process
+from skywave import realtime
+from skywave.lab import real_time_process
 
-def run_live(scenario, progress, samples):
+def run(scenario, progress, samples):
     row = {"time_s": 0.1, "link": "r1->r2", "name": "q", "value": 1.0}
     samples(0.1, {"queues": pa.RecordBatch.from_pylist([row])})
     while True:
         progress(None)
         time.sleep(0.01)
 
-lived_process.run_live = run_live
-lived_process.main(sys.argv[-1])
+realtime.run = run
+real_time_process.main(sys.argv[-1])
 """
 """A run whose networks are never there. It sends a frame, so that one knows when it has begun."""
 
 
 @pytest.fixture
 def instead(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Have a script run in the place of each lived run's process."""
+    """Have a script run in the place of each real-time run's process."""
 
     def run_instead(script: str) -> None:
-        monkeypatch.setattr("skywave.lab.lived.refusal", lambda: None)
-        monkeypatch.setattr("skywave.lab.lived.around", lambda: [sys.executable, "-c", script])
+        monkeypatch.setattr("skywave.lab.real_time.refusal", lambda: None)
+        monkeypatch.setattr("skywave.lab.real_time.around", lambda: [sys.executable, "-c", script])
 
     return run_instead
 
@@ -225,7 +226,7 @@ def test_who_stops_a_run_that_starts_is_told_of_no_error(
     instead(STARTING)
     hello(socket)
     for _ in range(3):  # the second and the third begin in the place of the one before
-        socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+        socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real_time"})
         while (message := socket.receive()).get("bytes") is None:
             assert json.loads(message["text"])["type"] == "state", message
     socket.send_json({"type": "stop", "run": "a"})
@@ -241,7 +242,7 @@ from skywave.lab.frames import packed
 
 sys.stdin.readline()
 sample = {"run": "a", "epoch": 0, "time_s": 20.0}
-for header in ({"type": "results", "notes": [], "doubt": None, **sample}, sample):
+for header in ({"type": "results", "notes": [], "inaccuracy": None, **sample}, sample):
     data = packed(header, {})
     sys.stdout.buffer.write(struct.pack("<I", len(data)) + data)
 sys.stdout.buffer.flush()
@@ -255,7 +256,7 @@ def test_a_stop_after_the_end_is_too_late(
 ) -> None:
     instead(OVER)
     hello(socket)
-    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real_time"})
     while socket.receive().get("bytes") is None:
         pass
     socket.send_json({"type": "stop", "run": "a"})
@@ -287,7 +288,7 @@ def test_a_broken_frame_ends_the_run(
 ) -> None:
     instead(BROKEN.replace("{data}", data))
     hello(socket)
-    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real_time"})
     until(socket, "stopped")
     assert says in socket.receive_json()["message"]
 
@@ -295,10 +296,10 @@ def test_a_broken_frame_ends_the_run(
 def test_a_process_that_cannot_be_started_ends_the_run(
     socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: None)
-    monkeypatch.setattr("skywave.lab.lived.around", lambda: ["/nowhere/unshare"])
+    monkeypatch.setattr("skywave.lab.real_time.refusal", lambda: None)
+    monkeypatch.setattr("skywave.lab.real_time.around", lambda: ["/nowhere/unshare"])
     hello(socket)
-    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real"})
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real_time"})
     until(socket, "stopped")
     assert "/nowhere/unshare" in socket.receive_json()["message"]
 
@@ -306,38 +307,40 @@ def test_a_process_that_cannot_be_started_ends_the_run(
 LATE = """
 import sys
 from types import SimpleNamespace
-from skywave.lab import lived_process
-from skywave.realtime.verdict import Verdict
+from skywave import realtime
+from skywave.lab import real_time_process
+from skywave.realtime.accuracy import RunAccuracy
 
 late = dict(packets=1000, median_s=1e-4, p99_s={p99_s}, max_s=0.01, beyond_1_ms=0.05)
 counts = dict.fromkeys(("overflows", "undelivered", "unsent", "malformed"), 0)
 results = SimpleNamespace(summary=dict(duration_s=20.0), tables={{}})
-lived = SimpleNamespace(verdict=Verdict(dict(lateness=late, **counts)), results=results)
-lived_process.run_live = lambda *_, **__: lived
-lived_process.main(sys.argv[-1])
+run = SimpleNamespace(accuracy=RunAccuracy(dict(lateness=late, **counts)), results=results)
+realtime.run = lambda *_, **__: run
+real_time_process.main(sys.argv[-1])
 """
 """A run that has been as late as it says."""
 
 
 @needs_chromium
-def test_a_run_that_was_too_late_cannot_be_believed(
+def test_a_run_that_was_too_late_is_marked_as_inaccurate(
     lab_opened: Page, instead: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("skywave.lab.server.refusal", lambda: None)
     lab_opened.reload()
     expect(lab_opened.get_by_role("slider", name="Rate")).to_be_visible()
-    lab_opened.get_by_label("Clock").select_option("real")
-    doubt = lab_opened.locator(".doubt")
+    lab_opened.get_by_label("Clock").select_option("real_time")
+    warning = lab_opened.locator(".inaccuracy")
     for p99_s, says in (("0.0016", True), ("0.0009", False)):
         instead(LATE.format(p99_s=p99_s))
         lab_opened.get_by_role("button", name="Run", exact=True).click()
         notes = lab_opened.locator(".notes")
         expect(notes).to_contain_text(f"{1.6 if says else 900}")
-        expect(doubt).to_be_visible(visible=says)
+        expect(warning).to_be_visible(visible=says)
         if says:
-            expect(doubt).to_have_text(
-                "This run cannot be believed: packets left late by 1.6 ms (99th percentile), "
-                "and 1 ms is allowed."
+            expect(warning).to_have_text(
+                "Timing was too inaccurate: packets left late by 1.6 ms (99th percentile), and "
+                "1 ms is allowed. Stop other programs, or use lower rates and fewer flows, and run "
+                "it again."
             )
 
 
@@ -349,17 +352,17 @@ def last_time(page: Page, panel: str) -> float:
 
 @needs_chromium
 @needs_namespaces
-def test_a_lived_run_moves_beside_a_simulated_one_and_is_stopped(lab_opened: Page) -> None:
+def test_a_real_time_run_moves_beside_a_simulated_one_and_is_stopped(lab_opened: Page) -> None:
     before = network_namespaces(os.getpid())
     lab_opened.get_by_role("button", name="Two runs").click()
-    lived, simulated = (lab_opened.locator("section.run").nth(index) for index in range(2))
+    real_time, simulated = (lab_opened.locator("section.run").nth(index) for index in range(2))
     simulated.get_by_label("Pace").select_option("")
     simulated.get_by_role("button", name="Run", exact=True).click()
-    lived.get_by_label("Clock").select_option("real")
-    expect(lived.locator(".note")).to_contain_text("takes as long as it says")
-    expect(lived.get_by_label("Pace")).to_be_disabled()
-    lived.get_by_role("button", name="Run", exact=True).click()
-    expect(lived.locator(".state")).to_contain_text("Running in real time")
+    real_time.get_by_label("Clock").select_option("real_time")
+    expect(real_time.locator(".note")).to_contain_text("takes as long as it says")
+    expect(real_time.get_by_label("Pace")).to_be_disabled()
+    real_time.get_by_role("button", name="Run", exact=True).click()
+    expect(real_time.locator(".state")).to_contain_text("Running in real time")
     moves = "least => skywaveLab.runs.get('a').charts.series('goodput').times.at(-1) > least"
     lab_opened.wait_for_function(moves, arg=0)
     picture = drawn(lab_opened, "goodput")
@@ -371,12 +374,12 @@ def test_a_lived_run_moves_beside_a_simulated_one_and_is_stopped(lab_opened: Pag
     begun = network_namespaces(os.getpid()) - before
     assert begun
     for name in ("Pause", "Step"):
-        expect(lived.get_by_role("button", name=name)).to_be_disabled()
-    expect(lived.get_by_role("slider", name="Rate")).to_be_disabled()
-    lived.get_by_role("button", name="Stop").click()
-    expect(lived.locator(".notes")).to_contain_text("packets left late by")
-    expect(lived.locator(".state")).to_contain_text("Stopped in real time")
-    expect(lived.get_by_role("slider", name="Rate")).to_be_enabled()
+        expect(real_time.get_by_role("button", name=name)).to_be_disabled()
+    expect(real_time.get_by_role("slider", name="Rate")).to_be_disabled()
+    real_time.get_by_role("button", name="Stop").click()
+    expect(real_time.locator(".notes")).to_contain_text("packets left late by")
+    expect(real_time.locator(".state")).to_contain_text("Stopped in real time")
+    expect(real_time.get_by_role("slider", name="Rate")).to_be_enabled()
     expect(simulated.locator(".state")).to_contain_text("Ended")
     assert_gone(begun)
 
@@ -388,6 +391,6 @@ def test_where_there_is_no_real_clock_the_page_says_why(
     monkeypatch.setattr("skywave.lab.server.refusal", lambda: "no namespaces here")
     lab_opened.reload()
     expect(lab_opened.get_by_role("slider", name="Rate")).to_be_visible()
-    lab_opened.get_by_label("Clock").select_option("real")
+    lab_opened.get_by_label("Clock").select_option("real_time")
     expect(lab_opened.locator(".note")).to_have_text("no namespaces here")
     expect(lab_opened.get_by_role("button", name="Run", exact=True)).to_be_disabled()

@@ -1,10 +1,10 @@
-"""A process that runs a scenario on the real clock for the page, and writes frames to its output.
+"""A process that runs a scenario in real time for the page, and writes frames to its output.
 
-It is run as ``python -m skywave.lab.lived_process RUN``. On standard input it takes a scenario in
-JSON, on one line; the run ends early when the input does. It writes frames
-(:mod:`skywave.lab.frames`), each after its length in four bytes, little endian. Those with samples
-are the page's. The last one has a ``type``: :data:`RESULTS`, with all tables and what is known of
-how accurate they are, or :data:`ERROR`.
+``python -m skywave.lab.real_time_process RUN`` reads a scenario from standard input, as JSON on one
+line; the run ends early when the input does. It writes frames (:mod:`skywave.lab.frames`), each
+after its length in four bytes, little endian. Frames with samples go to the page unchanged. The
+last frame has a ``type``: :data:`RESULTS`, with all tables and the accuracy of the timing, or
+:data:`ERROR`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
+from skywave import realtime
 from skywave.lab.frames import frame, packed
-from skywave.realtime import run_live
 from skywave.realtime.accuracy import STRICT_MS
 from skywave.realtime.privileges import LaunchError
 from skywave.scenario import Scenario
@@ -67,7 +67,7 @@ class Frames:
             self._out.flush()
 
 
-def main(run: str) -> None:
+def main(name: str) -> None:
     """Run the scenario on standard input."""
     sys.setswitchinterval(SWITCH_S)
     scenario = Scenario.from_text(sys.stdin.readline(), "json")
@@ -82,9 +82,9 @@ def main(run: str) -> None:
             raise KeyboardInterrupt
 
     threading.Thread(target=wait_for_the_end, daemon=True).start()
-    frames = Frames(run, sys.stdout.buffer)
+    frames = Frames(name, sys.stdout.buffer)
     try:
-        lived = run_live(scenario, progress=look, samples=frames.sampled)
+        run = realtime.run(scenario, progress=look, samples=frames.sampled)
     except (ValueError, OSError, RuntimeError, LaunchError) as error:
         # ScenarioError is a ValueError.
         frames.end(packed({"type": ERROR, "message": str(error)}, {}))
@@ -95,11 +95,11 @@ def main(run: str) -> None:
         return
     header = {
         "type": RESULTS,
-        "time_s": lived.results.totals["duration_s"],
-        "notes": list(lived.verdict.lines()),
-        "doubt": lived.verdict.broken(STRICT_MS),
+        "time_s": run.results.totals["duration_s"],
+        "notes": list(run.accuracy.lines()),
+        "inaccuracy": run.accuracy.failure(STRICT_MS),
     }
-    frames.end(packed(header, lived.results.tables))
+    frames.end(packed(header, run.results.tables))
 
 
 if __name__ == "__main__":

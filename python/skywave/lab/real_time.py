@@ -1,4 +1,4 @@
-"""A run on the real clock: a process of its own, whose frames pass through to the page."""
+"""A run in real time: a process of its own, whose frames pass through to the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skywave.lab import lived_process
+from skywave.lab import real_time_process
 from skywave.lab.frames import frame, unpacked
 from skywave.lab.messages import State
 from skywave.lab.reading import Wrong, inspect, located
@@ -29,14 +29,14 @@ PATIENCE_S = 10.0
 """How long a run that was told to stop may take to say what it has measured."""
 
 
-class LivedRun:
-    """A run on the page, on the real clock: a :class:`~skywave.lab.runs.Run`.
+class ProcessRun:
+    """A run on the page in real time, in its own process: a :class:`~skywave.lab.runs.Run`.
 
     Its process has the namespaces, so the server stays in its own and needs no privileges. They end
     with the process, and the process ends with the server: it reads a pipe that the server holds.
     """
 
-    clock: Clock = "real"
+    clock: Clock = "real_time"
 
     def __init__(self, name: str, text: str, scenario: Mapping[str, Any], send: Send) -> None:
         """Create the run. ``scenario`` is that of ``text``, with all defaults."""
@@ -48,7 +48,7 @@ class LivedRun:
         self._end_s = Duration(scenario["duration"]).seconds
         self._now_s = 0.0
         self._notes: tuple[str, ...] = ()
-        self._doubt: str | None = None
+        self._inaccuracy: str | None = None
         self._process: subprocess.Process | None = None
         self._pieces: dict[str, list[pa.Table]] = {}
         self._tables: Mapping[str, pa.Table] | None = None
@@ -100,7 +100,7 @@ class LivedRun:
         """
         await self.tell()
         process = await subprocess.create_subprocess_exec(
-            *(*around(), sys.executable, "-m", lived_process.__name__, self.name),
+            *(*around(), sys.executable, "-m", real_time_process.__name__, self.name),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -129,15 +129,15 @@ class LivedRun:
         async for message in _messages(stream):
             header, tables = unpacked(message)
             match header.get("type"):
-                case lived_process.RESULTS:
+                case real_time_process.RESULTS:
                     self._now_s = header["time_s"]
                     self._tables = tables
                     if not self.is_over:  # whoever stops it from now on is too late
                         self.state = "ended"
                     self._notes = tuple(header["notes"])
-                    self._doubt = header["doubt"]
+                    self._inaccuracy = header["inaccuracy"]
                     await self._show_rest(tables)
-                case lived_process.ERROR:
+                case real_time_process.ERROR:
                     if not self.is_over:  # whoever stops it while it starts knows why it ends
                         raise located(self.text, header["message"])
                     return
@@ -187,7 +187,7 @@ class LivedRun:
             self._now_s,
             self._end_s,
             notes=self._notes,
-            doubt=self._doubt,
+            inaccuracy=self._inaccuracy,
         )
         await self._send(state.message())
 

@@ -158,7 +158,7 @@ def _account(evidence: Evidence) -> Iterator[Judgement]:
     failed = sum(count for name, count in totals.items() if name.startswith("connects failed"))
     tried = totals.get("compared", 0) + failed
     yield _at_most("share of connects that failed", failed / max(1, tried), 1 - LEAST_CONNECTED, "")
-    # A verdict over nothing would always be good.
+    # An outcome of nothing would always be good.
     for name in ("compared", "acknowledged", "read"):
         yield _at_least(f"{name} in the account", totals.get(name, 0), 1)
 
