@@ -8,7 +8,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
-from skywave._errors import ScenarioError
+from skywave._errors import ScenarioError, SkywaveError
 from skywave.scenario.experiment import Inspection
 from skywave.scenario.place import field_of, line_and_column
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SYNTAX = re.compile(r"not TOML: line (\d+), column (\d+): (.*)")
 
 
-class PageError(Exception):
+class PageError(SkywaveError):
     """A message, a scenario or a run is faulty. Lines and columns count from 1."""
 
     def __init__(

@@ -19,7 +19,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from skywave.scenario import GilbertElliott, Scenario, Step, TraceSteps
+from skywave.scenario import GilbertElliott, Scenario, Step, TraceSteps, dumbbell
 from skywave_papers.sarwar2008.ipstar import IPSTAR
 
 PACKET_ERROR_RATE = 0.0033
@@ -65,7 +65,7 @@ class SharedAccess:
 
     def scenario(self, name: str, *, seed: int, duration_s: float) -> Scenario:
         """Return a scenario whose bottleneck ``r1->r2`` is the downlink, without flows."""
-        return Scenario.dumbbell(
+        return dumbbell(
             name,
             duration=f"{duration_s:g} s",
             seed=seed,

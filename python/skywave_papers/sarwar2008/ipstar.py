@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skywave.scenario import Back, Bernoulli, DropTail, Link, Loss, Scenario
+from skywave.scenario import Back, Bernoulli, DropTail, Link, LossModel, Scenario, dumbbell
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Emulation:
     rate: str
     delay: str
     queue: DropTail
-    loss: Loss
+    loss: LossModel
     back: Back
     source: str
 
@@ -36,7 +36,7 @@ class Emulation:
 
     def dumbbell(self, name: str, *, duration: str, pairs: int = 1) -> Scenario:
         """Return a dumbbell scenario with the downlink as its bottleneck ``r1->r2``."""
-        return Scenario.dumbbell(
+        return dumbbell(
             name,
             duration=duration,
             pairs=pairs,
