@@ -6,11 +6,11 @@ import math
 from typing import get_args
 
 import pytest
+from skywave_papers.sarwar2008.ipstar import IPSTAR
 
 from skywave import Scenario, Udp, Voice, run
 from skywave.results import emodel
 from skywave.scenario import parts
-from skywave_papers.sarwar2008.ipstar import IPSTAR
 
 
 def test_without_delay_and_loss_r_is_the_default() -> None:
