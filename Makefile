@@ -18,7 +18,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
+.PHONY: help setup demo test test-rust test-python loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -71,6 +71,16 @@ no-sockets: $(EXTENSION) $(REQUIREMENTS) ## Build the extension without sockets,
 	cargo build --package skywave-python --no-default-features --locked --quiet
 	SKYWAVE_WITHOUT_SOCKETS=$(CURDIR)/target/debug/lib_core.so $(BIN)/pytest --quiet tests/test_sockets.py
 
+ALONE := target/alone
+alone: $(REQUIREMENTS) | cargo ## Run the library's tests with a wheel that has no papers.
+	rm -rf $(ALONE)
+	$(BIN)/maturin build --profile quick --locked --quiet --out $(ALONE)/whole
+	$(BIN)/python tools/without_papers.py $(ALONE)/whole/*.whl $(ALONE)
+	$(BIN)/uv venv --quiet --python $(BIN)/python $(ALONE)/venv
+	VIRTUAL_ENV=$(ALONE)/venv $(BIN)/uv pip install --quiet --system-certs --requirements requirements/dev.txt $(ALONE)/*.whl
+	$(ALONE)/venv/bin/pytest --quiet --numprocesses auto --dist loadfile --ignore=tests/papers \
+	  --ignore=tests/test_book.py --ignore=tests/test_readme.py --ignore=tests/test_package.py
+
 # The guests need root. -B leaves no root-owned __pycache__ behind.
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env=HOME)
 
@@ -79,7 +89,7 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix --short --kernel --only 'both ways'
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix
 
-testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, lived (13 minutes).
+testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, real time (13 minutes).
 	@$(SUDO) $(BIN)/python -B -m validation.testbed --out out/testbed
 
 kernel-router: | cargo ## Test the router in the Linux kernel and measure what it costs (root; installs clang by apt).
@@ -152,7 +162,7 @@ cost-search: | cargo ## Look for the worst packets that `make fuzz` has found, a
 # What is too long for CI; each part may be run alone.
 deep: FUZZ_SECONDS = 300
 deep: SOAK_FOR = 30 min
-deep: deny features hostile fuzz interop soak sweeps ## Run what is too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps.
+deep: deny features hostile fuzz interop soak sweeps alone ## Run what is too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps, alone.
 
 deny: | cargo ## Check licences, sources and duplicates of what we depend on (installs cargo-deny).
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
@@ -192,21 +202,22 @@ matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew;
 schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python classes, docs/scenario.md.
 	$(BIN)/python -m tools
 
-docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book, and run its notebooks.
+docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/book
 	@echo 'The book is $(CURDIR)/out/book/index.html'
 
 lab: ## Build the page of skywave lab into the package (needs Node 20).
 	cd lab && npm ci --no-fund --no-audit --loglevel=error && npm run --silent build
 
-LOCK := $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --no-header --no-annotate \
-  --no-emit-index-url --all-extras pyproject.toml
+LOCK_GROUP := $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --no-header --no-annotate \
+  --no-emit-index-url
+LOCK := $(LOCK_GROUP) --all-extras pyproject.toml
 
 lock: $(RUNTIME) ## Lock the Python dependencies anew.
 	$(LOCK) --upgrade --group contributing -o requirements/dev.txt
 	$(LOCK) --group build --constraints requirements/dev.txt -o requirements/runtime.txt
-	$(BIN)/uv pip compile --quiet --system-certs --no-header --no-annotate --no-emit-index-url \
-	  --python-version 3.11 --constraints requirements/dev.txt --group dist -o requirements/dist.txt
+	$(LOCK_GROUP) --group dist --constraints requirements/dev.txt -o requirements/dist.txt
+	$(LOCK_GROUP) --group toolchain --constraints requirements/dist.txt -o requirements/toolchain.txt
 
 # Two wheels for each Python from 3.11 on, for every Linux with glibc 2.28 (2018) or newer.
 WHEEL := CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(BIN)/python $(BIN)/maturin build --release --locked --quiet --strip --zig --compatibility manylinux_2_28 --out dist

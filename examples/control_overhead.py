@@ -72,7 +72,7 @@ def measured(transport: Tcp | Dccp, duration: str) -> float:
     ).add_flow("flow", "s1", "d1", transport)
     began = process_time_ns()
     results = run(scenario)
-    return (process_time_ns() - began) / results.summary["flows"][0]["delivered_packets"]
+    return (process_time_ns() - began) / results.totals["flows"][0]["delivered_packets"]
 
 
 def overhead(duration: str, repetitions: int) -> list[tuple[str, str, int, float, float]]:

@@ -40,13 +40,13 @@ def simulated() -> dict[str, float]:
     )
     scenario.add_flow("tcp", "s1", "d1", Tcp(control=Shy(target_ms=10)))
     scenario.add_flow("dccp", "s2", "d2", Dccp(ccid=251, control=Shy(target_ms=10)))
-    return {flow["name"]: flow["goodput_bps"] / 1e6 for flow in run(scenario).summary["flows"]}
+    return {flow["name"]: flow["goodput_bps"] / 1e6 for flow in run(scenario).totals["flows"]}
 
 
 def on_a_socket(datagrams: int) -> int:
     """Send datagrams over a socket of this host; return how many arrived."""
-    endpoint = Endpoint.udp("127.0.0.1:0")
-    udp_port = int(endpoint.local_address.rpartition(":")[2])
+    endpoint = Endpoint.udp("127.0.0.1", 0)
+    udp_port = endpoint.local_address[1]
     listener = endpoint.listen(5001, config=Config(ccid=251))
     client = endpoint.connect(
         "127.0.0.1", listener.port, udp_port=udp_port, config=Config(control=Shy())

@@ -67,6 +67,7 @@ class Done:
 def run_cli(*arguments: object, cwd: Path = ROOT) -> Done:
     """Run the command line here, which spares the start of an interpreter."""
     stdout, stderr = io.StringIO(), io.StringIO()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     with (
         chdir(cwd),
         mock.patch.object(sys, "argv", ["skywave", *map(str, arguments)]),
@@ -75,6 +76,9 @@ def run_cli(*arguments: object, cwd: Path = ROOT) -> Done:
         pytest.raises(SystemExit) as exit_,
     ):
         cli.main()
+    # The command line takes them for the rest of the process.
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
     status = exit_.value.code
     assert isinstance(status, int)
     return Done(status, stdout.getvalue(), stderr.getvalue())

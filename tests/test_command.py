@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import EXAMPLES, ROOT, run_cli, run_process
-from skywave import Scenario, cli
+from skywave import Progress, Scenario, cli
 from skywave.cli.console import progress_bar, warn
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def test_progress_shows_the_time_that_is_left(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     with progress_bar() as show:
-        show("runs", 0.5)
+        show(Progress("runs", 1, 2))
     shown = capsys.readouterr().err
     assert "runs" in shown
     assert re.search(r"left:\S* +\S*(-:--:--|\d:\d\d:\d\d)", shown), shown
@@ -153,9 +153,9 @@ def test_without_a_terminal_a_line_every_ten_seconds_says_how_far_it_is(
 ) -> None:
     times_s = iter([0.0, 1.0, 9.9, 10.0, 19.0, 35.0])
     with progress_bar(lambda: next(times_s)) as show:
-        for fraction in (0.1, 0.2, 0.3, 0.4, 0.5):
-            show("120 runs", fraction)
-    assert capsys.readouterr().err == "120 runs: 30 %\n120 runs: 50 %\n"
+        for done in (12, 24, 36, 48, 60):
+            show(Progress("runs", done, 120))
+    assert capsys.readouterr().err == "runs: 30 %\nruns: 50 %\n"
 
 
 def test_bench_counts_what_it_did() -> None:

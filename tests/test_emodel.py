@@ -6,7 +6,6 @@ import math
 from typing import get_args
 
 import pytest
-from skywave_papers.sarwar2008.ipstar import IPSTAR
 
 from skywave import Scenario, Udp, Voice, run
 from skywave.results import emodel
@@ -109,14 +108,3 @@ def test_who_does_not_talk_has_no_rating() -> None:
     results = run(scenario)
     with pytest.raises(KeyError, match="file is not a voice flow"):
         emodel.quality(results.voice, "file", emodel.G711)
-
-
-def test_an_emulation_says_what_it_is() -> None:
-    assert "Assumed" in IPSTAR.source
-    scenario = IPSTAR.dumbbell("satellite", duration="20 s")
-    scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
-    results = run(scenario)
-    assert results.flows["delay_min_s"].to_numpy()[1] == pytest.approx(0.6, abs=0.005)
-    back = next(link for link in results.summary["links"] if link["name"] == "r2->r1")
-    assert back["rate_bps"] == 256_000
-    assert IPSTAR.link("a", "b").to_dict()["from"] == "a"

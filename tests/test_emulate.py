@@ -18,7 +18,7 @@ from patience import PATIENCE_S
 from skywave import _core
 from skywave._machine import Shares
 from skywave.realtime.link.launch import AS_ROOT, AS_USER
-from skywave.realtime.link.report import Verdict
+from skywave.realtime.link.report import LinkAccuracy
 from skywave.realtime.link.request import Request
 from skywave.realtime.privileges import LaunchError, check_namespaces
 
@@ -228,7 +228,7 @@ def test_the_status_is_that_of_the_command(tmp_path: Path) -> None:
 
 
 @needs_namespaces
-def test_strict_fails_where_the_link_cannot_be_believed(tmp_path: Path) -> None:
+def test_strict_fails_where_the_timing_is_too_inaccurate(tmp_path: Path) -> None:
     arguments = ("--peer", server(tmp_path, 1000), "--", PYTHON, "-c", PATIENT)
     strict = emulate(tmp_path, "--strict", "--strict-ms", "0.000001", *arguments)
     assert strict.returncode == 3
@@ -376,7 +376,7 @@ def test_a_capture_replaces_another_when_it_is_whole(tmp_path: Path) -> None:
 
 
 def test_the_report_says_what_the_link_did_and_how_late_it_was() -> None:
-    link, lateness, others = Verdict(REPORT, Shares(stolen=0.01, others=0.2)).lines()
+    link, lateness, others = LinkAccuracy(REPORT, Shares(stolen=0.01, others=0.2)).lines()
     assert link == "command->peer: 100 packets, 0.5 Mbps; 9.09% lost, 5.00% marked"
     assert lateness == (
         "packets left late by 30 us (median), 2 ms (99th percentile), 1.5 s (largest); "
@@ -387,10 +387,10 @@ def test_the_report_says_what_the_link_did_and_how_late_it_was() -> None:
 
 @pytest.mark.parametrize("name", ["overflows", "refused", "unsent"])
 def test_what_no_link_does_is_a_doubt(name: str) -> None:
-    verdict = Verdict({**REPORT, name: 1234})
-    [doubt] = verdict.doubts()
-    assert doubt.startswith("1,234 packets")
-    assert verdict.broken(1e6) == doubt
-    assert Verdict(REPORT).broken(2.5) is None
-    broken = Verdict(REPORT).broken(1.9)
-    assert broken == "packets left late by 2 ms (99th percentile), and 1.9 ms is allowed"
+    accuracy = LinkAccuracy({**REPORT, name: 1234})
+    [warning] = accuracy.warnings()
+    assert warning.startswith("1,234 packets")
+    assert accuracy.failure(1e6) == warning
+    assert LinkAccuracy(REPORT).failure(2.5) is None
+    failure = LinkAccuracy(REPORT).failure(1.9)
+    assert failure == "packets left late by 2 ms (99th percentile), and 1.9 ms is allowed"

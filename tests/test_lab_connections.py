@@ -28,6 +28,7 @@ from lab import (
     on_screen,
     refusal,
 )
+from looks import HEIGHT, assert_looks_as_before
 from patience import PATIENCE_S
 from skywave.lab import connections
 from skywave.lab.connections import Samples
@@ -35,7 +36,6 @@ from skywave.lab.frames import unpacked
 from skywave.lab.site import served
 from skywave.net import Endpoint
 from test_net_command import free_udp_port
-from test_pages import HEIGHT, assert_looks_as_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 def connected() -> Iterator[tuple[Endpoint, Connection]]:
     """An endpoint that has a connection, and the other end."""
     with (
-        Endpoint.udp("127.0.0.1:0") as server,
-        Endpoint.udp("127.0.0.1:0") as client,
+        Endpoint.udp("127.0.0.1", 0) as server,
+        Endpoint.udp("127.0.0.1", 0) as client,
     ):
         listener = server.listen(5001)
-        udp_port = int(server.local_address.rpartition(":")[2])
+        udp_port = server.local_address[1]
         with client.connect("127.0.0.1", 5001, udp_port=udp_port) as connection:
             yield server, connection
         del listener
@@ -239,7 +239,7 @@ def test_connections_of_a_server_come_and_go(lab_browser: Browser) -> None:
         expect(page.get_by_role("heading")).to_contain_text(f"127.0.0.1:{udp_port}")
         expect(page.locator(".state")).to_have_text("0 connections are open.")
         expect(page.get_by_role("button")).to_have_count(0)
-        with Endpoint.udp("127.0.0.1:0") as client:
+        with Endpoint.udp("127.0.0.1", 0) as client:
             names = "skywaveLab.charts.series('goodput').names.length"
             alive = []
             for count in (1, 2):

@@ -191,7 +191,7 @@ def test_once_ends_with_the_first_connection_however_short(
     listener = Thread(target=listen.listen, args=["127.0.0.1:5001"], kwargs=options, daemon=True)
     listener.start()
     assert is_listening.wait(PATIENCE_S)
-    with closing(Endpoint.udp("127.0.0.1:0")) as endpoint:
+    with closing(Endpoint.udp("127.0.0.1", 0)) as endpoint:
         connection = endpoint.connect("127.0.0.1", 5001, udp_port=port)
         connection.send(b"all there is")
         assert connection.recv() is None

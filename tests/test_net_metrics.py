@@ -52,8 +52,8 @@ def value(families: dict[str, Metric], name: str, **labels: str) -> float:
 @contextmanager
 def connected(count: int = 1) -> Iterator[tuple[Endpoint, list[Connection], list[Connection]]]:
     """A server and its connections from one client: theirs first."""
-    with Endpoint.udp("127.0.0.1:0") as server, Endpoint.udp("127.0.0.1:0") as client:
-        port = int(server.local_address.rpartition(":")[2])
+    with Endpoint.udp("127.0.0.1", 0) as server, Endpoint.udp("127.0.0.1", 0) as client:
+        port = server.local_address[1]
         listener = server.listen(5001)
         pairs = [
             (client.connect("127.0.0.1", 5001, udp_port=port), listener.accept(PATIENCE_S))
@@ -75,7 +75,7 @@ def test_a_scrape_during_a_transfer_has_what_the_endpoint_says() -> None:
         while there.stats()["srtt_s"] is None and time.monotonic() < end_s:
             time.sleep(0.01)
         families = parsed(scrape(port))
-        address = server.local_address
+        address = "{}:{}".format(*server.local_address)
         assert value(families, "skywave_endpoint_connections", endpoint=address) == 1
         assert value(families, "skywave_endpoint_state_connections", state="OPEN") == 1
         assert value(families, "skywave_endpoint_data_received_bytes_total") == 50_000
@@ -131,7 +131,7 @@ def test_the_number_of_series_is_bounded() -> None:
 
 
 def test_the_port_is_free_again_in_the_end() -> None:
-    with Endpoint.udp("127.0.0.1:0") as endpoint:
+    with Endpoint.udp("127.0.0.1", 0) as endpoint:
         with metrics.serving(endpoint, "127.0.0.1", 0) as port:
             scrape(port)
         with pytest.raises(urllib.error.URLError):

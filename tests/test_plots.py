@@ -18,11 +18,11 @@ from matplotlib.colors import to_hex
 from conftest import ROOT, assert_bad_input, run_cli
 from skywave import Dccp, Probes, Results, Scenario, Tcp, Udp, Voice, plots, run
 from skywave import sweep as run_sweep
-from skywave.cli.plot import read_tables
 from skywave.plots.files import render
 from skywave.plots.names import axis_name, short_labels
 from skywave.results.columns import Column, Scale, find, in_units
 from skywave.results.emodel import quality
+from skywave.results.run import read_tables
 from skywave.results.samples import by_name, shares
 from skywave.stats import average
 
@@ -765,7 +765,7 @@ def test_wrong_options_are_one_line(
 
 def test_directories_without_results_are_named(tmp_path: Path) -> None:
     assert_bad_input(run_cli("plot", tmp_path / "absent"), "absent")
-    (tmp_path / "summary.json").write_text("{}")
+    (tmp_path / "totals.json").write_text("{}")
     says = "neither of its tables flows.parquet and links.parquet: run it again with --out"
     assert_bad_input(run_cli("plot", tmp_path), says)
     (tmp_path / "flows.parquet").write_bytes(b"not Parquet")
@@ -773,7 +773,7 @@ def test_directories_without_results_are_named(tmp_path: Path) -> None:
 
 
 def test_a_run_on_both_clocks_has_runs_to_draw(results: Results, tmp_path: Path) -> None:
-    (tmp_path / "both.json").write_text("{}")
+    (tmp_path / "comparison.json").write_text("{}")
     assert_bad_input(run_cli("plot", tmp_path), "simulated-1")
     (tmp_path / "simulated-1").mkdir()
     results.write_tables(tmp_path / "simulated-1")
@@ -895,8 +895,8 @@ def test_results_tell_what_to_doubt(results: Results) -> None:
     late = run(Scenario.from_file(ROOT / "examples" / "dccp.toml"))
     assert late.warnings() == [], "goodput is over the time from a flow's start"
     changed = copy.copy(results)
-    changed.summary = copy.deepcopy(results.summary)
-    tcp: Any = changed.summary["flows"][1]
+    changed.totals = copy.deepcopy(results.totals)
+    tcp: Any = changed.totals["flows"][1]
     tcp |= {"receive_window_limited_s": 15.0, "active_s": 20.0}
     [limited] = changed.warnings()
     assert limited.startswith("tcp was limited by its receive window for 15 of 20 s (75 %)")

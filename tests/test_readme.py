@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import contextlib
 
 README = (ROOT / "README.md").read_text()
-PAGES_IN_DOCS = ("results.md", "sockets.md", "statistics.md")
+PAGES_IN_DOCS = ("sockets.md", "statistics.md")
 PAGES = [README, *((ROOT / "docs" / name).read_text() for name in PAGES_IN_DOCS)]
 
 

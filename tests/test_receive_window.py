@@ -168,7 +168,7 @@ def test_a_capture_shows_that_no_sender_exceeds_the_window_announced(
 
 def test_a_late_flow_is_measured_over_its_own_time() -> None:
     mpcp = next(path for path in EXAMPLES if path.stem == "mpcp")
-    flows = {flow["name"]: flow for flow in run(Scenario.from_file(mpcp)).summary["flows"]}
+    flows = {flow["name"]: flow for flow in run(Scenario.from_file(mpcp)).totals["flows"]}
     late = flows["dpcp over tcp, late"]
     assert late["active_s"] == 40
     assert late["goodput_bps"] == pytest.approx(0.386e6, rel=0.05)

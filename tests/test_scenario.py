@@ -41,7 +41,6 @@ from skywave import (
     Weighted,
 )
 from skywave.scenario.paths import with_field
-from skywave_papers.nor2011 import setting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -221,8 +220,8 @@ def everything() -> Scenario:
     )
 
 
-@pytest.mark.parametrize("scenario", [everything(), *map(setting.scenario, setting.ALL_CONDITIONS)])
-def test_a_scenario_survives_being_written_and_read(scenario: Scenario) -> None:
+def test_a_scenario_survives_being_written_and_read() -> None:
+    scenario = everything()
     again = Scenario.from_text(scenario.to_json(), "json")
     assert again.normalised() == scenario.normalised()
     assert Scenario.from_text(again.to_json(), "json").to_json() == again.to_json()

@@ -28,6 +28,7 @@ from skywave import (
     Dccp,
     Loss,
     Probes,
+    Progress,
     Results,
     Scenario,
     ScenarioError,
@@ -205,12 +206,12 @@ def test_the_table_has_what_the_runs_give(base: Scenario, tmp_path: Path) -> Non
         rate = found.label("rate_bps", row["rate_bps"])
         scenario = evolve(with_field(base, "dumbbell.rate", rate), seed=row["seed"])
         results = run(with_field(scenario, "flows[file].transport.tcp.ecn", row["ecn"]))
-        goodputs = [flow["goodput_bps"] for flow in results.summary["flows"]]
+        goodputs = [flow["goodput_bps"] for flow in results.totals["flows"]]
         assert row["fingerprint"] == results.fingerprint
         assert [row["goodput_bps[file]"], row["goodput_bps[stream]"]] == goodputs
         assert row["goodput_bps"] == sum(goodputs)
         assert row["jain"] == jain(goodputs)
-        assert row["events"] == results.summary["events"]
+        assert row["events"] == results.totals["events"]
 
 
 DELAYS = ["100 ms", "5 ms", "0.02 s"]
@@ -341,7 +342,7 @@ def test_goodput_after_a_warm_up_is_over_the_active_time_after_it(
     samples = results.flows.to_pandas().query(f"time_s <= {begin_s + 1e-9}")
     before = samples.groupby("flow")["delivered_bytes"].sum()
     starts = {flow.name: flow.start.seconds for flow in scenario.flows if not flow.start_jitter}
-    for flow in results.summary["flows"]:
+    for flow in results.totals["flows"]:
         name, active_s = flow["name"], flow["active_s"]
         start_s = starts.get(name, 3.02 - active_s)
         later_s = max(0.0, start_s + active_s - max(start_s, begin_s))
@@ -408,17 +409,17 @@ def test_state_is_that_of_senders_that_have_it_and_send(base: Scenario, tmp_path
 
 def test_other_measures_need_no_new_run(base: Scenario, tmp_path: Path) -> None:
     sweep(base, seeds=2, out=tmp_path)
-    found = skywave.load(tmp_path, ["cwnd_mean[file]", "timeouts"])
+    found = skywave.Sweep.load(tmp_path, ["cwnd_mean[file]", "timeouts"])
     assert found.measures == ("cwnd_mean_packets[file]", "timeouts")
     assert found.table.num_rows == 2
     with pytest.raises(ValueError, match="godput is not a known measure: use one of goodput"):
-        skywave.load(tmp_path, ["godput"])
+        skywave.Sweep.load(tmp_path, ["godput"])
     with pytest.raises(FileNotFoundError, match="not the folder of a sweep"):
-        skywave.load(tmp_path / "runs")
+        skywave.Sweep.load(tmp_path / "runs")
 
 
 def longest_queue(results: Results) -> float:
-    return float(max(link["queue_max_packets"] for link in results.summary["links"]))
+    return float(max(link["queue_max_packets"] for link in results.totals["links"]))
 
 
 def test_a_measure_of_ones_own(base: Scenario, tmp_path: Path) -> None:
@@ -514,19 +515,19 @@ def test_a_file_that_is_not_whole_is_run_again(base: Scenario, tmp_path: Path) -
     one, two, _ = sorted((tmp_path / "runs").iterdir())
     one.write_bytes(one.read_bytes()[:100])
     two.write_bytes(b"")
-    assert skywave.load(tmp_path).missing == 2
+    assert skywave.Sweep.load(tmp_path).missing == 2
     assert kept(sweep(base, seeds=3, out=tmp_path)) == kept(first)
 
 
 def test_a_damaged_plan_is_written_anew(base: Scenario, base_file: Path, tmp_path: Path) -> None:
     first = sweep(base, seeds=3, out=tmp_path / "out")
     (tmp_path / "out" / "sweep.json").write_text("junk")
-    assert skywave.load(tmp_path / "out").table.equals(first.table)
+    assert skywave.Sweep.load(tmp_path / "out").table.equals(first.table)
     (tmp_path / "out" / "plan.parquet").write_text("junk")
     assert_bad_input(run_cli("plot", tmp_path / "out"), "plan.parquet is damaged: run the sweep")
     ran = run_cli("sweep", base_file, "--seeds", 3, "--out", tmp_path / "out", "--json")
     assert json.loads(ran.stdout)["resumed"] == 3
-    assert skywave.load(tmp_path / "out").table.equals(first.table)
+    assert skywave.Sweep.load(tmp_path / "out").table.equals(first.table)
 
 
 class Moody(Aimd):
@@ -573,15 +574,15 @@ def test_the_command_lists_runs_that_fail(base_file: Path, tmp_path: Path) -> No
 
 
 def test_progress_counts_what_was_done_before(base: Scenario, tmp_path: Path) -> None:
-    steps: list[tuple[int, int, int]] = []
+    steps: list[Progress] = []
     sweep(base, seeds=2, out=tmp_path)
     sweep(
         base,
         seeds=4,
         out=tmp_path,
-        progress=lambda step: steps.append((step.done, step.resumed, step.total)),
+        progress=steps.append,
     )
-    assert steps == [(2, 2, 4), (3, 2, 4), (4, 2, 4)]
+    assert steps == [Progress("runs", done, 4) for done in (2, 3, 4)]
 
 
 # Interruptions.
@@ -624,13 +625,13 @@ def test_a_sweep_that_is_interrupted_three_times_ends_as_one_that_is_not(
         if how != signal.SIGKILL:
             done = finished(out)
             assert f"{done} of {RUNS} runs are done and kept in {out}" in told
-        assert skywave.load(out).table.num_rows == finished(out) < RUNS
+        assert skywave.Sweep.load(out).table.num_rows == finished(out) < RUNS
     ran = run_cli(*command(base_file, out, RUNS)[3:], "--json")
     assert ran.returncode == 0, ran.stderr
     answer = json.loads(ran.stdout)
     assert answer["done"] == RUNS
     assert answer["resumed"] >= int(0.6 * RUNS)
-    assert kept(skywave.load(out)) == kept(whole)
+    assert kept(skywave.Sweep.load(out)) == kept(whole)
 
 
 def run_on_small_disk(disk: Path, script: str) -> subprocess.CompletedProcess[str]:

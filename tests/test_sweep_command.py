@@ -163,7 +163,7 @@ def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     for word in ("packets", "goodput", "(Mbps)", "loss", "±", "6 of 6 runs are done"):
         assert word in ran.stdout
-    values = skywave.load(out).table["goodput_bps"].to_numpy()
+    values = skywave.Sweep.load(out).table["goodput_bps"].to_numpy()
     ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10", "--json")
     answer = json.loads(ran.stdout)
     assert answer["resumed"] == 6

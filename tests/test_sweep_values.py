@@ -30,7 +30,7 @@ from skywave.scenario.labels import label_of, without_common
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skywave.sweeps.work import Progress
+    from skywave import Progress
 
 
 def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Path) -> None:
@@ -42,22 +42,22 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
     counts = dict(zip(*(column.to_pylist() for column in values.columns), strict=True))
     assert all(10 <= count < 500 for count in counts.values())
     assert max(counts.values()) > 10
-    again = skywave.load(tmp_path, ["goodput[file]"])
+    again = skywave.Sweep.load(tmp_path, ["goodput[file]"])
     for row in again.summary().to_pylist():
         assert row["seeds"] == counts[row["control"]]
         assert row["margin"] < 0.08 * row["mean"]
     assert not any("not met" in warning for warning in again.warnings())
     # The same again runs nothing; a stricter target adds seeds to what there is.
-    steps: list[int] = []
+    steps: list[Progress] = []
     strict = sweep(
         base,
         over,
         out=tmp_path,
         until="ci(goodput[file]) < 1 %",
         max_seeds=30,
-        progress=lambda step: steps.append(step.resumed),
+        progress=steps.append,
     )
-    assert steps[0] == 20
+    assert steps[0].done == 20
     assert strict.table.num_rows == 60
     said = [warning for warning in strict.warnings() if "is not met by 30 seeds" in warning]
     assert [sentence.split(",")[0] for sentence in said] == [
@@ -106,7 +106,7 @@ def test_a_measure_of_a_flow_that_is_not_there_is_refused(base: Scenario, tmp_pa
     assert not (tmp_path / "out").exists()
     sweep(base, out=tmp_path / "out")
     with pytest.raises(ValueError, match="there is no link x: use d1->r2"):
-        skywave.load(tmp_path / "out", ["utilisation[x]"])
+        skywave.Sweep.load(tmp_path / "out", ["utilisation[x]"])
 
 
 def test_calls_are_rated(tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_an_interrupted_sweep_has_a_table_and_says_what_is_missing(
     with (tmp_path / "table.csv").open() as file:
         done = len(list(csv.DictReader(file)))
     assert 3 <= done < 200
-    found = skywave.load(tmp_path)
+    found = skywave.Sweep.load(tmp_path)
     assert found.table.num_rows == done
     assert found.warnings()[0] == f"{200 - done} of 200 runs are not done yet"
 

@@ -15,8 +15,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skywave._core import CaptureError as CaptureError
-    from skywave._core import ScenarioError as ScenarioError
+    from skywave._errors import CaptureError as CaptureError
+    from skywave._errors import NoSocketsError as NoSocketsError
+    from skywave._errors import ScenarioError as ScenarioError
+    from skywave._errors import SkywaveError as SkywaveError
+    from skywave._progress import Progress as Progress
     from skywave._simulate import run as run
     from skywave._simulate import run_many as run_many
     from skywave.control import Ack as Ack
@@ -40,12 +43,12 @@ if TYPE_CHECKING:
     from skywave.sweeps.cluster import ClusterError as ClusterError
     from skywave.sweeps.runner import sweep as sweep
     from skywave.sweeps.table import Sweep as Sweep
-    from skywave.sweeps.table import load as load
 
     __version__: str
 
 _MODULES = {
-    "_core": ("CaptureError", "ScenarioError"),
+    "_errors": ("CaptureError", "NoSocketsError", "ScenarioError", "SkywaveError"),
+    "_progress": ("Progress",),
     "_simulate": ("run", "run_many"),
     "control": (
         "Ack",
@@ -66,7 +69,7 @@ _MODULES = {
     "scenario.topologies": ("Aggregate", "Hop", "parking_lot"),
     "sweeps.cluster": ("ClusterError",),
     "sweeps.runner": ("sweep",),
-    "sweeps.table": ("Sweep", "load"),
+    "sweeps.table": ("Sweep",),
 }
 """The modules of names; those of ``scenario.parts`` are left out. They are imported on first use: a
 command, a worker or a script that needs few of them starts in a fraction of the time."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from skywave import Bernoulli, CoDel, DropTail, Ftp, KernelTcp, Probes, Scenario
 from skywave.results.samples import Samples
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,9 +108,9 @@ def experiments() -> Iterator[Experiment]:
             )
 
 
-def measured(results: Results) -> Found:
+def measured(results: Results) -> Measurement:
     """Return the measures of a run."""
-    (flow,) = results.summary["flows"]
+    (flow,) = results.totals["flows"]
     samples = Samples(results.flows)
     cwnd, times_s = samples["cwnd_packets"], samples["time_s"]
     settled = cwnd[times_s > SETTLED_S]
@@ -124,7 +124,7 @@ def measured(results: Results) -> Found:
         while end + 1 < cut.size and cut[end + 1]:
             end += 1
         depths.append(after[end] / before[start])
-    return Found(
+    return Measurement(
         values={
             "goodput": flow["goodput_bps"] / 1e6,
             "resent": 100 * flow["retransmissions"] / max(flow["packets_sent"], 1),

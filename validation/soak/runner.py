@@ -17,10 +17,10 @@ import numpy as np
 
 from validation.soak.account import Account
 from validation.soak.ends import Report
+from validation.soak.outcome import Evidence
 from validation.soak.plan import HOST, PORTS, ports
 from validation.soak.process import Crew
 from validation.soak.samples import Sample, of_process
-from validation.soak.verdict import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable

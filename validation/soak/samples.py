@@ -82,11 +82,6 @@ async def keep_sampling(
         await asyncio.sleep(every_s)
 
 
-def udp_port(endpoint: aio.Endpoint) -> int:
-    """Return the UDP port of an endpoint."""
-    return int(endpoint.local_address.rpartition(":")[2])
-
-
 def of_process(pid: int) -> dict[str, float]:
     """Return what the system says of a process, under the names of :class:`Sample`.
 

@@ -27,7 +27,7 @@ from skywave_papers.li2009.setting import (
     dumbbell,
     transfer,
 )
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,10 +95,10 @@ def _over_dccp(scenario: Scenario, scheme: Scheme) -> Scenario:
     return evolve(scenario, name=f"{scenario.name}-dccp", flows=flows)
 
 
-def _find_course(results: Results, network: Network) -> Found:
+def _find_course(results: Results, network: Network) -> Measurement:
     found = course(results, network)
     transition_s = found.transition_s
-    return Found(
+    return Measurement(
         values={
             "transition_s": np.nan if transition_s is None else transition_s,
             "utilisation": found.steady_utilisation_percent,
@@ -127,10 +127,10 @@ def _transfer(carrier: Carrier, percent: int, seeds: range) -> Experiment:
     )
 
 
-def _find_transfer(results: Results) -> Found:
+def _find_transfer(results: Results) -> Measurement:
     flows = results.flows
     arrived = np.cumsum(flows["delivered_bytes"].to_numpy().astype(np.int64))
     done = int(np.searchsorted(arrived, FILE_B))
     times_s = flows["time_s"].to_numpy()
     seconds = np.nan if done == arrived.size else float(times_s[done])
-    return Found(values={"seconds": seconds}, series={})
+    return Measurement(values={"seconds": seconds}, series={})

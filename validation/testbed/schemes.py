@@ -12,7 +12,7 @@ from attrs import evolve
 
 from skywave.results.samples import Samples
 from skywave_papers.chen2010 import setting
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,11 +69,11 @@ def _scaled(scheme: setting.Scheme, seed: int) -> Scenario:
     )
 
 
-def _find(results: Results) -> Found:
-    link = next(link for link in results.summary["links"] if link["name"] == setting.BOTTLENECK)
+def _find(results: Results) -> Measurement:
+    link = next(link for link in results.totals["links"] if link["name"] == setting.BOTTLENECK)
     rows = Samples(results.at_link(setting.BOTTLENECK))
     queue = rows["queue_packets"]
-    return Found(
+    return Measurement(
         values={
             "utilisation": 100 * link["utilisation"],
             "queue": float(queue.mean()),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from skywave import _core
 from skywave._machine import Watch
+from skywave._progress import Progress
 from skywave.bench import measured
 from skywave.bench.competitors import Dumbbell
 from skywave.bench.measured import BenchError
@@ -83,14 +84,10 @@ class Row(TypedDict):
     beside: list[Beside]
 
 
-def _unheard(_done: int, _total: int) -> None:
-    """Report progress to nobody."""
-
-
 def measure(
     work: Work,
     others: Sequence[Competitor] = (),
-    progress: Callable[[int, int], None] = _unheard,
+    progress: Callable[[Progress], None] = lambda _: None,
 ) -> Row:
     """Run the work in a process of its own: several rounds in turn with ``others``, or once alone.
 
@@ -104,7 +101,7 @@ def measure(
     counted: list[dict[str, int]] = [{} for _ in others]
     watch = Watch()
     for turn in range(rounds):
-        progress(turn, rounds)
+        progress(Progress("bench", turn, rounds))
         counts, output = run_process("dumbbell", json.dumps(asdict(work)))
         ours.append((counts["cpu_s"], output))
         dumbbell = Dumbbell(
@@ -183,7 +180,7 @@ def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measured]:
 
 
 def measure_standard(
-    others: Sequence[Competitor], progress: Callable[[int, int], None]
+    others: Sequence[Competitor], progress: Callable[[Progress], None]
 ) -> list[Row]:
     """Run the standard rows: several rounds each in turn with ``others``, or once alone.
 
@@ -194,9 +191,9 @@ def measure_standard(
     rows = []
     for done, work in enumerate(STANDARD):
 
-        def turns(turn: int, rounds: int, done: int = done) -> None:
-            progress(done * rounds + turn, len(STANDARD) * rounds)
+        def turns(step: Progress, done: int = done) -> None:
+            progress(Progress("bench", done + step.fraction, len(STANDARD)))
 
         rows.append(measure(work, others, turns))
-    progress(1, 1)
+    progress(Progress("bench", len(STANDARD), len(STANDARD)))
     return rows

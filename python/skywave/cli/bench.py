@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from skywave._progress import stage
 from skywave.bench import competitors
 from skywave.bench.measured import BenchError
 from skywave.bench.rows import Beside, Row, Work, measure, measure_standard
@@ -17,6 +18,7 @@ from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skywave._progress import Progress
     from skywave.bench.competitors import Competitor
     from skywave.bench.speed import Speed
     from skywave.papers.protocol import Paper
@@ -91,14 +93,14 @@ def bench(
             if any(value is not None for value in given):
                 raise typer.BadParameter(f"--standard excludes other options: leave out {_NEEDED}")
             others = _others(htsim, ns2=beside_ns2, ns2_if_installed=True)
-            rows = measure_standard(others, lambda done, total: show("bench", done / total))
+            rows = measure_standard(others, show)
             timed = _measure_papers(show)
         else:
             if flows is None or rate is None or buffer is None or duration is None:
                 raise typer.BadParameter(f"give {_NEEDED}, or --standard")
             others = _others(htsim, ns2=beside_ns2)
             work = Work(flows=flows, rate=rate, buffer=buffer, duration=duration, access=access)
-            rows = [measure(work, others, lambda done, total: show("bench", done / total))]
+            rows = [measure(work, others, show)]
     if as_json:
         speeds = {paper.key: one for paper, one in timed}
         print_json({**speeds, "rows": rows} if standard else rows[0])
@@ -121,7 +123,7 @@ def _others(htsim: Path | None, *, ns2: bool, ns2_if_installed: bool = False) ->
 
 
 def _measure_papers(
-    show: Callable[[str, float], None],
+    show: Callable[[Progress], None],
 ) -> list[tuple[Paper[Any], list[Speed]]]:
     """Measure the runs that papers time."""
     # Loading the code that draws papers takes a second.
@@ -129,7 +131,7 @@ def _measure_papers(
     from skywave.papers import installed  # noqa: PLC0415
 
     def measured(paper: Paper[Any]) -> list[Speed]:
-        return speed.measure(paper.timed, lambda done, total: show(paper.key, done / total))
+        return speed.measure(paper.timed, stage(show, paper.key))
 
     usable, broken = installed.every()
     warn(map(str, broken.values()))

@@ -67,11 +67,11 @@ def compare(
     that do not vary, as in a scenario without randomness, are not tested.
     """
     from skywave.stats import CONFIDENCE, comparison  # noqa: PLC0415  (slow to import)
-    from skywave.sweeps.table import load  # noqa: PLC0415
+    from skywave.sweeps.table import Sweep  # noqa: PLC0415
 
     tests = get_args(comparison.Test)
     chosen = cast("Test", choose(test, tests, "test"))
-    found = load(directory, None if measure is None else [measure])
+    found = Sweep.load(directory, None if measure is None else [measure])
     [name, *_] = found.measures
     names = _Names(found, texts_of(labels or ()))
     rows = found.compare(name, by, baseline=baseline, test=chosen).to_pylist()

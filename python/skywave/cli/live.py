@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
+from skywave import realtime
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import out, print_json, progress_bar, warn
-from skywave.realtime import run_both, run_live
-from skywave.realtime.accuracy import NOT_BELIEVED
+from skywave.realtime.accuracy import TOO_INACCURATE
 from skywave.realtime.report import cells, document, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from skywave.realtime import Both, Lived
+    from skywave.realtime import ClockComparison, RealTimeRun
     from skywave.scenario import Scenario
 
 
@@ -32,33 +32,33 @@ class RealClock:
 
     def run(
         self, experiment: Scenario, captures: Mapping[str, str], qlogs: Mapping[str, str]
-    ) -> Lived:
+    ) -> RealTimeRun:
         """Run a scenario."""
         with progress_bar() as show:
-            return run_live(
+            return realtime.run(
                 experiment,
-                progress=lambda what, fraction: show(f"{experiment.name}, {what}", fraction),
+                progress=lambda step: show(replace(step, stage=f"{experiment.name}, {step.stage}")),
                 captures=captures,
                 qlogs=qlogs,
                 dccp_over_udp=self.dccp_over_udp,
                 spin=self.spin,
             )
 
-    def judge(self, *lived: Lived) -> None:
-        """Exit with status :data:`NOT_BELIEVED` if a run fails ``--strict``."""
+    def judge(self, *runs: RealTimeRun) -> None:
+        """Exit with status :data:`TOO_INACCURATE` if a run fails ``--strict``."""
         if self.strict_ms is None:
             return
-        for run in lived:
-            if broken := run.verdict.broken(self.strict_ms):
-                typer.echo(f"error: {broken}", err=True)
-                raise typer.Exit(NOT_BELIEVED)
+        for run in runs:
+            if failure := run.accuracy.failure(self.strict_ms):
+                typer.echo(f"error: {failure}", err=True)
+                raise typer.Exit(TOO_INACCURATE)
 
     def compare(
         self, experiment: Scenario, runs: int, out_dir: Path | None, *, as_json: bool
     ) -> None:
         """Run a scenario on both clocks, and print what they have in common."""
         with progress_bar() as show:
-            both = run_both(
+            comparison = realtime.compare(
                 experiment,
                 runs=runs,
                 progress=show,
@@ -68,26 +68,27 @@ class RealClock:
         # A disk may be full after all that time.
         try:
             if as_json:
-                print_json(document(both))
+                print_json(document(comparison))
             else:
-                _print(both)
+                _print(comparison)
         finally:
             if out_dir is not None:
-                write(both, out_dir)
-        warn(both.warnings())
+                write(comparison, out_dir)
+        warn(comparison.warnings())
         if out_dir is not None and not as_json:
-            typer.echo(f"Page: {out_dir / 'both.html'}")
-        if both.is_interrupted:
+            typer.echo(f"Page: {out_dir / 'comparison.html'}")
+        if comparison.is_interrupted:
             raise KeyboardInterrupt
-        self.judge(*both.lived)
+        self.judge(*comparison.real_time)
 
 
-def _print(both: Both) -> None:
+def _print(comparison: ClockComparison) -> None:
     console = out()
-    count = len(both.lived)
-    of = f"{count} of {both.planned}" if both.is_interrupted else f"{count}"
-    title = f"{both.scenario.name}: {of} run{'s' if both.planned != 1 else ''} on each clock"
-    rows = [cells(row) for row in both.rows()]
+    count = len(comparison.real_time)
+    of = f"{count} of {comparison.planned}" if comparison.is_interrupted else f"{count}"
+    runs = "run" if comparison.planned == 1 else "runs"
+    title = f"{comparison.scenario.name}: {of} {runs} on each clock"
+    rows = [cells(row) for row in comparison.rows()]
 
     def column(header: str, key: str, justify: Literal["left", "right"] = "right") -> Column:
         return Column(header, [row[key] for row in rows], justify)
@@ -97,8 +98,8 @@ def _print(both: Both) -> None:
         [column("of", "what", "left"), column("measure", "measure", "left")],
         [
             column("simulated", "simulated"),
-            column("lived", "lived"),
-            column("lived\N{NO-BREAK SPACE}/ simulated", "ratio"),
+            column("real\N{NO-BREAK SPACE}time", "real_time"),
+            column("real\N{NO-BREAK SPACE}time\N{NO-BREAK SPACE}/ simulated", "ratio"),
             column("", "differs", "left"),
         ],
         title=title,
@@ -107,10 +108,10 @@ def _print(both: Both) -> None:
         console.print(
             "One run on each clock, so no difference is tested: use --runs 5.", soft_wrap=True
         )
-    for cause in both.causes():
+    for cause in comparison.causes():
         console.print(f"known cause: {cause}", markup=False, highlight=False, soft_wrap=True)
-    for run in both.lived:
-        for line in run.verdict.lines():
+    for run in comparison.real_time:
+        for line in run.accuracy.lines():
             console.print(line, markup=False, highlight=False, soft_wrap=True)
-    if both.is_interrupted:
+    if comparison.is_interrupted:
         console.print(f"Run {count + 1} was interrupted, and does not count.", soft_wrap=True)

@@ -83,7 +83,7 @@ def matrix(
             networks=_chosen(networks, NETWORKS, "network"),
             seeds=of_papers.SEEDS if seeds is None else seeds,
             duration_s=duration_s,
-            progress=lambda network, done, total: show(network, done / total),
+            progress=show,
         )
         ran.write(out_dir)
     finish(

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from skywave.cli.console import JsonOption, out, print_json
+from skywave.results.run import TOTALS, read_tables
 from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:
@@ -217,9 +218,9 @@ def of_directory(
 
 def _sweep(directory: Path, measures: tuple[str, ...]) -> Sweep:
     # Every measure is stored, whichever the sweep has asked for.
-    from skywave.sweeps.table import load  # noqa: PLC0415  (loaded when there is a sweep)
+    from skywave.sweeps.table import Sweep  # noqa: PLC0415  (loaded when there is a sweep)
 
-    if (directory / "both.json").exists():
+    if (directory / "comparison.json").exists():
         raise ValueError(
             f"{directory} has runs on both clocks: give the folder of one, such as "
             f"{directory / 'simulated-1'}"
@@ -229,12 +230,12 @@ def _sweep(directory: Path, measures: tuple[str, ...]) -> Sweep:
             f"{directory} has no results: give a folder that skywave run --out or sweep --out has "
             "written"
         )
-    return load(directory, measures or None)
+    return Sweep.load(directory, measures or None)
 
 
 def is_run(directory: Path) -> bool:
-    """Return whether a directory has the results of one run; those of --both have no summary."""
-    return any((directory / name).exists() for name in ("summary.json", *SAMPLED))
+    """Return whether a directory has the results of one run; those of --both have no totals."""
+    return any((directory / name).exists() for name in (TOTALS, *SAMPLED))
 
 
 def _tables(directory: Path) -> dict[str, pa.Table]:
@@ -245,21 +246,6 @@ def _tables(directory: Path) -> dict[str, pa.Table]:
             "again with --out"
         )
     return tables
-
-
-def read_tables(directory: Path) -> dict[str, pa.Table]:
-    """Return the tables of a run by name.
-
-    Raises:
-        OSError: If a table cannot be read.
-        ValueError: If a file is not Parquet.
-
-    """
-    import pyarrow.parquet  # noqa: PLC0415  (loaded when there are tables)
-
-    return {
-        file.stem: pyarrow.parquet.read_table(file) for file in sorted(directory.glob("*.parquet"))
-    }
 
 
 def _refuse(given: Mapping[str, Any], names: tuple[str, ...], of: str, found: str) -> None:

@@ -124,7 +124,7 @@ def _one(
             paper,
             live_ns2=live_ns2,
             seeds=seeds,
-            progress=lambda stage, done, total: show(stage, done / total),
+            progress=show,
         )
         with installed.faults_named(installed.paper(paper)):
             reproduction.write(directory)
@@ -217,7 +217,7 @@ def _all(directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_js
             directory,
             live_ns2=live_ns2,
             seeds=seeds,
-            progress=lambda key, stage, done, total: show(f"{key}, {stage}", done / total),
+            progress=show,
         )
     finish(
         front.to_dict(),

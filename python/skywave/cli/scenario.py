@@ -14,8 +14,10 @@ from attrs import evolve
 from rich.markup import escape
 
 from skywave import _core, _simulate
+from skywave._errors import ScenarioError
 from skywave._files import made_directory
 from skywave._folders import Kind
+from skywave._progress import stage
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import JsonOption, out, prepare_folder, print_json, progress_bar, warn
 from skywave.cli.real_time import SpinOption, StrictMsOption, StrictOption, allowed_ms
@@ -26,8 +28,8 @@ from skywave.scenario.paths import parse_value, parse_values, with_field
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from skywave.realtime import Verdict
-    from skywave.results import Results, Summary
+    from skywave.realtime import RunAccuracy
+    from skywave.results import Results, Totals
 
 Row = TypeVar("Row")
 
@@ -68,7 +70,7 @@ def run(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write all tables as Parquet and CSV, and summary.json. Replaces the results of "
+            help="Write all tables as Parquet and CSV, and totals.json. Replaces the results of "
             "an earlier run; refuses a directory with any other contents.",
         ),
     ] = None,
@@ -161,17 +163,17 @@ def run(
     with nullcontext() if qlog is None else made_directory(qlog):
         qlogs = {} if qlog is None else _qlogs(qlog, experiment)
         if live:
-            lived = clock.run(experiment, captures, qlogs)
+            finished = clock.run(experiment, captures, qlogs)
         else:
             # Reading an unchanged file again gives errors their line. A pipe has been read.
             again = not settings and scenario.is_file()
             warn((inspect_file(scenario) if again else experiment.inspect()).warnings)
             results = _simulated(experiment, captures, qlogs, verify_physics=verify_physics)
     if live:
-        _present(lived.results, out_dir, lived.verdict, as_json=as_json)
-        if lived.is_interrupted:
+        _present(finished.results, out_dir, finished.accuracy, as_json=as_json)
+        if finished.is_interrupted:
             raise KeyboardInterrupt
-        clock.judge(lived)
+        clock.judge(finished)
         return
     _present(results, out_dir, as_json=as_json)
     if results.violations:
@@ -189,7 +191,7 @@ def _simulated(
     with progress_bar() as show:
         return _simulate.run(
             experiment,
-            progress=lambda fraction: show(experiment.name, fraction),
+            progress=stage(show, experiment.name),
             captures=captures,
             qlogs=qlogs,
             verify_physics=verify_physics,
@@ -197,21 +199,21 @@ def _simulated(
 
 
 def _present(
-    results: Results, out_dir: Path | None, verdict: Verdict | None = None, *, as_json: bool
+    results: Results, out_dir: Path | None, accuracy: RunAccuracy | None = None, *, as_json: bool
 ) -> None:
-    """Print and write results, with a verdict on the timing of a run in real time."""
+    """Print and write results, with the accuracy of a run in real time."""
     # Either may fail after a long run: a pipe that nobody reads, a full disk.
     try:
         if as_json:
             told = (
                 {"fingerprint": results.fingerprint, "violations": results.violations}
-                if verdict is None
-                else {"emulator": verdict.document()}
+                if accuracy is None
+                else {"accuracy": accuracy.document()}
             )
             directory = None if out_dir is None else str(out_dir)
-            print_json({**results.summary, **told, "out": directory})
+            print_json({**results.totals, **told, "out": directory})
         else:
-            _print_summary(results, verdict)
+            _print_summary(results, accuracy)
     finally:
         if out_dir is not None:
             results.write(out_dir)
@@ -242,11 +244,11 @@ def _changed(experiment: Scenario, settings: list[str] | None, seed: int | None)
     for path, value in fields(settings):
         try:
             experiment = with_field(experiment, path, parse_value(value))
-        except _core.ScenarioError as error:
+        except ScenarioError as error:
             # A name may have a comma.
             if "," not in value or len(parse_values(value)) == 1:
                 raise
-            raise _core.ScenarioError(
+            raise ScenarioError(
                 f"{error}; run takes one value of {path}: skywave sweep runs all of {value}"
             ) from None
     return experiment if seed is None else evolve(experiment, seed=seed)
@@ -260,12 +262,12 @@ def read(file: Path) -> Scenario:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"standard input is not text in UTF-8 ({error.reason})"
-        raise _core.ScenarioError(message) from error
+        raise ScenarioError(message) from error
     syntax: Literal["json", "toml"] = "json" if text.lstrip().startswith("{") else "toml"
     try:
         return Scenario.from_text(text, syntax, directory=".")
-    except _core.ScenarioError as error:
-        raise _core.ScenarioError(message_about("standard input", text, syntax, error)) from None
+    except ScenarioError as error:
+        raise ScenarioError(message_about("standard input", text, syntax, error)) from None
 
 
 def _captures(given: list[str]) -> dict[str, str]:
@@ -322,21 +324,21 @@ def schema() -> None:
     print_json(json.loads(_core.scenario_schema()))
 
 
-def _print_summary(results: Results, verdict: Verdict | None) -> None:
+def _print_summary(results: Results, accuracy: RunAccuracy | None) -> None:
     console = out()
-    summary = results.summary
+    totals = results.totals
     how = (
-        f"{summary['duration_s']:g} s simulated, {summary['events']:,} events, "
-        f"seed {summary['seed']}, fingerprint {results.fingerprint}"
-        if verdict is None
-        else f"{summary['duration_s']:g} s in real time, seed {summary['seed']}"
+        f"{totals['duration_s']:g} s simulated, {totals['events']:,} events, "
+        f"seed {totals['seed']}, fingerprint {results.fingerprint}"
+        if accuracy is None
+        else f"{totals['duration_s']:g} s in real time, seed {totals['seed']}"
     )
-    console.print(f"[bold]{escape(summary['name'])}[/]: {how}")
-    _print_flows(console, summary)
-    _print_links(console, summary)
+    console.print(f"[bold]{escape(totals['name'])}[/]: {how}")
+    _print_flows(console, totals)
+    _print_links(console, totals)
     for violation in results.violations:
         console.print(f"[red]physics:[/] {escape(violation)}", highlight=False)
-    for line in () if verdict is None else verdict.lines():
+    for line in () if accuracy is None else accuracy.lines():
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -351,8 +353,8 @@ def _first(console: Console, rows: list[Row], what: str) -> list[Row]:
     return rows[:MOST_ROWS]
 
 
-def _print_flows(console: Console, summary: Summary) -> None:
-    flows = _first(console, summary["flows"], "flows")
+def _print_flows(console: Console, totals: Totals) -> None:
+    flows = _first(console, totals["flows"], "flows")
     print_in_blocks(
         console,
         [Column("flow", [flow["name"] for flow in flows], "left")],
@@ -370,8 +372,8 @@ def _print_flows(console: Console, summary: Summary) -> None:
     )
 
 
-def _print_links(console: Console, summary: Summary) -> None:
-    links = summary["links"]
+def _print_links(console: Console, totals: Totals) -> None:
+    links = totals["links"]
     if len(links) > MOST_ROWS:
         links = sorted(links, key=lambda link: (-link["drops"], -link["arrivals"]))
     links = _first(console, links, "links, by drops and arrivals,")

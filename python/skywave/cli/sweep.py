@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from skywave._progress import Progress
     from skywave.sweeps.table import Sweep
-    from skywave.sweeps.work import Progress
 
 RUNS_FAILED = 1
 MOST_POINTS = 50
@@ -102,7 +102,7 @@ def sweep(
     from skywave.sweeps.store import Store  # noqa: PLC0415
 
     over = {path: parse_values(values) for path, values in fields(settings)}
-    state: list[Progress] = []
+    first: list[Progress] = []
     store = Store(directory)
     before = store.planned()
     try:
@@ -110,9 +110,9 @@ def sweep(
             # They are printed below.
             warnings.simplefilter("ignore", RunsFailedWarning)
 
-            def tell(progress: Progress) -> None:
-                state[:] = [progress]
-                show(f"{progress.total} runs", progress.done / max(progress.total, 1))
+            def tell(step: Progress) -> None:
+                first[:] = first or [step]
+                show(step)
 
             found = run_sweep(
                 read(scenario),
@@ -128,17 +128,14 @@ def sweep(
             )
     except (KeyboardInterrupt, OSError) as error:
         room = "make room and " if isinstance(error, OSError) and is_full(error) else ""
-        # Without progress, it has not begun, and the plan is that of the last time.
-        kept, total = sum(map(store.has, before)), len(before)
-        for progress in state:
-            kept, total = progress.done - progress.failed, progress.total
-        if total:
+        if planned := store.planned():
             sys.stderr.write(
-                f"{kept} of {total} runs are done and kept in {directory}; "
+                f"{sum(map(store.has, planned))} of {len(planned)} runs are done and kept in "
+                f"{directory}; "
                 f"{room}run the same command again to resume\n"
             )
         raise
-    resumed = state[0].resumed if state else 0
+    resumed = int(first[0].done)
     if as_json:
         print_json(_document(found, resumed))
     else:

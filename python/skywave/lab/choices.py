@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skywave._core import ScenarioError
+from skywave._errors import ScenarioError
 from skywave.lab import reading
 from skywave.lab.toml import written
 from skywave.scenario import Scenario

@@ -17,6 +17,7 @@ from skywave.lab.frames import packed
 from skywave.lab.messages import State
 from skywave.lab.reading import Wrong
 from skywave.lab.site import served, site
+from skywave.net.protocol import address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -128,8 +129,7 @@ class Samples:
 
 
 def _name(connection: ConnectionSnapshot) -> str:
-    peer = connection["peer_ip"]
-    return f"{connection['id']}: {f'[{peer}]' if ':' in peer else peer}:{connection['peer_port']}"
+    return f"{connection['id']}: {address(connection['peer_ip'], connection['peer_port'])}"
 
 
 class Watcher:
@@ -153,7 +153,7 @@ class Watcher:
             if notes != told:
                 phase: Phase = "ended" if failure else "running"
                 time_s = self._samples.time_s
-                state = State(RUN, "real", phase, time_s, None, kept_s=KEPT_S, notes=notes)
+                state = State(RUN, "real_time", phase, time_s, None, kept_s=KEPT_S, notes=notes)
                 await self._send(state.message())
                 told = notes
             seen, table = self._samples.after(seen)
@@ -194,6 +194,6 @@ def application(samples: Samples, *, token: str, port: int, title: str) -> Guard
 def watched(endpoint: Endpoint) -> Iterator[str]:
     """Serve the page of an endpoint until the block ends; gives its address."""
     samples = Samples(endpoint)
-    title = f"Skywave: the socket at {endpoint.local_address}"
+    title = f"Skywave: the socket at {address(*endpoint.local_address)}"
     with served(partial(application, samples, title=title), beside=samples.keep) as page:
         yield page.address

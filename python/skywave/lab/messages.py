@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Send = Callable[[bytes | dict[str, object]], Awaitable[None]]
 """Sends a frame as bytes, or a message."""
-Clock = Literal["simulated", "real"]
+Clock = Literal["simulated", "real_time"]
 Phase = Literal["running", "paused", "again", "ended", "stopped"]
 """``again``: it runs up to the present once more, because its scenario has changed."""
 
@@ -36,7 +36,7 @@ class State:
     """How much of the past is shown; None for all."""
     notes: tuple[str, ...] = ()
     """What else there is to say of it, in lines."""
-    doubt: str | None = None
+    inaccuracy: str | None = None
     """Why its timing was too inaccurate; None if it was accurate, or is not known yet."""
 
     def message(self) -> dict[str, object]:
@@ -49,20 +49,20 @@ def hello(
     title: str,
     *,
     session: str = "",
-    not_real: str | None = None,
+    no_real_time: str | None = None,
     meanings: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, object]:
     """Return the first message to a page.
 
-    ``session`` names it in the addresses of downloads. ``not_real`` says why there are no runs on
-    the real clock. ``meanings`` has those of columns, by table.
+    ``session`` names it in the addresses of downloads. ``no_real_time`` says why runs in real time
+    are unavailable. ``meanings`` has those of columns, by table.
     """
     return {
         "type": "hello",
         "session": session,
         "shows": shows,
         "title": title,
-        "not_real": not_real,
+        "no_real_time": no_real_time,
         "meanings": meanings or {},
     }
 

@@ -8,6 +8,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
+from skywave._errors import ScenarioError
 from skywave.scenario.experiment import Inspection
 from skywave.scenario.place import field_of, line_and_column
 
@@ -40,7 +41,7 @@ def inspect(text: str) -> Inspection:
     """
     try:
         return Inspection.of(_core.inspect_scenario(text, "toml", imports=False))
-    except _core.ScenarioError as error:
+    except ScenarioError as error:
         raise located(text, str(error)) from None
 
 

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.websockets import WebSocketDisconnect
 
 from skywave.lab import knobs, messages
-from skywave.lab.lived import LivedRun
 from skywave.lab.reading import Wrong, inspect
-from skywave.lab.simulated import Prepared, SimulatedRun
+from skywave.lab.real_time import ProcessRun
+from skywave.lab.simulation import Prepared, SimulatedRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,8 +103,8 @@ class Session:
             case "simulated":
                 prepared = await asyncio.to_thread(Prepared.of, text)
                 begun = SimulatedRun(run, prepared, pace, self._send, paused=paused)
-            case "real":
-                begun = await LivedRun.prepared(run, text, self._send)
+            case "real_time":
+                begun = await ProcessRun.prepared(run, text, self._send)
             case clock:
                 raise Wrong("", f"{clock} is not a clock: it is simulated or real")
         await self._end(run)

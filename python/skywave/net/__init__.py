@@ -4,8 +4,8 @@ A listener and a client in one process, over UDP on port 6511 (RFC 6773)::
 
     from skywave.net import Endpoint
 
-    server = Endpoint.udp("127.0.0.1:6511").listen(5001)
-    client = Endpoint.udp("127.0.0.1:0").connect("127.0.0.1", 5001)
+    server = Endpoint.udp("127.0.0.1", 6511).listen(5001)
+    client = Endpoint.udp("127.0.0.1", 0).connect("127.0.0.1", 5001)
     client.send(b"hello")
     print(server.accept().recv())
 
@@ -16,10 +16,10 @@ use the endpoints and connections that it inherits, and neither closes nor distu
 raises :class:`ForkedError`. It can open its own endpoints.
 
 If Skywave was built without sockets, importing this module raises
-:class:`~skywave.sockets.NoSocketsError`.
+:class:`skywave.NoSocketsError`.
 """
 
-from skywave.sockets import NoSocketsError
+from skywave._errors import NoSocketsError
 
 try:
     from skywave._core import Connection, Endpoint, Listener, log_to_stderr

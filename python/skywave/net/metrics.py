@@ -4,7 +4,7 @@
 
     from skywave.net import Endpoint, metrics
 
-    with Endpoint.udp(":6511") as endpoint, metrics.serving(endpoint, "127.0.0.1", 9633):
+    with Endpoint.udp() as endpoint, metrics.serving(endpoint, "127.0.0.1", 9633):
         ...
 
 ``http://127.0.0.1:9633/metrics`` then serves the metrics in Prometheus' text format. A program that
@@ -25,6 +25,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from skywave.net import Endpoint, aio
+from skywave.net.protocol import address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -225,32 +226,32 @@ class EndpointCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
-        address = self._endpoint.local_address
+        at = _label(*self._endpoint.local_address)
         stats = self._endpoint.stats()
         snapshot = self._endpoint.snapshot(self._most_listed)
         for all_described, statistics in ((SOCKET, stats), (TOTALS, snapshot["totals"])):
             for described in all_described:
                 family = described.family(("endpoint",))
-                family.add_metric((address,), described.value(statistics) or 0.0)
+                family.add_metric((at,), described.value(statistics) or 0.0)
                 yield family
-        yield from _states(address, snapshot)
+        yield from _states(at, snapshot)
         for described in CONNECTION:
             family = described.family(CONNECTION_LABELS)
             for connection in snapshot["connections"]:
                 value = described.value(connection["stats"])
                 if value is not None:
-                    family.add_metric(_labels(address, connection), value)
+                    family.add_metric(_labels(at, connection), value)
             yield family
 
 
-def _states(address: str, snapshot: Snapshot) -> Iterator[Metric]:
+def _states(endpoint: str, snapshot: Snapshot) -> Iterator[Metric]:
     states = GaugeMetricFamily(
         "skywave_endpoint_state_connections",
         "Connections in each state of RFC 4340 section 4.3.",
         labels=("endpoint", "state"),
     )
     for state, count in snapshot["states"].items():
-        states.add_metric((address, state), count)
+        states.add_metric((endpoint, state), count)
     yield states
     unlisted = GaugeMetricFamily(
         "skywave_endpoint_unlisted_connections",
@@ -258,19 +259,21 @@ def _states(address: str, snapshot: Snapshot) -> Iterator[Metric]:
         labels=("endpoint",),
     )
     count = sum(snapshot["states"].values()) - len(snapshot["connections"])
-    unlisted.add_metric((address,), count)
+    unlisted.add_metric((endpoint,), count)
     yield unlisted
 
 
+def _label(host: str, udp_port: int | None) -> str:
+    """Return the address of a socket; over IP it has no port."""
+    return address(host, udp_port) if udp_port else host
+
+
 def _labels(endpoint: str, connection: ConnectionSnapshot) -> tuple[str, ...]:
-    peer = connection["peer_ip"]
-    if (udp_port := connection["peer_udp_port"]) is not None:
-        peer = f"[{peer}]:{udp_port}" if ":" in peer else f"{peer}:{udp_port}"
     return (
         endpoint,
         connection["local_ip"],
         str(connection["local_port"]),
-        peer,
+        _label(connection["peer_ip"], connection["peer_udp_port"]),
         str(connection["peer_port"]),
         str(connection["ccids"][0]),
     )

@@ -18,6 +18,7 @@ from skywave.papers.seeds import LEAST_SEEDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from skywave._progress import Progress
     from skywave.papers.cells import Comparison
     from skywave.papers.citation import Citation
     from skywave.papers.ledger import Ledger
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from skywave.papers.measures import Measures
     from skywave.papers.readings import ReadingResult
     from skywave.papers.reproduction import Ns2Source
-    from skywave.papers.stages import Progress
     from skywave.papers.timed import Timed
     from skywave.report.figures import Drawn
     from skywave.report.tables import Table
@@ -50,7 +50,7 @@ class Options:
 
     live_ns2: bool
     seeds: int
-    progress: Progress | None
+    progress: Callable[[Progress], None] | None
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Paper(Generic[Measured]):
         *,
         live_ns2: bool = True,
         seeds: int | None = None,
-        progress: Progress | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> Reproduction:
         """Run the experiments and judge the published values.
 

@@ -9,12 +9,13 @@ import sys
 from functools import cache
 
 from skywave import _core
+from skywave._errors import SkywaveError
 
 _INSIDE = "SKYWAVE_IN_USER_NAMESPACE"
 _UNSHARE = ("--user", "--map-root-user", "--net")
 
 
-class LaunchError(RuntimeError):
+class LaunchError(SkywaveError, RuntimeError):
     """The system does not let us create namespaces."""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from attrs import define, frozen
 
 from skywave import _core
+from skywave._errors import ScenarioError
 from skywave._files import read_text
 from skywave.control import Control, live
 from skywave.scenario import parts
@@ -233,17 +234,17 @@ def read_file(path: str | Path, read: Callable[[str, Syntax, str], Read]) -> Rea
     """
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):
-        raise _core.ScenarioError(f"{path} is YAML: a scenario is a .toml or a .json file")
+        raise ScenarioError(f"{path} is YAML: a scenario is a .toml or a .json file")
     try:
         text = read_text(path)
     except UnicodeDecodeError as error:
         message = f"{path} is not text in UTF-8 ({error.reason}): save it as UTF-8"
-        raise _core.ScenarioError(message) from error
+        raise ScenarioError(message) from error
     syntax: Syntax = "json" if path.suffix == ".json" else "toml"
     try:
         return read(text, syntax, str(path.parent))
-    except _core.ScenarioError as error:
-        raise _core.ScenarioError(message_about(path, text, syntax, error)) from None
+    except ScenarioError as error:
+        raise ScenarioError(message_about(path, text, syntax, error)) from None
 
 
 def message_about(source: str | Path, text: str, syntax: Syntax, error: Exception) -> str:

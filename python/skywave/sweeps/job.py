@@ -43,7 +43,7 @@ class Job:
         """
         begun = time.perf_counter()
         try:
-            results = Results(_core.run(self.text, controls=self.controls, stop=stop))
+            results = Results.of_core(_core.run(self.text, controls=self.controls, stop=stop))
             starts = self._starts() if self.measuring.warm_up_s > 0 else ()
             values = self.measuring.values(results, starts, is_first=self.is_first)
         except (KeyboardInterrupt, SystemExit):

@@ -177,7 +177,7 @@ class Measuring:
         found = of_flows(results, self.warm_up_s, starts) | of_links(results, self.warm_up_s)
         if is_first:
             found |= warm_ups(results, self.warm_up_s)
-        found["events", ""] = results.summary["events"]
+        found["events", ""] = results.totals["events"]
         for name, function in self.own.items():
             found[name, ""] = float(function(results))
         return found

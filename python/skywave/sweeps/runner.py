@@ -15,7 +15,7 @@ from skywave.stats import LEAST_SEEDS, Target
 from skywave.sweeps.measures import COLUMNS, DEFAULT, MEASURES, Asked, Measuring, column_name
 from skywave.sweeps.points import Grid, check_function, dimensions
 from skywave.sweeps.store import Store
-from skywave.sweeps.table import Sweep, load
+from skywave.sweeps.table import Sweep
 from skywave.sweeps.work import Work, executor
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
+    from skywave._progress import Progress
     from skywave.results import Results
-    from skywave.sweeps.work import Progress
 
 MAX_SEEDS = 1000
 """The most seeds of a point, by default, if a target decides how many there are."""
@@ -61,8 +61,8 @@ def sweep(
         out: The output directory.
         seeds: The number of seeds (1, 2, ...), or the seeds. With ``until``, the initial number: at
             least ten, the default.
-        measures: The columns of the table: names as in :func:`skywave.load`, and functions that
-            take a ``Results`` and return a number. All built-in measures are always stored.
+        measures: The columns of the table: names as in :meth:`skywave.Sweep.load`, and functions
+            that take a ``Results`` and return a number. All built-in measures are always stored.
         warm_up: Discard samples taken before this time.
         until: The required precision of a mean, such as ``"ci(goodput) < 2 %"``
             (:class:`skywave.stats.Target`): each point gets more seeds, at least ten, to reach it.
@@ -70,7 +70,7 @@ def sweep(
         on: The Dask cluster to run on: the address of its scheduler, such as
             ``"tcp://scheduler:8786"``, or a ``dask.distributed.Client``. Default: the processors
             of this machine.
-        progress: Called when a run is done.
+        progress: Called first with the number of runs that were done before, then after each run.
 
     Returns:
         The results. ``failures`` lists failed runs, and a warning is issued for them; all others
@@ -118,9 +118,9 @@ def sweep(
     except KeyboardInterrupt:
         # The interrupt says more than why there is no table.
         with suppress(OSError, ValueError):
-            load(out).write_csv(store.csv)
+            Sweep.load(out).write_csv(store.csv)
         raise
-    found = load(out)
+    found = Sweep.load(out)
     found.write_csv(store.csv)
     if found.failures:
         warnings.warn(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import evolve
 
@@ -13,10 +13,10 @@ from skywave.results.columns import Column
 from skywave.scenario.labels import without_common
 from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
-from skywave.sweeps.doubts import Doubts
 from skywave.sweeps.measures import COLUMNS, MEASURES, Asked, column_name, key_of
 from skywave.sweeps.quantities import Quantities, with_numbers
 from skywave.sweeps.store import Failure, Outcome, Store
+from skywave.sweeps.warning import SweepWarnings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -48,7 +48,7 @@ class _Runs:
         self.outcomes: dict[int, Outcome] = {}
         """By the row of the plan."""
         self.failures: list[Failure] = []
-        self.doubts = Doubts(dimensions, until)
+        self.warnings = SweepWarnings(dimensions, until)
         self.stored: dict[tuple[str, str], bool] = {}
         """What is stored of any run, measures and what they are of: whether it was asked for."""
         names = (*dimensions, "seed")
@@ -56,7 +56,7 @@ class _Runs:
         for index, (run, *point) in enumerate(rows):
             outcome = store.read(run)
             if outcome is not None:
-                self.doubts.add(point[:-1], outcome)
+                self.warnings.add(point[:-1], outcome)
                 for key in outcome.values.keys() - self.stored.keys():
                     self.stored[key] = any(column.matches(*key) for column in asked)
                 values = {key: value for key, value in outcome.values.items() if self.stored[key]}
@@ -74,7 +74,7 @@ class Sweep:
     """
 
     def __init__(self, directory: Path, measures: Iterable[str] | None = None) -> None:
-        """Read what a folder has. Use :func:`skywave.load`."""
+        """Read what a folder has. Use :meth:`load`."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         store = Store(directory)
@@ -118,7 +118,7 @@ class Sweep:
         self.failures: list[Failure] = runs.failures
         """The runs that have failed. Running the sweep again retries them."""
         not_run = self.planned - len(runs.outcomes) - len(self.failures)
-        self._warnings = runs.doubts.sentences()
+        self._warnings = runs.warnings.sentences()
         if not_run:
             self._warnings.insert(0, f"{not_run:,} of {self.planned:,} runs are not done yet")
         table = plan.take(pa.array(runs.outcomes, pa.int64()))
@@ -136,6 +136,23 @@ class Sweep:
         self._given = names, table.replace_schema_metadata()
         self.table: pa.Table = with_numbers(self._given[1], self._quantities.values())
         """The table."""
+
+    @classmethod
+    def load(cls, directory: str | Path, measures: Iterable[str] | None = None) -> Self:
+        """Return the results of a sweep's completed runs.
+
+        Args:
+            directory: The output directory of :func:`skywave.sweep` or ``skywave sweep``.
+            measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"``
+                or ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default:
+                those that the sweep requested.
+
+        Raises:
+            OSError: If the directory contains no sweep.
+            ValueError: If there is no such measure; the message lists those that exist.
+
+        """
+        return cls(Path(directory), measures)
 
     def __repr__(self) -> str:
         dimensions = ", ".join(self.dimensions) or "seeds only"
@@ -340,23 +357,6 @@ class Sweep:
                 for axis, values in coordinates.items()
             },
         )
-
-
-def load(directory: str | Path, measures: Iterable[str] | None = None) -> Sweep:
-    """Return the results of a sweep's completed runs.
-
-    Args:
-        directory: The output directory of ``skywave.sweep`` or ``skywave sweep``.
-        measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"`` or
-            ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default: those
-            that the sweep requested.
-
-    Raises:
-        OSError: If the directory contains no sweep.
-        ValueError: If there is no such measure; the message lists those that exist.
-
-    """
-    return Sweep(Path(directory), measures)
 
 
 def _check_found(

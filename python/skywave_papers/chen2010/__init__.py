@@ -31,11 +31,11 @@ from skywave_papers.chen2010.analysis import Model
 from skywave_papers.chen2010.ledger import LEDGER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from skywave._progress import Progress
     from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
-    from skywave.papers.stages import Progress
     from skywave.report.figures import Drawn
     from skywave.results import Results
     from skywave_papers.chen2010.judge import Ns2, Runs
@@ -116,7 +116,7 @@ def _run(options: Options) -> Ran[Measured]:
 
 
 def _beside(
-    progress: Progress | None,
+    progress: Callable[[Progress], None] | None,
 ) -> tuple[dict[Scheme, tuple[Floats, Floats]], dict[sweep.Router, tuple[Floats, Floats, Floats]]]:
     """Run what additional figures show: sums of windows, and a change of demand.
 

@@ -269,7 +269,7 @@ def measure(runs: Mapping[str, Results]) -> Single:
 
 
 def _delivered(results: Results) -> int:
-    (flow,) = results.summary["flows"]
+    (flow,) = results.totals["flows"]
     return int(flow["delivered_bytes"])
 
 

@@ -179,7 +179,7 @@ def rivals(name: str) -> Rivals:
     """Run a pair of flows with all seeds."""
 
     def relative(_: int, results: Results) -> float:
-        first, second = (flow["delivered_bytes"] for flow in results.summary["flows"])
+        first, second = (flow["delivered_bytes"] for flow in results.totals["flows"])
         return float(100 * first / second)
 
     found = measure_each({seed: pair(name, seed) for seed in SEEDS}, relative)

@@ -46,9 +46,7 @@ def _run(options: Options) -> Ran[Measured]:
         scenarios, others, progress=stage(options.progress, "Skywave")
     )
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
-    ns2, source = oracle.ORACLE.consult(
-        live=options.live_ns2, progress=stage(options.progress, "ns-2")
-    )
+    ns2, source = oracle.ORACLE.consult(live=options.live_ns2, progress=options.progress)
     return Ran(
         measured=Measured(ours, ns2, further.measure(other_results)),
         scenarios={

@@ -69,9 +69,7 @@ def _run(options: Options) -> Ran[Measured]:
     )
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
     link = downloads.run(stage(options.progress, "downloads"))
-    ns2, source = oracle.ORACLE.consult(
-        live=options.live_ns2, progress=stage(options.progress, "ns-2")
-    )
+    ns2, source = oracle.ORACLE.consult(live=options.live_ns2, progress=options.progress)
     return Ran(
         measured=Measured(
             ours, ns2, link, further.measure(other_results, results), fit.TABLE.read()

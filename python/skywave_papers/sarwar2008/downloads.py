@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from skywave._progress import Progress
     from skywave.results import Results
     from skywave.scenario import Scenario
     from skywave_papers.sarwar2008.access import SharedAccess
@@ -89,8 +90,8 @@ class Course:
 
 def totals(results: Results) -> Totals:
     """Return the totals of one download."""
-    (flow,) = results.summary["flows"]
-    (up,) = (link for link in results.summary["links"] if link["name"] == UP)
+    (flow,) = results.totals["flows"]
+    (up,) = (link for link in results.totals["links"] if link["name"] == UP)
     lost_at = results.drops["time_s"].to_numpy()
     later = int(np.sum(lost_at > lost_at[0] + OVERSHOOT_S)) if lost_at.size else 0
     rtt_s = results.flows["srtt_s"].to_numpy(zero_copy_only=False)
@@ -207,7 +208,7 @@ AS_SET = {download: download for download in live.ALL_DOWNLOADS}
 
 
 def run(
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     run_as: Mapping[Download, Download] = AS_SET,
     access: SharedAccess = FITTED,
 ) -> Live:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skywave.cli.net import place
 from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
 from skywave.cli.net.interval import Intervals
 from skywave.cli.net.report import datagrams
@@ -505,7 +506,7 @@ class Exchange:
             "error": error,
             "interrupted": self._is_stopped,
             "seconds": seconds,
-            "peer": self.connection.peer,
+            "peer": place.of_peer(self.connection),
             "service_code": self.connection.service_code,
             "ccid": list(self.connection.ccids),
             "sent": sent,

@@ -128,7 +128,7 @@ def listen(
         def exchange_over(connection: Connection) -> Exchange:
             def show_interval(report: dict[str, Any]) -> None:
                 if not as_json:
-                    print_line(report, name=f"{connection.peer}: ", stderr=to_stdout)
+                    print_line(report, name=f"{place.of_peer(connection)}: ", stderr=to_stdout)
 
             return Exchange(
                 connection,

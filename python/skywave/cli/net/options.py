@@ -19,7 +19,6 @@ from skywave import _core
 from skywave._files import check_writable
 from skywave.cli.console import warn
 from skywave.cli.net import place
-from skywave.cli.net.place import bracketed
 from skywave.cli.page import announce, lab_extra
 from skywave.net import (
     UDP_PORT,
@@ -346,7 +345,7 @@ def endpoint(host: str, udp_port: int, given: SocketOptions) -> Iterator[Endpoin
         opened = Endpoint.raw(host or ANY[4], config=config)
     else:
         try:
-            opened = Endpoint.udp(f"{bracketed(host)}:{udp_port}", config=config)
+            opened = Endpoint.udp(host, udp_port, config=config)
         except AddressInUseError as error:
             raise NetError(
                 f"UDP port {udp_port} is in use: choose another with --udp-port, here and at the"

@@ -13,6 +13,7 @@ import typer
 from rich.table import Table
 
 from skywave import _core
+from skywave._progress import Progress
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place
@@ -182,17 +183,16 @@ def _serve(
         sys.stderr.flush()
 
         def count(connection: _core.Connection) -> None:
+            peer = place.of_peer(connection)
             try:
                 counts = json.loads(_core.perf_serve(connection))
             except NetError as error:
-                out(stderr=True, markup=False).print(f"{connection.peer}: {error}")
+                out(stderr=True, markup=False).print(f"{peer}: {error}")
                 return
             if as_json:
-                print_json({"peer": connection.peer, **counts}, line=True)
+                print_json({"peer": peer, **counts}, line=True)
             else:
-                line = (
-                    f"{connection.peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
-                )
+                line = f"{peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
                 out(markup=False).print(line)
 
         # No connection is lost between being accepted and being counted.
@@ -232,7 +232,7 @@ def _loopback(duration_s: float, size: int, pings: int, idle: int, *, as_json: b
             datagram=size,
             pings=pings,
             idle=idle,
-            progress=lambda _stage, done: show("perf", done),
+            progress=lambda _stage, done: show(Progress("perf", done, 1.0)),
         )
     report = json.loads(text)
     if as_json:

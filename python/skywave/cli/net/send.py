@@ -218,7 +218,8 @@ def judge(document: dict[str, Any], *, is_complete: bool, repeated: int = 0) -> 
         document["ok"] = False
         document["error"] = f"the file has holes: {fates}; the listener reports them"
     elif unacknowledged or stats["loss_events"]:
-        warn([f"the file may have holes ({report.doubts(document)}): the listener reports them"])
+        losses = report.possible_losses(document)
+        warn([f"the file may have holes ({losses}): the listener reports them"])
 
 
 def _open(file: str) -> BinaryIO:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave._files import replacing_file
 from skywave._machine import Watch
-from skywave.realtime.accuracy import NOT_BELIEVED
-from skywave.realtime.link.report import Verdict
+from skywave.realtime.accuracy import TOO_INACCURATE
+from skywave.realtime.link.report import LinkAccuracy
 from skywave.realtime.link.request import Request
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def main(pipe: int, request: Request) -> int:
 
 
 def _run(pipe: int, request: Request, capture: Path | None) -> int:
-    """Run the emulation; return the status of its command, or :data:`NOT_BELIEVED`.
+    """Run the emulation; return the status of its command, or :data:`TOO_INACCURATE`.
 
     Raises:
         OSError: If the system refuses it, or the capture cannot be written.
@@ -110,29 +110,29 @@ def _run(pipe: int, request: Request, capture: Path | None) -> int:
     finally:
         for program in programs:
             program.stop()
-    verdict = Verdict(json.loads(emulation.stop()), watch.shares())
+    accuracy = LinkAccuracy(json.loads(emulation.stop()), watch.shares())
     if request.as_json:
-        sys.stderr.write(json.dumps(verdict.document()) + "\n")
+        sys.stderr.write(json.dumps(accuracy.document()) + "\n")
     else:
-        _tell(*verdict.lines())
-    if request.strict_ms is not None and (broken := verdict.broken(request.strict_ms)):
-        _tell(f"error: {broken}")
-        return status or NOT_BELIEVED
+        _tell(*accuracy.lines())
+    if request.strict_ms is not None and (failure := accuracy.failure(request.strict_ms)):
+        _tell(f"error: {failure}")
+        return status or TOO_INACCURATE
     return status
 
 
 def _wait(command: Program, pipe: int, emulation: _core.Emulation, *, live: bool) -> None:
     """Return when the command has ended, or the launching process."""
     begun = time.monotonic()
-    before: Verdict | None = None
+    before: LinkAccuracy | None = None
     while True:
         timeout_s = TELL_S - (time.monotonic() - begun) % TELL_S if live else None
         ready, _, _ = select.select([command.ended, pipe], [], [], timeout_s)
         if ready:
             return
-        verdict = Verdict(json.loads(emulation.report()))
-        _tell(verdict.line(before))
-        before = verdict
+        accuracy = LinkAccuracy(json.loads(emulation.report()))
+        _tell(accuracy.line(before))
+        before = accuracy
 
 
 def _tell(*lines: str) -> None:

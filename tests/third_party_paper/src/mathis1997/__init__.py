@@ -48,7 +48,7 @@ def run(options: Options) -> Ran[Rates]:
     scenarios = {loss_rate: scenario(loss_rate) for loss_rate in LOSS_RATES}
     results = run_each(scenarios, stage(options.progress, "Skywave"))
     return Ran(
-        measured={rate: one.summary["flows"][0]["goodput_bps"] for rate, one in results.items()},
+        measured={rate: one.totals["flows"][0]["goodput_bps"] for rate, one in results.items()},
         scenarios={f"loss{rate:g}": one for rate, one in scenarios.items()},
         results={f"loss{rate:g}": one for rate, one in results.items()},
         ns2=Ns2Source("stored", "was not asked"),
