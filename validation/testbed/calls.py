@@ -54,7 +54,7 @@ def _beside_kernel(conditions: Conditions, control: str, seed: int) -> Scenario:
         evolve(flow, transport=kernel) if flow.name.startswith("tcp") else flow
         for flow in described.flows
     ]
-    return evolve(described, name=f"{described.name}-kernel-{control}", flows=flows)
+    return described.replace(name=f"{described.name}-kernel-{control}", flows=flows)
 
 
 def _measures(conditions: Conditions, control: str) -> Iterator[tuple[str, Measure]]:

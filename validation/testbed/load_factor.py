@@ -92,7 +92,7 @@ def _course(
 def _over_dccp(scenario: Scenario, scheme: Scheme) -> Scenario:
     source = Ftp(datagram=f"{DCCP_DATA_B} B")
     flows = [evolve(flow, transport=dccp_of(scheme), source=source) for flow in scenario.flows]
-    return evolve(scenario, name=f"{scenario.name}-dccp", flows=flows)
+    return scenario.replace(name=f"{scenario.name}-dccp", flows=flows)
 
 
 def _find_course(results: Results, network: Network) -> Measurement:

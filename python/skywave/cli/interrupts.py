@@ -9,12 +9,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from skywave.cli.status import INTERRUPTED, TERMINATED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
-
-INTERRUPTED = 130
-TERMINATED = 143
 
 
 def end_at_once_on_signals() -> None:

@@ -14,7 +14,7 @@ class Run(Protocol):
     """A run on the page.
 
     One that cannot be paused, stepped, paced or changed raises
-    :class:`~skywave.lab.reading.Wrong` when it is asked to.
+    :class:`~skywave.lab.reading.PageError` when it is asked to.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Run(Protocol):
         """Run another scenario up to the present, and continue from there.
 
         Raises:
-            Wrong: If the scenario cannot be run; the run continues unchanged.
+            PageError: If the scenario cannot be run; the run continues unchanged.
 
         """
 

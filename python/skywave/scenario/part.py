@@ -47,6 +47,17 @@ class Part:
 
     TAG: ClassVar[str | None] = None
 
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with other values of these fields.
+
+        Raises:
+            TypeError: If there is no such field.
+            ValueError: If a text is not a quantity.
+
+        """
+        kind: Any = self
+        return attrs.evolve(kind, **changes)  # type: ignore[no-any-return]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the part as the core reads it, without fields that have their defaults."""
         kind: type = type(self)

@@ -140,6 +140,12 @@ def _means_bps(series: Series) -> tuple[float, float]:
     return dccp, tcp
 
 
+def sharing(series: Series) -> dict[str, float]:
+    """Return the throughput of both flows in the period of Figure 2, and Jain's index."""
+    dccp, tcp = _means_bps(series)
+    return {"DCCP": dccp / 1e6, "TCP": tcp / 1e6, "jain": jain([dccp, tcp])}
+
+
 def _tcp_bps(series: Series) -> float:
     return series.mean_bps(series.tcp, DCCP_START_S, 200)
 

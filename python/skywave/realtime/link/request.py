@@ -24,12 +24,12 @@ class Request:
     """Whether the emulator takes a processor to be more exact."""
     strict_ms: float | None
     """The 99th percentile of lateness, in milliseconds, beyond which the emulation has failed."""
-    live: bool
-    """Whether to print a line each second."""
+    interval_s: float | None
+    """How often to print a line; None for never."""
     capture: str | None
     """The pcapng file of what arrives at either end."""
     as_json: bool
-    """Whether to print the report as JSON."""
+    """Whether to print the report as JSON on stdout, and what the programs print on stderr."""
 
     def to_json(self) -> str:
         """Return it as text."""
