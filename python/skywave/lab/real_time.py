@@ -58,7 +58,7 @@ class ProcessRun:
         """Return a run that may begin.
 
         Raises:
-            PageError: If the scenario cannot be run, or this machine has no runs on the real clock.
+            PageError: If the scenario cannot be run, or this machine cannot run in real time.
 
         """
         inspection = await asyncio.to_thread(inspect, text)
