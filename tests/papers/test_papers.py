@@ -13,11 +13,11 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from skywave.bench.measured import BenchError
 
 from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli, words
 from skywave import Progress
 from skywave.bench import speed
+from skywave.bench.measurement import BenchError
 from skywave.papers import __main__ as storing
 from skywave.papers import installed
 from skywave.papers.front import reproduce_all
