@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import CAPTURES, EXAMPLES, assert_bad_input, run_cli
-from skywave import CaptureError, Dccp, Scenario, ScenarioError, _core, run
-from skywave.bench.measured import measure
+from skywave import CaptureError, Dccp, Scenario, ScenarioError, _core, dumbbell, run
+from skywave.bench.measurement import measure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,12 +138,12 @@ def test_names_are_printed_as_they_are(tmp_path: Path) -> None:
 
 
 def test_python_raises_what_the_command_prints() -> None:
-    scenario = Scenario.dumbbell("x", duration="1 s", rate="0 bps", delay="1 ms")
+    scenario = dumbbell("x", duration="1 s", rate="0 bps", delay="1 ms")
     scenario.add_flow("f", "s1", "d1", Dccp())
     with pytest.raises(ScenarioError, match=r"^dumbbell\.rate: "):
         run(scenario)
     with pytest.raises(ValueError, match='"-2 Mbps" is negative'):
-        Scenario.dumbbell("x", duration="1 s", rate="-2 Mbps", delay="1 ms")
+        dumbbell("x", duration="1 s", rate="-2 Mbps", delay="1 ms")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 
 from conftest import ROOT, assert_bad_input, run_cli
-from skywave import Dccp, Probes, Results, Scenario, Tcp, Udp, Voice, plots, run
+from skywave import Dccp, Probes, Results, Scenario, Tcp, Udp, Voice, dumbbell, plots, run
 from skywave import sweep as run_sweep
 from skywave.plots.files import render
 from skywave.plots.names import axis_name, short_labels
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "duel",
         duration="20 s",
         pairs=2,
@@ -46,7 +46,8 @@ def results() -> Results:
         queue=20,
         probes=Probes(interval="500 ms"),
     )
-    scenario.add_flow("dccp", "s1", "d1", Dccp()).add_flow("tcp", "s2", "d2", Tcp())
+    scenario.add_flow("dccp", "s1", "d1", Dccp())
+    scenario.add_flow("tcp", "s2", "d2", Tcp())
     return run(scenario)
 
 
@@ -124,7 +125,7 @@ def test_flows_links_measures_and_times_can_be_chosen(results: Results) -> None:
 
 
 def test_what_a_sender_does_not_have_is_left_out() -> None:
-    scenario = Scenario.dumbbell("one", duration="3 s", rate="2 Mbps", delay="20 ms", queue=20)
+    scenario = dumbbell("one", duration="3 s", rate="2 Mbps", delay="20 ms", queue=20)
     scenario.add_flow("tfrc", "s1", "d1", Dccp(ccid=3))
     figure = run(scenario).plot()
     assert "cwnd (packets)" not in labels(figure)
@@ -135,13 +136,12 @@ def test_what_a_sender_does_not_have_is_left_out() -> None:
 
 def calls(**voice: Any) -> Results:
     """Return a run of two calls beside a file, of which the second call is crowded out."""
-    scenario = Scenario.dumbbell(
-        "calls", duration="25 s", pairs=3, rate="1 Mbps", delay="20 ms", queue=40
-    )
+    scenario = dumbbell("calls", duration="25 s", pairs=3, rate="1 Mbps", delay="20 ms", queue=40)
     source = Voice(frame="20 B", interval="20 ms", deadline="150 ms", **voice)
     scenario.add_flow("file", "s3", "d3", Tcp(), start="10 s")
     scenario.add_flow("early", "s1", "d1", Udp(), source, stop="9 s")
-    return run(scenario.add_flow("late", "s2", "d2", Udp(), source))
+    scenario.add_flow("late", "s2", "d2", Udp(), source)
+    return run(scenario)
 
 
 def test_calls_are_rated_over_time() -> None:
@@ -782,7 +782,7 @@ def test_a_run_on_both_clocks_has_runs_to_draw(results: Results, tmp_path: Path)
 
 
 def test_a_sweep_is_drawn_from_its_directory(tmp_path: Path) -> None:
-    base = Scenario.dumbbell("x", duration="2 s", rate="2 Mbps", delay="20 ms", queue=20)
+    base = dumbbell("x", duration="2 s", rate="2 Mbps", delay="20 ms", queue=20)
     base.add_flow("tcp", "s1", "d1", Tcp())
     over: Mapping[str, Sequence[object]] = {
         "dumbbell.queue.drop-tail.packets": [5, 10],

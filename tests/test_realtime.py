@@ -34,6 +34,7 @@ from skywave import (
     ScenarioError,
     Tcp,
     Udp,
+    dumbbell,
     realtime,
     run,
 )
@@ -53,7 +54,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="in one process: needs
 
 
 def described(transport: Transport, source: Source, duration: str = "3 s") -> Scenario:
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "dumbbell",
         duration=duration,
         rate="4 Mbps",
@@ -61,7 +62,8 @@ def described(transport: Transport, source: Source, duration: str = "3 s") -> Sc
         queue=30,
         access_rate="100 Mbps",
     )
-    return scenario.add_flow("f", "s1", "d1", transport, source)
+    scenario.add_flow("f", "s1", "d1", transport, source)
+    return scenario
 
 
 @needs_root
@@ -293,7 +295,7 @@ def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
 def three_runs(transport: Transport) -> ClockComparison:
     """Return a comparison without sockets, in which simulations stand for runs in real time."""
     scenario = described(transport, Ftp())
-    runs = [run(evolve(scenario, seed=seed)) for seed in range(3)]
+    runs = [run(scenario.replace(seed=seed)) for seed in range(3)]
     accuracy = RunAccuracy({"interrupted": False}, Watch().shares())
     return ClockComparison(scenario, 3, runs, [RealTimeRun(results, accuracy) for results in runs])
 

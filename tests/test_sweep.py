@@ -37,6 +37,7 @@ from skywave import (
     Timeout,
     Udp,
     _core,
+    dumbbell,
     run,
     sweep,
 )
@@ -300,7 +301,7 @@ def test_measures_without_the_warm_up(base: Scenario, tmp_path: Path) -> None:
     names = ["goodput[file]", "delay_mean[file]", "utilisation[r1->r2]", "link_loss[r1->r2]"]
     found = sweep(base, out=tmp_path, measures=names, warm_up="1 s")
     [row] = found.table.to_pylist()
-    results = run(evolve(base, seed=1))
+    results = run(base.replace(seed=1))
     flows = results.flows.to_pandas().query("flow == 'file' and time_s > 1")
     link = results.links.to_pandas().query("link == 'r1->r2' and time_s > 1")
     assert row["goodput_bps[file]"] == pytest.approx(flows["delivered_bytes"].sum() * 8 / 1.0)
@@ -318,7 +319,7 @@ def test_goodput_after_a_warm_up_is_over_the_active_time_after_it(
 ) -> None:
     """Whenever flows start and end, and whenever samples are taken."""
     source = Cbr(rate="400 kbps", datagram="500 B")
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "late and early",
         duration="3.02 s",
         rate="4 Mbps",
@@ -333,11 +334,11 @@ def test_goodput_after_a_warm_up_is_over_the_active_time_after_it(
         ("over", "0 s", "300 ms"),
         ("inside", "700 ms", "2.5 s"),
     ):
-        scenario = scenario.add_flow(name, "s1", "d1", Udp(), source=source, start=start, stop=stop)
+        scenario.add_flow(name, "s1", "d1", Udp(), source=source, start=start, stop=stop)
     scenario.add_flow("jittery", "s1", "d1", Udp(), source=source, start_jitter="900 ms")
     found = sweep(scenario, out=tmp_path, measures=["goodput[*]"], warm_up=warm_up)
     [row] = found.table.to_pylist()
-    results = run(evolve(scenario, seed=1))
+    results = run(scenario.replace(seed=1))
     begin_s = 1.0 if warm_up == "1.03 s" else Duration(warm_up).seconds
     samples = results.flows.to_pandas().query(f"time_s <= {begin_s + 1e-9}")
     before = samples.groupby("flow")["delivered_bytes"].sum()
@@ -370,7 +371,7 @@ def test_an_early_end_after_jitter_is_known_within_the_jitter() -> None:
 def test_means_are_over_the_whole_time(
     base: Scenario, tmp_path: Path, duration: str, weights: list[float]
 ) -> None:
-    timed = evolve(base, duration=duration, seed=1)
+    timed = base.replace(duration=duration, seed=1)
     names = ["queue_mean[r1->r2]", "cwnd_mean[file]", "delay_mean[file]"]
     found = sweep(timed, measures=names, out=tmp_path).table.to_pylist()[0]
     results = run(timed)
@@ -384,7 +385,7 @@ def test_means_are_over_the_whole_time(
 
 
 def test_a_warm_up_may_end_in_the_last_interval(base: Scenario, tmp_path: Path) -> None:
-    timed = evolve(base, duration="3.25 s", seed=1)
+    timed = base.replace(duration="3.25 s", seed=1)
     [row] = sweep(
         timed, measures=["goodput[file]"], warm_up="3.1 s", out=tmp_path
     ).table.to_pylist()
@@ -394,7 +395,7 @@ def test_a_warm_up_may_end_in_the_last_interval(base: Scenario, tmp_path: Path) 
 
 def test_state_is_that_of_senders_that_have_it_and_send(base: Scenario, tmp_path: Path) -> None:
     """Before it starts, CCID 3 shows the window of CCID 2; TCP shows its first one."""
-    late = evolve(base, duration="10 s", seed=1)
+    late = base.replace(duration="10 s", seed=1)
     late.flows = []
     late.add_flow("f1", "s1", "d1", Tcp(), start="5 s")
     late.add_flow("f2", "s1", "d1", Dccp(ccid=3), start="5 s")
@@ -495,7 +496,7 @@ def test_only_what_is_new_is_run(base: Scenario, tmp_path: Path) -> None:
     assert {name: after[name] for name in before} == before
     fewer = sweep(base, over, seeds=2, out=tmp_path)
     assert fewer.table.equals(first.table), "what is not asked for is not in the table"
-    other = sweep(evolve(base, duration="1 s"), over, seeds=2, out=tmp_path)
+    other = sweep(base.replace(duration="1 s"), over, seeds=2, out=tmp_path)
     assert set(other.table["run"].to_pylist()).isdisjoint(more.table["run"].to_pylist())
 
 

@@ -15,11 +15,7 @@ from attrs import evolve
 
 import skywave
 from conftest import ROOT, assert_bad_input, run_cli
-from skywave import (
-    Scenario,
-    Tcp,
-    run,
-)
+from skywave import Scenario, Tcp, dumbbell, run
 from skywave.scenario.paths import with_field
 from skywave.sweeps.measures import MEASURES
 from test_sweep import ENVIRONMENT
@@ -126,9 +122,10 @@ def test_long_names_are_in_lines_on_a_narrow_terminal(
 
 
 def test_a_comparison_of_runs_that_do_not_vary_says_so(tmp_path: Path) -> None:
-    still = Scenario.dumbbell("still", duration="2 s", rate="2 Mbps", delay="10 ms", queue=10)
+    still = dumbbell("still", duration="2 s", rate="2 Mbps", delay="10 ms", queue=10)
     file, out = tmp_path / "still.json", tmp_path / "out"
-    file.write_text(still.add_flow("file", "s1", "d1", Tcp()).to_json())
+    still.add_flow("file", "s1", "d1", Tcp())
+    file.write_text(still.to_json())
     setting = "dumbbell.queue.drop-tail.packets=5,10"
     run_cli("sweep", file, "--out", out, "--seeds", 3, "--set", setting)
     shown = run_cli("compare", out, "--by", "packets").stdout

@@ -13,17 +13,7 @@ from attrs import evolve
 
 import skywave
 from conftest import ROOT, assert_bad_input, run_cli
-from skywave import (
-    Dccp,
-    DropTail,
-    Red,
-    Scenario,
-    ScenarioError,
-    Tcp,
-    Udp,
-    Voice,
-    sweep,
-)
+from skywave import Dccp, DropTail, Red, Scenario, ScenarioError, Tcp, Udp, Voice, dumbbell, sweep
 from skywave.results import emodel
 from skywave.scenario.labels import label_of, without_common
 
@@ -111,7 +101,7 @@ def test_a_measure_of_a_flow_that_is_not_there_is_refused(base: Scenario, tmp_pa
 
 def test_calls_are_rated(tmp_path: Path) -> None:
     """From what was played after the warm-up; a call whose codec nobody says is not rated."""
-    calls = Scenario.dumbbell("calls", duration="12 s", rate="1 Mbps", delay="20 ms", queue=40)
+    calls = dumbbell("calls", duration="12 s", rate="1 Mbps", delay="20 ms", queue=40)
     voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms", codec="g711")
     calls.add_flow("file", "s1", "d1", Tcp())
     calls.add_flow("rated", "s1", "d1", Udp(), voice)
@@ -176,7 +166,7 @@ def test_seeds_that_change_nothing_are_said(base: Scenario, tmp_path: Path) -> N
 
 
 def test_a_warm_up_inside_the_mean_is_said(tmp_path: Path) -> None:
-    slow = Scenario.dumbbell("slow", duration="120 s", rate="5 Mbps", delay="100 ms", queue=500)
+    slow = dumbbell("slow", duration="120 s", rate="5 Mbps", delay="100 ms", queue=500)
     slow.add_flow("file", "s1", "d1", Tcp(initial_ssthresh=2))
     found = sweep(slow, out=tmp_path)
     [said] = [warning for warning in found.warnings() if "warm-up" in warning]

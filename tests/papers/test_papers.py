@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli, words
 from skywave import Progress
 from skywave.bench import speed
-from skywave.bench.measured import BenchError
+from skywave.bench.measurement import BenchError
 from skywave.papers import __main__ as storing
 from skywave.papers import installed
 from skywave.papers.front import reproduce_all
@@ -458,7 +458,7 @@ def test_what_a_paper_has_timed_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 LENDS: dict[str, Any] = {
-    "network": "lent.of_dumbbell(scenario(0.01).bottleneck, label='Mathis 1997', "
+    "network": "lent.of_dumbbell(scenario(0.01).dumbbell, label='Mathis 1997', "
     "conditions='a link with losses', packet_b=1040, flows=2, hosts=1, duration_s=60)",
     "controls": "(lent.Control('ccid2-wide', 'CCID 2, wide', "
     "Dccp(ccid=2, ecn=False, initial_ssthresh=500), 'ours'),)",

@@ -11,7 +11,6 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from attrs import evolve
 
 from conftest import ROOT
 from patience import PATIENCE_S
@@ -39,7 +38,7 @@ def everything() -> list[Experiment]:
 
 
 def shortened(experiment: Experiment, seconds: int) -> Experiment:
-    scenarios = [evolve(scenario, duration=f"{seconds} s") for scenario in experiment.scenarios]
+    scenarios = [scenario.replace(duration=f"{seconds} s") for scenario in experiment.scenarios]
     return Experiment(
         experiment.paper,
         experiment.section,

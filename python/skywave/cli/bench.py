@@ -12,8 +12,8 @@ from rich.table import Table
 from skywave._core import Duration, Rate
 from skywave._progress import stage
 from skywave.bench import competitors
-from skywave.bench.measured import BenchError
-from skywave.bench.rows import Beside, Row, Work, measure, measure_standard
+from skywave.bench.measurement import BenchError
+from skywave.bench.rows import CompetitorRow, Row, Work, measure, measure_standard
 from skywave.cli.application import command, group
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 
@@ -213,7 +213,7 @@ _COUNTS = {
 """Labels of what other simulators count."""
 
 
-def _theirs(beside: Beside) -> dict[str, str]:
+def _theirs(beside: CompetitorRow) -> dict[str, str]:
     """Return another simulator's values by label."""
     name, counts = beside["name"], beside["counts"]
     lines = {f"{name} CPU (s)": f"{beside['process_cpu_s']:.3f}"}

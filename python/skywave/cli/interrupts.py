@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both end a command in an orderly way, with a line that says which it was."""
+"""Ctrl-C and SIGTERM: both end a command in order, with a line that names the signal."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 from urllib.parse import quote
 
 import typer
-from attrs import evolve
 from rich.markup import escape
 
 from skywave import _core
@@ -95,7 +94,7 @@ class Changes:
                 raise ScenarioError(
                     f"{error}; run takes one value of {path}: skywave sweep runs all of {value}"
                 ) from None
-        return experiment if self.seed is None else evolve(experiment, seed=self.seed)
+        return experiment if self.seed is None else experiment.replace(seed=self.seed)
 
 
 @command(app)

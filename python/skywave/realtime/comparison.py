@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from attrs import evolve
 
 from skywave import _simulate, stats
 from skywave.realtime import running
@@ -158,7 +157,7 @@ def compare(
     simulated: list[Results] = []
     real_time: list[RealTimeRun] = []
     for number, seed in enumerate(seeds, start=1):
-        seeded = evolve(scenario, seed=seed)
+        seeded = scenario.replace(seed=seed)
 
         def show(step: Progress, number: int = number) -> None:
             if progress is not None:

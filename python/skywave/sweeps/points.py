@@ -1,4 +1,4 @@
-"""What a sweep runs: the combinations of values, and the scenario of each."""
+"""The points of a sweep: the combinations of values, and the scenario of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from skywave._errors import ScenarioError
 from skywave.scenario import Scenario
@@ -115,7 +115,7 @@ class Grid:
         """
         for shown, scenario in self._scenarios():
             try:
-                identity = [evolve(scenario, seed=0).digest(), salt]
+                identity = [scenario.replace(seed=0).digest(), salt]
                 text, controls = scenario.to_core()
             except ScenarioError as error:
                 raise self._at(shown, error) from None

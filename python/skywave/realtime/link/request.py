@@ -1,4 +1,4 @@
-"""What is to be emulated, as the launching process tells the one in the namespaces."""
+"""The request that the launching process sends to the one in the namespaces."""
 
 from __future__ import annotations
 
