@@ -27,6 +27,7 @@ from skywave import _json
 from skywave._files import is_full
 from skywave._folders import check_folder
 from skywave._known import listed
+from skywave._progress import lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from skywave._progress import Progress
 
 WIDTH_OF_A_PIPE = 120
-BETWEEN_LINES_S = 10.0
-"""How often a line says how far a command is, if there is no terminal for a bar."""
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of tables.")
@@ -154,7 +153,7 @@ def progress_bar(
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _progress_lines(clock)
+        yield lines(clock)
         return
     bar = Bar(
         TextColumn("{task.description}"),
@@ -175,17 +174,3 @@ def progress_bar(
 
     with bar:
         yield show
-
-
-def _progress_lines(clock: Callable[[], float]) -> Callable[[Progress], None]:
-    last_s = clock()
-
-    def show(step: Progress) -> None:
-        nonlocal last_s
-        now_s = clock()
-        if now_s - last_s >= BETWEEN_LINES_S:
-            last_s = now_s
-            sys.stderr.write(f"{step.stage}: {100 * step.fraction:.0f} %\n")
-            sys.stderr.flush()
-
-    return show
