@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skywave import _core
 from skywave._errors import SkywaveError
-from skywave._extras import needs
+from skywave._extras import MissingExtraError
 from skywave.sweeps.store import Failure
 
 if TYPE_CHECKING:
@@ -47,13 +47,14 @@ def connected(on: str | Client) -> Iterator[Client]:
     """Yield a client, connected to the scheduler if an address is given.
 
     Raises:
-        ClusterError: If Dask is not installed, or there is no scheduler.
+        MissingExtraError: If Dask is not installed.
+        ClusterError: If there is no scheduler.
 
     """
     try:
         from distributed import Client  # noqa: PLC0415  (an extra)
     except ImportError as error:
-        raise ClusterError(needs("a sweep on a cluster", "dask")) from error
+        raise MissingExtraError("a sweep on a cluster", "dask") from error
     if isinstance(on, Client):
         yield on
         return
