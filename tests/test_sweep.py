@@ -43,7 +43,6 @@ from skywave import (
 )
 from skywave.results.fairness import jain
 from skywave.scenario.paths import FieldPath, parse_values, with_field
-from skywave.scenario.quantities import Duration
 from skywave.sweeps.points import dimensions
 from skywave.sweeps.quantities import Quantities
 from skywave.sweeps.values import Start
@@ -299,7 +298,7 @@ def test_a_column_of_quantities_has_its_unit_once(dimension: str, value: str, co
 
 def test_measures_without_the_warm_up(base: Scenario, tmp_path: Path) -> None:
     names = ["goodput[file]", "delay_mean[file]", "utilisation[r1->r2]", "link_loss[r1->r2]"]
-    found = sweep(base, out=tmp_path, measures=names, warm_up="1 s")
+    found = sweep(base, out=tmp_path, measures=names, warm_up_s=1)
     [row] = found.table.to_pylist()
     results = run(base.replace(seed=1))
     flows = results.flows.to_pandas().query("flow == 'file' and time_s > 1")
@@ -313,9 +312,9 @@ def test_measures_without_the_warm_up(base: Scenario, tmp_path: Path) -> None:
     assert row["link_loss[r1->r2]"] == pytest.approx(link["drops"].sum() / link["arrivals"].sum())
 
 
-@pytest.mark.parametrize("warm_up", ["500 ms", "1 s", "1.03 s"])
+@pytest.mark.parametrize("warm_up_s", [0.5, 1.0, 1.03])
 def test_goodput_after_a_warm_up_is_over_the_active_time_after_it(
-    warm_up: str, tmp_path: Path
+    warm_up_s: float, tmp_path: Path
 ) -> None:
     """Whenever flows start and end, and whenever samples are taken."""
     source = Cbr(rate="400 kbps", datagram="500 B")
@@ -336,10 +335,10 @@ def test_goodput_after_a_warm_up_is_over_the_active_time_after_it(
     ):
         scenario.add_flow(name, "s1", "d1", Udp(), source=source, start=start, stop=stop)
     scenario.add_flow("jittery", "s1", "d1", Udp(), source=source, start_jitter="900 ms")
-    found = sweep(scenario, out=tmp_path, measures=["goodput[*]"], warm_up=warm_up)
+    found = sweep(scenario, out=tmp_path, measures=["goodput[*]"], warm_up_s=warm_up_s)
     [row] = found.table.to_pylist()
     results = run(scenario.replace(seed=1))
-    begin_s = 1.0 if warm_up == "1.03 s" else Duration(warm_up).seconds
+    begin_s = 1.0 if warm_up_s == 1.03 else warm_up_s
     samples = results.flows.to_pandas().query(f"time_s <= {begin_s + 1e-9}")
     before = samples.groupby("flow")["delivered_bytes"].sum()
     starts = {flow.name: flow.start.seconds for flow in scenario.flows if not flow.start_jitter}
@@ -386,9 +385,7 @@ def test_means_are_over_the_whole_time(
 
 def test_a_warm_up_may_end_in_the_last_interval(base: Scenario, tmp_path: Path) -> None:
     timed = base.replace(duration="3.25 s", seed=1)
-    [row] = sweep(
-        timed, measures=["goodput[file]"], warm_up="3.1 s", out=tmp_path
-    ).table.to_pylist()
+    [row] = sweep(timed, measures=["goodput[file]"], warm_up_s=3.1, out=tmp_path).table.to_pylist()
     rates = run(timed).flows.to_pandas().query("flow == 'file'")["goodput_bps"]
     assert row["goodput_bps[file]"] == pytest.approx(rates.iloc[-1])
 

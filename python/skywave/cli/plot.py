@@ -55,8 +55,6 @@ def plot(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by",
-            "--y",
             metavar="DIMENSION",
             help="Dimension shown as lines, groups, or rows of a heat map. All others become "
             "panels.",
@@ -208,12 +206,12 @@ def of_directory(
     given = {name: value for name, value in options.items() if value}
     if is_run(path):
         _refuse(given, OF_SWEEPS, "a sweep", "a run")
-        return of_run(_tables(path), kind or "series", measures=measures, **given)  # type: ignore[arg-type]
+        return of_run(_tables(path), kind or "series", measure=measures, **given)  # type: ignore[arg-type]
     if len(measures) > 1:
         raise ValueError(f"a figure of a sweep has one measure, not {len(measures)}")
     sweep = _sweep(path, measures)
     _refuse(given, OF_RUNS, "a run", "a sweep")
-    return sweep.plot(kind, sweep.measures[0] if measures else None, **given)  # type: ignore[arg-type]
+    return sweep.plot(kind, measure=sweep.measures[0] if measures else None, **given)  # type: ignore[arg-type]
 
 
 def _sweep(directory: Path, measures: tuple[str, ...]) -> Sweep:

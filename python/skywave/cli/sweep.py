@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from attrs import asdict
 from rich.markup import escape
 
 from skywave._files import is_full
@@ -19,6 +19,7 @@ from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.scenario import ScenarioFile, fields, read
 from skywave.results.columns import Scale
 from skywave.scenario.paths import parse_values
+from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -120,7 +121,7 @@ def sweep(
                 out=directory,
                 seeds=seeds,
                 measures=[name for text in measure or DEFAULT for name in text.split(",")],
-                warm_up=warm_up,
+                warm_up_s=Duration(warm_up).seconds,
                 until=until,
                 max_seeds=max_seeds,
                 on=on,
@@ -175,7 +176,7 @@ def _points(found: Sweep) -> Iterator[dict[str, Any]]:
         means = {}
         for name in found.measures:
             mean = average([float("nan") if run[name] is None else run[name] for run in runs])
-            means[name] = {"mean": mean.mean, "margin": mean.margin}
+            means[name] = {"mean": mean.value, "margin": mean.margin}
         yield {
             **dict(zip(found.dimensions, values, strict=True)),
             "seeds": len(runs),

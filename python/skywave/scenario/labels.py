@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from attrs import frozen
 
 from skywave.control import Control
 from skywave.scenario.part import plain
@@ -53,7 +52,7 @@ def alike(labels: list[Label]) -> list[Label]:
     return [label if isinstance(label, str) else json.dumps(label) for label in labels]
 
 
-@frozen
+@dataclass(frozen=True)
 class Parts:
     """A label, taken apart."""
 

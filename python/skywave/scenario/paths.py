@@ -10,9 +10,8 @@ import copy
 import json
 import re
 import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
-
-from attrs import frozen
 
 from skywave._core import check_scenario
 from skywave._errors import ScenarioError
@@ -31,7 +30,7 @@ STEP = re.compile(r'(?P<key>"[^"]*"|[^".\[\]]+)(?P<entries>(?:\[[^\[\]]+\])*)(?:
 EVERY = "*"
 
 
-@frozen
+@dataclass(frozen=True)
 class Entry:
     """One entry of a list, or every one (``*``)."""
 
@@ -46,7 +45,7 @@ class Entry:
         return [index for index, entry in enumerate(entries) if _name(entry) == self.which]
 
 
-@frozen
+@dataclass(frozen=True)
 class FieldPath:
     """A path, which may lead to several fields."""
 

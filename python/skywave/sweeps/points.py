@@ -7,9 +7,8 @@ import inspect
 import itertools
 import json
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from attrs import frozen
 
 from skywave._errors import ScenarioError
 from skywave.scenario import Scenario
@@ -26,7 +25,7 @@ RUN_DIGITS = 32
 """Hexadecimal digits that name a run: 128 bits."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Dimension:
     """What is varied: a field of the scenario, or a parameter of the function that makes it."""
 
@@ -69,7 +68,7 @@ def dimensions(
     return tuple(found)
 
 
-@frozen
+@dataclass(frozen=True)
 class Point:
     """One combination of values. It does not depend on the seed."""
 
@@ -91,7 +90,7 @@ class Point:
         return json.dumps({**json.loads(self.text), "seed": seed})
 
 
-@frozen
+@dataclass(frozen=True)
 class Grid:
     """All points of a sweep: each combination of its dimensions' values."""
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave.scenario import Scenario
-from skywave.scenario.quantities import Duration
 from skywave.stats import LEAST_SEEDS, Target
 from skywave.sweeps.measures import COLUMNS, DEFAULT, MEASURES, Asked, Measuring, column_name
 from skywave.sweeps.points import Grid, check_function, dimensions
@@ -41,8 +40,8 @@ def sweep(
     out: str | Path,
     seeds: int | Iterable[int] = 1,
     measures: Sequence[str | Callable[[Results], float]] = DEFAULT,
-    warm_up: Duration | str = "0 s",
-    until: str | None = None,
+    warm_up_s: float = 0.0,
+    until: str | Target | None = None,
     max_seeds: int = MAX_SEEDS,
     on: str | Client | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -63,9 +62,9 @@ def sweep(
             least ten, the default.
         measures: The columns of the table: names as in :meth:`skywave.Sweep.load`, and functions
             that take a ``Results`` and return a number. All built-in measures are always stored.
-        warm_up: Discard samples taken before this time.
-        until: The required precision of a mean, such as ``"ci(goodput) < 2 %"``
-            (:class:`skywave.stats.Target`): each point gets more seeds, at least ten, to reach it.
+        warm_up_s: Discard samples taken before this time, in seconds.
+        until: The required precision of a mean, such as ``"ci(goodput) < 2 %"``, or a
+            :class:`skywave.stats.Target`: each point gets more seeds, at least ten, to reach it.
         max_seeds: With ``until``, the maximum number of seeds per point.
         on: The Dask cluster to run on: the address of its scheduler, such as
             ``"tcp://scheduler:8786"``, or a ``dask.distributed.Client``. Default: the processors
@@ -85,7 +84,7 @@ def sweep(
     """
     if isinstance(base, str | Path):
         base = Scenario.from_file(base)
-    measuring, columns = _measuring(measures, Duration(warm_up))
+    measuring, columns = _measuring(measures, warm_up_s)
     taken = [*COLUMNS, *MEASURES, *measuring.own]
     grid = Grid(base, dimensions(over or {}, taken))
     if not isinstance(base, Scenario):
@@ -132,12 +131,12 @@ def sweep(
     return found
 
 
-def _target(until: str, own: Iterable[str]) -> Target:
+def _target(until: str | Target, own: Iterable[str]) -> Target:
     """Return a target for the name of a stored measure."""
-    target = Target.parse(until)
+    target = Target.parse(until) if isinstance(until, str) else until
     asked = Asked.parse(target.measure, own)
     if asked.of == "*":
-        raise ValueError(f'"{until}": name one flow or link, not all')
+        raise ValueError(f'"{target.text}": name one flow or link, not all')
     target.column([column_name(asked.measure, asked.of)])
     return replace(target, measure=column_name(asked.measure, asked.of))
 
@@ -160,7 +159,7 @@ def _seeds(seeds: int | Iterable[int], target: Target | None, max_seeds: int) ->
 
 
 def _measuring(
-    measures: Sequence[str | Callable[[Results], float]], warm_up: Duration
+    measures: Sequence[str | Callable[[Results], float]], warm_up_s: float
 ) -> tuple[Measuring, list[str]]:
     """Return what is measured, and the names of the table's columns."""
     own: dict[str, Callable[[Results], float]] = {}
@@ -176,7 +175,7 @@ def _measuring(
     columns = [each if isinstance(each, str) else _name(each) for each in measures]
     for column in columns:
         Asked.parse(column, own)
-    return Measuring(warm_up.seconds, own), columns
+    return Measuring(warm_up_s, own), columns
 
 
 def _name(function: Callable[..., object]) -> str:

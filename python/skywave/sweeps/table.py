@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-
-from attrs import evolve
 
 from skywave._files import replacing_file
 from skywave._known import listed
@@ -62,7 +61,7 @@ class _Runs:
                 values = {key: value for key, value in outcome.values.items() if self.stored[key]}
                 self.outcomes[index] = Outcome(values, outcome.fingerprint, outcome.wall_s)
             elif (failure := store.failure(run)) is not None:
-                self.failures.append(evolve(failure, where=describe(names, tuple(point))))
+                self.failures.append(replace(failure, where=describe(names, tuple(point))))
 
 
 class Sweep:
@@ -279,11 +278,10 @@ class Sweep:
     def plot(
         self,
         kind: SweepKind | None = None,
-        measure: str | None = None,
         *,
+        measure: str | None = None,
         x: str | None = None,
         by: str | None = None,
-        y: str | None = None,
         where: Mapping[str, str | Sequence[str]] | None = None,
         labels: Mapping[str, str] | None = None,
         log: Collection[str] = (),
@@ -313,7 +311,6 @@ class Sweep:
             measure=measure,
             x=None if x is None else self.short_name(x),
             by=None if by is None else self.short_name(by),
-            y=None if y is None else self.short_name(y),
             where={self.short_name(name): self._given_values(name, of) for name, of in chosen},
             paths={self.short_name(name): path for name, path in self.paths.items()},
             labels={self.short_name(name): text for name, text in (labels or {}).items()},
