@@ -26,9 +26,11 @@ from skywave import (
     Cbr,
     Control,
     Dccp,
+    DropTail,
     Loss,
     Probes,
     Progress,
+    Red,
     Results,
     Scenario,
     ScenarioError,
@@ -42,6 +44,7 @@ from skywave import (
     sweep,
 )
 from skywave.results.fairness import jain
+from skywave.scenario.labels import Named
 from skywave.scenario.paths import FieldPath, parse_values, with_field
 from skywave.sweeps.points import dimensions
 from skywave.sweeps.quantities import Quantities
@@ -148,6 +151,47 @@ def test_values_are_toml_or_text() -> None:
     for wrong in ("", "1,", ",1", "1,,2"):
         with pytest.raises(ValueError, match="lacks a value"):
             parse_values(wrong)
+
+
+def test_values_may_have_names() -> None:
+    assert parse_values('10 ms as near , { red = {} } as "RED, 50",reno') == (
+        Named("near", "10 ms"),
+        Named("RED, 50", {"red": {}}),
+        "reno",
+    )
+    for text in ('"a as b"', '["a as b"]', '{ x = "a as b" }', "as b"):
+        assert not isinstance(parse_values(text)[0], Named), text
+    named = {"one": DropTail(packets=20), "two": DropTail(packets=50)}
+    assert dimensions({"dumbbell.queue": named})[0].labels == ["one", "two"]
+    with pytest.raises(ValueError, match="drop-tail packets=20 is given twice"):
+        dimensions({"dumbbell.queue": {"one": DropTail(packets=20), "two": DropTail(packets=20)}})
+    with pytest.raises(ValueError, match="reno is given twice"):
+        dimensions({"control": ["reno", Named("reno", "cubic")]})
+
+
+def test_names_of_values_are_shown_and_do_not_identify_runs(base: Scenario, tmp_path: Path) -> None:
+    path, out = "dumbbell.queue", tmp_path / "out"
+    queues = [DropTail(packets=10), Red(packets=10)]
+    before = sweep(base, {path: queues}, seeds=2, out=out)
+    names = ("tcp", "RED, $n$")
+    steps: list[Progress] = []
+    found = sweep(
+        base, {path: dict(zip(names, queues, strict=True))}, seeds=2, out=out, progress=steps.append
+    )
+    assert steps == [Progress("runs", 4, 4)], "they are the same runs"
+    assert found.table["run"].to_pylist() == before.table["run"].to_pylist()
+    assert found.table["queue"].unique().to_pylist() == list(names)
+    assert [found.label("queue", name) for name in names] == list(names)
+    [row] = found.compare("goodput", "queue", baseline="tcp").to_pylist()
+    assert (row["one"], row["other"]) == ("RED, $n$", "tcp")
+    [axes] = found.plot(measure="goodput", x="queue").axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == list(names)
+    done = run_cli(
+        "sweep", "examples/tcp.toml", "--out", tmp_path / "cli", "--set",
+        'dumbbell.queue={ drop-tail = { packets = 10 } } as tcp,{ red = { packets = 10 } } as "RED, $n$"',
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "RED, $n$" in done.stdout
 
 
 def test_dimensions_have_short_names_that_differ() -> None:

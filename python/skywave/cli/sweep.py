@@ -49,7 +49,8 @@ def sweep(
             "--set",
             metavar="PATH=VALUES",
             help="Vary a field over these values, e.g. dumbbell.rate='1 Mbps,5 Mbps' or "
-            '"flows[*].start=0 s,5 s"; repeatable (see docs/sweeps.md).',
+            '"dumbbell.queue={ red = { packets = 50 } } as RED,unlimited"; repeatable (see '
+            "docs/sweeps.md).",
         ),
     ] = None,
     seeds: Annotated[
@@ -192,7 +193,7 @@ def _print(found: Sweep, resumed: int) -> None:
         console.print(f"[italic]{_title(seeds)}[/]", highlight=False)
         _print_means(console, found, points)
     if len(points) > MOST_POINTS:
-        console.print(f"{len(points) - MOST_POINTS:,} more: see --json, or skywave.load in Python")
+        console.print(f"{len(points) - MOST_POINTS:,} more: see --json, or Sweep.load in Python")
     before = f", {resumed:,} of them before" if resumed else ""
     console.print(
         f"{found.table.num_rows:,} of {found.planned:,} runs are done{before}. "

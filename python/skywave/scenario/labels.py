@@ -28,6 +28,14 @@ TEXT = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class Named:
+    """A value under a name that the user gives it."""
+
+    name: str
+    value: object
+
+
 def label_of(value: object) -> Label:
     """Return the label of a value: numbers stay numbers."""
     if isinstance(value, str | int | float | bool):

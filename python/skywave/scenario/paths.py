@@ -18,6 +18,7 @@ from skywave._errors import ScenarioError
 from skywave._known import listed
 from skywave.control import Control, named
 from skywave.scenario.experiment import Scenario
+from skywave.scenario.labels import Named
 from skywave.scenario.part import plain
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 
 STEP = re.compile(r'(?P<key>"[^"]*"|[^".\[\]]+)(?P<entries>(?:\[[^\[\]]+\])*)(?:\.|$)')
 EVERY = "*"
+NAMED = re.compile(
+    r"(?P<value>.*\S)\s+as\s+"
+    r"""(?:"(?P<quoted>[^"]+)"|(?P<bare>[^"'\[\]{}(),=]*[^"'\[\]{}(),=\s]))\s*""",
+    re.DOTALL,
+)
+"""A value with a name. An ``as`` within quotation marks or brackets names nothing."""
 
 
 @dataclass(frozen=True)
@@ -156,13 +163,21 @@ def parse_values(text: str) -> tuple[object, ...]:
     """Parse values that commas separate, as TOML; what is not TOML is a text.
 
     ``10,50`` are numbers, ``10 ms,20 ms`` and ``cubic,reno`` texts. A comma within brackets, braces
-    or quotation marks separates nothing.
+    or quotation marks separates nothing. A value followed by ``as NAME`` is a :class:`Named`; a name
+    with a comma needs quotation marks.
 
     Raises:
         ValueError: If there is no value between two commas.
 
     """
-    return tuple(parse_value(part) for part in _split(text))
+    return tuple(map(_value, _split(text)))
+
+
+def _value(text: str) -> object:
+    found = NAMED.fullmatch(text)
+    if found is None:
+        return parse_value(text)
+    return Named(found["quoted"] or found["bare"], parse_value(found["value"]))
 
 
 def parse_value(text: str) -> object:

@@ -56,7 +56,8 @@ def sweep(
         base: A scenario, the path of a scenario file, or a function that returns a scenario. A
             function receives the values as keyword arguments.
         over: Values by the path of a field, such as ``"dumbbell.rate"`` or ``"flows[*].start"``;
-            for a function, by the name of a parameter.
+            for a function, by the name of a parameter. Values may have names, which tables and
+            figures show: ``{"dumbbell.queue": {"short": DropTail(packets=10), ...}}``.
         out: The output directory.
         seeds: The number of seeds (1, 2, ...), or the seeds. With ``until``, the initial number: at
             least ten, the default.
@@ -98,7 +99,12 @@ def sweep(
         "engine": _core.ENGINE,
         "base": base.to_dict() if isinstance(base, Scenario) else _name(base),
         "dimensions": [
-            {"name": each.name, "path": each.path, "values": each.labels}
+            {
+                "name": each.name,
+                "path": each.path,
+                "values": each.labels,
+                "names": [name for name in each.names if name is not None],
+            }
             for each in grid.dimensions
         ],
         "seeds": list(first),

@@ -82,10 +82,17 @@ class Sweep:
         """The folder."""
         names = [each["name"] for each in about["dimensions"]]
         taken = {*COLUMNS, *MEASURES, *about["own_measures"], *names}
-        quantities = (Quantities.of(name, plan[name].unique().to_pylist(), taken) for name in names)
+        labels = {name: plan[name].unique().to_pylist() for name in names}
+        self._named = {name for each in about["dimensions"] for name in each["names"]}
+        quantities = (
+            Quantities.of(name, values, taken)
+            for name, values in labels.items()
+            if self._named.isdisjoint(values)
+        )
         self._quantities = {each.column: each for each in quantities if each is not None}
         self._short = {
-            name: without_common(map(str, plan[name].unique().to_pylist())) for name in names
+            name: without_common(str(value) for value in values if value not in self._named)
+            for name, values in labels.items()
         }
         columns = {each.dimension: each.column for each in self._quantities.values()}
         self.dimensions: tuple[str, ...] = tuple(columns.get(name, name) for name in names)
@@ -303,6 +310,8 @@ class Sweep:
 
         dimensions, table = self._given
         chosen = (where or {}).items()
+        found = {value for name in dimensions for value in table[name].to_pylist()}
+        texts = {name: name for name in self._named & found}
         figure = plots.of_sweep(
             table,
             dimensions,
@@ -313,7 +322,7 @@ class Sweep:
             by=None if by is None else self.short_name(by),
             where={self.short_name(name): self._given_values(name, of) for name, of in chosen},
             paths={self.short_name(name): path for name, path in self.paths.items()},
-            labels={self.short_name(name): text for name, text in (labels or {}).items()},
+            labels=texts | {self.short_name(name): text for name, text in (labels or {}).items()},
             log=log,
             size_in=size_in,
         )
