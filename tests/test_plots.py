@@ -721,13 +721,14 @@ def test_results_write_what_they_plot(results: Results, tmp_path: Path) -> None:
 def test_the_command_draws_a_run(directory: Path, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.pdf", "a.png")]
     done = run_cli(
-        "plot", directory, "--from", "5 s", "--to", "10 s", "--measure", "goodput", "--flow", "tcp",
-        "--out", files[0], "--out", files[1], "--json",
+        "plot", "run", directory, "--from", "5 s", "--to", "10 s", "--measure", "goodput",
+        "--flow", "tcp",
+        "--output", files[0], "--output", files[1], "--json",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"files": [str(file) for file in files]}
     assert all(file.stat().st_size > 3000 for file in files)
-    done = run_cli("plot", directory, "--kind", "cdf", "--measure", "delay_mean")
+    done = run_cli("plot", "run", directory, "--kind", "cdf", "--measure", "delay_mean")
     assert done.stdout == f"Figure: {directory / 'plot.pdf'}\n"
     assert (directory / "plot.pdf").stat().st_size > 3000
 
@@ -743,40 +744,39 @@ def test_the_directory_has_the_tables_of_the_run(results: Results, directory: Pa
         (["--measure", "speed"], ["speed", "goodput_bps"]),
         (["--flow", "udp"], ["udp", "dccp, tcp"]),
         (["--link", "a->b"], ["a->b", "r1->r2"]),
-        (["--x", "packets"], ["--x", "sweep"]),
-        (["--where", "packets"], ["packets", "DIMENSION=VALUE"]),
-        (["--where", "a=1", "--where", "a=2"], ["--where", "sweep"]),
-        (["--log", "x"], ["x cannot be logarithmic in a figure of the kind series: y"]),
-        (["--size", "7x3"], ["7x3", "WIDTHxHEIGHT with a unit"]),
-        (["--size", "9x9 mm"], ["0.354331 x 0.354331 inches", "from 1 to 40 inches"]),
+        (["--log-axis", "x"], ["x cannot be logarithmic in a figure of the kind series: y"]),
+        (["--figure-size", "7x3"], ["7x3", "WIDTHxHEIGHT with a unit"]),
+        (["--figure-size", "9x9 mm"], ["0.354331 x 0.354331 inches", "from 1 to 40 inches"]),
         (["--from", "5"], ["5", "unit"]),
-        (["--out", "a.gif"], ["a.gif", ".pdf"]),
+        (["--output", "a.gif"], ["a.gif", ".pdf"]),
     ],
 )
 def test_wrong_options_are_one_line(
     directory: Path, arguments: list[str], names: list[str], tmp_path: Path
 ) -> None:
-    if "--out" not in arguments:
-        arguments = [*arguments, "--out", str(tmp_path / "a.pdf")]
-    assert_bad_input(run_cli("plot", directory, *arguments), *names)
+    if "--output" not in arguments:
+        arguments = [*arguments, "--output", str(tmp_path / "a.pdf")]
+    assert_bad_input(run_cli("plot", "run", directory, *arguments), *names)
     assert not (tmp_path / "a.pdf").exists()
 
 
 def test_directories_without_results_are_named(tmp_path: Path) -> None:
-    assert_bad_input(run_cli("plot", tmp_path / "absent"), "absent")
+    for kind in ("run", "sweep"):
+        assert_bad_input(run_cli("plot", kind, tmp_path / "absent"), "absent", f"skywave {kind}")
     (tmp_path / "totals.json").write_text("{}")
     says = "neither of its tables flows.parquet and links.parquet: run it again with --out"
-    assert_bad_input(run_cli("plot", tmp_path), says)
+    assert_bad_input(run_cli("plot", "run", tmp_path), says)
+    assert_bad_input(run_cli("plot", "sweep", tmp_path), "skywave plot run")
     (tmp_path / "flows.parquet").write_bytes(b"not Parquet")
-    assert_bad_input(run_cli("plot", tmp_path), "arquet")
+    assert_bad_input(run_cli("plot", "run", tmp_path), "arquet")
 
 
 def test_a_run_on_both_clocks_has_runs_to_draw(results: Results, tmp_path: Path) -> None:
     (tmp_path / "comparison.json").write_text("{}")
-    assert_bad_input(run_cli("plot", tmp_path), "simulated-1")
+    assert_bad_input(run_cli("plot", "run", tmp_path), "simulated-1")
     (tmp_path / "simulated-1").mkdir()
     results.write_tables(tmp_path / "simulated-1")
-    done = run_cli("plot", tmp_path / "simulated-1")
+    done = run_cli("plot", "run", tmp_path / "simulated-1")
     assert done.returncode == 0, done.stderr
 
 
@@ -790,26 +790,35 @@ def test_a_sweep_is_drawn_from_its_directory(tmp_path: Path) -> None:
     run_sweep(base, over, out=tmp_path)
     file = tmp_path / "a.svg"
     # One that the sweep has not asked for, but stored.
-    done = run_cli("plot", tmp_path, "--by", "control", "--measure", "delay_max", "--out", file)
+    done = run_cli(
+        "plot", "sweep", tmp_path, "--by", "control", "--measure", "delay_max", "--output", file
+    )
     assert done.returncode == 0, done.stderr
     assert file.stat().st_size > 5000
-    done = run_cli("plot", tmp_path, "--label", "cubic=CUBIC", "--out", file)
+    done = run_cli("plot", "sweep", tmp_path, "--label", "cubic=CUBIC", "--output", file)
     assert done.returncode == 0, done.stderr
     kept = ("--where", "packets=5", "--where", "packets=10", "--where", "control=reno")
     done = run_cli(
-        "plot", tmp_path, *kept, "--log", "y", "--size", "10.16 x 5.08 cm", "--out", file
+        "plot",
+        "sweep",
+        tmp_path,
+        *kept,
+        "--log-axis",
+        "y",
+        "--figure-size",
+        "10.16 x 5.08 cm",
+        "--output",
+        file,
     )
     assert done.returncode == 0, done.stderr
     # In points.
     assert 'viewBox="0 0 288 144"' in file.read_text()
     assert_bad_input(
-        run_cli("plot", tmp_path, "--label", "bbr=B"), "use one of packets, control, 5"
+        run_cli("plot", "sweep", tmp_path, "--label", "bbr=B"), "use one of packets, control, 5"
     )
-    assert_bad_input(run_cli("plot", tmp_path, "--label", "cubic"), "VALUE=TEXT")
-    options: Mapping[str, str] = {"--flow": "flow", "--from": "from", "--link": "link"}
-    for option, name in options.items():
-        value = "1 s" if option == "--from" else "tcp"
-        assert_bad_input(run_cli("plot", tmp_path, option, value), f"--{name} is for a run")
+    assert_bad_input(run_cli("plot", "sweep", tmp_path, "--label", "cubic"), "VALUE=TEXT")
+    assert_bad_input(run_cli("plot", "sweep", tmp_path, "--where", "packets"), "DIMENSION=VALUE")
+    assert_bad_input(run_cli("plot", "run", tmp_path), "skywave plot sweep")
 
 
 @pytest.mark.parametrize(

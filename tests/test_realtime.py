@@ -203,7 +203,7 @@ SIGNALS = pytest.mark.parametrize(
 @needs_namespaces
 def test_the_command_has_tables_and_says_how_late_packets_were(tmp_path: Path) -> None:
     file = in_file(tmp_path, "1 s")
-    done = run_process("run", "--live", file, "--strict", "--strict-ms", "5000")
+    done = run_process("realtime", "run", file, "--strict", "5 s")
     assert done.returncode == 0, done.stderr
     assert "1 s in real time" in done.stdout
     assert "packets left late by" in done.stdout
@@ -215,7 +215,7 @@ def test_no_privileges_are_needed() -> None:
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
     if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("the system has no user namespaces")
-    command = (sys.executable, "-m", "skywave", "run", "--live", "-", "--json")
+    command = (sys.executable, "-m", "skywave", "realtime", "run", "-", "--json")
     # What a run without privileges does first, it does before it reads the scenario.
     scenario = described(Tcp(), Ftp(), "1 s").to_json()
     done = subprocess.run(
@@ -233,7 +233,7 @@ def test_a_signal_keeps_what_was_measured(
     tmp_path: Path, number: signal.Signals, status: int, line: str
 ) -> None:
     file, out = in_file(tmp_path, "60 s"), tmp_path / "out"
-    arguments = ("--live", file, "--json", "--out", str(out))
+    arguments = ("realtime", "run", file, "--json", "--out", str(out))
     done = interrupted(number, *arguments, is_due=lambda process: has_carried(process, 100_000))
     assert done.returncode == status
     assert done.stderr == f"{line}\n"
@@ -251,7 +251,7 @@ def test_a_signal_keeps_the_runs_that_are_whole(
     tmp_path: Path, number: signal.Signals, status: int, line: str
 ) -> None:
     file, out = in_file(tmp_path, "1 s"), tmp_path / "out"
-    arguments = ("--both", "--runs", "500", str(file), "--json", "--out", str(out))
+    arguments = ("realtime", "compare", "--seeds", "500", str(file), "--json", "--out", str(out))
     for seconds in (8, 16, 32, 64):
         due = partial(passed, time.monotonic() + seconds)
         done = interrupted(number, *arguments, is_due=due)
@@ -370,7 +370,7 @@ def test_the_page_has_spaces_between_sentences_and_the_figure_a_key(tmp_path: Pa
 @needs_namespaces
 def test_the_page_has_both_clocks(tmp_path: Path) -> None:
     file = in_file(tmp_path, "1 s")
-    done = run_process("run", "--both", file, "--out", tmp_path / "both")
+    done = run_process("realtime", "compare", file, "--out", tmp_path / "both")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "both" / "comparison.html").read_text(encoding="utf-8")
     assert "simulated and in real time" in page
@@ -380,7 +380,9 @@ def test_the_page_has_both_clocks(tmp_path: Path) -> None:
 
 @needs_namespaces
 def test_a_run_shorter_than_an_interval_has_a_figure(tmp_path: Path) -> None:
-    done = run_process("run", "--both", in_file(tmp_path, "200 ms"), "--out", tmp_path / "both")
+    done = run_process(
+        "realtime", "compare", in_file(tmp_path, "200 ms"), "--out", tmp_path / "both"
+    )
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "both" / "comparison.html").read_text(encoding="utf-8")
     assert "Over time" in page
@@ -396,7 +398,7 @@ def test_a_run_of_which_nothing_happened_has_a_page_without_a_figure(tmp_path: P
     late = described(Tcp(), Ftp(), "20 ms")
     late.flows = [evolve(late.flows[0], start="1 s")]
     file.write_text(late.to_json(), encoding="utf-8")
-    done = run_process("run", "--both", file, "--out", tmp_path / "both")
+    done = run_process("realtime", "compare", file, "--out", tmp_path / "both")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "both" / "comparison.html").read_text(encoding="utf-8")
     assert "Over time" not in page
@@ -408,11 +410,11 @@ def test_nothing_of_an_earlier_run_stays_but_what_is_not_ours(tmp_path: Path) ->
     file, out = in_file(tmp_path, "1 s"), tmp_path / "out"
     assert run_process("run", file, "--out", out).returncode == 0
     assert (out / "flows.csv").exists()
-    assert run_process("run", "--both", "--runs", "2", file, "--out", out).returncode == 0
+    assert run_process("realtime", "compare", "--seeds", "2", file, "--out", out).returncode == 0
     assert not (out / "flows.csv").exists()
     (out / "simulated-2" / "notes.txt").write_text("mine")
     (out / "real-time-2" / "flows.csv").write_text("mine now")
-    assert run_process("run", "--both", file, "--out", out).returncode == 0
+    assert run_process("realtime", "compare", file, "--out", out).returncode == 0
     left = {each.relative_to(out).as_posix() for each in out.rglob("*-2/*")}
     assert left == {"simulated-2/notes.txt", "real-time-2/flows.csv"}
     assert (out / "simulated-1" / "flows.csv").exists()

@@ -93,7 +93,7 @@ def test_tables_end_with_the_run(duration: str, tmp_path: Path) -> None:
         }
         assert summed == {name: totals[name] for name in mix.probes.links}
     results.plot(out=[tmp_path / "a.svg"])
-    done = run_cli("plot", results.write(tmp_path / "run"))
+    done = run_cli("plot", "run", results.write(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
 
 
@@ -252,7 +252,9 @@ def test_a_table_without_rows_is_written_with_its_columns(tmp_path: Path) -> Non
         assert stored.equals(table), name
         header = (tmp_path / "out" / f"{name}.csv").read_text().partition("\n")[0]
         assert header == ",".join(f'"{column}"' for column in table.column_names), name
-    assert run_cli("plot", tmp_path / "out", "--out", tmp_path / "run.svg").returncode == 0
+    assert (
+        run_cli("plot", "run", tmp_path / "out", "--output", tmp_path / "run.svg").returncode == 0
+    )
 
 
 def test_writing_again_replaces_and_keeps_what_is_not_ours(

@@ -186,10 +186,9 @@ def test_names_of_values_are_shown_and_do_not_identify_runs(base: Scenario, tmp_
     assert (row["one"], row["other"]) == ("RED, $n$", "tcp")
     [axes] = found.plot(measure="goodput", x="queue").axes
     assert [text.get_text() for text in axes.get_xticklabels()] == list(names)
-    done = run_cli(
-        "sweep", "examples/tcp.toml", "--out", tmp_path / "cli", "--set",
-        'dumbbell.queue={ drop-tail = { packets = 10 } } as tcp,{ red = { packets = 10 } } as "RED, $n$"',
-    )  # fmt: skip
+    values = '{ drop-tail = { packets = 10 } } as tcp,{ red = { packets = 10 } } as "RED, $n$"'
+    setting = f"dumbbell.queue={values}"
+    done = run_cli("sweep", "examples/tcp.toml", "--out", tmp_path / "cli", "--set", setting)
     assert done.returncode == 0, done.stderr
     assert "RED, $n$" in done.stdout
 
@@ -566,7 +565,9 @@ def test_a_damaged_plan_is_written_anew(base: Scenario, base_file: Path, tmp_pat
     (tmp_path / "out" / "sweep.json").write_text("junk")
     assert skywave.Sweep.load(tmp_path / "out").table.equals(first.table)
     (tmp_path / "out" / "plan.parquet").write_text("junk")
-    assert_bad_input(run_cli("plot", tmp_path / "out"), "plan.parquet is damaged: run the sweep")
+    assert_bad_input(
+        run_cli("plot", "sweep", tmp_path / "out"), "plan.parquet is damaged: run the sweep"
+    )
     ran = run_cli("sweep", base_file, "--seeds", 3, "--out", tmp_path / "out", "--json")
     assert json.loads(ran.stdout)["resumed"] == 3
     assert skywave.Sweep.load(tmp_path / "out").table.equals(first.table)

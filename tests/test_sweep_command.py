@@ -48,7 +48,8 @@ def test_no_number_of_a_table_is_cut(
     arguments = (
         *("sweep", base_file, "--out", tmp_path / "out", "--seeds", 3),
         *("--set", "dumbbell.queue.drop-tail.packets=5,10", "--set", "dumbbell.rate=1 Mbps"),
-        *("--measure", "goodput[*],delay_mean[*],delay_max[*],utilisation[*],queue_mean[*]"),
+        *("--measure", "goodput[*]", "--measure", "delay_mean[*]", "--measure", "delay_max[*]"),
+        *("--measure", "utilisation[*]", "--measure", "queue_mean[*]"),
     )
     whole = run_cli(*arguments).stdout.partition("6 of 6 runs")[0]
     assert max(map(len, whole.splitlines())) > 200
@@ -153,8 +154,7 @@ def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
         str(out),
         "--seeds",
         "3",
-        "--measure",
-        "goodput,loss",
+        *("--measure", "goodput", "--measure", "loss"),
     )
     ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10")
     assert ran.returncode == 0, ran.stderr

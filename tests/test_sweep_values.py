@@ -125,7 +125,9 @@ def test_calls_are_rated(tmp_path: Path) -> None:
         assert row["mos"] == pytest.approx((row["mos[rated]"] + row["mos[later]"]) / 2)
     assert short["mos[rated]"] > 3.5
     assert long["mos[rated]"] < 2
-    ran = run_cli("plot", tmp_path, "--measure", "mos[rated]", "--out", tmp_path / "mos.pdf")
+    ran = run_cli(
+        "plot", "sweep", tmp_path, "--measure", "mos[rated]", "--output", tmp_path / "mos.pdf"
+    )
     assert ran.returncode == 0, ran.stderr
 
 
@@ -182,7 +184,7 @@ def test_a_sweep_is_drawn(base: Scenario, tmp_path: Path) -> None:
     figure = found.plot(measure="delay_mean", out=[tmp_path / "delay.svg"])
     assert "delay" in figure.axes[0].get_ylabel()
     assert (tmp_path / "delay.svg").stat().st_size > 1000
-    ran = run_cli("plot", tmp_path / "out", "--out", tmp_path / "goodput.pdf", "--json")
+    ran = run_cli("plot", "sweep", tmp_path / "out", "--output", tmp_path / "goodput.pdf", "--json")
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "goodput.pdf").stat().st_size > 1000
 

@@ -1,4 +1,4 @@
-"""Whose folder a folder is, by what is in it: results never land in the folder of something else.
+"""Checks of output directories: results never overwrite anything but earlier results.
 
 A file that only one command writes is the mark of its folder.
 """

@@ -1,4 +1,4 @@
-"""How far work has come, as functions report it to their caller."""
+"""Progress, as functions report it to their caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lien and Ding 2009 (004): a call over DCCP or UDP, beside one to five TCP flows of the kernel.
+"""Lien and Ding 2009: a call over DCCP or UDP, beside one to five TCP flows of the kernel.
 
 The paper simulated TCPs of its time. The kernel's are those that a call meets: Reno and CUBIC, with
 SACK, RACK, pacing where the control asks for it, and a receive window of its own.

@@ -1,4 +1,4 @@
-"""Li and Yousefi'zadeh 2009 (002), sections 4.2 and 5: Figures 3 to 5 on a Linux testbed.
+"""Li and Yousefi'zadeh 2009, sections 4.2 and 5: Figures 3 to 5 on a Linux testbed.
 
 The testbed's rates, delays, buffers and files are not published: ours are 4 Mbps, 500 ms, a
 bandwidth-delay product and 500 kB, as in the simulated figures.

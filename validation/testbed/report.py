@@ -1,4 +1,4 @@
-"""The page of the testbed: published, simulated and in real time, side by side."""
+"""The page of the testbed: published, simulated and real-time values, side by side."""
 
 from __future__ import annotations
 

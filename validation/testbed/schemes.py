@@ -1,4 +1,4 @@
-"""Chen, Yang and Hong 2010 (000): four schemes, at a tenth of the rate with a tenth of the flows.
+"""Chen, Yang and Hong 2010: four schemes, at a tenth of the rate with a tenth of the flows.
 
 The paper has 200 flows and 45 Mbps for 120 s; here are 20 flows and 4.5 Mbps for 60 s. Thresholds
 and buffer are a tenth too, so a flow's share of the link is the paper's.

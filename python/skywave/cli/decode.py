@@ -10,14 +10,17 @@ from rich.markup import escape
 
 from skywave import _core
 from skywave._errors import CaptureError
+from skywave.cli.application import command
 from skywave.cli.console import JsonOption, out, print_json, warn
 
 USUAL_CAUSE = (
     "the usual cause is checksum offload: captured on the sending host, before its network device"
     " fills in checksums"
 )
+app = typer.Typer()
 
 
+@command(app)
 def decode(
     capture: Annotated[
         Path,

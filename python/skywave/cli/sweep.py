@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from skywave._core import Duration
 from skywave._files import is_full
 from skywave._printing import DIGITS, number, with_margin
+from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.scenario import ScenarioFile, fields, read
+from skywave.cli.status import FAILED
 from skywave.results.columns import Scale
 from skywave.scenario.paths import parse_values
-from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,12 +31,13 @@ if TYPE_CHECKING:
     from skywave._progress import Progress
     from skywave.sweeps.table import Sweep
 
-RUNS_FAILED = 1
 MOST_POINTS = 50
 """The most combinations of values that are printed."""
 MOST_FAILURES = 5
+app = typer.Typer()
 
 
+@command(app, fails="a run failed")
 def sweep(
     scenario: ScenarioFile,
     directory: Annotated[
@@ -64,14 +67,14 @@ def sweep(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAMES",
-            help="Columns of the printed table, e.g. goodput,delay_mean or goodput[FLOW]; "
+            metavar="NAME",
+            help="Column of the printed table, e.g. goodput, delay_mean or goodput[FLOW]; "
             "repeatable. All measures are always stored.",
         ),
     ] = None,
     warm_up: Annotated[
-        str, typer.Option(metavar="TIME", help="Discard samples taken before this time.")
-    ] = "0 s",
+        Duration, typer.Option(help="Discard samples taken before this time.")
+    ] = Duration("0 s"),
     until: Annotated[
         str | None,
         typer.Option(
@@ -96,7 +99,7 @@ def sweep(
     """Run a scenario with every combination of values, and print means over seeds.
 
     Stores each run as soon as it is done. Run the same command again to resume after Ctrl-C, to add
-    runs after a change, or to retry failed runs. Exits with status 1 if a run failed.
+    runs after a change, or to retry failed runs.
     """
     from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.runner import RunsFailedWarning  # noqa: PLC0415
@@ -121,8 +124,8 @@ def sweep(
                 over,
                 out=directory,
                 seeds=seeds,
-                measures=[name for text in measure or DEFAULT for name in text.split(",")],
-                warm_up_s=Duration(warm_up).seconds,
+                measures=measure or DEFAULT,
+                warm_up_s=warm_up.seconds,
                 until=until,
                 max_seeds=max_seeds,
                 on=on,
@@ -148,7 +151,7 @@ def sweep(
             [f"{left:,} runs of {directory} are no longer part of its sweep; their files are kept"]
         )
     if found.failures:
-        raise typer.Exit(RUNS_FAILED)
+        raise typer.Exit(FAILED)
 
 
 def _document(found: Sweep, resumed: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The page of a socket: what its connections do, while it runs."""
+"""The page of a socket, which plots its connections live."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 from skywave.lab import messages
 from skywave.lab.frames import packed
 from skywave.lab.messages import State
-from skywave.lab.reading import Wrong
+from skywave.lab.reading import PageError
 from skywave.lab.site import served, site
 from skywave.net.protocol import address
 
@@ -142,7 +142,7 @@ class Watcher:
 
     async def receive(self, _: str) -> None:
         """Refuse every message."""
-        await self._send(messages.error(RUN, Wrong("", READ_ONLY)))
+        await self._send(messages.error(RUN, PageError("", READ_ONLY)))
 
     async def show(self) -> None:
         """Send samples as they are taken, until that fails."""

@@ -1,4 +1,4 @@
-"""How the text of a ledger is read: its types, and errors that name the line."""
+"""Reads the text of a ledger into typed classes, with errors that name the line."""
 
 from __future__ import annotations
 

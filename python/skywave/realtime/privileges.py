@@ -1,4 +1,4 @@
-"""What the real clock needs: Linux, and the privileges that network namespaces take."""
+"""The requirements of real time: Linux, and privileges for network namespaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base class of what is described to the core: conversion to and from the core's form."""
+"""The base class of descriptions for the core: conversion to and from the core's form."""
 
 from __future__ import annotations
 

@@ -163,8 +163,8 @@ def parse_values(text: str) -> tuple[object, ...]:
     """Parse values that commas separate, as TOML; what is not TOML is a text.
 
     ``10,50`` are numbers, ``10 ms,20 ms`` and ``cubic,reno`` texts. A comma within brackets, braces
-    or quotation marks separates nothing. A value followed by ``as NAME`` is a :class:`Named`; a name
-    with a comma needs quotation marks.
+    or quotation marks separates nothing. A value followed by ``as NAME`` is a :class:`Named`; a
+    name with a comma needs quotation marks.
 
     Raises:
         ValueError: If there is no value between two commas.

@@ -16,7 +16,7 @@ from skywave.sweeps.values import Start
 
 if TYPE_CHECKING:
     from skywave.control import Control
-    from skywave.sweeps.measures import Measuring
+    from skywave.sweeps.measures import MeasurementPlan
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Job:
     """The scenario as JSON."""
     controls: dict[str, type[Control]]
     """The classes of controls in Python."""
-    measuring: Measuring
+    measuring: MeasurementPlan
     is_first: bool = False
     """Whether it has the first seed of its point."""
 

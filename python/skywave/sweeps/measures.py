@@ -1,4 +1,4 @@
-"""The measures of a run: which there are, and what they mean."""
+"""The list of measures of a run, with their meanings."""
 
 from __future__ import annotations
 
@@ -147,13 +147,13 @@ MEASURES = {
 
 
 @dataclass(frozen=True)
-class Measuring:
-    """What is measured in each run."""
+class MeasurementPlan:
+    """What to measure in each run."""
 
     warm_up_s: float = 0.0
-    """What is sampled until then does not count, in seconds."""
+    """Samples before this time are discarded, in seconds."""
     own: Mapping[str, Callable[[Results], float]] = field(default_factory=dict)
-    """Measures of the user's, by name."""
+    """User-defined measures, by name."""
 
     def identity(self) -> list[object]:
         """Return what values depend on, as JSON.
@@ -183,7 +183,7 @@ class Measuring:
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeasureRequest:
     """A requested measure: of one flow or link, of each, or of the run."""
 
     measure: str
@@ -191,7 +191,7 @@ class Asked:
     """A name, "*" for all, or "" for the run."""
 
     @classmethod
-    def parse(cls, text: str, own: Iterable[str] = ()) -> Asked:
+    def parse(cls, text: str, own: Iterable[str] = ()) -> MeasureRequest:
         """Parse ``goodput``, ``goodput_bps[voice]`` or ``utilisation[*]``.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What a sweep runs: the combinations of values, and the scenario of each."""
+"""The points of a sweep: the combinations of values, and the scenario of each."""
 
 from __future__ import annotations
 

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave.scenario import Scenario
 from skywave.stats import LEAST_SEEDS, Target
-from skywave.sweeps.measures import COLUMNS, DEFAULT, MEASURES, Asked, Measuring, column_name
+from skywave.sweeps.measures import (
+    COLUMNS,
+    DEFAULT,
+    MEASURES,
+    MeasurementPlan,
+    MeasureRequest,
+    column_name,
+)
 from skywave.sweeps.points import Grid, check_function, dimensions
 from skywave.sweeps.store import Store
 from skywave.sweeps.table import Sweep
@@ -94,7 +101,7 @@ def sweep(
     first = _seeds(seeds, target, max_seeds)
     store = Store(Path(out))
     work = Work(grid, measuring, first, store)
-    work.check_flows(Asked.parse(column, measuring.own) for column in columns)
+    work.check_flows(MeasureRequest.parse(column, measuring.own) for column in columns)
     about = {
         "engine": _core.ENGINE,
         "base": base.to_dict() if isinstance(base, Scenario) else _name(base),
@@ -140,7 +147,7 @@ def sweep(
 def _target(until: str | Target, own: Iterable[str]) -> Target:
     """Return a target for the name of a stored measure."""
     target = Target.parse(until) if isinstance(until, str) else until
-    asked = Asked.parse(target.measure, own)
+    asked = MeasureRequest.parse(target.measure, own)
     if asked.of == "*":
         raise ValueError(f'"{target.text}": name one flow or link, not all')
     target.column([column_name(asked.measure, asked.of)])
@@ -166,7 +173,7 @@ def _seeds(seeds: int | Iterable[int], target: Target | None, max_seeds: int) ->
 
 def _measuring(
     measures: Sequence[str | Callable[[Results], float]], warm_up_s: float
-) -> tuple[Measuring, list[str]]:
+) -> tuple[MeasurementPlan, list[str]]:
     """Return what is measured, and the names of the table's columns."""
     own: dict[str, Callable[[Results], float]] = {}
     for measure in measures:
@@ -180,8 +187,8 @@ def _measuring(
         own[name] = measure
     columns = [each if isinstance(each, str) else _name(each) for each in measures]
     for column in columns:
-        Asked.parse(column, own)
-    return Measuring(warm_up_s, own), columns
+        MeasureRequest.parse(column, own)
+    return MeasurementPlan(warm_up_s, own), columns
 
 
 def _name(function: Callable[..., object]) -> str:

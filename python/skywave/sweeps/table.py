@@ -12,7 +12,7 @@ from skywave.results.columns import Column
 from skywave.scenario.labels import without_common
 from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
-from skywave.sweeps.measures import COLUMNS, MEASURES, Asked, column_name, key_of
+from skywave.sweeps.measures import COLUMNS, MEASURES, MeasureRequest, column_name, key_of
 from skywave.sweeps.quantities import Quantities, with_numbers
 from skywave.sweeps.store import Failure, Outcome, Store
 from skywave.sweeps.warning import SweepWarnings
@@ -42,7 +42,7 @@ class _Runs:
         plan: pa.Table,
         dimensions: Sequence[str],
         until: str | None,
-        asked: Sequence[Asked],
+        asked: Sequence[MeasureRequest],
     ) -> None:
         self.outcomes: dict[int, Outcome] = {}
         """By the row of the plan."""
@@ -112,7 +112,7 @@ class Sweep:
         self.planned: int = plan.num_rows
         """The number of runs that belong to the sweep."""
         wanted = about["measures"] if measures is None else measures
-        asked = [Asked.parse(each, about["own_measures"]) for each in wanted]
+        asked = [MeasureRequest.parse(each, about["own_measures"]) for each in wanted]
         runs = _Runs(store, plan, names, about["until"], asked)
         found = dict.fromkeys(
             column_name(*key) for outcome in runs.outcomes.values() for key in outcome.values
@@ -366,7 +366,7 @@ class Sweep:
 
 
 def _check_found(
-    asked: Iterable[Asked], found: Collection[str], stored: Iterable[tuple[str, str]]
+    asked: Iterable[MeasureRequest], found: Collection[str], stored: Iterable[tuple[str, str]]
 ) -> None:
     """Raise ``ValueError`` if a measure of one flow or link was asked for that no run has."""
     for each in asked:
@@ -376,7 +376,7 @@ def _check_found(
             raise ValueError(f"there is no {kind} {each.of}: use {listed(each.of, there)}")
 
 
-def _ordered(asked: list[Asked], found: Iterable[str]) -> tuple[str, ...]:
+def _ordered(asked: list[MeasureRequest], found: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the columns in the order in which they were asked for."""
     names: dict[str, None] = {}
     for column in asked:

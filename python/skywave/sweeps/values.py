@@ -1,4 +1,4 @@
-"""The measures of a run: how they follow from its results."""
+"""Computes the measures of a run from its results."""
 
 from __future__ import annotations
 

@@ -109,6 +109,17 @@ class Run:
     web_kbps: float
 
     @property
+    def utilisation_percent(self) -> float:
+        """Utilisation of the bottleneck, in percent."""
+        return 100 * self.utilisation
+
+    @property
+    def kbps_by_subnet(self) -> Floats:
+        """Mean goodput of the flows with the same round-trip time, by subnet."""
+        means: Floats = self.goodput_kbps.mean(axis=1)
+        return means
+
+    @property
     def jain_by_subnet(self) -> Floats:
         """Jain's index over the flows with the same round-trip time, by subnet."""
         return np.array([jain(rates) for rates in self.goodput_kbps])
@@ -116,7 +127,7 @@ class Run:
     @property
     def jain_of_subnets(self) -> float:
         """Jain's index over the subnets; 1 if the round-trip time does not matter."""
-        return jain(self.goodput_kbps.mean(axis=1))
+        return jain(self.kbps_by_subnet)
 
 
 def from_results(results: Results) -> Run:
