@@ -73,8 +73,8 @@ def sweep(
         ),
     ] = None,
     warm_up: Annotated[
-        Duration, typer.Option(help="Discard samples taken before this time.")
-    ] = Duration("0 s"),
+        Duration | None, typer.Option(help="Discard samples taken before this time.")
+    ] = None,
     until: Annotated[
         str | None,
         typer.Option(
@@ -125,7 +125,7 @@ def sweep(
                 out=directory,
                 seeds=seeds,
                 measures=measure or DEFAULT,
-                warm_up_s=warm_up.seconds,
+                warm_up_s=0.0 if warm_up is None else warm_up.seconds,
                 until=until,
                 max_seeds=max_seeds,
                 on=on,
