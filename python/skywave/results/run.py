@@ -286,7 +286,7 @@ class Results:
         self,
         kind: RunKind = "series",
         *,
-        measures: Sequence[str] = (),
+        measure: str | Sequence[str] = (),
         flows: Collection[str] = (),
         links: Collection[str] = (),
         from_s: float = 0.0,
@@ -310,7 +310,7 @@ class Results:
         figure = plots.of_run(
             self.tables,
             kind,
-            measures=measures,
+            measure=measure,
             flows=flows,
             links=links,
             from_s=from_s,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-from attrs import define, frozen
+from attrs import define
 
 from skywave import _core
 from skywave._errors import ScenarioError
@@ -27,7 +28,7 @@ Syntax = Literal["toml", "json"]
 Read = TypeVar("Read")
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Inspection:
     """The findings of a check of a scenario, without running it."""
 

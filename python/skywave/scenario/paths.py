@@ -10,15 +10,15 @@ import copy
 import json
 import re
 import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
-
-from attrs import frozen
 
 from skywave._core import check_scenario
 from skywave._errors import ScenarioError
 from skywave._known import listed
 from skywave.control import Control, named
 from skywave.scenario.experiment import Scenario
+from skywave.scenario.labels import Named
 from skywave.scenario.part import plain
 
 if TYPE_CHECKING:
@@ -29,9 +29,15 @@ if TYPE_CHECKING:
 
 STEP = re.compile(r'(?P<key>"[^"]*"|[^".\[\]]+)(?P<entries>(?:\[[^\[\]]+\])*)(?:\.|$)')
 EVERY = "*"
+NAMED = re.compile(
+    r"(?P<value>.*\S)\s+as\s+"
+    r"""(?:"(?P<quoted>[^"]+)"|(?P<bare>[^"'\[\]{}(),=]*[^"'\[\]{}(),=\s]))\s*""",
+    re.DOTALL,
+)
+"""A value with a name. An ``as`` within quotation marks or brackets names nothing."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Entry:
     """One entry of a list, or every one (``*``)."""
 
@@ -46,7 +52,7 @@ class Entry:
         return [index for index, entry in enumerate(entries) if _name(entry) == self.which]
 
 
-@frozen
+@dataclass(frozen=True)
 class FieldPath:
     """A path, which may lead to several fields."""
 
@@ -157,13 +163,21 @@ def parse_values(text: str) -> tuple[object, ...]:
     """Parse comma-separated values as TOML; anything else is text.
 
     ``10,50`` are numbers, ``10 ms,20 ms`` and ``cubic,reno`` texts. A comma within brackets, braces
-    or quotation marks separates nothing.
+    or quotation marks separates nothing. A value followed by ``as NAME`` is a :class:`Named`; a
+    name with a comma needs quotation marks.
 
     Raises:
         ValueError: If there is no value between two commas.
 
     """
-    return tuple(parse_value(part) for part in _split(text))
+    return tuple(map(_value, _split(text)))
+
+
+def _value(text: str) -> object:
+    found = NAMED.fullmatch(text)
+    if found is None:
+        return parse_value(text)
+    return Named(found["quoted"] or found["bare"], parse_value(found["value"]))
 
 
 def parse_value(text: str) -> object:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
-
-from attrs import field, frozen
 
 from skywave.results import columns, emodel, samples
 from skywave.sweeps import values
@@ -24,7 +23,7 @@ COLUMNS = ("run", "seed", "fingerprint", "wall_s")
 """The columns of a table that are no dimensions or measures."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Measure:
     """A measure. Its name is that of its column."""
 
@@ -147,13 +146,13 @@ MEASURES = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class MeasurementPlan:
     """What to measure in each run."""
 
     warm_up_s: float = 0.0
     """Samples before this time are discarded, in seconds."""
-    own: Mapping[str, Callable[[Results], float]] = field(factory=dict)
+    own: Mapping[str, Callable[[Results], float]] = field(default_factory=dict)
     """User-defined measures, by name."""
 
     def identity(self) -> list[object]:
@@ -183,7 +182,7 @@ class MeasurementPlan:
         return found
 
 
-@frozen
+@dataclass(frozen=True)
 class MeasureRequest:
     """A requested measure: of one flow or link, of each, or of the run."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
-
-from attrs import frozen
 
 from skywave.results.columns import in_units
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@frozen
+@dataclass(frozen=True)
 class Quantities:
     """A dimension whose values are quantities of one unit, such as ``5 ms`` and ``1 s``."""
 

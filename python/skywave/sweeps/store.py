@@ -13,9 +13,8 @@ same runs are requested again.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-from attrs import field, frozen
 
 from skywave import _json
 from skywave._errors import SkywaveError
@@ -37,7 +36,7 @@ class DamagedError(SkywaveError, OSError):
     """The plan of a sweep cannot be read."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Outcome:
     """The stored outcome of a run."""
 
@@ -48,7 +47,7 @@ class Outcome:
     """How long the run took, in seconds."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Failure:
     """A run that failed."""
 
@@ -65,7 +64,7 @@ class Failure:
         return f"{self.where}: {self.reason}"
 
 
-@frozen
+@dataclass(frozen=True)
 class Store:
     """The folder of a sweep."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import frozen
 
 from skywave.results import emodel
 from skywave.results.fairness import jain
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAN = float("nan")
 
 
-@frozen
+@dataclass(frozen=True)
 class Start:
     """When a flow starts, in seconds: the earliest and the latest time that its jitter allows."""
 
