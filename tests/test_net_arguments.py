@@ -14,11 +14,13 @@ from unittest import mock
 import attrs
 import pytest
 
+import counted
 from patience import PATIENCE_S
 from skywave import _core
 from skywave.cli.net import report
 from skywave.cli.net.exchange import Ending, Exchange
 from skywave.net import (
+    Closed,
     Config,
     DatagramTooLargeError,
     Endpoint,
@@ -261,22 +263,11 @@ def test_what_is_too_large_for_the_path_back_is_not_echoed() -> None:
     )
     connection.recv.side_effect = [b"small", b"large", b"small", None]
     connection.send.side_effect = [None, DatagramTooLargeError("too large"), None]
-    connection.closed = {"code": 1, "name": "closed"}
+    connection.closed = Closed(code=1, name="closed")
     exchange = Exchange(connection, Load(1), Ending.AWAIT, close_s=1.0, count=0, echo=True)
-    connection.stats.return_value = {
-        "datagrams_sent": 2,
-        "bytes_sent": 10,
-        "acknowledged": 2,
-        "packets_received": 3,
-        "datagrams_dropped": 0,
-        "dropped_by_peer": 0,
-        "srtt_s": None,
-        "rate_bps": None,
-        "cwnd": 3.0,
-        "ssthresh": None,
-        "lost": 0,
-        "marked": 0,
-    }
+    connection.stats.return_value = counted.stats(
+        datagrams_sent=2, bytes_sent=10, acknowledged=2, rate_bps=None, cwnd=3.0
+    )
     document = exchange.run()
     assert document["ok"], document["error"]
     assert document["received"]["datagrams"] == 3

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 PORT = 5001
 
 
-def udp_port(endpoint: Endpoint | aio.Endpoint) -> int:
-    return endpoint.local_address[1]
-
-
 class Ends:
     """A connection and everything that belongs to it."""
 
