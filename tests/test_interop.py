@@ -20,7 +20,7 @@ from validation.linux.defects import Defect
 from validation.linux.ends import Report, words
 from validation.linux.guests import MACHINES, guest, python
 from validation.linux.namespace import namespace
-from validation.linux.verdict import Evidence, Outcome, end_was_lost, judge, outcome
+from validation.linux.outcome import Evidence, Outcome, end_was_lost, judge, outcome
 
 if TYPE_CHECKING:
     from pathlib import Path

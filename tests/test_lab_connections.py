@@ -30,6 +30,7 @@ from lab import (
     on_screen,
     refusal,
 )
+from looks import HEIGHT, assert_looks_as_before
 from patience import PATIENCE_S
 from skywave.lab import connections
 from skywave.lab.connections import Samples
@@ -37,7 +38,6 @@ from skywave.lab.frames import unpacked
 from skywave.lab.site import served
 from skywave.net import Endpoint
 from test_net_command import free_udp_port
-from test_pages import HEIGHT, assert_looks_as_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -79,6 +79,7 @@ def test_every_call_on_what_is_the_parents_fails_at_once() -> None:
         client.abort,
         client.stats,
         lambda: client.peer,
+        lambda: client.peer_udp_port,
         lambda: client.closed,
         lambda: listener.accept(timeout_s=2),
         listener.try_accept,
@@ -86,6 +87,8 @@ def test_every_call_on_what_is_the_parents_fails_at_once() -> None:
         lambda: endpoint.connect("127.0.0.1", PORT),
         lambda: endpoint.listen(PORT + 1),
         lambda: endpoint.local_address,
+        endpoint.stats,
+        endpoint.snapshot,
         endpoint.close,
         endpoint.abort,
     ]

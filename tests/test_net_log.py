@@ -242,6 +242,36 @@ def test_a_program_ends_though_a_filter_never_returns() -> None:
     assert "the last events are lost" in done.stderr
 
 
+INTERRUPTED = """
+import logging, signal, threading
+from skywave.net import Endpoint
+
+logging.basicConfig(level=logging.INFO)
+start = threading.Thread.start
+
+def interrupted(thread):
+    threading.Thread.start = start
+    # As a signal handler may.
+    Endpoint.udp("127.0.0.1", 0).abort()
+    raise KeyboardInterrupt
+
+threading.Thread.start = interrupted
+try:
+    Endpoint.udp("127.0.0.1", 0)
+except KeyboardInterrupt:
+    endpoint = Endpoint.udp("127.0.0.1", 0)
+listener = endpoint.listen(5001)
+endpoint.connect("127.0.0.1", 5001, udp_port=endpoint.local_address[1]).abort()
+"""
+
+
+def test_an_interrupt_while_the_log_begins_does_not_end_it() -> None:
+    done = run(INTERRUPTED)
+    assert done.returncode == 0
+    assert OVER in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_program_may_open_an_endpoint_as_it_ends() -> None:
     program = "from skywave.net import Endpoint; atexit.register(Endpoint.udp, '127.0.0.1', 0)"
     done = run("import atexit; " + program)

@@ -15,7 +15,7 @@ from skywave import plots
 from skywave.plots.runs import RunKind
 from skywave.plots.style import column_style
 from skywave.plots.texts import width_in, wrapped
-from skywave.realtime import figures as both
+from skywave.realtime import figures as comparison_figures
 from test_plots import QUEUES, draw, intervals, legend, points, sweep
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def test_a_burst_on_either_clock_is_cut_and_marked() -> None:
         SimpleNamespace(tables=of_flows(["a", "b"], rates), summary={"links": []})
         for rates in (STEADY, BURST)
     ]
-    figure = both._draw(runs, [("flows", "goodput_bps")])  # noqa: SLF001  (needs no sockets)
+    figure = comparison_figures._draw(runs, [("flows", "goodput_bps")])  # noqa: SLF001  (needs no sockets)
     [axes] = figure.axes
     assert axes.get_ylim()[1] < 2
     assert set(marks(axes)) == {21.0, 42.0}

@@ -1,4 +1,4 @@
-"""The soak: that its account and its verdict condemn what is wrong, and that it runs."""
+"""The soak: that its account and its outcome condemn what is wrong, and that it runs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from skywave.net import Endpoint, aio, load
 from validation.soak import ends, garbage, path
 from validation.soak.account import Account
 from validation.soak.ends import Reader, Report
-from validation.soak.plan import HALF_OPEN_S, Faults, Plan
-from validation.soak.samples import Sample
-from validation.soak.verdict import (
+from validation.soak.outcome import (
     LEAST_JUDGED_S,
     SLOPE_MB_PER_HOUR,
     Evidence,
@@ -33,6 +31,8 @@ from validation.soak.verdict import (
     judge,
     passes,
 )
+from validation.soak.plan import HALF_OPEN_S, Faults, Plan
+from validation.soak.samples import Sample
 
 PATIENCE_S = 60.0
 MB = 1_000_000
@@ -369,4 +369,4 @@ def test_an_interrupt_ends_a_soak_and_keeps_what_was_measured(tmp_path: Path) ->
     process.communicate(timeout=10 * PATIENCE_S)
     assert process.returncode in (1, 130)  # 1 if it had not yet compared anything
     assert alive(tmp_path) == []
-    assert not json.loads((tmp_path / "verdict.json").read_text())["whole"]
+    assert not json.loads((tmp_path / "outcome.json").read_text())["whole"]

@@ -1,4 +1,4 @@
-"""What writes files of this repository from the core's schema: ``make schema``."""
+"""Generates files of this repository from the core's schema: ``make schema``."""
 
 from tools import document, json_schema, python_classes, socket_config, socket_stats, stub
 

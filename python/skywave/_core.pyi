@@ -11,12 +11,6 @@ from skywave.net.checked import Checked
 from skywave.net.config import Config, EndpointConfig
 from skywave.net.stats import Closed, EndpointStats, Snapshot, Stats
 
-class ScenarioError(ValueError):
-    """A scenario is wrong. The message is one line: ``field: reason``, after the file if any."""
-
-class CaptureError(ValueError):
-    """A capture file is truncated or corrupt. The message contains the byte offset."""
-
 @type_check_only
 class Frame(TypedDict):
     """One decoded frame of a capture."""

@@ -1,4 +1,4 @@
-"""What to say where an extra of the package is missing."""
+"""Errors for missing extras of the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are read whole, and output that appears complete or not at all."""
+"""Atomic output: a file appears complete or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others do with the machine's processors during a measurement."""
+"""Processor time that other processes and guests take during a measurement."""
 
 from __future__ import annotations
 

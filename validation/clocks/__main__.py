@@ -24,10 +24,10 @@ WORKERS = 6
 
 def main() -> None:
     """Run what the arguments name, or everything, and store its table."""
-    lived = f"Linux {platform.release().split('-')[0]}, lived"
+    kernel = f"Linux {platform.release().split('-')[0]}, real time"
     parts = {
-        "examples": (list(examples.experiments()), "lived"),
-        "kernel_tcp": (list(kernel_tcp.experiments()), lived),
+        "examples": (list(examples.experiments()), "real time"),
+        "kernel_tcp": (list(kernel_tcp.experiments()), kernel),
     }
     chosen = sys.argv[1:] or list(parts)
     if unknown := [name for name in chosen if name not in parts]:
@@ -37,7 +37,7 @@ def main() -> None:
         store(experiments, label, HERE / f"{name}.csv")
 
 
-def store(experiments: Sequence[Experiment], lived: str, path: Path) -> None:
+def store(experiments: Sequence[Experiment], real_time: str, path: Path) -> None:
     """Run experiments on both clocks, and store means over runs with their margins."""
     done = in_order(run_all(experiments, workers=WORKERS), experiments)
     with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
@@ -50,8 +50,8 @@ def store(experiments: Sequence[Experiment], lived: str, path: Path) -> None:
             found = one.experiment
             simulated = [_text(one.simulated(key)) for key in measures]
             rows.writerow([found.section, found.label, "simulated", *simulated, ""])
-            values = [_text(one.lived(key)) for key in measures]
-            rows.writerow([found.section, found.label, lived, *values, f"{late_ms:.2f}"])
+            values = [_text(one.real_time(key)) for key in measures]
+            rows.writerow([found.section, found.label, real_time, *values, f"{late_ms:.2f}"])
     sys.stdout.write(f"wrote {path}\n")
 
 

@@ -1,4 +1,4 @@
-"""What the two ends of a connection send, check, and report when it is over.
+"""Data that both ends of a connection send and check, and their final reports.
 
 A datagram begins with the number of its connection, which the client draws, and goes on as
 :func:`skywave.net.load.datagram`. So a reader knows which connection a datagram was sent on, and

@@ -1,4 +1,4 @@
-"""Samples of the judged processes: what the system says of them, and what their endpoints say."""
+"""Samples of the judged processes, from the system and from their endpoints."""
 
 from __future__ import annotations
 

@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
-    Progress,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.progress import Progress as Bar
 
 from skywave import _json
 from skywave._folders import check_folder
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skywave._folders import Kind
+    from skywave._progress import Progress
 
 WIDTH_OF_A_PIPE = 120
 BETWEEN_LINES_S = 10.0
@@ -125,16 +126,16 @@ def prepare_folder(directory: Path, kind: Kind) -> None:
 @contextmanager
 def progress_bar(
     clock: Callable[[], float] = time.monotonic,
-) -> Iterator[Callable[[str, float], None]]:
+) -> Iterator[Callable[[Progress], None]]:
     """Show a progress bar on stderr, or a line every ten seconds if stderr is not a terminal.
 
-    Yields a function that takes the name of a stage and the fraction of it that is done.
+    Yields the function for ``progress=``.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _progress_lines(clock)
         return
-    bar = Progress(
+    bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
@@ -146,24 +147,24 @@ def progress_bar(
     )
     tasks: dict[str, Any] = {}
 
-    def show(stage: str, fraction: float) -> None:
-        if stage not in tasks:
-            tasks[stage] = bar.add_task(escape(stage), total=1.0)
-        bar.update(tasks[stage], completed=fraction)
+    def show(step: Progress) -> None:
+        if step.stage not in tasks:
+            tasks[step.stage] = bar.add_task(escape(step.stage), total=1.0)
+        bar.update(tasks[step.stage], completed=step.fraction)
 
     with bar:
         yield show
 
 
-def _progress_lines(clock: Callable[[], float]) -> Callable[[str, float], None]:
+def _progress_lines(clock: Callable[[], float]) -> Callable[[Progress], None]:
     last_s = clock()
 
-    def show(stage: str, fraction: float) -> None:
+    def show(step: Progress) -> None:
         nonlocal last_s
         now_s = clock()
         if now_s - last_s >= BETWEEN_LINES_S:
             last_s = now_s
-            sys.stderr.write(f"{stage}: {100 * fraction:.0f} %\n")
+            sys.stderr.write(f"{step.stage}: {100 * step.fraction:.0f} %\n")
             sys.stderr.flush()
 
     return show

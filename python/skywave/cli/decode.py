@@ -9,14 +9,18 @@ import typer
 from rich.markup import escape
 
 from skywave import _core
+from skywave._errors import CaptureError
+from skywave.cli.application import command
 from skywave.cli.console import JsonOption, out, print_json, warn
 
 USUAL_CAUSE = (
     "the usual cause is checksum offload: captured on the sending host, before its network device"
     " fills in checksums"
 )
+app = typer.Typer()
 
 
+@command(app)
 def decode(
     capture: Annotated[
         Path,
@@ -50,7 +54,7 @@ def decode(
     """
     console = out()
     frames: list[_core.Frame] = []
-    fault: _core.CaptureError | None = None
+    fault: CaptureError | None = None
     decoded: _core.Frames | None = None
     try:
         decoded = _core.decode_capture(capture.read_bytes(), udp_ports or ())
@@ -60,7 +64,7 @@ def decode(
                 line = f"{len(frames):5d} {frame['time_s']:.6f} s {frame['protocol']}"
                 text = f"{line} {frame['bytes']} B  {escape(frame['text'])}"
                 console.print(text, highlight=False, soft_wrap=True)
-    except _core.CaptureError as error:
+    except CaptureError as error:
         fault = error
     skipped = [] if decoded is None else decoded.skipped
     if as_json:

@@ -1,4 +1,4 @@
-"""What commands with a page of their own have in common."""
+"""Shared code of commands that open a page."""
 
 from __future__ import annotations
 

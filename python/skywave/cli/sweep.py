@@ -14,9 +14,11 @@ from rich.markup import escape
 
 from skywave._files import is_full
 from skywave._printing import DIGITS, number, with_margin
+from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.scenario import ScenarioFile, fields, read
+from skywave.cli.status import FAILED
 from skywave.results.columns import Scale
 from skywave.scenario.paths import parse_values
 
@@ -25,15 +27,16 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from skywave._progress import Progress
     from skywave.sweeps.table import Sweep
-    from skywave.sweeps.work import Progress
 
-RUNS_FAILED = 1
 MOST_POINTS = 50
 """The most combinations of values that are printed."""
 MOST_FAILURES = 5
+app = typer.Typer()
 
 
+@command(app, fails="a run failed")
 def sweep(
     scenario: ScenarioFile,
     directory: Annotated[
@@ -62,8 +65,8 @@ def sweep(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAMES",
-            help="Columns of the printed table, e.g. goodput,delay_mean or goodput[FLOW]; "
+            metavar="NAME",
+            help="Column of the printed table, e.g. goodput, delay_mean or goodput[FLOW]; "
             "repeatable. All measures are always stored.",
         ),
     ] = None,
@@ -94,7 +97,7 @@ def sweep(
     """Run a scenario with every combination of values, and print means over seeds.
 
     Stores each run as soon as it is done. Run the same command again to resume after Ctrl-C, to add
-    runs after a change, or to retry failed runs. Exits with status 1 if a run failed.
+    runs after a change, or to retry failed runs.
     """
     from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.runner import RunsFailedWarning  # noqa: PLC0415
@@ -102,7 +105,7 @@ def sweep(
     from skywave.sweeps.store import Store  # noqa: PLC0415
 
     over = {path: parse_values(values) for path, values in fields(settings)}
-    state: list[Progress] = []
+    first: list[Progress] = []
     store = Store(directory)
     before = store.planned()
     try:
@@ -110,16 +113,16 @@ def sweep(
             # They are printed below.
             warnings.simplefilter("ignore", RunsFailedWarning)
 
-            def tell(progress: Progress) -> None:
-                state[:] = [progress]
-                show(f"{progress.total} runs", progress.done / max(progress.total, 1))
+            def tell(step: Progress) -> None:
+                first[:] = first or [step]
+                show(step)
 
             found = run_sweep(
                 read(scenario),
                 over,
                 out=directory,
                 seeds=seeds,
-                measures=[name for text in measure or DEFAULT for name in text.split(",")],
+                measures=measure or DEFAULT,
                 warm_up=warm_up,
                 until=until,
                 max_seeds=max_seeds,
@@ -128,17 +131,14 @@ def sweep(
             )
     except (KeyboardInterrupt, OSError) as error:
         room = "make room and " if isinstance(error, OSError) and is_full(error) else ""
-        # Without progress, it has not begun, and the plan is that of the last time.
-        kept, total = sum(map(store.has, before)), len(before)
-        for progress in state:
-            kept, total = progress.done - progress.failed, progress.total
-        if total:
+        if planned := store.planned():
             sys.stderr.write(
-                f"{kept} of {total} runs are done and kept in {directory}; "
+                f"{sum(map(store.has, planned))} of {len(planned)} runs are done and kept in "
+                f"{directory}; "
                 f"{room}run the same command again to resume\n"
             )
         raise
-    resumed = state[0].resumed if state else 0
+    resumed = int(first[0].done)
     if as_json:
         print_json(_document(found, resumed))
     else:
@@ -149,7 +149,7 @@ def sweep(
             [f"{left:,} runs of {directory} are no longer part of its sweep; their files are kept"]
         )
     if found.failures:
-        raise typer.Exit(RUNS_FAILED)
+        raise typer.Exit(FAILED)
 
 
 def _document(found: Sweep, resumed: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The page of a socket: what its connections do, while it runs."""
+"""The page of a socket, which plots its connections live."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 from skywave.lab import messages
 from skywave.lab.frames import packed
 from skywave.lab.messages import State
-from skywave.lab.reading import Wrong
+from skywave.lab.reading import PageError
 from skywave.lab.site import served, site
 from skywave.net.protocol import address
 
@@ -144,7 +144,7 @@ class Watcher:
 
     async def receive(self, _: str) -> None:
         """Refuse every message."""
-        await self._send(messages.error(RUN, Wrong("", READ_ONLY)))
+        await self._send(messages.error(RUN, PageError("", READ_ONLY)))
 
     async def show(self) -> None:
         """Send samples as they are taken, until that fails."""
@@ -155,7 +155,7 @@ class Watcher:
             if notes != told:
                 phase: Phase = "ended" if failure else "running"
                 time_s = self._samples.time_s
-                state = State(RUN, "real", phase, time_s, None, kept_s=KEPT_S, notes=notes)
+                state = State(RUN, "real_time", phase, time_s, None, kept_s=KEPT_S, notes=notes)
                 await self._send(state.message())
                 told = notes
             seen, table = self._samples.after(seen)

@@ -1,4 +1,4 @@
-"""What a run on the page does, whichever clock it has."""
+"""The interface of a run on the page, simulated or in real time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Run(Protocol):
     """A run on the page.
 
     One that cannot be paused, stepped, paced or changed raises
-    :class:`~skywave.lab.reading.Wrong` when it is asked to.
+    :class:`~skywave.lab.reading.PageError` when it is asked to.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Run(Protocol):
         """Run another scenario up to the present, and continue from there.
 
         Raises:
-            Wrong: If the scenario cannot be run; the run continues unchanged.
+            PageError: If the scenario cannot be run; the run continues unchanged.
 
         """
 

@@ -18,10 +18,10 @@ raises :class:`ForkedError`. It can open its own endpoints.
 What happens is logged by ``logging.getLogger("skywave.net")`` (:mod:`skywave.net.log`).
 
 If Skywave was built without sockets, importing this module raises
-:class:`~skywave.sockets.NoSocketsError`.
+:class:`skywave.NoSocketsError`.
 """
 
-from skywave.sockets import NoSocketsError
+from skywave._errors import NoSocketsError
 
 try:
     from skywave._core import Connection, Endpoint, Listener

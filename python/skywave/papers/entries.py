@@ -1,4 +1,4 @@
-"""What the tables of a ledger contain."""
+"""The contents of a ledger's tables."""
 
 # ruff: noqa: TC001, TC003 (annotations are read when a ledger is)
 
@@ -14,6 +14,7 @@ from skywave.papers.expectation import Expectation
 from skywave.papers.placeholders import fill
 from skywave.papers.reasons import Reason
 from skywave.papers.reproduction import Finding, Parameter
+from skywave.papers.sentences import Reading
 
 Scalar = str | int | float
 
@@ -98,6 +99,7 @@ class Contents:
     value: tuple[Test, ...]
     sentence: tuple[Quotation, ...] = ()
     reason: Mapping[str, Reason] = field(default_factory=dict)
+    reading: tuple[Reading, ...] = ()
     printed: tuple[Printed, ...] = ()
     finding: Finding | None = None
 

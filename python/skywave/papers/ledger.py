@@ -1,4 +1,4 @@
-"""What a paper says, and what would confirm it: ``paper.toml``.
+"""The ledger of a paper, ``paper.toml``: its values and sentences, and the tests that confirm them.
 
 The ledger holds what is written down before the first run: the citation, the parameters with their
 sources, the published values and the sentences with the rules that judge them, and later the

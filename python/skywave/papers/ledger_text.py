@@ -1,4 +1,4 @@
-"""How the text of a ledger is read: its types, and errors that name the line."""
+"""Reads the text of a ledger into typed classes, with errors that name the line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
 import cattrs
 
+from skywave._errors import SkywaveError
 from skywave.papers.entries import Scalar
 from skywave.papers.reasons import Cause
 from skywave.papers.reproduction import Parameter
@@ -27,7 +28,7 @@ _CAUSES = {
 """Causes by their names in a ledger; unknown is what has no reason."""
 
 
-class LedgerError(ValueError):
+class LedgerError(SkywaveError, ValueError):
     """A ledger or the measurements for it are wrong. The message says where, and what to do."""
 
 

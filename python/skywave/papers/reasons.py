@@ -1,4 +1,4 @@
-"""Why values do not match: a cause that several values share, and the reason in full."""
+"""Reasons of mismatches: a cause that several values share, and the reason in full."""
 
 from __future__ import annotations
 

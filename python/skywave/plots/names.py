@@ -1,4 +1,4 @@
-"""What figures call the dimensions of a sweep and their values: as short as readers need."""
+"""Labels of the dimensions of a sweep and their values, as short as possible."""
 
 from __future__ import annotations
 

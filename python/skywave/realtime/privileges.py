@@ -1,4 +1,4 @@
-"""What the real clock needs: Linux, and the privileges that network namespaces take."""
+"""The requirements of real time: Linux, and privileges for network namespaces."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import sys
 from functools import cache
 
 from skywave import _core
+from skywave._errors import SkywaveError
 
 _INSIDE = "SKYWAVE_IN_USER_NAMESPACE"
 _UNSHARE = ("--user", "--map-root-user", "--net")
 
 
-class LaunchError(RuntimeError):
+class LaunchError(SkywaveError, RuntimeError):
     """The system does not let us create namespaces."""
 
 

@@ -42,6 +42,26 @@ class Table(Generic[Given, Row]):
         """Return the stored rows, in the order of ``given``."""
         return read(self.path, self.kind)
 
+    def rows(self, **values: object) -> list[Row]:
+        """Return the stored rows whose fields have these values."""
+        return [
+            row
+            for row in self.read()
+            if all(getattr(row, name) == value for name, value in values.items())
+        ]
+
+    def row(self, **values: object) -> Row:
+        """Return the one stored row whose fields have these values.
+
+        Raises:
+            ValueError: If there is no such row, or more than one.
+
+        """
+        found = self.rows(**values)
+        if len(found) != 1:
+            raise ValueError(f"{self.path.name} has {len(found)} rows with {values}, not one")
+        return found[0]
+
     def renew(self) -> None:
         """Compute and store all rows, reporting progress on stderr.
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from attrs import frozen
 
-from skywave._core import ScenarioError, check_scenario
+from skywave._core import check_scenario
+from skywave._errors import ScenarioError
 from skywave._known import listed
 from skywave.control import Control, named
 from skywave.scenario.experiment import Scenario

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
+from skywave._errors import SkywaveError
 from skywave._extras import needs
 from skywave.sweeps.store import Failure
 
@@ -37,7 +38,7 @@ POLL_S = 0.01
 GONE = "the Dask scheduler is gone: start it, and run the sweep again"
 
 
-class ClusterError(RuntimeError):
+class ClusterError(SkywaveError, RuntimeError):
     """A cluster cannot be used. What was done is stored."""
 
 

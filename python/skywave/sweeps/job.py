@@ -17,7 +17,7 @@ from skywave.sweeps.values import Start
 
 if TYPE_CHECKING:
     from skywave.control import Control
-    from skywave.sweeps.measures import Measuring
+    from skywave.sweeps.measures import MeasurementPlan
 
 
 @frozen
@@ -30,7 +30,7 @@ class Job:
     """The scenario as JSON."""
     controls: dict[str, type[Control]]
     """The classes of controls in Python."""
-    measuring: Measuring
+    measuring: MeasurementPlan
     is_first: bool = False
     """Whether it has the first seed of its point."""
 
@@ -43,7 +43,7 @@ class Job:
         """
         begun = time.perf_counter()
         try:
-            results = Results(_core.run(self.text, controls=self.controls, stop=stop))
+            results = Results.of_core(_core.run(self.text, controls=self.controls, stop=stop))
             starts = self._starts() if self.measuring.warm_up_s > 0 else ()
             values = self.measuring.values(results, starts, is_first=self.is_first)
         except (KeyboardInterrupt, SystemExit):

@@ -1,4 +1,4 @@
-"""The measures of a run: which there are, and what they mean."""
+"""The list of measures of a run, with their meanings."""
 
 from __future__ import annotations
 
@@ -148,13 +148,13 @@ MEASURES = {
 
 
 @frozen
-class Measuring:
-    """What is measured in each run."""
+class MeasurementPlan:
+    """What to measure in each run."""
 
     warm_up_s: float = 0.0
-    """What is sampled until then does not count, in seconds."""
+    """Samples before this time are discarded, in seconds."""
     own: Mapping[str, Callable[[Results], float]] = field(factory=dict)
-    """Measures of the user's, by name."""
+    """User-defined measures, by name."""
 
     def identity(self) -> list[object]:
         """Return what values depend on, as JSON.
@@ -177,14 +177,14 @@ class Measuring:
         found = of_flows(results, self.warm_up_s, starts) | of_links(results, self.warm_up_s)
         if is_first:
             found |= warm_ups(results, self.warm_up_s)
-        found["events", ""] = results.summary["events"]
+        found["events", ""] = results.totals["events"]
         for name, function in self.own.items():
             found[name, ""] = float(function(results))
         return found
 
 
 @frozen
-class Asked:
+class MeasureRequest:
     """A requested measure: of one flow or link, of each, or of the run."""
 
     measure: str
@@ -192,7 +192,7 @@ class Asked:
     """A name, "*" for all, or "" for the run."""
 
     @classmethod
-    def parse(cls, text: str, own: Iterable[str] = ()) -> Asked:
+    def parse(cls, text: str, own: Iterable[str] = ()) -> MeasureRequest:
         """Parse ``goodput``, ``goodput_bps[voice]`` or ``utilisation[*]``.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What a sweep runs: the combinations of values, and the scenario of each."""
+"""The points of a sweep: the combinations of values, and the scenario of each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import frozen
 
-from skywave import _core
+from skywave._errors import ScenarioError
 from skywave.scenario import Scenario
 from skywave.scenario.labels import alike, label_of
 from skywave.scenario.paths import with_field
@@ -115,9 +115,9 @@ class Grid:
         """
         for shown, scenario in self._scenarios():
             try:
-                identity = [evolve(scenario, seed=0).digest(), salt]
+                identity = [scenario.replace(seed=0).digest(), salt]
                 text, controls = scenario.to_core()
-            except _core.ScenarioError as error:
+            except ScenarioError as error:
                 raise self._at(shown, error) from None
             if warm_up_s >= scenario.duration.seconds:
                 raise self._at(
@@ -161,13 +161,13 @@ class Grid:
             here = (*shown, label)
             try:
                 changed = with_field(scenario, dimension.path, value)
-            except _core.ScenarioError as error:
+            except ScenarioError as error:
                 raise self._at(here, error) from None
             yield from self._set(here, changed)
 
-    def _at(self, labels: tuple[Label, ...], error: Exception) -> _core.ScenarioError:
+    def _at(self, labels: tuple[Label, ...], error: Exception) -> ScenarioError:
         where = f"with {self.describe(labels)}: " if labels else ""
-        return _core.ScenarioError(f"{where}{error}")
+        return ScenarioError(f"{where}{error}")
 
 
 def check_function(function: Callable[..., Scenario], names: Iterable[str]) -> None:

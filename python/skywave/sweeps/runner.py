@@ -12,10 +12,17 @@ from skywave import _core
 from skywave.scenario import Scenario
 from skywave.scenario.quantities import Duration
 from skywave.stats import LEAST_SEEDS, Target
-from skywave.sweeps.measures import COLUMNS, DEFAULT, MEASURES, Asked, Measuring, column_name
+from skywave.sweeps.measures import (
+    COLUMNS,
+    DEFAULT,
+    MEASURES,
+    MeasurementPlan,
+    MeasureRequest,
+    column_name,
+)
 from skywave.sweeps.points import Grid, check_function, dimensions
 from skywave.sweeps.store import Store
-from skywave.sweeps.table import Sweep, load
+from skywave.sweeps.table import Sweep
 from skywave.sweeps.work import Work, executor
 
 if TYPE_CHECKING:
@@ -23,8 +30,8 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
+    from skywave._progress import Progress
     from skywave.results import Results
-    from skywave.sweeps.work import Progress
 
 MAX_SEEDS = 1000
 """The most seeds of a point, by default, if a target decides how many there are."""
@@ -61,8 +68,8 @@ def sweep(
         out: The output directory.
         seeds: The number of seeds (1, 2, ...), or the seeds. With ``until``, the initial number: at
             least ten, the default.
-        measures: The columns of the table: names as in :func:`skywave.load`, and functions that
-            take a ``Results`` and return a number. All built-in measures are always stored.
+        measures: The columns of the table: names as in :meth:`skywave.Sweep.load`, and functions
+            that take a ``Results`` and return a number. All built-in measures are always stored.
         warm_up: Discard samples taken before this time.
         until: The required precision of a mean, such as ``"ci(goodput) < 2 %"``
             (:class:`skywave.stats.Target`): each point gets more seeds, at least ten, to reach it.
@@ -70,7 +77,7 @@ def sweep(
         on: The Dask cluster to run on: the address of its scheduler, such as
             ``"tcp://scheduler:8786"``, or a ``dask.distributed.Client``. Default: the processors
             of this machine.
-        progress: Called when a run is done.
+        progress: Called first with the number of runs that were done before, then after each run.
 
     Returns:
         The results. ``failures`` lists failed runs, and a warning is issued for them; all others
@@ -94,7 +101,7 @@ def sweep(
     first = _seeds(seeds, target, max_seeds)
     store = Store(Path(out))
     work = Work(grid, measuring, first, store)
-    work.check_flows(Asked.parse(column, measuring.own) for column in columns)
+    work.check_flows(MeasureRequest.parse(column, measuring.own) for column in columns)
     about = {
         "engine": _core.ENGINE,
         "base": base.to_dict() if isinstance(base, Scenario) else _name(base),
@@ -118,9 +125,9 @@ def sweep(
     except KeyboardInterrupt:
         # The interrupt says more than why there is no table.
         with suppress(OSError, ValueError):
-            load(out).write_csv(store.csv)
+            Sweep.load(out).write_csv(store.csv)
         raise
-    found = load(out)
+    found = Sweep.load(out)
     found.write_csv(store.csv)
     if found.failures:
         warnings.warn(
@@ -135,7 +142,7 @@ def sweep(
 def _target(until: str, own: Iterable[str]) -> Target:
     """Return a target for the name of a stored measure."""
     target = Target.parse(until)
-    asked = Asked.parse(target.measure, own)
+    asked = MeasureRequest.parse(target.measure, own)
     if asked.of == "*":
         raise ValueError(f'"{until}": name one flow or link, not all')
     target.column([column_name(asked.measure, asked.of)])
@@ -161,7 +168,7 @@ def _seeds(seeds: int | Iterable[int], target: Target | None, max_seeds: int) ->
 
 def _measuring(
     measures: Sequence[str | Callable[[Results], float]], warm_up: Duration
-) -> tuple[Measuring, list[str]]:
+) -> tuple[MeasurementPlan, list[str]]:
     """Return what is measured, and the names of the table's columns."""
     own: dict[str, Callable[[Results], float]] = {}
     for measure in measures:
@@ -175,8 +182,8 @@ def _measuring(
         own[name] = measure
     columns = [each if isinstance(each, str) else _name(each) for each in measures]
     for column in columns:
-        Asked.parse(column, own)
-    return Measuring(warm_up.seconds, own), columns
+        MeasureRequest.parse(column, own)
+    return MeasurementPlan(warm_up.seconds, own), columns
 
 
 def _name(function: Callable[..., object]) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import field, frozen
 
 from skywave import _json
+from skywave._errors import SkywaveError
 from skywave._files import replace_file, replacing_file
 from skywave._folders import Kind, check_folder
 
@@ -32,7 +33,7 @@ END_OF_PARQUET = b"PAR1"
 METADATA = b"skywave"
 
 
-class DamagedError(OSError):
+class DamagedError(SkywaveError, OSError):
     """The plan of a sweep cannot be read."""
 
 

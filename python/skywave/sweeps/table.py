@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import evolve
 
@@ -13,10 +13,10 @@ from skywave.results.columns import Column
 from skywave.scenario.labels import without_common
 from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
-from skywave.sweeps.doubts import Doubts
-from skywave.sweeps.measures import COLUMNS, MEASURES, Asked, column_name, key_of
+from skywave.sweeps.measures import COLUMNS, MEASURES, MeasureRequest, column_name, key_of
 from skywave.sweeps.quantities import Quantities, with_numbers
 from skywave.sweeps.store import Failure, Outcome, Store
+from skywave.sweeps.warning import SweepWarnings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -43,12 +43,12 @@ class _Runs:
         plan: pa.Table,
         dimensions: Sequence[str],
         until: str | None,
-        asked: Sequence[Asked],
+        asked: Sequence[MeasureRequest],
     ) -> None:
         self.outcomes: dict[int, Outcome] = {}
         """By the row of the plan."""
         self.failures: list[Failure] = []
-        self.doubts = Doubts(dimensions, until)
+        self.warnings = SweepWarnings(dimensions, until)
         self.stored: dict[tuple[str, str], bool] = {}
         """What is stored of any run, measures and what they are of: whether it was asked for."""
         names = (*dimensions, "seed")
@@ -56,7 +56,7 @@ class _Runs:
         for index, (run, *point) in enumerate(rows):
             outcome = store.read(run)
             if outcome is not None:
-                self.doubts.add(point[:-1], outcome)
+                self.warnings.add(point[:-1], outcome)
                 for key in outcome.values.keys() - self.stored.keys():
                     self.stored[key] = any(column.matches(*key) for column in asked)
                 values = {key: value for key, value in outcome.values.items() if self.stored[key]}
@@ -74,7 +74,7 @@ class Sweep:
     """
 
     def __init__(self, directory: Path, measures: Iterable[str] | None = None) -> None:
-        """Read what a folder has. Use :func:`skywave.load`."""
+        """Read what a folder has. Use :meth:`load`."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         store = Store(directory)
@@ -106,7 +106,7 @@ class Sweep:
         self.planned: int = plan.num_rows
         """The number of runs that belong to the sweep."""
         wanted = about["measures"] if measures is None else measures
-        asked = [Asked.parse(each, about["own_measures"]) for each in wanted]
+        asked = [MeasureRequest.parse(each, about["own_measures"]) for each in wanted]
         runs = _Runs(store, plan, names, about["until"], asked)
         found = dict.fromkeys(
             column_name(*key) for outcome in runs.outcomes.values() for key in outcome.values
@@ -118,7 +118,7 @@ class Sweep:
         self.failures: list[Failure] = runs.failures
         """The runs that have failed. Running the sweep again retries them."""
         not_run = self.planned - len(runs.outcomes) - len(self.failures)
-        self._warnings = runs.doubts.sentences()
+        self._warnings = runs.warnings.sentences()
         if not_run:
             self._warnings.insert(0, f"{not_run:,} of {self.planned:,} runs are not done yet")
         table = plan.take(pa.array(runs.outcomes, pa.int64()))
@@ -136,6 +136,23 @@ class Sweep:
         self._given = names, table.replace_schema_metadata()
         self.table: pa.Table = with_numbers(self._given[1], self._quantities.values())
         """The table."""
+
+    @classmethod
+    def load(cls, directory: str | Path, measures: Iterable[str] | None = None) -> Self:
+        """Return the results of a sweep's completed runs.
+
+        Args:
+            directory: The output directory of :func:`skywave.sweep` or ``skywave sweep``.
+            measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"``
+                or ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default:
+                those that the sweep requested.
+
+        Raises:
+            OSError: If the directory contains no sweep.
+            ValueError: If there is no such measure; the message lists those that exist.
+
+        """
+        return cls(Path(directory), measures)
 
     def __repr__(self) -> str:
         dimensions = ", ".join(self.dimensions) or "seeds only"
@@ -342,25 +359,8 @@ class Sweep:
         )
 
 
-def load(directory: str | Path, measures: Iterable[str] | None = None) -> Sweep:
-    """Return the results of a sweep's completed runs.
-
-    Args:
-        directory: The output directory of ``skywave.sweep`` or ``skywave sweep``.
-        measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"`` or
-            ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default: those
-            that the sweep requested.
-
-    Raises:
-        OSError: If the directory contains no sweep.
-        ValueError: If there is no such measure; the message lists those that exist.
-
-    """
-    return Sweep(Path(directory), measures)
-
-
 def _check_found(
-    asked: Iterable[Asked], found: Collection[str], stored: Iterable[tuple[str, str]]
+    asked: Iterable[MeasureRequest], found: Collection[str], stored: Iterable[tuple[str, str]]
 ) -> None:
     """Raise ``ValueError`` if a measure of one flow or link was asked for that no run has."""
     for each in asked:
@@ -370,7 +370,7 @@ def _check_found(
             raise ValueError(f"there is no {kind} {each.of}: use {listed(each.of, there)}")
 
 
-def _ordered(asked: list[Asked], found: Iterable[str]) -> tuple[str, ...]:
+def _ordered(asked: list[MeasureRequest], found: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the columns in the order in which they were asked for."""
     names: dict[str, None] = {}
     for column in asked:

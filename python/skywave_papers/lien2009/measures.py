@@ -67,6 +67,11 @@ class Spread:
     mean: Floats
     sd: Floats
 
+    @property
+    def texts(self) -> list[str]:
+        """Both by period, as printed."""
+        return [f"{mean:.0f} ± {sd:.0f}" for mean, sd in zip(self.mean, self.sd, strict=True)]
+
 
 def over_runs(runs: Sequence[Run], what: str) -> Spread:
     """Return mean and standard deviation of a measure over runs."""

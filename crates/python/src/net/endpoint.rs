@@ -396,7 +396,7 @@ pub(super) fn host_of(address: &SocketAddr) -> String {
     }
 }
 
-/// Returns the addresses of a host, of which there is at least one.
+/// Returns the addresses of a host, at least one.
 async fn resolve(host: &str, port: u16) -> PyResult<Vec<SocketAddr>> {
     let error = |reason| {
         let advice = if host.contains([':', '[']) {

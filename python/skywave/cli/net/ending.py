@@ -1,4 +1,4 @@
-"""How connections end, in words for those who use the commands."""
+"""Descriptions of how connections end, for users of the commands."""
 
 from __future__ import annotations
 

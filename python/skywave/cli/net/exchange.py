@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skywave._core import Duration
 from skywave.cli.net import place
 from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
 from skywave.cli.net.interval import Intervals
@@ -57,34 +58,58 @@ CloseOption = Annotated[
         "peer's close."
     ),
 ]
-IdleOption = Annotated[
-    float,
-    typer.Option(
-        "--idle-ms",
-        metavar="MS",
-        min=0,
-        help="Close only after the connection has been idle for this long.",
-    ),
-]
-DigestsOption = Annotated[
-    bool,
-    typer.Option(
-        "--digests", help="With --json, list the digest (truncated SHA-256) of every datagram."
-    ),
-]
 
 
-CloseTimeoutOption = Annotated[
-    str,
-    typer.Option(
-        "--close-timeout",
-        metavar="S",
-        help="Time limit for closing: for the peer's acknowledgements and its reply to the "
-        "close and, after --duration or an interrupt, for sending queued data. Anything "
-        "left is discarded and reported.",
-    ),
-]
-CLOSE_TIMEOUT = "5 s"
+@dataclass(frozen=True)
+class ExchangeOptions:
+    """Options of an exchange, of either end."""
+
+    close_timeout: Annotated[
+        Duration,
+        typer.Option(
+            "--close-timeout",
+            help="Time limit for closing: for the peer's acknowledgements and its reply to the "
+            "close and, after --duration or an interrupt, for sending queued data. Anything "
+            "left is discarded and reported.",
+        ),
+    ] = Duration("5 s")  # noqa: RUF009  (it cannot change)
+    close_idle: Annotated[
+        Duration | None,
+        typer.Option(
+            "--close-idle", help="Close only after the connection has been idle for this long."
+        ),
+    ] = None
+    interval: Annotated[
+        Duration | None,
+        typer.Option(
+            "--interval",
+            "-i",
+            help='Report rate, round-trip time, cwnd and losses at this interval, e.g. "1 s". With '
+            "--json, include the reports in the document.",
+        ),
+    ] = None
+    digests: Annotated[
+        bool,
+        typer.Option(
+            "--digests", help="With --json, list the digest (truncated SHA-256) of every datagram."
+        ),
+    ] = False
+
+    def __post_init__(self) -> None:
+        """Refuse reports without a pause."""
+        if self.interval is not None and not self.interval.seconds:
+            raise typer.BadParameter(f'--interval is "{self.interval}": give a time, such as "1 s"')
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of an :class:`Exchange` that they are."""
+        return {
+            "close_s": self.close_timeout.seconds,
+            "idle_s": 0.0 if self.close_idle is None else self.close_idle.seconds,
+            "interval_s": None if self.interval is None else self.interval.seconds,
+            "digests": self.digests,
+        }
+
+
 ABORTED = 2
 
 

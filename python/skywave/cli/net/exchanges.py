@@ -1,4 +1,4 @@
-"""The exchanges of a listener, each on a thread of its own."""
+"""The exchanges of a listener, each on its own thread."""
 
 from __future__ import annotations
 

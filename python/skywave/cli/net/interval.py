@@ -5,11 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
-
-import typer
-
-from skywave.cli.net import options
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,32 +13,6 @@ if TYPE_CHECKING:
     from skywave.net import Connection, Stats
 
 Totals: TypeAlias = tuple[int, int, int, int, int]
-
-IntervalOption = Annotated[
-    str | None,
-    typer.Option(
-        "--interval",
-        "-i",
-        metavar="S",
-        help='Report rate, round-trip time, cwnd and losses at this interval, e.g. "1 s". With '
-        "--json, include the reports in the document.",
-    ),
-]
-
-
-def seconds(interval: str | None) -> float | None:
-    """Return the interval in seconds.
-
-    Raises:
-        typer.BadParameter: If it is zero.
-
-    """
-    if interval is None:
-        return None
-    interval_s = options.duration("--interval", interval).seconds
-    if not interval_s:
-        raise typer.BadParameter(f'--interval is "{interval}": give a time, such as "1 s"')
-    return interval_s
 
 
 class Intervals:

@@ -59,10 +59,10 @@ def _file(document: dict[str, Any]) -> str:
     if "whole" in file:
         return "whole" if file["whole"] else "not whole"
     sent = "sent to its end" if file["complete"] else "not sent to its end"
-    return ", ".join(part for part in (sent, doubts(document)) if part)
+    return ", ".join(part for part in (sent, possible_losses(document)) if part)
 
 
-def doubts(document: dict[str, Any]) -> str:
+def possible_losses(document: dict[str, Any]) -> str:
     """Return why a file that was sent may not be whole; nothing if all was acknowledged."""
     lost = document["file"]["lost"]
     if lost is None:

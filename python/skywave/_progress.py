@@ -1,0 +1,39 @@
+"""Progress, as functions report it to their caller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far work has come, as passed to ``progress=``.
+
+    An exception that ``progress`` raises stops the work.
+    """
+
+    stage: str
+    """What is being done. Each stage has its own ``done`` and ``total``."""
+    done: float
+    """How much of it is done, in the unit of ``total``."""
+    total: float
+    """How much there is: a number of runs, or seconds. It may grow."""
+
+    @property
+    def fraction(self) -> float:
+        """The share that is done, 0 to 1."""
+        return self.done / self.total if self.total else 1.0
+
+
+def stage(progress: Callable[[Progress], None] | None, name: str) -> Callable[[Progress], None]:
+    """Return a function that passes progress on to ``progress`` under the stage ``name``."""
+
+    def tell(step: Progress) -> None:
+        if progress is not None:
+            progress(replace(step, stage=name))
+
+    return tell
