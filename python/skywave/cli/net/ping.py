@@ -152,7 +152,7 @@ class Pings:
             self._is_measuring = False
         except KeyboardInterrupt:
             connection.abort()
-        self.sent = connection.stats()["datagrams_sent"]
+        self.sent = connection.stats().datagrams_sent
 
     def _measure(
         self,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
-
-if TYPE_CHECKING:
-    from skywave.net import Stats
 
 
 def table(title: str, document: dict[str, Any]) -> Table:
@@ -81,7 +78,7 @@ def datagrams(count: int) -> str:
     return f"{count:,} datagram{'' if count == 1 else 's'}"
 
 
-def congestion(stats: Stats) -> list[tuple[str, str]]:
+def congestion(stats: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the state of congestion control, of a window or of a rate, as names and values."""
     if stats["rate_bps"] is not None:
         return [
