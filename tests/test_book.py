@@ -11,7 +11,6 @@ import sys
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import pytest
 from PIL import Image
 
@@ -173,21 +172,6 @@ def test_parameters_of_controls_are_listed(section: str) -> None:
             assert own <= named, name
 
 
-@pytest.mark.parametrize("options", [net.Config, net.EndpointConfig])
-def test_options_of_sockets_are_listed(options: type[attrs.AttrsInstance]) -> None:
-    """Each has a row, with its default."""
-    page = (DOCS / "sockets.md").read_text()
-    section = page.partition(f"\n### {options.__name__}\n")[2].partition("\n### ")[0]
-    listed = {
-        name: cells[3]
-        for row in re.findall(r"^\| `.*$", section, re.MULTILINE)
-        for cells in [[cell.strip() for cell in row.split("|")]]
-        for name in re.findall(r"`(\w+)`", cells[1])
-    }
-    defaults = {field.name: field.default for field in attrs.fields(options)}
-    assert listed == {name: shown_default(value) for name, value in defaults.items()}
-
-
 def test_headers_and_datagram_make_up_the_path() -> None:
     page = (DOCS / "path.md").read_text()
     path = re.findall(r"on a path of (\d+):", page)
@@ -195,19 +179,6 @@ def test_headers_and_datagram_make_up_the_path() -> None:
     assert len(rows) == 4
     for row in rows:
         assert [str(sum(map(int, re.findall(r"\d+", row))))] == path
-
-
-def shown_default(value: object) -> str:
-    """Return a default as a table of the book shows it."""
-    match value:
-        case bool() | None:
-            return str(value).lower()
-        case int():
-            return f"{value:,}"
-        case (only,):
-            return str(only)
-        case _:
-            return str(value)
 
 
 @pytest.fixture(scope="module")

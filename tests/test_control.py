@@ -679,7 +679,7 @@ def test_a_program_may_look_at_a_connection_while_its_control_is_called(
 
     def look() -> None:
         while not over.is_set():
-            assert client.stats()["queued"] >= 0
+            assert client.stats().queued >= 0
             assert client.closed is None
 
     looker = threading.Thread(target=look)
@@ -893,7 +893,7 @@ def test_an_exception_resets_the_connection_and_its_next_call_raises_it(
             call()
     closed = client.closed
     assert closed is not None
-    assert closed["name"] == "aborted"
+    assert closed.name == "aborted"
     if server is None:
         return
     with pytest.raises(ResetError, match="aborted"):

@@ -465,7 +465,7 @@ def test_a_close_that_is_not_confirmed_says_what_became_of_the_data() -> None:
         with command("send", PEER, "--udp-port", str(relay.port), *load, "--json") as sender:
             accepted = listener.accept(timeout_s=PATIENCE_S)
             output, _ = sender.communicate(timeout=PATIENCE_S)
-            assert accepted.stats()["datagrams_received"] == 20
+            assert accepted.stats().datagrams_received == 20
     document = json.loads(output)
     assert sender.returncode == 1
     sent = document["sent"]

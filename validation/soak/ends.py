@@ -109,9 +109,9 @@ class Report:
             has_reader=has_reader,
             read_all=read_all,
             offered=offered,
-            acknowledged=stats["acknowledged"],
-            delivered=stats["datagrams_received"],
-            dropped=stats["datagrams_dropped"],
+            acknowledged=stats.acknowledged,
+            delivered=stats.datagrams_received,
+            dropped=stats.datagrams_dropped,
             read=read,
             latest=read + check.missing,
             altered=check.altered,
@@ -132,4 +132,4 @@ class Report:
 
 def name_of(closed: Closed | None) -> str:
     """Return how a connection ended, in words."""
-    return "open" if closed is None else closed["name"]
+    return "open" if closed is None else closed.name

@@ -44,7 +44,7 @@ def open_closed_streams() -> None:
 
 @contextmanager
 def printed_warnings() -> Iterator[None]:
-    """Print what the library warns of as :func:`warn` does; what others warn of is for tests."""
+    """Print the library's warnings as :func:`warn` does; those of others are for tests."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: warn([str(message)])
         yield

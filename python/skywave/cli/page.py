@@ -21,7 +21,7 @@ BrowserOption = Annotated[
 
 @contextmanager
 def lab_extra() -> Iterator[None]:
-    """Say in one line what to install if an import fails for lack of the extra ``skywave[lab]``."""
+    """Raise a one-line error if an import fails for lack of the extra ``skywave[lab]``."""
     try:
         yield
     except ModuleNotFoundError as error:

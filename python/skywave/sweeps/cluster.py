@@ -39,7 +39,7 @@ GONE = "the Dask scheduler is gone: start it, and run the sweep again"
 
 
 class ClusterError(SkywaveError, RuntimeError):
-    """A cluster cannot be used. What was done is stored."""
+    """A cluster cannot be used. Completed runs are stored."""
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def work(engine: str, jobs: bytes) -> list[Outcome | Failure]:
 
 
 class _Tasks:
-    """The tasks of a sweep: batches of jobs, and what becomes of them."""
+    """The tasks of a sweep: batches of jobs, and their outcomes."""
 
     def __init__(self, client: Client, jobs: Iterator[Job]) -> None:
         from distributed import as_completed  # noqa: PLC0415
@@ -137,7 +137,7 @@ class _Tasks:
             self._submit()
 
     def stop(self) -> Iterator[tuple[tuple[Job, ...], list[Any]]]:
-        """Cancel what is not done, and yield what is."""
+        """Cancel unfinished tasks, and yield finished ones."""
         begun, self._begun = self._begun, {}
         for future, batch in begun.items():
             if future.status == "finished":

@@ -19,6 +19,7 @@ from skywave.cli.net.interval import Intervals
 from skywave.cli.net.report import datagrams
 from skywave.net import (
     AbortedError,
+    Closed,
     ClosedError,
     DatagramTooLargeError,
     NetError,
@@ -183,7 +184,7 @@ class Exchange:
     """Whether this end has ended the connection, rather than the peer."""
 
     def run(self) -> dict[str, Any]:
-        """Run the exchange to its end and return what happened, ready for JSON.
+        """Run the exchange to its end and return its report, ready for JSON.
 
         An interrupt closes the connection, and a second one aborts it. Neither is raised.
         """
@@ -217,7 +218,7 @@ class Exchange:
         return self._document(seconds, reports)
 
     def stop(self, interrupt: KeyboardInterrupt) -> None:
-        """Close the connection now. What is still to be sent has the time for the close."""
+        """Close the connection now. Queued data has the time limit for closing."""
         self.stopped_by = interrupt
 
     def interrupt(self, interrupt: KeyboardInterrupt) -> None:
@@ -328,8 +329,8 @@ class Exchange:
         stats = self.connection.stats()
         discarded = min(self._new_discards(stats), len(self._unsettled))
         doubtful = 0
-        if self.source.may_repeat and stats["acknowledged"] is not None and limit < self._longest:
-            outstanding = stats["datagrams_sent"] - stats["acknowledged"] - self._known_lost
+        if self.source.may_repeat and stats.acknowledged is not None and limit < self._longest:
+            outstanding = stats.datagrams_sent - stats.acknowledged - self._known_lost
             doubtful = min(max(0, outstanding), len(self._unsettled) - discarded)
         self._discarded += discarded
         self.repeated += doubtful
@@ -346,18 +347,18 @@ class Exchange:
         self._longest = 0
 
     def _new_discards(self, stats: Stats) -> int:
-        return stats["datagrams_discarded"] - self._discarded
+        return stats.datagrams_discarded - self._discarded
 
     def _settle(self) -> None:
         """Forget the datagrams that have left and, if they could be sent again, have arrived."""
         if len(self._unsettled) < self._settle_at:
             return
         stats = self.connection.stats()
-        keep = self._sent - stats["datagrams_sent"]
-        acknowledged, lost = stats["acknowledged"], stats["lost"]
+        keep = self._sent - stats.datagrams_sent
+        acknowledged, lost = stats.acknowledged, stats.lost
         if self.source.may_repeat and acknowledged is not None:
-            self._known_lost = min(lost or 0, stats["datagrams_sent"] - acknowledged)
-            keep += stats["datagrams_sent"] - acknowledged - self._known_lost
+            self._known_lost = min(lost or 0, stats.datagrams_sent - acknowledged)
+            keep += stats.datagrams_sent - acknowledged - self._known_lost
         while len(self._unsettled) > max(0, keep):
             self._unsettled.popleft()
         self._settle_at = 2 * len(self._unsettled) + UNSETTLED
@@ -388,7 +389,7 @@ class Exchange:
 
     def _look(self) -> None:
         """See whether something has come from the peer."""
-        heard = self.connection.stats()["packets_received"]
+        heard = self.connection.stats().packets_received
         if heard != self._heard:
             self._heard, self._heard_at = heard, time.monotonic()
 
@@ -460,7 +461,7 @@ class Exchange:
         self._is_ours |= self._is_aborted and not is_peers
 
     def _meaning(self, error: Exception) -> str:
-        """Return what an error says to a user of the commands."""
+        """Return an error's message for users of the commands."""
         if self._has_peer_closed(error):
             return PEER_CLOSED
         if not isinstance(error, (TimeoutError, PeerGoneError)):
@@ -499,19 +500,19 @@ class Exchange:
 
     @property
     def _is_aborted(self) -> bool:
-        return self.connection.closed == {"code": ABORTED, "name": "aborted"}
+        return self.connection.closed == Closed(code=ABORTED, name="aborted")
 
     def _counts(self, stats: Stats) -> dict[str, Any]:
-        """Return what became of the datagrams that this end was to send."""
-        acknowledged = stats["acknowledged"]
+        """Return counts of this end's datagrams by outcome."""
+        acknowledged = stats.acknowledged
         # What was queued and has not left is not sent. An interrupt may come between queuing a
         # datagram and counting it.
         return {
-            "datagrams": stats["datagrams_sent"],
-            "bytes": stats["bytes_sent"],
-            "discarded": max(0, self._sent - stats["datagrams_sent"]),
+            "datagrams": stats.datagrams_sent,
+            "bytes": stats.bytes_sent,
+            "discarded": max(0, self._sent - stats.datagrams_sent),
             "unacknowledged": (
-                None if acknowledged is None else max(0, stats["datagrams_sent"] - acknowledged)
+                None if acknowledged is None else max(0, stats.datagrams_sent - acknowledged)
             ),
         }
 
@@ -537,8 +538,9 @@ class Exchange:
             "sent": sent,
             "received": received,
             **({} if file is None else {"file": file}),
-            "end": closed and {"origin": "local" if self._is_ours else "remote", **closed},
-            "stats": stats,
+            "end": closed
+            and {"origin": "local" if self._is_ours else "remote", **closed.to_dict()},
+            "stats": stats.to_dict(),
             **({} if intervals is None else {"intervals": intervals}),
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import tomllib
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -27,8 +28,8 @@ from skywave.net import (
     Config,
     Endpoint,
     EndpointConfig,
-    log_to_stderr,
 )
+from skywave.net.log import LOGGER
 from skywave.net.metrics import serving
 from skywave.net.protocol import service_code
 
@@ -268,7 +269,8 @@ def endpoint(host: str, given: SocketOptions, udp_port: int | None = None) -> It
     the block ends; then close it and its connections, or after an exception abort them.
     """
     if given.log is not None:
-        log_to_stderr(given.log)
+        logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+        LOGGER.setLevel(given.log.upper())
     where = None if given.metrics is None else _metrics_at(given.metrics)
     document = {} if given.qlog is None else {"qlog": str(given.qlog)}
     config = _configured(EndpointConfig, document, given.endpoint_settings, "--endpoint-option")
@@ -294,7 +296,7 @@ def endpoint(host: str, given: SocketOptions, udp_port: int | None = None) -> It
         opened.abort()
         raise
     finally:
-        if missing := opened.stats()["qlog_dropped"]:
+        if missing := opened.stats().qlog_dropped:
             why = "the disk is full or too slow"
             warn([f"{qlog_flag}: {missing:,} events are missing in {config.qlog}: {why}"])
 

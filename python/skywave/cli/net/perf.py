@@ -127,7 +127,7 @@ def to(
                 if has_peer_closed(connection, error, options.CLOSE_S):
                     raise NetError(PEER_CLOSED) from error
                 raise
-        refused = connection.stats()["dropped_by_peer"]
+        refused = connection.stats().dropped_by_peer
     report = {"ok": True, "error": None, **json.loads(text), "dropped_by_peer": refused}
     if as_json:
         print_json(report)

@@ -105,7 +105,7 @@ def ping(
 
 @dataclass
 class Pings:
-    """What has been measured so far."""
+    """The measurements so far."""
 
     connect_ms: float | None = None
     """How long the handshake took; ``None`` if there is no connection."""
@@ -152,7 +152,7 @@ class Pings:
             self._is_measuring = False
         except KeyboardInterrupt:
             connection.abort()
-        self.sent = connection.stats()["datagrams_sent"]
+        self.sent = connection.stats().datagrams_sent
 
     def _measure(
         self,
