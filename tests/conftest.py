@@ -22,7 +22,7 @@ import matplotlib.image
 import pytest
 
 from patience import PATIENCE_S
-from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, papers
+from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, dumbbell, papers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -212,7 +212,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Reprod
 
 def small_scenario() -> Scenario:
     """A run of milliseconds in which seeds matter."""
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "small",
         duration="2 s",
         rate="2 Mbps",
@@ -221,7 +221,8 @@ def small_scenario() -> Scenario:
         loss=Bernoulli(probability=0.01),
     )
     scenario.add_flow("file", "s1", "d1", Tcp())
-    return scenario.add_flow("stream", "s1", "d1", Dccp(), start="500 ms")
+    scenario.add_flow("stream", "s1", "d1", Dccp(), start="500 ms")
+    return scenario
 
 
 @pytest.fixture

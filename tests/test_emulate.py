@@ -233,10 +233,10 @@ def test_the_status_is_that_of_the_command(tmp_path: Path) -> None:
 @needs_namespaces
 def test_strict_fails_where_the_timing_is_too_inaccurate(tmp_path: Path) -> None:
     arguments = ("--peer", server(tmp_path, 1000), "--", PYTHON, "-c", PATIENT)
-    strict = emulate(tmp_path, "--strict", "--strict-ms", "0.000001", *arguments)
+    strict = emulate(tmp_path, "--strict", "1 ns", *arguments)
     assert strict.returncode == 3
     assert "packets left late by" in strict.stderr.splitlines()[-1]
-    assert emulate(tmp_path, "--strict", "--strict-ms", "1e6", *arguments).returncode == 0
+    assert emulate(tmp_path, "--strict", "1000 s", *arguments).returncode == 0
 
 
 @needs_namespaces
@@ -277,7 +277,7 @@ def test_a_line_each_second(tmp_path: Path) -> None:
     file.write_text(LINK)
     programs = ["--peer", "sleep 100", "--", "sleep", "100"]
     with subprocess.Popen(
-        [PYTHON, "-m", "skywave", "emulate", str(file), "--live", *programs],
+        [PYTHON, "-m", "skywave", "emulate", str(file), "--interval", "1 s", *programs],
         stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
@@ -326,7 +326,7 @@ def test_a_request_survives_the_command_line() -> None:
         seed=7,
         spin=True,
         strict_ms=1.5,
-        live=False,
+        interval_s=0.5,
         capture="/a folder/b.pcapng",
         as_json=True,
     )

@@ -34,6 +34,7 @@ from skywave import (
     ScenarioError,
     Tcp,
     Udp,
+    dumbbell,
     realtime,
     run,
 )
@@ -52,7 +53,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="in one process: needs
 
 
 def described(transport: Transport, source: Source, duration: str = "1 s") -> Scenario:
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "dumbbell",
         duration=duration,
         rate="4 Mbps",
@@ -60,7 +61,8 @@ def described(transport: Transport, source: Source, duration: str = "1 s") -> Sc
         queue=30,
         access_rate="100 Mbps",
     )
-    return scenario.add_flow("f", "s1", "d1", transport, source)
+    scenario.add_flow("f", "s1", "d1", transport, source)
+    return scenario
 
 
 @needs_root
@@ -95,7 +97,7 @@ def test_dccp_may_travel_in_udp(tmp_path: Path) -> None:
     done = realtime.run(
         described(Dccp(ccid=2), Ftp()), captures={"r1->r2": str(capture)}, dccp_over_udp=True
     )
-    (flow,) = done.results.summary["flows"]
+    (flow,) = done.results.totals["flows"]
     assert flow["goodput_bps"] > 2e6
     assert capture.stat().st_size > 10_000
 
@@ -103,12 +105,12 @@ def test_dccp_may_travel_in_udp(tmp_path: Path) -> None:
 @needs_root
 def test_the_kernels_tcp_is_sampled_and_simulated_by_ours() -> None:
     comparison = realtime.compare(described(KernelTcp(control="reno"), Ftp()))
-    assert comparison.real_time[0].results.summary["flows"][0]["transport"] == "kernel-tcp"
+    assert comparison.real_time[0].results.totals["flows"][0]["transport"] == "kernel-tcp"
     rows = {(row.what, row.measure): row for row in comparison.rows()}
     for measure in ("goodput_bps", "cwnd_packets", "sent_packets"):
         row = rows["f", measure]
-        assert row.real_time.mean > 0
-        assert row.simulated.mean > 0
+        assert row.real_time.value > 0
+        assert row.simulated.value > 0
 
 
 @needs_root
@@ -175,7 +177,7 @@ def has_carried(process: int, least_bytes: int) -> bool:
 def interrupted(number: signal.Signals, *arguments: str, is_due: Callable[[int], bool]) -> Done:
     """Run the command, and send it a signal once that is due, as its process tells."""
     with subprocess.Popen(
-        [sys.executable, "-m", "skywave", "run", *arguments],
+        [sys.executable, "-m", "skywave", *arguments],
         cwd=ROOT,
         text=True,
         stdout=subprocess.PIPE,
@@ -191,7 +193,7 @@ def interrupted(number: signal.Signals, *arguments: str, is_due: Callable[[int],
 @needs_namespaces
 def test_the_command_has_tables_and_says_how_late_packets_were(tmp_path: Path) -> None:
     file = in_file(tmp_path, "300 ms")
-    done = run_process("run", "--live", file, "--strict", "--strict-ms", "5000")
+    done = run_process("realtime", "run", file, "--strict", "5 s")
     assert done.returncode == 0, done.stderr
     assert "0.3 s in real time" in done.stdout
     assert "packets left late by" in done.stdout
@@ -203,7 +205,7 @@ def test_no_privileges_are_needed() -> None:
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
     if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("the system has no user namespaces")
-    command = (sys.executable, "-m", "skywave", "run", "--live", "-", "--json")
+    command = (sys.executable, "-m", "skywave", "realtime", "run", "-", "--json")
     # What a run without privileges does first, it does before it reads the scenario.
     scenario = described(Tcp(), Ftp(), "300 ms").to_json()
     done = subprocess.run(
@@ -218,7 +220,7 @@ def test_no_privileges_are_needed() -> None:
 @needs_namespaces
 def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     file, out = in_file(tmp_path, "60 s"), tmp_path / "out"
-    arguments = ("--live", file, "--json", "--out", str(out))
+    arguments = ("realtime", "run", file, "--json", "--out", str(out))
     is_due = partial(has_carried, least_bytes=100_000)
     done = interrupted(signal.SIGINT, *arguments, is_due=is_due)
     assert done.returncode == 130
@@ -227,7 +229,7 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     assert 0 < summary["duration_s"] < 30
     assert summary["flows"][0]["delivered_bytes"] > 0
     assert summary["accuracy"]["interrupted"]
-    written = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    written = json.loads((out / "totals.json").read_text(encoding="utf-8"))
     assert written["duration_s"] == summary["duration_s"]
 
 
@@ -247,7 +249,7 @@ class SecondRun:
 @needs_namespaces
 def test_a_termination_keeps_the_runs_that_are_whole(tmp_path: Path) -> None:
     file, out = in_file(tmp_path, "300 ms"), tmp_path / "out"
-    arguments = ("--both", "--runs", "500", file, "--json", "--out", str(out))
+    arguments = ("realtime", "compare", "--seeds", "500", file, "--json", "--out", str(out))
     done = interrupted(signal.SIGTERM, *arguments, is_due=SecondRun())
     assert done.returncode == 143
     *others, last = done.stderr.splitlines()
@@ -280,12 +282,12 @@ def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
     comparison = realtime.compare(scenario, runs=3, progress=interrupt)
     assert comparison.is_interrupted
     assert [len(comparison.simulated), len(comparison.real_time), comparison.planned] == [1, 1, 3]
-    assert comparison.real_time[0].results.summary["duration_s"] == 0.3
+    assert comparison.real_time[0].results.totals["duration_s"] == 0.3
 
 
 def runs_of(scenario: Scenario, count: int) -> ClockComparison:
     """Return a comparison without sockets, in which simulations stand for runs in real time."""
-    runs = [run(evolve(scenario, seed=seed)) for seed in range(count)]
+    runs = [run(scenario.replace(seed=seed)) for seed in range(count)]
     accuracy = RunAccuracy({"interrupted": False}, Watch().shares())
     real_time = [RealTimeRun(results, accuracy) for results in runs]
     return ClockComparison(scenario, count, runs, real_time)
@@ -387,7 +389,7 @@ def test_a_run_of_which_nothing_happened_has_a_page_without_a_figure(tmp_path: P
 @needs_namespaces
 def test_a_run_shorter_than_an_interval_has_a_page_with_both_clocks(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = run_process("run", "--both", in_file(tmp_path, "200 ms"), "--out", out)
+    done = run_process("realtime", "compare", in_file(tmp_path, "200 ms"), "--out", out)
     assert done.returncode == 0, done.stderr
     page = (out / "comparison.html").read_text(encoding="utf-8")
     assert "simulated and in real time" in page

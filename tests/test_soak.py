@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import counted
 from conftest import ROOT
 from skywave.net import Endpoint, aio, load
 from validation.soak import ends, garbage, path
@@ -31,7 +32,7 @@ from validation.soak.outcome import (
     passes,
 )
 from validation.soak.plan import HALF_OPEN_S, Faults, Plan
-from validation.soak.samples import Sample, udp_port
+from validation.soak.samples import Sample
 
 PATIENCE_S = 60.0
 MB = 1_000_000
@@ -130,8 +131,8 @@ def test_a_reader_knows_datagrams_by_their_connection_and_index() -> None:
     altered = bytearray(sent[2])
     altered[-1] ^= 1
     reader.take(bytes(altered))
-    stats = Endpoint.udp("127.0.0.1:0").snapshot()["totals"] | {"acknowledged": 5}
-    report = Report.of("server", reader, stats, ended="closed", ccids=(2, 2), offered=0)  # type: ignore[arg-type]
+    stats = counted.stats(acknowledged=5)
+    report = Report.of("server", reader, stats, ended="closed", ccids=(2, 2), offered=0)
     assert report.connection == 7
     assert (report.read, report.latest) == (4, 5)
     assert (report.altered, report.duplicates, report.strange) == (1, 1, 1)
@@ -273,13 +274,13 @@ def test_the_path_loses_repeats_and_is_down() -> None:
 
 def test_the_path_keeps_clients_apart() -> None:
     """Two clients on one path, whose packets it delays: each gets its own answer."""
-    with Endpoint.udp("127.0.0.1:0") as server, Endpoint.udp("127.0.0.1:0") as one:
+    with Endpoint.udp("127.0.0.1", 0) as server, Endpoint.udp("127.0.0.1", 0) as one:
         listener = server.listen(5001)
-        port = int(server.local_address.rpartition(":")[2])
+        port = server.local_address[1]
 
         async def main() -> None:
             relay = path.Relay(("127.0.0.1", port), lambda *_: [0.001])
-            with Endpoint.udp("127.0.0.1:0") as two:
+            with Endpoint.udp("127.0.0.1", 0) as two:
                 await asyncio.to_thread(talk, [one, two], relay.port)
             relay.close()
 
@@ -296,7 +297,7 @@ def test_the_path_keeps_clients_apart() -> None:
 
 def test_garbage_is_of_every_kind() -> None:
     """Some of it is no packet, some belongs to no connection, and some begins a handshake."""
-    server = aio.Endpoint.udp("127.0.0.1:0")
+    server = aio.Endpoint.udp("127.0.0.1", 0)
     _listener = server.listen(5001)
     rng = np.random.default_rng(1)
 
@@ -305,10 +306,10 @@ def test_garbage_is_of_every_kind() -> None:
         end_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < end_s:
             for _ in range(50):
-                source.send(garbage.packet(rng, [5001]), ("127.0.0.1", udp_port(server)))
+                source.send(garbage.packet(rng, [5001]), ("127.0.0.1", server.local_address[1]))
             await asyncio.sleep(0.01)
             stats = server.stats()
-            if min(stats["malformed"], stats["strays"], stats["connections"]) > 0:
+            if min(stats.malformed, stats.strays, stats.connections) > 0:
                 break
         else:
             pytest.fail(str(server.stats()))

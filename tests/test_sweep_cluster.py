@@ -187,7 +187,7 @@ def test_killed_workers_and_interrupted_clients_lose_nothing(
         thread.join()
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["resumed"] >= 0.6 * RUNS
-    assert kept(skywave.load(out)) == kept(whole)
+    assert kept(skywave.Sweep.load(out)) == kept(whole)
 
 
 class Deadly(Gentle):

@@ -11,12 +11,6 @@ from skywave.net.checked import Checked
 from skywave.net.config import Config, EndpointConfig
 from skywave.net.stats import Closed, EndpointStats, Snapshot, Stats
 
-class ScenarioError(ValueError):
-    """A scenario is wrong. The message is one line: ``field: reason``, after the file if any."""
-
-class CaptureError(ValueError):
-    """A capture file is truncated or corrupt. The message contains the byte offset."""
-
 @type_check_only
 class Frame(TypedDict):
     """One decoded frame of a capture."""
@@ -696,8 +690,8 @@ class Connection:
 
         """
 
-    def _close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
-        """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
+    def _close_async(self) -> Awaitable[None]:
+        """Do the same as ``close()``, as an awaitable. If cancelled, closing continues."""
 
     def close_in_background(self) -> None:
         """Close without waiting for the end."""
@@ -726,8 +720,12 @@ class Connection:
         """The largest size of a datagram, in bytes (RFC 4340 section 14)."""
 
     @property
-    def peer(self) -> str:
-        """The peer's address and DCCP port, as text."""
+    def peer(self) -> tuple[str, int]:
+        """The peer's host and DCCP port."""
+
+    @property
+    def peer_udp_port(self) -> int | None:
+        """The peer's UDP port; None over IP."""
 
     @property
     def service_code(self) -> str:
@@ -739,7 +737,7 @@ class Connection:
 
     @property
     def closed(self) -> Closed | None:
-        """How the connection ended: ``code`` and ``name`` of its Reset. None while it is open."""
+        """How the connection ended; None while it is open."""
 
 @final
 class Listener:
@@ -778,7 +776,7 @@ class Listener:
 
     def __next__(self) -> Connection: ...
     def close(self) -> None:
-        """Stop accepting connections. Those that have been accepted go on."""
+        """Stop accepting connections. Those that have been accepted stay open."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -797,32 +795,34 @@ class Endpoint:
     """A UDP or raw socket and the DCCP connections on it."""
 
     @staticmethod
-    def udp(address: str = ":6511", *, config: EndpointConfig | None = None) -> Endpoint:
+    def udp(
+        host: str = "", udp_port: int = 6511, *, config: EndpointConfig | None = None
+    ) -> Endpoint:
         """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges.
 
-        An address without a host, as in ``":6511"``, means all addresses of IPv4 and IPv6, or of
-        IPv4 where the system has no IPv6. With port 0 the system chooses one. So a client opens
-        ``":0"``.
+        Without a host, it is at all addresses of IPv4 and IPv6, or of IPv4 where the system has no
+        IPv6. With ``udp_port=0`` the system chooses a port, as a client wants.
 
         Raises:
             AddressInUseError: If another socket has the address.
             NetError: If it cannot be opened for another reason.
-            ValueError: If the address has no host and port.
+            ValueError: If the port is out of range.
 
         """
 
     @staticmethod
-    def raw(address: str = "0.0.0.0", *, config: EndpointConfig | None = None) -> Endpoint:
-        """Open a raw socket for IP protocol 33, for the IP version of the address.
+    def raw(host: str = "0.0.0.0", *, config: EndpointConfig | None = None) -> Endpoint:
+        """Open a raw socket for IP protocol 33, for the IP version of the host.
 
         Raises:
             NoPermissionError: If the process lacks CAP_NET_RAW.
+            NetError: If it cannot be opened for another reason.
 
         """
 
     @property
-    def local_address(self) -> str:
-        """The address of the socket, as text."""
+    def local_address(self) -> tuple[str, int]:
+        """The host and the UDP port of the socket; the port is 0 over IP."""
 
     def listen(self, port: int, *, config: Config | None = None) -> Listener:
         """Accept connections on a DCCP port from 1 to 65535, for as long as the listener is kept.
@@ -841,7 +841,7 @@ class Endpoint:
 
         If a name has several addresses, an attempt at the next one begins every 250 ms, IPv6 and
         IPv4 in turn, and the first that succeeds wins (Happy Eyeballs, RFC 8305). The endpoint
-        should then be one for both IP versions, as at ``":0"``.
+        should then be one for both IP versions, as without a host.
 
         Raises:
             RefusedError: If nothing listens there.
@@ -889,8 +889,8 @@ class Endpoint:
 
         """
 
-    def _close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
-        """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
+    def _close_async(self) -> Awaitable[None]:
+        """Do the same as ``close()``, as an awaitable. If cancelled, closing continues."""
 
     def close_in_background(self) -> None:
         """Close without waiting for the end."""
@@ -901,18 +901,21 @@ class Endpoint:
 def endpoint_schema() -> str:
     """Return the JSON Schema of ``skywave.net.EndpointConfig``."""
 
-def log_to_stderr(level: str) -> None:
-    """Log what happens to endpoints and connections on standard error, from ``level`` on.
+def stats_schema() -> str:
+    """Return the JSON Schema of the classes of ``skywave.net.stats``."""
 
-    Levels are ``error``, ``warn`` (a limit is reached), ``info`` (one line when a connection is
-    over), ``debug`` (states, Resets, reports of the network) and ``trace`` (strange packets). Once
-    for each process.
+def set_log_level(level: int) -> None:
+    """Log events from this level on."""
 
-    Raises:
-        ValueError: If ``level`` is none of these.
-        RuntimeError: If this process logs already.
+def next_log(timeout_s: float) -> tuple[int, list[tuple[int, float, str]]] | None:
+    """Return how many events were lost, and those that have happened, since the last call.
 
+    It returns at once if there are any, or after ``timeout_s`` seconds, and ``None`` once there
+    will be no more. An event is a level, a time since 1970 in seconds, and a text.
     """
+
+def close_log() -> None:
+    """End the log: ``next_log`` returns what is left, and then ``None``."""
 
 def check_config(config: Checked) -> None:
     """Raise ``ValueError`` with the first option that is wrong."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skywave import _core
+from skywave._errors import ScenarioError
 from skywave._files import replacing_files
 from skywave._parallel import in_order
 from skywave._progress import Progress
@@ -55,7 +56,7 @@ def run(
             progress(Progress("simulated", fraction * duration_s, duration_s))
 
     with replacing_files(captures) as capture_files, replacing_files(qlogs) as qlog_files:
-        return Results(
+        return Results.of_core(
             _core.run(
                 scenario.to_json(),
                 progress=tell,
@@ -100,6 +101,6 @@ def _run_one(numbered: tuple[int, Scenario], stop: _core.Stop) -> Results:
     index, scenario = numbered
     text, controls = scenario.to_core()
     try:
-        return Results(_core.run(text, controls=controls, stop=stop))
-    except _core.ScenarioError as error:
-        raise _core.ScenarioError(f"scenarios[{index}]: {error}") from None
+        return Results.of_core(_core.run(text, controls=controls, stop=stop))
+    except ScenarioError as error:
+        raise ScenarioError(f"scenarios[{index}]: {error}") from None

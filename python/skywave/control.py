@@ -49,6 +49,7 @@ from skywave._core import (
     Timeout,
     check_control,
 )
+from skywave._errors import SkywaveError
 from skywave._known import listed
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ class Control:
         return {}
 
 
-class UnusableControlError(ValueError):
+class UnusableControlError(SkywaveError, ValueError):
     """A named control cannot be used; ``field`` is the parameter at fault, if any."""
 
     def __init__(self, message: str, field: str = "") -> None:

@@ -16,6 +16,7 @@ from skywave.papers import ns2
 from skywave.scenario import Dccp
 from skywave.scenario.quantities import Duration
 from skywave_papers.chen2010 import (
+    ccid2,
     fit,
     further,
     judge,
@@ -24,7 +25,6 @@ from skywave_papers.chen2010 import (
     readings,
     setting,
     sweep,
-    tried,
 )
 from skywave_papers.chen2010.analysis import Model, critical_h, stability_map
 from skywave_papers.chen2010.delayed import solve_delayed
@@ -355,27 +355,17 @@ def test_a_buffer_beyond_red_contradicts_the_published_values() -> None:
 
 
 def test_readings_of_ccid_2_are_what_was_run() -> None:
-    answers = readings.TABLE.read()
-    assert [answer.reading for answer in answers] == list(readings.ALL_READINGS)
-    nearest = readings.nearest(answers)[0]
+    answers = ccid2.TABLE.read()
+    assert [answer.reading for answer in answers] == list(ccid2.ALL_READINGS)
+    nearest = ccid2.nearest(answers)[0]
     # The first has the shortest timeout, and is moved by what moves timeouts.
     for answer in (nearest, answers[0]):
-        again = readings.ask(answer.reading)
+        again = ccid2.ask(answer.reading)
         assert again.queue_packets == pytest.approx(answer.queue_packets, abs=1e-4)
         assert again.drop_percent == pytest.approx(answer.drop_percent, abs=1e-4)
     # As the reason of the mismatch has it.
     assert not any(answer.is_published for answer in answers)
     assert (nearest.reading.growth, nearest.reading.buffer) == ("per-ack", 140)
-
-
-def test_readings_differ_in_what_is_run_or_measured() -> None:
-    first, *others = tried.READINGS
-    assert first.senders == setting.WORDS
-    for reading in others:
-        of_both = zip(vars(reading).items(), vars(first).values(), strict=True)
-        changed = {name for (name, value), other in of_both if value != other}
-        assert changed - {"label", "sentence"}, reading.label
-    assert len({reading.label for reading in tried.READINGS}) == len(tried.READINGS)
 
 
 def test_senders_follow_the_words_they_are_chosen_by() -> None:
@@ -396,8 +386,7 @@ def test_senders_follow_the_words_they_are_chosen_by() -> None:
 
 
 def test_stored_readings_are_what_the_schemes_come_to() -> None:
-    stored = tried.TABLE.read()
-    assert [one.reading for one in stored] == [one.label for one in tried.READINGS]
+    stored = readings.TABLE.read()
     by_label = {one.reading: one for one in stored}
     words = by_label["the paper's words"]
     # As the reasons of mismatches have it.
@@ -452,16 +441,17 @@ def test_a_reading_is_judged_by_its_drop_rates() -> None:
 
 def test_least_windows_decide_over_equation_9() -> None:
     """As the reason says: full with windows of 2 packets that the path cannot hold."""
-    found = further.read()
     for gamma in (0.8, 0.9, 0.98):
-        assert all(row.utilisation > 0.999 for row in found.rows("gamma", gamma))
-    assert all(row.utilisation < 0.98 for row in found.rows("N", 100))
+        assert all(
+            row.utilisation > 0.999 for row in further.SETTLED.rows(symbol="gamma", value=gamma)
+        )
+    assert all(row.utilisation < 0.98 for row in further.SETTLED.rows(symbol="N", value=100))
     for symbol in ("zeta", "s", "R"):
         _, values = further.VARIED[symbol]
         rates = [further.model_with(symbol, value).rate_at_rest_as_printed for value in values]
         assert max(rates) < 1.01 * min(rates)
     # As the remark says: the index is that of equal least windows.
-    jain = np.mean([row.jain for row in found.rows("N", 100)])
+    jain = np.mean([row.jain for row in further.SETTLED.rows(symbol="N", value=100)])
     (remark,) = (said.remark for said in LEDGER.sentence if said.says.startswith("By symmetry"))
     assert f"{jain:.2f} with N = 100" in remark
 
@@ -482,12 +472,14 @@ def test_over_the_longest_round_trip_the_queue_never_settles() -> None:
 
 def test_web_traffic_that_does_not_use_vcp_makes_the_queue_overflow() -> None:
     """More than without web traffic, in every run; nor is VCP enough if it begins in slow start."""
-    found = further.read()
+
+    def late(change: str, scheme: setting.Scheme) -> list[float]:
+        rows = further.CHANGED.rows(change=change, scheme=scheme.name)
+        return [row.late_drop_percent for row in rows]
+
     for scheme in (setting.TCP_VCP, setting.DCCP_VCP):
-        alone = [row.late_drop_percent for row in found.of(further.WITHOUT_WEB, scheme)]
         for change in (further.WEB_OVER_TCP, further.WEB_IN_SLOW_START):
-            late = [row.late_drop_percent for row in found.of(change, scheme)]
-            assert min(late) > np.mean(alone)
+            assert min(late(change, scheme)) > np.mean(late(further.WITHOUT_WEB, scheme))
 
 
 def test_from_which_round_trip_time_on_an_increase_outweighs_a_decrease() -> None:
@@ -498,7 +490,7 @@ def test_from_which_round_trip_time_on_an_increase_outweighs_a_decrease() -> Non
     assert limit_s == pytest.approx(0.1373, abs=1e-4)
     assert MODEL.increase_outweighs_from_s(2) == pytest.approx(2 * limit_s)
     # As the report says. DCCP's least windows are more than the path of 60 ms.
-    for row in further.read().balance:
+    for row in further.BALANCE.read():
         if row.growth == "per-packet" and row.rtt_ms > 1e3 * limit_s:
             assert row.queue_packets > 200, row
         elif (row.scheme, row.growth, row.rtt_ms) == ("tcp-vcp", "per-ack", 220):
@@ -507,7 +499,7 @@ def test_from_which_round_trip_time_on_an_increase_outweighs_a_decrease() -> Non
         elif (row.scheme, row.rtt_ms) != ("dccp-vcp", 60):
             assert row.queue_packets < 100, row
             assert row.drops == 0
-    lossy = {row.scheme for row in further.read().balance if row.drops > 0}
+    lossy = {row.scheme for row in further.BALANCE.read() if row.drops > 0}
     assert lossy == {"tcp-vcp", "dccp-vcp"}
 
 
@@ -515,7 +507,7 @@ def test_what_growth_and_ack_ratio_make_of_dccp_over_red() -> None:
     """As the remarks on the paper's explanation say."""
     found = {
         (one.reading.growth, one.reading.ack_ratio, one.reading.least_rto, one.reading.buffer): one
-        for one in readings.TABLE.read()
+        for one in ccid2.TABLE.read()
         if (one.reading.profile, one.reading.router) == ("rfc", "drops")
     }
     for (growth, ack_ratio, timeout, buffer), one in found.items():
@@ -523,7 +515,7 @@ def test_what_growth_and_ack_ratio_make_of_dccp_over_red() -> None:
             two = found[growth, 2, timeout, buffer]
             assert one.queue_packets == pytest.approx(two.queue_packets, rel=0.01)
             assert one.drop_percent == pytest.approx(two.drop_percent, rel=0.02)
-    for timeout in readings.TIMEOUTS:
+    for timeout in ccid2.TIMEOUTS:
         for growth in ("rfc4341", "ns2-tcplike"):
             packets, acks = (
                 found[one, 2, timeout, setting.UNPUBLISHED.buffer] for one in (growth, "per-ack")

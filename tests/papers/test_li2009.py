@@ -29,9 +29,8 @@ from skywave_papers.li2009 import (
     loads,
     lossy,
     parking,
-    report,
+    readings,
     setting,
-    tried,
 )
 from skywave_papers.li2009 import variants as varied
 from skywave_papers.li2009.ledger import LEDGER
@@ -201,31 +200,17 @@ def test_what_the_ledger_says_of_the_runs_is_what_runs(li2009: Reproduced) -> No
         assert number in said
 
 
-def test_readings_are_those_declared_and_the_first_is_that_of_the_verdicts(
-    li2009: Reproduced,
-) -> None:
-    rows = tried.TABLE.read()
-    assert [row.reading for row in rows] == [choices.label for choices in tried.CHOICES]
-    assert set(tried.RULES) == {rule for row in rows for rule in row.reading.split(", ")}, (
-        "each rule has its sentence"
-    )
-    first = rows[0]
-    assert tried.CHOICES[0] == setting.DEFAULT
-    matching = {name for name, cell in li2009.cells.items() if cell["verdict"] == "match"}
-    assert first.met == matching
-    for row in rows:
-        assert row.matches == len(row.met)
-        assert row.reading in html.unescape(li2009.page)
+def test_readings_are_labelled_by_their_choices() -> None:
+    for reading in LEDGER.reading:
+        assert replace(setting.DEFAULT, **reading.changes).label == reading.label
 
 
 def test_a_reading_repeats_where_it_is_quick() -> None:
     """The dumbbells of the reading with VCP's codes in all three rules."""
-    [(choices, row)] = [
-        (choices, row)
-        for choices, row in zip(tried.CHOICES, tried.TABLE.read(), strict=True)
-        if choices
-        == setting.Choices(after_decrease="ignores-overload", on_loss="halves", average="samples")
-    ]
+    choices = setting.Choices(
+        after_decrease="ignores-overload", on_loss="halves", average="samples"
+    )
+    row = readings.TABLE.row(reading=choices.label)
     runs = experiments.dumbbells(choices)
     courses = experiments.courses(dict(zip(runs, run_many(runs.values()), strict=True)))
     found = {**judge.figure_3(courses), **judge.figure_5(courses)}
@@ -245,7 +230,7 @@ def test_verdicts_on_the_parking_lot_are_of_means_over_seeds(li2009: Reproduced)
         },
     }
     for reading in READINGS:
-        lots = varied.find_seeds(varied.LOTS.read(), DPCP, reading)
+        lots = varied.lots(DPCP, reading)
         assert [lot.seed for lot in lots] == list(setting.LOT_SEEDS) == list(range(1, 9))
         for period, value in (("before", 50), ("after", 25)):
             ours, conditions = cells[reading][f"fig2c-{period}"]
@@ -461,7 +446,7 @@ def test_a_transfer_that_is_not_done_counts_as_its_limit() -> None:
 
 def test_the_fall_back_to_vcp_is_seen_in_headers(li2009: Reproduced) -> None:
     """None of the segments without loss; from 30 % on most of them."""
-    shares = {row["percent"]: row["vcp_share"] for row in li2009.sections["transfers"]}
+    shares = li2009.sections["measured"].vcp_shares
     assert list(shares) == list(setting.LOSS_PERCENT)
     assert shares[0].mean + shares[0].margin < 0.01
     assert all(shares[percent].mean > 0.5 for percent in (30, 35, 40, 45))
@@ -527,7 +512,7 @@ def test_loads_are_of_routers_intervals() -> None:
 
 def test_what_the_routers_measure(li2009: Reproduced) -> None:
     """Long has to yield to three links; a few of its windows are large, most are a few packets."""
-    found = li2009.sections["loads"][DPCP, FLOWS]
+    found = li2009.sections["measured"].loads[DPCP, FLOWS]
     assert found.any_overload_percent > 1.5 * found.overload_percent
     assert found.long_median_cwnd < 2
     assert found.long_cwnd > 3 * found.long_median_cwnd
@@ -585,68 +570,54 @@ def test_a_first_response_takes_at_least_a_round_trip(single: dict[str, Results]
         assert 1 <= rtts < 1.1
 
 
-def lot(
-    scheme: setting.Scheme,
-    reading: setting.Reading,
-    choices: setting.Choices = setting.DEFAULT,
-) -> varied.Lot:
-    return varied.find(varied.LOTS.read(), scheme, reading, choices)
-
-
 NEAR = replace(setting.PAPER_NETWORK, rtt_ms=200)
 FIVE, TEN = (replace(setting.PAPER_NETWORK, flows=flows) for flows in (5, 10))
-
-
-def stored_dumbbell(
-    scheme: setting.Scheme,
-    network: setting.Network = setting.PAPER_NETWORK,
-    choices: setting.Choices = setting.DEFAULT,
-) -> varied.Dumbbell:
-    return varied.find_dumbbell(varied.DUMBBELLS.read(), scheme, network, choices)
 
 
 def test_the_report_says_of_parking_lots_what_was_stored() -> None:
     """VCP's limits keep Long down, as the wait for t_rho does after; 500 ms make VCP even."""
     for reading in READINGS:
         for name in ("l0_long_before", "l0_long_after"):
-            usual = getattr(lot(DPCP, reading), name)
-            assert getattr(lot(DPCP, reading, varied.LIMITS), name) < usual - 9
-        early = lot(DPCP, reading, varied.AT_ONCE)
-        assert early.l0_long_after < lot(DPCP, reading).l0_long_after - 10
-    assert lot(VCP, FLOWS, varied.SLOW).l0_long_before == pytest.approx(50, abs=5)
-    slow = lot(DPCP, FLOWS, varied.SLOW)
+            usual = getattr(varied.lot(DPCP, reading), name)
+            assert getattr(varied.lot(DPCP, reading, varied.LIMITS), name) < usual - 9
+        early = varied.lot(DPCP, reading, varied.AT_ONCE)
+        assert early.l0_long_after < varied.lot(DPCP, reading).l0_long_after - 10
+    assert varied.lot(VCP, FLOWS, varied.SLOW).l0_long_before == pytest.approx(50, abs=5)
+    slow = varied.lot(DPCP, FLOWS, varied.SLOW)
     max_min = [parking.ideal(FLOWS.long, FLOWS.local, link, joined=True) for link in ("L0", "L2")]
     assert slow.l0_long_after > max_min[0]
     assert slow.l2_long_after > max_min[1]
     # With one sender of VCP each no variant has the published split.
-    highest = report.of_vcp_split(varied.LOTS.read())["highest"]
+    rows = varied.LOTS.rows(scheme=VCP.name, reading=AGGREGATES.name)
+    highest = max(row.l0_local_over_long for row in rows)
     assert highest < LEDGER.published("fig2a")
     assert not LEDGER.expected("fig2a").is_met_by(highest)
 
 
 def test_two_matches_on_the_parking_lot_say_less_than_they_seem_to() -> None:
     """VCP's 15 to 1 mixes two ratios; one sender of DPCP hardly notices that L2's Local starts."""
-    lots, published = varied.LOTS.read(), LEDGER.published("fig2a")
-    before, after, *_ = report.lot_means(lots, VCP, FLOWS)
+    published = LEDGER.published("fig2a")
+    before, after = varied.long_percent(VCP, FLOWS)[0]
     assert 100 / before - 1 < published / 1.5
     assert 100 / after - 1 > published * 2
-    before, after, *_ = report.lot_means(lots, DPCP, AGGREGATES)
+    before, after = varied.long_percent(DPCP, AGGREGATES)[0]
     assert after > before - 3
 
 
 def test_the_text_on_lossy_transfers_says_what_was_measured(li2009: Reproduced) -> None:
     """Over TCP, timeouts and times grow with VCP as with DPCP; DPCP falls back long before 35 %."""
-    rows = {row["percent"]: row for row in li2009.sections["transfers"]}
-    for place, carrier in enumerate(CARRIERS):
-        found = [row["times"][place] for row in rows.values()]
+    measured = li2009.sections["measured"]
+    transfers = measured.ours.transfers
+    for carrier in CARRIERS:
+        found = transfers[carrier].values()
         if carrier.transport == "tcp":
             for name in ("timeouts", "mean_s"):
                 values = [getattr(times, name) for times in found]
                 assert values == sorted(values)
-    assert rows[15]["vcp_share"].mean > 0.5
-    dccp = {percent: row["times"][CARRIERS.index(DPCP_DCCP)] for percent, row in rows.items()}
+    assert measured.vcp_shares[15].mean > 0.5
+    dccp = transfers[DPCP_DCCP]
     assert dccp[45].timeouts > 0
-    assert not any(dccp[percent].timeouts for percent in rows if percent <= 40)
+    assert not any(dccp[percent].timeouts for percent in dccp if percent <= 40)
     assert dccp[45].margin_s > dccp[45].mean_s / 3
 
 
@@ -662,26 +633,26 @@ def test_arithmetic_of_answers() -> None:
 def test_dpcps_lead_is_smaller_than_published_on_every_dumbbell() -> None:
     slow, fast = (LEDGER.published(f"fig3/{name}-transition") for name in ("vcp", "dpcp"))
     for network in varied.NETWORKS:
-        vcp, dpcp = (stored_dumbbell(scheme, network).transition_s for scheme in (VCP, DPCP))
+        vcp, dpcp = (varied.dumbbell_of(scheme, network).transition_s for scheme in (VCP, DPCP))
         assert 2.5 < vcp / dpcp < slow / fast - 1
-    assert stored_dumbbell(DPCP, TEN).queue < stored_dumbbell(VCP, TEN).queue / 5
+    assert varied.dumbbell_of(DPCP, TEN).queue < varied.dumbbell_of(VCP, TEN).queue / 5
 
 
 def test_reasons_on_the_dumbbell_say_what_was_stored() -> None:
     for network in (NEAR, TEN):
-        assert stored_dumbbell(DPCP, network).transition_s <= 4
+        assert varied.dumbbell_of(DPCP, network).transition_s <= 4
     # TPCP's queue is the smoother one with five flows, by both measures.
     for name in ("queue_deviation", "queue_change"):
-        tpcp, dpcp = (getattr(stored_dumbbell(one, FIVE), name) for one in (TPCP, DPCP))
+        tpcp, dpcp = (getattr(varied.dumbbell_of(one, FIVE), name) for one in (TPCP, DPCP))
         assert tpcp < dpcp
     # Senders that wait for t_rho use more of the link; VCP's and DPCP's are alike with 200 ms.
     for scheme in (VCP, DPCP):
-        early = stored_dumbbell(scheme, choices=varied.AT_ONCE)
-        assert early.utilisation > stored_dumbbell(scheme).utilisation + 10
-    near = [stored_dumbbell(scheme, NEAR).utilisation for scheme in (VCP, DPCP)]
+        early = varied.dumbbell_of(scheme, choices=varied.AT_ONCE)
+        assert early.utilisation > varied.dumbbell_of(scheme).utilisation + 10
+    near = [varied.dumbbell_of(scheme, NEAR).utilisation for scheme in (VCP, DPCP)]
     assert near[0] == pytest.approx(near[1], abs=1)
-    slow = stored_dumbbell(DPCP, choices=varied.SLOW)
-    assert slow.utilisation > stored_dumbbell(VCP).utilisation
+    slow = varied.dumbbell_of(DPCP, choices=varied.SLOW)
+    assert slow.utilisation > varied.dumbbell_of(VCP).utilisation
 
 
 def test_clumps_of_tpcp_are_the_higher_ones() -> None:
@@ -731,19 +702,19 @@ def test_stored_parking_lots_are_what_they_give(li2009: Reproduced) -> None:
     """Those with the default choices and the first seed, which the report runs as well."""
     stored = varied.LOTS.read()
     assert len(stored) == len(varied.LOT_KEYS)
-    rows = li2009.sections["readings"]
-    assert len(rows) == 2 * len(READINGS) * len(setting.SHOWN_LINKS)
-    for row in rows:
-        lot = varied.find(stored, row["scheme"], row["reading"])
-        before, after = row["splits"]
-        if row["link"] == "L0":
+    series = li2009.sections["measured"].series
+    assert len(series) == 2 * len(READINGS)
+    for (scheme, reading), link in itertools.product(series, setting.SHOWN_LINKS):
+        lot = varied.lot(scheme, reading)
+        before, after = (series[scheme, reading][link].split(one) for one in parking.PERIODS)
+        if link == "L0":
             expected = (lot.l0_long_before, lot.l0_long_after, lot.l0_utilisation_after)
             first = before.long_percent
         else:
             expected = (lot.l2_long_of_link_before, lot.l2_long_after, lot.l2_utilisation_after)
             first = before.long_of_link_percent
         found = (first, after.long_percent, after.utilisation_percent)
-        assert found == pytest.approx(expected, rel=1e-4), row
+        assert found == pytest.approx(expected, rel=1e-4), link
 
 
 def test_transmission_that_switches_paths_overtakes() -> None:

@@ -9,27 +9,27 @@ import pytest
 from attrs import evolve
 
 from conftest import Reproduced, assert_report_is_whole, needs_ns2
-from skywave import Udp, Voice, run, run_many
-from skywave.scenario import Bernoulli, Tcp
+from skywave import run_many
+from skywave.scenario import Tcp
 from skywave.scenario.quantities import Rate
 from skywave_papers.sarwar2008 import (
+    TELLS_RTT,
     access,
+    downloads,
     errors,
     fit,
     further,
     growth,
-    ipstar,
     judge,
     live,
-    live_report,
     measures,
     oracle,
     published,
     quick_start,
+    readings,
     setting,
-    tried,
 )
-from skywave_papers.sarwar2008.downloads import Course, Totals
+from skywave_papers.sarwar2008.downloads import Course, RttRefJudgement, Totals
 from skywave_papers.sarwar2008.ledger import LEDGER
 
 if TYPE_CHECKING:
@@ -161,13 +161,15 @@ def test_table_1_is_judged_by_rules(sarwar2008: Reproduced) -> None:
 
 def test_loss_is_lower_once_slow_start_is_over(sarwar2008: Reproduced) -> None:
     """What the report says of the loss: the overshoot hardly changes, what follows does."""
-    standard, dynamic = sarwar2008.sections["live"]["table1"]
-    assert (standard["feedback"], dynamic["feedback"]) == ("standard", "dynamic")
-    overshoots = [row["loss_percent"] - row["later_loss_percent"] for row in (standard, dynamic)]
-    assert overshoots[0] == pytest.approx(overshoots[1], rel=0.1)
-    assert dynamic["later_loss_percent"] < 0.8 * standard["later_loss_percent"]
-    for row in (standard, dynamic):
-        assert row["later_loss_percent"] < row["loss_percent"] / 2
+    runs = sarwar2008.sections["measured"].live.ours
+    (loss, later), (dynamic_loss, dynamic_later) = (
+        [downloads.mean(runs[one], name) for name in ("loss_percent", "later_loss_percent")]
+        for one in (live.STANDARD, live.DYNAMIC)
+    )
+    assert loss - later == pytest.approx(dynamic_loss - dynamic_later, rel=0.1)
+    assert dynamic_later < 0.8 * later
+    assert later < loss / 2
+    assert dynamic_later < dynamic_loss / 2
 
 
 def test_figures_3_to_6_go_as_described(sarwar2008: Reproduced) -> None:
@@ -198,9 +200,6 @@ def test_the_access_loses_and_is_busy_as_often_as_it_says() -> None:
     model = access.SharedAccess(burst_packets=16, left_kbps=250, quiet_s=30, busy_s=10)
     errors = model.errors
     assert errors.good_to_bad / (errors.good_to_bad + errors.bad_to_good) == pytest.approx(0.0033)
-    published_loss = ipstar.IPSTAR.loss
-    assert isinstance(published_loss, Bernoulli)
-    assert published_loss.probability == access.PACKET_ERROR_RATE
     assert model.load(7, 200) == model.load(7, 200)
     assert model.load(7, 200) != model.load(8, 200)
     duration_s = 400_000.0
@@ -250,20 +249,18 @@ def test_judgement_of_rtt_ref() -> None:
     """The least feedback that is as good as the best."""
     back = {25: 40.0, 50: 20.0, 100: 10.0, 200: 5.0, 400: 2.5}
     compromise = _steady({25: 400, 50: 390, 100: 380, 200: 360, 400: 330}, back)
-    judged = live_report.judgement(compromise)
-    assert (judged["best_ms"], judged["enough_ms"]) == (25, 25)
-    assert judged["share_percent"] == pytest.approx(80)
-    assert judged["cost_percent"] == pytest.approx(25)
-    assert judged["least_slow_gain_kbps"] == pytest.approx(10)
-    flat = live_report.judgement(_steady({25: 400, 50: 400, 100: 400, 200: 360, 400: 330}, back))
-    assert flat["enough_ms"] == 100
+    judged = RttRefJudgement.of(compromise)
+    assert (judged.best_ms, judged.enough_ms) == (25, 25)
+    assert judged.share_percent == pytest.approx(80)
+    assert judged.cost_percent == pytest.approx(25)
+    flat = RttRefJudgement.of(_steady({25: 400, 50: 400, 100: 400, 200: 360, 400: 330}, back))
+    assert flat.enough_ms == 100
 
 
 def test_a_longer_window_gains_nothing_in_slow_start(sarwar2008: Reproduced) -> None:
     """As the report says of X_recv over a whole round-trip time."""
-    exits_s = {
-        (row["reading"], row["feedback"]): row["exit_s"] for row in sarwar2008.sections["readings"]
-    }
+    ours = sarwar2008.sections["measured"].ours
+    exits_s = {(one.reading, one.feedback): series.exit_s for one, series in ours.items()}
     standard_s, dynamic_s = (exits_s["as set", kind] for kind in ("standard", "dynamic"))
     assert dynamic_s < standard_s
     assert exits_s["X_recv over a whole RTT", "dynamic"] > standard_s - 1
@@ -360,15 +357,6 @@ def test_a_course_compares_round_trip_times() -> None:
     assert judge.rtt_above_p(course) == pytest.approx(np.log(2) / 2)
 
 
-def test_readings_change_what_is_run() -> None:
-    first, *others = tried.READINGS
-    assert [first.figure_2, first.live, first.dynamic, first.exit_gain_s] == [{}, {}, {}, None]
-    for reading in others:
-        assert reading.figure_2 or reading.live or reading.dynamic or reading.exit_gain_s
-    labels = [reading.label for reading in tried.READINGS]
-    assert len(set(labels)) == len(labels)
-
-
 def test_claims_fail_as_their_reasons_say(sarwar2008: Reproduced) -> None:
     failed = {cell["id"]: cell for cell in sarwar2008.document["claims"] if cell["why"]}
     # X starts higher than equation 5 on short paths, and lower on long ones.
@@ -410,46 +398,32 @@ def test_tcp_ends_the_slow_start_of_tfrc() -> None:
     before = rates["time_s"].to_numpy() < first_s
     assert rates["loss_event_rate"].to_numpy()[before].max() == 0
     assert rates["allowed_rate_bps"].to_numpy()[before][-1] < setting.LINK_BPS / 2
-    tfrc, tcp = results.summary["flows"]
+    tfrc, tcp = results.totals["flows"]
     assert tcp["goodput_bps"] > tfrc["goodput_bps"]
 
 
-def test_stored_readings_are_what_the_runs_give(sarwar2008: Reproduced) -> None:
-    first, *others = tried.TABLE.read()
-    labels = [one.tried.reading for one in (first, *others)]
-    assert labels == [reading.label for reading in tried.READINGS]
-    matching = {name for name, cell in sarwar2008.cells.items() if cell["verdict"] == "match"}
-    assert first.tried.met == matching
-    assert first.access == access.FITTED
-    chosen = labels.index("smoothing per round-trip time")
-    again = tried.attempt(tried.READINGS[chosen])
-    assert again.tried == others[chosen - 1].tried
-    assert again.gain_percent == pytest.approx(others[chosen - 1].gain_percent, rel=1e-6)
-
-
 def test_readings_go_as_the_report_says() -> None:
-    outcomes = {one.tried.reading: one for one in tried.TABLE.read()}
-    first, tells = outcomes["as for the verdicts"], outcomes[tried.TELLS_RTT]
+    outcomes = {one.reading: one for one in readings.TABLE.read()}
+    first, tells = outcomes["as for the verdicts"], outcomes[TELLS_RTT]
     assert first.standard_loss_percent > tells.standard_loss_percent
     assert first.dynamic_loss_percent < first.standard_loss_percent
     assert tells.dynamic_loss_percent > tells.standard_loss_percent
     assert max(one.gain_percent for one in outcomes.values()) < LEDGER.published("text/gain") / 1.5
-    no_less_loss = {
-        label for label, one in outcomes.items() if "table1/loss-order" not in one.tried.met
-    }
-    assert no_less_loss == {tried.TELLS_RTT, "rules of RFC 5348"}, "two, as is said of section I"
-    for number in tried.SCANNED_ERRORS:
+    no_less_loss = {label for label, one in outcomes.items() if "table1/loss-order" not in one.met}
+    assert no_less_loss == {TELLS_RTT, "rules of RFC 5348"}, "two, as is said of section I"
+    for number in (2, 3, 5, 10):
         scanned = outcomes[f"{number} errors at the end of slow start"]
         assert scanned.exit_gain_s == first.exit_gain_s
-    as_published = [label for label, one in outcomes.items() if "fig2/exit" in one.tried.met]
-    assert as_published == [tried.BY_THREES]
+    as_published = [label for label, one in outcomes.items() if "fig2/exit" in one.met]
+    assert as_published == ["doubling every third round-trip time, or each (arithmetic)"]
 
 
 def test_simulations_go_as_the_report_says(sarwar2008: Reproduced) -> None:
-    rows = {(row["reading"], row["feedback"]): row for row in sarwar2008.sections["readings"]}
+    ours = sarwar2008.sections["measured"].ours
+    rows = {(one.reading, one.feedback): series for one, series in ours.items()}
     standard_kbps, dynamic_kbps = (
         {
-            queue: rows[f"no errors, queue of {queue} packets", feedback]["mean_kbps"]
+            queue: rows[f"no errors, queue of {queue} packets", feedback].mean_bps
             for queue in setting.QUEUES
         }
         for feedback in ("standard", "dynamic")
@@ -457,7 +431,7 @@ def test_simulations_go_as_the_report_says(sarwar2008: Reproduced) -> None:
     assert dynamic_kbps[20] < standard_kbps[20]
     assert standard_kbps[50] < dynamic_kbps[50] < 1.05 * standard_kbps[50], "a small gain"
     whole = rows["X_recv over a whole RTT", "dynamic"]
-    assert whole["exit_s"] >= rows["as set", "standard"]["exit_s"]
+    assert whole.exit_s >= rows["as set", "standard"].exit_s
 
 
 def test_ns2_loses_one_packet_too(sarwar2008: Reproduced) -> None:
@@ -528,14 +502,3 @@ def test_the_stored_answers_are_what_ns2_says() -> None:
         golden = stored[one]
         for name in ("rate_bps", "throughput_bps", "drops", "reports"):
             assert np.array_equal(getattr(series, name), getattr(golden, name)), (one, name)
-
-
-def test_an_emulation_says_what_it_is() -> None:
-    assert "Assumed" in ipstar.IPSTAR.source
-    scenario = ipstar.IPSTAR.dumbbell("satellite", duration="20 s")
-    scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
-    results = run(scenario)
-    assert results.flows["delay_min_s"].to_numpy()[1] == pytest.approx(0.6, abs=0.005)
-    back = next(link for link in results.summary["links"] if link["name"] == "r2->r1")
-    assert back["rate_bps"] == 256_000
-    assert ipstar.IPSTAR.link("a", "b").to_dict()["from"] == "a"

@@ -27,7 +27,7 @@ TELL_S = 60.0
 COLOURS = {Outcome.PASSED: "green", Outcome.FAILED: "red", Outcome.SKIPPED: "yellow"}
 
 app = typer.Typer(
-    help="Sockets under hostile traffic for hours: see docs/soak.md.",
+    help="Sockets under hostile traffic for hours: see validation/soak/README.md.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -9,8 +9,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from skywave._errors import SkywaveError
 
-class BenchError(Exception):
+
+class BenchError(SkywaveError):
     """A measurement is impossible: the work is invalid, or a program fails. One line."""
 
 

@@ -1,4 +1,4 @@
-"""Knobs: the few values of a scenario that one turns while it runs, and how a text gets them."""
+"""Knobs: values of a scenario that users change during a run, and their edits of its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page is told: by whom it is greeted, how far its runs are, and what is wrong."""
+"""Messages to a page: greetings, the progress of its runs, and errors."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def hello(
 
 
 def error(run: str, fault: PageError) -> dict[str, object]:
-    """Return what is wrong with a message, a scenario or a run; ``run`` may be empty."""
+    """Return the error of a message, a scenario or a run; ``run`` may be empty."""
     return {
         "type": "error",
         "run": run,

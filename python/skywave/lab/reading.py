@@ -8,6 +8,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
+from skywave._errors import ScenarioError, SkywaveError
 from skywave.scenario.experiment import Inspection
 from skywave.scenario.place import field_of, line_and_column
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 SYNTAX = re.compile(r"not TOML: line (\d+), column (\d+): (.*)")
 
 
-class PageError(Exception):
+class PageError(SkywaveError):
     """A message, a scenario or a run is faulty. Lines and columns count from 1."""
 
     def __init__(
@@ -40,12 +41,12 @@ def inspect(text: str) -> Inspection:
     """
     try:
         return Inspection.of(_core.inspect_scenario(text, "toml", imports=False))
-    except _core.ScenarioError as error:
+    except ScenarioError as error:
         raise located(text, str(error)) from None
 
 
 def located(text: str, message: str) -> PageError:
-    """Return what is wrong with a text by the message of a ``ScenarioError``, with its place."""
+    """Return the error that a ``ScenarioError`` reports in a text, with its place."""
     syntax = SYNTAX.match(message)
     if syntax is not None:
         line, column, reason = syntax.groups()
@@ -66,7 +67,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _python_controls(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Find every ``control`` that is ``module:Class``. What the core has read is not deep."""
+    """Find every ``control`` that is ``module:Class``. Documents from the core are not deep."""
     if isinstance(value, dict):
         for key, inner in value.items():
             here = f"{path}.{key}" if path else key

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from skywave._core import ScenarioError
+from skywave._errors import ScenarioError
 from skywave.lab import choices, messages, reading
 from skywave.lab.frames import meanings
 from skywave.lab.session import Session

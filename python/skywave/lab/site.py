@@ -1,4 +1,4 @@
-"""What every page has: its files, its socket, and a server on the loopback interface."""
+"""The parts of every page: files, WebSocket, and a server on the loopback interface."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PageSession(Protocol):
     """One open page."""
 
     async def receive(self, text: str) -> None:
-        """Do what a message asks for. What is wrong with it is answered, not raised."""
+        """Handle a message. Errors in it are answered, not raised."""
 
 
 def site(

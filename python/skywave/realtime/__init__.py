@@ -1,7 +1,7 @@
 """Scenarios in real time, between real sockets (Linux only).
 
 The nodes at which flows begin and end are network namespaces; the links and queues between them are
-the simulator's, on the real clock. :func:`run` returns the simulator's tables and a
+the simulator's, in real time. :func:`run` returns the simulator's tables and a
 :class:`RunAccuracy`. :func:`compare` runs a scenario in simulated and in real time.
 """
 
@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from skywave.realtime.accuracy import RunAccuracy
     from skywave.realtime.comparison import ClockComparison, compare
+    from skywave.realtime.privileges import LaunchError
     from skywave.realtime.running import RealTimeRun, run
 
-__all__ = ["ClockComparison", "RealTimeRun", "RunAccuracy", "compare", "run"]
+__all__ = ["ClockComparison", "LaunchError", "RealTimeRun", "RunAccuracy", "compare", "run"]
 
 _LATER = {
     "ClockComparison": "skywave.realtime.comparison",
+    "LaunchError": "skywave.realtime.privileges",
     "RealTimeRun": "skywave.realtime.running",
     "RunAccuracy": "skywave.realtime.accuracy",
     "compare": "skywave.realtime.comparison",

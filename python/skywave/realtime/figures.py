@@ -118,7 +118,7 @@ def _series(results: Results, table: str, measure: str) -> dict[str, Series]:
 
 
 def _busy(results: Results) -> list[str]:
-    links = results.summary["links"]
+    links = results.totals["links"]
     busiest = sorted(links, key=lambda link: -link["queue_max_packets"])
     return [link["name"] for link in busiest[:1]]
 

@@ -102,4 +102,4 @@ def run(
             spin=spin,
             samples=samples is not None,
         )
-        return RealTimeRun(Results(run), RunAccuracy(json.loads(report), watch.shares()))
+        return RealTimeRun(Results.of_core(run), RunAccuracy(json.loads(report), watch.shares()))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import time
 import traceback
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from attrs import frozen
 
 from skywave import _core
 from skywave.results import Results
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from skywave.sweeps.measures import MeasurementPlan
 
 
-@frozen
+@dataclass(frozen=True)
 class Job:
     """A run to be done."""
 
@@ -43,7 +42,7 @@ class Job:
         """
         begun = time.perf_counter()
         try:
-            results = Results(_core.run(self.text, controls=self.controls, stop=stop))
+            results = Results.of_core(_core.run(self.text, controls=self.controls, stop=stop))
             starts = self._starts() if self.measuring.warm_up_s > 0 else ()
             values = self.measuring.values(results, starts, is_first=self.is_first)
         except (KeyboardInterrupt, SystemExit):

@@ -1,4 +1,4 @@
-"""The runs of a sweep: which there are, which are missing, and how many more there must be."""
+"""The runs of a sweep: planned, missing, and still to be added."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ POINTS_KEPT = 10_000
 
 @contextmanager
 def executor(on: str | Client | None) -> Iterator[Do]:
-    """Yield what does jobs: this machine, or a Dask cluster.
+    """Yield the executor of jobs: this machine, or a Dask cluster.
 
     Raises:
         ClusterError: If the cluster cannot be used.
