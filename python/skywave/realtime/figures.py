@@ -1,4 +1,4 @@
-"""Figures of a scenario on both clocks."""
+"""Figures that compare a scenario in simulated and in real time."""
 
 from __future__ import annotations
 
