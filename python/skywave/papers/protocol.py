@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skywave.papers.readings import ReadingResult
     from skywave.papers.reproduction import Ns2Source
     from skywave.papers.timed import Timed
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
     from skywave.report.tables import Table
     from skywave.results import Results
     from skywave.scenario import Scenario
@@ -127,7 +127,7 @@ class Paper(Generic[Measured]):
     ledger: Ledger
     run: Callable[[Options], Ran[Measured]]
     measures: Callable[[Measured], Measures]
-    figures: Callable[[Measured], Sequence[Drawn]]
+    figures: Callable[[Measured], Sequence[RenderedFigure]]
     comparisons: Callable[[Measured], Sequence[Comparison]] = _nothing
     readings: Callable[[Measured], Sequence[ReadingResult]] = _nothing
     sections: Callable[[Measured], Mapping[str, Any]] = _no_sections

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from skywave._progress import Progress
     from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
     from skywave.results import Results
     from skywave_papers.chen2010.judge import Ns2, Runs
     from skywave_papers.chen2010.measures import Floats, Run
@@ -140,7 +140,7 @@ def _measures(measured: Measured) -> Measures:
     return judge.measure(measured.ours, measured.ns2)
 
 
-def _figures(measured: Measured) -> list[Drawn]:
+def _figures(measured: Measured) -> list[RenderedFigure]:
     """Draw the paper's figures, and additional ones."""
     shown = {scheme: runs[0].series for scheme, runs in measured.ours.items()}
     seconds = {scheme: oracle.seconds(scheme) for scheme in measured.ns2}

@@ -16,7 +16,7 @@ from skywave.report.figures import (
     TALL_IN,
     TITLE_IN,
     WIDE_IN,
-    Drawn,
+    RenderedFigure,
     begin,
     style,
 )
@@ -71,12 +71,12 @@ def draw(
     ours: Ours,
     series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]],
     vcp_shares: Mapping[int, Estimate],
-) -> list[Drawn]:
+) -> list[RenderedFigure]:
     """Draw all figures. ``series`` has the parking lots of one seed."""
     first = {scheme: runs[0] for scheme, runs in ours.dumbbells.items()}
     with style():
         return [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "finding",
                 "Share of the first link (L0) that 30 transfers over all four links (Long) get "
                 "beside 10 of its own, before and after those of the third link (L2) start. Bars: "
@@ -87,13 +87,13 @@ def draw(
             ),
             _figure_2("figure2", series, FLOWS),
             _figure_2("figure2-aggregates", series, AGGREGATES),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure3",
                 "Figure 3. Utilisation of the dumbbell's bottleneck, averaged over one second. "
                 "Dotted: published transition times of DPCP and VCP.",
                 partial(_utilisation, first),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure4",
                 "Figure 4. Time to transfer a file over a bottleneck that loses packets, and the "
                 "share of segments that DPCP over TCP sends in VCP's mode (from headers), with "
@@ -101,13 +101,13 @@ def draw(
                 "%, between which the paper has the knee.",
                 partial(_transfers, ours.transfers, vcp_shares),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure5",
                 "Figure 5. Queue of the dumbbell's bottleneck, every 0.1 s, from "
                 f"{STEADY_FROM_S} s.",
                 partial(_queues, first),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "interval",
                 "Not published: t_rho, the routers' interval. Long's share of L0 before and after "
                 "L2's Local starts, with 30 and 10 senders. Dotted: published values of DPCP.",
@@ -159,10 +159,10 @@ def _figure_2(
     name: str,
     series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]],
     reading: Reading,
-) -> Drawn:
+) -> RenderedFigure:
     lots = {scheme: series[scheme, reading] for scheme in (VCP, DPCP)}
     label = reading.label if reading == FLOWS else f"{reading.label} (not judged)"
-    return Drawn.at_widths(
+    return RenderedFigure.at_widths(
         name,
         f"Figure 2, {label}, seed {LOT_SEED}: shares of L0 and L2, in % of the link's rate. "
         f"Local of L2 starts at {JOINS_S} s.",

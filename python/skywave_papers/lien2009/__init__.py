@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skywave.papers.protocol import Options
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
     from skywave.results import Results
     from skywave_papers.lien2009.judge import Runs
     from skywave_papers.lien2009.oracle import Periods
@@ -83,7 +83,7 @@ def _run(options: Options) -> Ran[Measured]:
     )
 
 
-def _figures(measured: Measured) -> list[Drawn]:
+def _figures(measured: Measured) -> list[RenderedFigure]:
     """Draw the paper's figures and those of our own sections."""
     ours, ns2 = measured.ours, measured.ns2
     return [

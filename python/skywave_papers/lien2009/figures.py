@@ -13,7 +13,7 @@ from skywave.report.figures import (
     TALL_IN,
     TITLE_IN,
     WIDE_IN,
-    Drawn,
+    RenderedFigure,
     begin,
     style,
 )
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 BAND = "bands: one standard deviation of single runs"
 
 
-def draw_finding(ours: Runs, ns2: Mapping[str, Periods]) -> Drawn:
+def draw_finding(ours: Runs, ns2: Mapping[str, Periods]) -> RenderedFigure:
     """Draw what a call keeps beside each TCP: published, ours and ns-2's."""
     with style():
-        return Drawn.of(
+        return RenderedFigure.of(
             "finding",
             "Packets of the call that arrive, relative to those without TCP, by the number of TCP "
             f"flows beside it. Means over all seeds; {BAND}. Diamonds: the paper's Table 3 (DCCP; "
@@ -110,11 +110,13 @@ def _plot_kept(panels: Iterable[Axes], ours: Runs, ns2: Mapping[str, Periods]) -
         axes.set_title(tcp, loc="left")
 
 
-def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds]) -> list[Drawn]:
+def draw(
+    ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds]
+) -> list[RenderedFigure]:
     """Draw the paper's figures."""
     with style():
         figures = [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 f"figure{number}",
                 f"Figure {number}. Throughput of voice over {transport.upper()} and of the first "
                 f"{tcp} flow on the bottleneck. (a) Voice first, TCP flows at 10, 20 .. 50 s; (b) "
@@ -129,7 +131,7 @@ def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds])
             )
         ]
         figures += [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 f"figure{number}",
                 f"Figure {number}. Delay and loss of voice over UDP and DCCP beside {tcp} (voice "
                 f"first). Means over all seeds; {BAND}. Diamonds: Table 4. Black: ns-2.",
@@ -145,24 +147,24 @@ def draw_ours(
     ns2: Mapping[str, Periods],
     found: Mapping[Case, Outcome],
     panels: Mapping[tuple[str, int], Results],
-) -> list[Drawn]:
+) -> list[RenderedFigure]:
     """Draw the figures of our own sections."""
     with style():
         return [
-            Drawn.of(
+            RenderedFigure.of(
                 "beyond",
                 "R of the call, beside the first TCP flow (10 to 20 s) and beside all five (50 to "
                 "60 s). A call is usable from 70 on (bold). Means over "
                 f"{len(beyond.SEEDS)} seeds.",
                 beyond.draw(found),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "history",
                 f"A call of 200 s over DCCP beside one NewReno flow that joins at 10 s; {BAND}. "
                 "Black: ns-2.",
                 partial(_long_call, ours, ns2),
             ),
-            Drawn.of(
+            RenderedFigure.of(
                 "canonical",
                 "Segments that each TCP sends after one to four losses (crosses): of the 14th data "
                 "packet; of the 14th and 28th; of the 14th, 26th and 28th; of the 14th, 24th, 26th "

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
     from skywave_papers.sarwar2008.fit import Trial
     from skywave_papers.sarwar2008.further import Further
     from skywave_papers.sarwar2008.measures import Series
@@ -94,7 +94,7 @@ def _measures(measured: Measured) -> Measures:
     return judge.measure(measured.ours, measured.ns2, measured.live, measured.further, fitting)
 
 
-def _figures(measured: Measured) -> list[Drawn]:
+def _figures(measured: Measured) -> list[RenderedFigure]:
     link = measured.live
     return [
         figures.draw_finding(_measures(measured)),

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skywave.plots.legends import above
-from skywave.report.figures import COLOURS, NO_TITLE_IN, Drawn, begin, style
+from skywave.report.figures import COLOURS, NO_TITLE_IN, RenderedFigure, begin, style
 from skywave.scenario.quantities import Rate
 from skywave_papers.sarwar2008 import downloads
 from skywave_papers.sarwar2008.access import FITTED
@@ -24,35 +24,35 @@ if TYPE_CHECKING:
 LINES = ((STANDARD, COLOURS[0]), (DYNAMIC, COLOURS[1]))
 
 
-def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> list[Drawn]:
+def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> list[RenderedFigure]:
     """Draw Figures 3 to 6 from one download of each kind, and the comparison of RTT_ref."""
     same = "Grey: other users take part of the link."
     with style():
         return [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure3",
                 "Figure 3. A download with standard feedback: throughput and allowed rate X. "
                 f"{same}",
                 partial(_rates, courses[STANDARD], seed, COLOURS[0]),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure4",
                 "Figure 4. A download with dynamic feedback, with errors and load as in Figure 3. "
                 f"{same}",
                 partial(_rates, courses[DYNAMIC], seed, COLOURS[1]),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure5",
                 "Figure 5. Loss event rate p of both downloads, as the sender knows it. It is 0 in "
                 f"slow start. {same}",
                 partial(_loss_events, courses, seed),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure6",
                 f"Figure 6. Round-trip time of both downloads, as the sender knows it. {same}",
                 partial(_round_trips, courses, seed),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "rtt-ref",
                 "Mean rate by the feedback that each RTT_ref costs, with two standard errors of "
                 "the difference from standard feedback (horizontal line).",

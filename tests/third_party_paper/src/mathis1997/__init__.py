@@ -12,7 +12,7 @@ from skywave.papers.measures import Measures
 from skywave.papers.protocol import Paper, Ran
 from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_each, stage
-from skywave.report.figures import Drawn, begin, style
+from skywave.report.figures import RenderedFigure, begin, style
 
 if TYPE_CHECKING:
     from skywave.papers.protocol import Options
@@ -71,7 +71,7 @@ def measure(rates: Rates) -> Measures:
     )
 
 
-def figures(rates: Rates) -> list[Drawn]:
+def figures(rates: Rates) -> list[RenderedFigure]:
     """Draw the rates beside those of the equation."""
     with style():
         figure = begin()
@@ -81,7 +81,7 @@ def figures(rates: Rates) -> list[Drawn]:
         axes.set_xlabel("Loss rate")
         axes.set_ylabel("Goodput (Mbps)")
         axes.legend()
-        return [Drawn.of("rates", "Goodput by loss rate, beside equation 3.", figure)]
+        return [RenderedFigure.of("rates", "Goodput by loss rate, beside equation 3.", figure)]
 
 
 PAPER = Paper(
