@@ -328,8 +328,8 @@ class Sent:
     def number(self) -> int:
         """The packet's number in sending order.
 
-        For DCCP, the 48-bit sequence number, which wraps to zero. For TCP, the stream offset of the
-        first byte, starting at 1; a retransmission has the same number.
+        For DCCP, the 48-bit sequence number, which wraps to zero. For TCP, the stream offset of
+        the first byte, starting at 1; a retransmission has the same number.
         """
     @property
     def size(self) -> int:
@@ -861,6 +861,10 @@ class Endpoint:
         """Return what the connections are doing: the ``most`` oldest one by one, and all in sums.
 
         Traffic continues meanwhile, however many there are.
+
+        Raises:
+            ValueError: If ``most`` is negative.
+
         """
 
     def __enter__(self) -> Self: ...
