@@ -18,7 +18,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
+.PHONY: help setup demo test test-rust test-python test-deep loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -162,7 +162,10 @@ cost-search: | cargo ## Find the worst packets among those of `make fuzz`, and s
 # What is too long for CI; each part may be run alone.
 deep: FUZZ_SECONDS = 300
 deep: SOAK_FOR = 30 min
-deep: deny features hostile fuzz interop soak sweeps alone ## Run the checks that take too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps, alone.
+deep: deny features hostile fuzz interop soak sweeps alone test-deep ## Run the checks that take too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps, alone, test-deep.
+
+test-deep: $(EXTENSION) $(REQUIREMENTS) ## Run the Python tests that are marked as deep.
+	$(BIN)/pytest --quiet -m deep
 
 deny: | cargo ## Check licences, sources and duplicates of the dependencies (installs cargo-deny).
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny

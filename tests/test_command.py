@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import EXAMPLES, ROOT, run_cli, run_process
+from conftest import EXAMPLES, ROOT, assert_bad_input, run_cli, run_process
 from skywave import Progress, Scenario, cli
 from skywave.cli.console import progress_bar, warn
 
@@ -233,6 +233,45 @@ def test_a_reader_that_has_gone_ends_a_command_quietly() -> None:
         command = [sys.executable, "-m", "skywave", "schema"]
         done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def redirected(command: str, to: str) -> tuple[int, str]:
+    """Run a command by a shell, with a redirection; return its status and what it says."""
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m skywave {command} {to}', sys.executable],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("command", ["--version", "schema", "run examples/named-drops.toml"])
+def test_output_that_cannot_be_written_is_a_failure_and_closed_output_is_not(command: str) -> None:
+    status, said = redirected(command, ">/dev/full")
+    assert (status, said.splitlines()[-1]) == (1, "error: the output: No space left on device")
+    status, said = redirected(command, ">&-")
+    assert (status, "error" in said) == (0, False)
+
+
+def test_an_error_that_cannot_be_said_has_its_status() -> None:
+    for to in ("2>/dev/full", "2>&-"):
+        assert redirected("run nowhere.toml", to) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module"),
+    [(["lab"], "starlette"), (["sweep", "examples/tcp.toml", "--on", "tcp://x:1"], "distributed")],
+)
+def test_a_missing_extra_is_a_missing_requirement(
+    arguments: list[str], module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("skywave.lab")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    out = ["--out", tmp_path] if arguments[0] == "sweep" else []
+    assert_bad_input(run_cli(*arguments, *out), "needs the extra skywave[")
 
 
 def test_a_warning_is_broken_between_words_on_a_terminal(

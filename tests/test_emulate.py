@@ -386,7 +386,7 @@ def test_the_report_says_what_the_link_did_and_how_late_it_was() -> None:
 
 
 @pytest.mark.parametrize("name", ["overflows", "refused", "unsent"])
-def test_what_no_link_does_is_a_doubt(name: str) -> None:
+def test_what_no_link_does_is_a_warning(name: str) -> None:
     accuracy = LinkAccuracy({**REPORT, name: 1234})
     [warning] = accuracy.warnings()
     assert warning.startswith("1,234 packets")

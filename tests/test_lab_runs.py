@@ -21,7 +21,6 @@ from lab import (
     until,
 )
 from skywave import Results, Scenario, run
-from skywave.lab import simulation
 from skywave.lab.frames import unpacked
 from skywave.lab.session import Session
 from skywave.lab.simulation import PreparedScenario, SimulatedRun
@@ -171,9 +170,10 @@ def test_results_of_the_past_are_not_those_of_a_change(monkeypatch: pytest.Monke
         def read(raw: Any) -> Results:
             is_reading.set()
             assert may_read.wait(60)
-            return Results.of_core(raw)
+            return of_core(raw)
 
-        monkeypatch.setattr(simulation, "Results", read)
+        of_core = Results.of_core
+        monkeypatch.setattr(Results, "of_core", read)
         before = asyncio.create_task(asyncio.to_thread(changed.results))
         await asyncio.to_thread(is_reading.wait)
         await changed.change(TEXT.replace("2 Mbps", "1 Mbps"))

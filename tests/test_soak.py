@@ -343,6 +343,7 @@ def alive(folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.deep
 def test_a_short_soak_leaves_a_clean_account_and_its_curves(tmp_path: Path) -> None:
     # A tail in which everything ends on a busy machine too.
     process = soak(tmp_path, "--duration", "6 s", "--tail", "20 s", "--json")
@@ -358,6 +359,7 @@ def test_a_short_soak_leaves_a_clean_account_and_its_curves(tmp_path: Path) -> N
     assert alive(tmp_path) == []
 
 
+@pytest.mark.deep
 def test_an_interrupt_ends_a_soak_and_keeps_what_was_measured(tmp_path: Path) -> None:
     process = soak(tmp_path, "--duration", "1 h")
     end_s = time.monotonic() + PATIENCE_S

@@ -16,6 +16,7 @@ from conftest import ROOT, assert_bad_input, run_cli
 from skywave import Dccp, DropTail, Red, Scenario, ScenarioError, Tcp, Udp, Voice, dumbbell, sweep
 from skywave.results import emodel
 from skywave.scenario.labels import label_of, without_common
+from skywave.stats import Target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +44,7 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
         base,
         over,
         out=tmp_path,
-        until="ci(goodput[file]) < 1 %",
+        until=Target.parse("ci(goodput[file]) < 1 %"),
         max_seeds=30,
         progress=steps.append,
     )
@@ -83,10 +84,10 @@ def test_wrong_targets(base: Scenario, until: str, complaint: str, tmp_path: Pat
 
 def test_a_warm_up_longer_than_the_run_is_refused(base: Scenario, tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="a warm-up of 2 s: the run ends at 2 s"):
-        sweep(base, out=tmp_path / "out", warm_up="2 s")
+        sweep(base, out=tmp_path / "out", warm_up_s=2)
     over = {"duration": ["5 s", "1 s"]}
     with pytest.raises(ScenarioError, match="with duration=1 s: a warm-up of 2 s"):
-        sweep(base, over, out=tmp_path / "out", warm_up="2 s")
+        sweep(base, over, out=tmp_path / "out", warm_up_s=2)
     assert not (tmp_path / "out").exists()
 
 
@@ -109,7 +110,7 @@ def test_calls_are_rated(tmp_path: Path) -> None:
     calls.add_flow("not rated", "s1", "d1", Udp(), evolve(voice, codec=None))
     over = {"dumbbell.queue.drop-tail.packets": [5, 40]}
     measures = ["played[*]", "mos[*]", "mos"]
-    found = sweep(calls, over, out=tmp_path, measures=measures, warm_up="2 s")
+    found = sweep(calls, over, out=tmp_path, measures=measures, warm_up_s=2)
     names = ["rated", "later", "not rated"]
     assert list(found.measures) == [
         *(f"{measure}[{name}]" for measure in ("played", "mos") for name in names),
@@ -171,9 +172,9 @@ def test_a_warm_up_inside_the_mean_is_said(tmp_path: Path) -> None:
     found = sweep(slow, out=tmp_path)
     [said] = [warning for warning in found.warnings() if "warm-up" in warning]
     assert said.startswith("the warm-up is inside the mean goodput of file: leave it out by a")
-    end = re.search(r'\(--warm-up "(.+)"\)$', said)
+    end = re.search(r'\(--warm-up "(.+) s"\)$', said)
     assert end, "as the command takes it"
-    found = sweep(slow, out=tmp_path, warm_up=end[1])
+    found = sweep(slow, out=tmp_path, warm_up_s=float(end[1]))
     assert not any("warm-up" in warning for warning in found.warnings())
 
 

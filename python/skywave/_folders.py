@@ -20,7 +20,7 @@ MOST_NAMED = 3
 
 
 class Kind(Enum):
-    """What a folder of results has; its value is what messages call it."""
+    """The contents of a folder of results; the value is its name in messages."""
 
     RUN = "the results of skywave run"
     SWEEP = "a sweep"

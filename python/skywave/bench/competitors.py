@@ -42,7 +42,7 @@ class Competitor:
     remedy: str | None = None
 
     def run(self, work: Dumbbell) -> tuple[measurement.Measurement, dict[str, int]]:
-        """Run the work; return what the process used and the counts.
+        """Run the work; return the resources that the process used, and the counts.
 
         Raises:
             BenchError: If the simulator fails or prints no counts.

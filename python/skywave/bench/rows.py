@@ -52,7 +52,7 @@ ROUNDS = 5
 
 
 class CompetitorRow(TypedDict):
-    """What another simulator used for a row: medians over the rounds, as are the ratios."""
+    """Resources that another simulator used for a row, and ratios: medians over the rounds."""
 
     name: str
     counts: dict[str, int]
@@ -70,7 +70,7 @@ class CompetitorRow(TypedDict):
 
 
 class Row(TypedDict):
-    """The result of one row: the core's counts, and medians of what the processes used."""
+    """The result of one row: the core's counts, and medians of the resources used."""
 
     work: dict[str, Any]
     counts: dict[str, Any]
@@ -89,7 +89,7 @@ def measure(
     others: Sequence[Competitor] = (),
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Row:
-    """Run the work in a process of its own: several rounds in turn with ``others``, or once alone.
+    """Run the work in its own process: several rounds in turn with ``others``, or once alone.
 
     Raises:
         BenchError: If the work is invalid or another simulator fails.
@@ -165,7 +165,7 @@ def _median_memory(outputs: list[Measurement]) -> int:
 
 
 def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measurement]:
-    """Run a piece of work in a process of its own; return its counts, and what the process used.
+    """Run a piece of work in its own process; return its counts and the resources used.
 
     Raises:
         BenchError: If the work is invalid or the process fails.

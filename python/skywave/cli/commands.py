@@ -12,9 +12,10 @@ import typer
 from typer.exceptions import TyperException
 
 from skywave._errors import NoSocketsError, SkywaveError
+from skywave._files import is_full
 from skywave.cli import status
 from skywave.cli.application import print_help
-from skywave.cli.console import printed_warnings, write_line
+from skywave.cli.console import open_closed_streams, printed_warnings, write_line
 from skywave.cli.interrupts import Termination, interrupts
 from skywave.cli.status import FAILED, INTERRUPTED, NOT_DONE, READER_GONE, TERMINATED
 
@@ -120,6 +121,7 @@ def run(app: typer.Typer) -> NoReturn:
     # As `python -m` does: import controls that a scenario names from the current directory.
     if "" not in sys.path and not sys.flags.safe_path:
         sys.path.insert(0, "")
+    open_closed_streams()
     termination = Termination()
     try:
         with printed_warnings(), interrupts() as termination:
@@ -132,19 +134,12 @@ def run(app: typer.Typer) -> NoReturn:
         raise
     except KeyboardInterrupt:
         ended = INTERRUPTED
-    except TyperException as error:
-        _fail(error.format_message())
-    except _on_the_network() as error:
-        _fail(str(error), FAILED)
-    except SkywaveError as error:
-        _fail(str(error))
-    except (ValueError, OSError) as error:
+    except (TyperException, SkywaveError, ValueError, OSError) as error:
         # A control in Python raised it, and its author needs the traceback.
-        if hasattr(error, "__notes__"):
+        if hasattr(error, "__notes__") and not isinstance(error, SkywaveError):
             raise
-        if isinstance(error, ValueError):
-            _fail(str(error))
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        write_line(f"error: {' '.join(_message(error).split())}")
+        sys.exit(FAILED if _is_failure(error) else NOT_DONE)
     if ended == INTERRUPTED and termination.is_asked:
         ended = TERMINATED
         sys.stderr.write("terminated\n")
@@ -153,20 +148,30 @@ def run(app: typer.Typer) -> NoReturn:
     sys.exit(ended if isinstance(ended, int) else 0)
 
 
-# Importing these takes longer than most commands, so it waits for an error.
+def _message(error: Exception) -> str:
+    if isinstance(error, TyperException):
+        return error.format_message()
+    if isinstance(error, OSError) and error.strerror and (error.filename or is_full(error)):
+        return f"{error.filename or 'the output'}: {error.strerror}"
+    return str(error)
 
 
-def _on_the_network() -> tuple[type[Exception], ...]:
-    from skywave.realtime.privileges import LaunchError  # noqa: PLC0415
-    from skywave.sweeps.cluster import ClusterError  # noqa: PLC0415
+def _is_failure(error: Exception) -> bool:
+    """Return whether an error is of something that had begun, rather than of its requirements."""
 
-    try:
-        from skywave.net import NetError  # noqa: PLC0415
-    except NoSocketsError:
-        return NoSocketsError, ClusterError, LaunchError
-    return NetError, TimeoutError, ClusterError, LaunchError
+    def is_one(module: str, *names: str) -> bool:
+        # Most commands never import it, and need not for an error of another kind.
+        there = sys.modules.get(module)
+        return there is not None and isinstance(
+            error, tuple(getattr(there, name) for name in names)
+        )
 
-
-def _fail(message: str, exit_status: int = NOT_DONE) -> NoReturn:
-    write_line(f"error: {' '.join(message.split())}")
-    sys.exit(exit_status)
+    if is_one("skywave.net.errors", "AddressInUseError", "NoPermissionError"):
+        return False
+    return (
+        isinstance(error, TimeoutError)
+        # Results that there is no room for are lost.
+        or (isinstance(error, OSError) and is_full(error))
+        or is_one("skywave.net.errors", "NetError")
+        or is_one("skywave.sweeps.cluster", "ClusterError")
+    )

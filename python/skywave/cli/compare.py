@@ -115,7 +115,7 @@ def compare(
 
 
 class _Names:
-    """What a table calls values: as figures do, or as the user has asked for."""
+    """Labels of values in a table: those of figures, or the user's own."""
 
     def __init__(self, sweep: Sweep, given: Mapping[str, str]) -> None:
         self._sweep, self._given = sweep, given

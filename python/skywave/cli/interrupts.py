@@ -42,7 +42,7 @@ class Termination:
 
 @contextmanager
 def interrupts() -> Iterator[Termination]:
-    """Let Ctrl-C and SIGTERM interrupt the main thread; yields what tells them apart."""
+    """Let Ctrl-C and SIGTERM interrupt the main thread; yields an object that tells them apart."""
     termination = Termination()
     if threading.current_thread() is not threading.main_thread():
         yield termination

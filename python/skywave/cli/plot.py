@@ -136,7 +136,7 @@ def run(
     figure = plots.of_run(
         _tables(directory),
         kind,  # type: ignore[arg-type]
-        measures=tuple(measures or ()),
+        measure=measures or (),
         flows=flows or (),
         links=links or (),
         from_s=0.0 if from_ is None else from_.seconds,
@@ -172,8 +172,6 @@ def sweep(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by",
-            "--y",
             metavar="DIMENSION",
             help="Dimension shown as lines, groups, or rows of a heat map. All others become "
             "panels.",
@@ -209,7 +207,7 @@ def sweep(
     found = _sweep(directory, measure)
     figure = found.plot(
         kind,  # type: ignore[arg-type]
-        measure and found.measures[0],
+        measure=measure and found.measures[0],
         x=x,
         by=by,
         where=_values(where or ()),

@@ -142,7 +142,7 @@ def _one(
 
 
 def _show(console: Console, judgement: Judgement, *, why: bool) -> None:
-    """Print what was found, and a row for each table and figure and for the further claims."""
+    """Print the finding, and a row for each table and figure and for the further claims."""
     table = Table(title=escape(judgement.paper.title), title_justify="left")
     table.add_column("")
     for column in ("values", "match", "values of ns-2", "match in ns-2"):
@@ -197,13 +197,13 @@ def _reasons(console: Console, judgements: Sequence[Judgement], *, why: bool) ->
 
 
 def _after(reason: str, before: str) -> str:
-    """Return a reason without what the one before it says in full."""
+    """Return a reason without the part that repeats the one before it."""
     rest = reason.removeprefix(before)
     return reason if rest == reason or not before else f"As above. {rest.lstrip()}"
 
 
 def _numbers(cell: Cell, *, is_claim: bool) -> str:
-    """Return what a value is compared with and by which rule, our value and ns-2's as text."""
+    """Return the published value, its rule, our value and ns-2's as text."""
     compared = "reference" if is_claim else "published"
     unit = f" {cell.unit}" if cell.unit else ""
     # Beside ours, "within 10 %" would read as if it were.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from attrs import asdict
 from rich.markup import escape
 
+from skywave._core import Duration
 from skywave._files import is_full
 from skywave._printing import DIGITS, number, with_margin
 from skywave.cli.application import command
@@ -51,7 +52,8 @@ def sweep(
             "--set",
             metavar="PATH=VALUES",
             help="Vary a field over these values, e.g. dumbbell.rate='1 Mbps,5 Mbps' or "
-            '"flows[*].start=0 s,5 s"; repeatable (see docs/sweeps.md).',
+            '"dumbbell.queue={ red = { packets = 50 } } as RED,unlimited"; repeatable (see '
+            "docs/sweeps.md).",
         ),
     ] = None,
     seeds: Annotated[
@@ -71,8 +73,8 @@ def sweep(
         ),
     ] = None,
     warm_up: Annotated[
-        str, typer.Option(metavar="TIME", help="Discard samples taken before this time.")
-    ] = "0 s",
+        Duration | None, typer.Option(help="Discard samples taken before this time.")
+    ] = None,
     until: Annotated[
         str | None,
         typer.Option(
@@ -123,7 +125,7 @@ def sweep(
                 out=directory,
                 seeds=seeds,
                 measures=measure or DEFAULT,
-                warm_up=warm_up,
+                warm_up_s=0.0 if warm_up is None else warm_up.seconds,
                 until=until,
                 max_seeds=max_seeds,
                 on=on,
@@ -178,7 +180,7 @@ def _points(found: Sweep) -> Iterator[dict[str, Any]]:
         means = {}
         for name in found.measures:
             mean = average([float("nan") if run[name] is None else run[name] for run in runs])
-            means[name] = {"mean": mean.mean, "margin": mean.margin}
+            means[name] = {"mean": mean.value, "margin": mean.margin}
         yield {
             **dict(zip(found.dimensions, values, strict=True)),
             "seeds": len(runs),
@@ -194,7 +196,7 @@ def _print(found: Sweep, resumed: int) -> None:
         console.print(f"[italic]{_title(seeds)}[/]", highlight=False)
         _print_means(console, found, points)
     if len(points) > MOST_POINTS:
-        console.print(f"{len(points) - MOST_POINTS:,} more: see --json, or skywave.load in Python")
+        console.print(f"{len(points) - MOST_POINTS:,} more: see --json, or Sweep.load in Python")
     before = f", {resumed:,} of them before" if resumed else ""
     console.print(
         f"{found.table.num_rows:,} of {found.planned:,} runs are done{before}. "
@@ -221,7 +223,7 @@ def _title(seeds: set[int]) -> str:
 
 
 def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -> None:
-    """Print a row for each of the first points; what all have in common is in a line above."""
+    """Print a row for each of the first points, below a line of the values that all share."""
     keys = print_common(
         console,
         [

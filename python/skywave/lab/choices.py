@@ -70,7 +70,7 @@ def example() -> Choice:
 
 
 def of_file(path: Path) -> Choice:
-    """Return the scenario of a file. What it names in other files becomes part of its text.
+    """Return the scenario of a file. The contents of files that it names become part of its text.
 
     Raises:
         ScenarioError: If it is wrong; the message names the field.

@@ -62,7 +62,7 @@ SCHEMA = pa.schema(
 
 
 class Samples:
-    """What the oldest connections of an endpoint have done lately. Times are since its creation."""
+    """Recent samples of an endpoint's oldest connections. Times are since its creation."""
 
     def __init__(self, endpoint: Endpoint, now: Callable[[], float] = time.monotonic) -> None:
         """Create it, without samples."""

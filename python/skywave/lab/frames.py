@@ -36,7 +36,7 @@ COLUMNS = {
 
 
 def meanings() -> dict[str, dict[str, str]]:
-    """Return what these columns mean, by table."""
+    """Return the meanings of these columns, by table."""
     return {
         table["name"]: {
             column["name"]: column["doc"]

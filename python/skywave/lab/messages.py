@@ -68,7 +68,7 @@ def hello(
 
 
 def error(run: str, fault: PageError) -> dict[str, object]:
-    """Return what is wrong with a message, a scenario or a run; ``run`` may be empty."""
+    """Return the error of a message, a scenario or a run; ``run`` may be empty."""
     return {
         "type": "error",
         "run": run,

@@ -46,7 +46,7 @@ def inspect(text: str) -> Inspection:
 
 
 def located(text: str, message: str) -> PageError:
-    """Return what is wrong with a text by the message of a ``ScenarioError``, with its place."""
+    """Return the error that a ``ScenarioError`` reports in a text, with its place."""
     syntax = SYNTAX.match(message)
     if syntax is not None:
         line, column, reason = syntax.groups()
@@ -67,7 +67,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _python_controls(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Find every ``control`` that is ``module:Class``. What the core has read is not deep."""
+    """Find every ``control`` that is ``module:Class``. Documents from the core are not deep."""
     if isinstance(value, dict):
         for key, inner in value.items():
             here = f"{path}.{key}" if path else key

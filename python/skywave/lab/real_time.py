@@ -58,7 +58,7 @@ class ProcessRun:
         """Return a run that may begin.
 
         Raises:
-            PageError: If the scenario cannot be run, or this machine has no runs on the real clock.
+            PageError: If the scenario cannot be run, or this machine cannot run in real time.
 
         """
         inspection = await asyncio.to_thread(inspect, text)
@@ -72,7 +72,7 @@ class ProcessRun:
         return self.state in ("ended", "stopped")
 
     def stop(self) -> None:
-        """End the run here. It keeps what it has measured."""
+        """End the run now. It keeps its measurements."""
         if not self.is_over:
             self.state = "stopped"
         process = self._process
@@ -158,7 +158,7 @@ class ProcessRun:
             await self._send(frame(self.name, 0, self._now_s, rest))
 
     def results(self) -> Mapping[str, pa.Table]:
-        """Return all tables if it is over, otherwise what has been sampled so far."""
+        """Return all tables if the run is over, otherwise the samples so far."""
         if self._tables is not None:
             return self._tables
         return {

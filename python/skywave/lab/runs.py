@@ -37,7 +37,7 @@ class Run(Protocol):
         """Go on at another pace, in simulated seconds per second; None is as fast as it can."""
 
     def stop(self) -> None:
-        """End the run here. It keeps what it has measured."""
+        """End the run now. It keeps its measurements."""
 
     async def change(self, text: str) -> None:
         """Run another scenario up to the present, and continue from there.
@@ -54,7 +54,7 @@ class Run(Protocol):
         """Send the state."""
 
     def results(self) -> Mapping[str, pa.Table]:
-        """Return all tables if it is over, otherwise what has been sampled so far."""
+        """Return all tables if the run is over, otherwise the samples so far."""
 
     def capture(self, link: str, file: str) -> None:
         """Write the packets of a link as pcapng.

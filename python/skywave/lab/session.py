@@ -50,7 +50,7 @@ class Session:
         self._sending = asyncio.Lock()
 
     async def receive(self, text: str) -> None:
-        """Do what a message asks for. What is wrong with it is answered, not raised."""
+        """Handle a message. Errors in it are answered, not raised."""
         run = ""
         try:
             message = json.loads(text)

@@ -126,7 +126,7 @@ class SimulatedRun:
         self._since = None
 
     def stop(self) -> None:
-        """End the run here. It keeps what it has measured."""
+        """End the run now. It keeps its measurements."""
         if not self.is_over:
             self._set("stopped")
         self._stop.set()
@@ -193,7 +193,7 @@ class SimulatedRun:
         history.is_over = True
 
     def results(self) -> Mapping[str, pa.Table]:
-        """Return all tables if it is over, otherwise what has been sampled so far."""
+        """Return all tables if the run is over, otherwise the samples so far."""
         # This may be another thread than the one that changes the run.
         history = self._history
         if history.is_over and history.results is None:
@@ -267,7 +267,7 @@ class SimulatedRun:
         await self._show()
 
     async def _show(self) -> None:
-        """Send what has been sampled since the last frame, and keep it."""
+        """Send the samples since the last frame, and keep them."""
         tables = self._history.core.samples()
         if any(batch.num_rows for batch in tables.values()):
             for name, batch in tables.items():

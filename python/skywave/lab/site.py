@@ -37,7 +37,7 @@ class PageSession(Protocol):
     """One open page."""
 
     async def receive(self, text: str) -> None:
-        """Do what a message asks for. What is wrong with it is answered, not raised."""
+        """Handle a message. Errors in it are answered, not raised."""
 
 
 def site(

@@ -84,7 +84,7 @@ class Network:
     call: Call | None = None
 
     def __post_init__(self) -> None:
-        """Check what the matrix relies on.
+        """Check the assumptions of the matrix.
 
         Raises:
             ValueError: If the number of flows is odd, or the queue is not counted in packets.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measured value, and conditions of the measurement that only the runs can tell.
+    """A measured value, and conditions of the measurement that only the runs reveal.
 
     ``value`` is None if the quantity did not occur. If it is a mean over runs, ``sd`` may be the
     standard deviation of single runs, for rules that allow for it.

@@ -22,7 +22,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a value does not match, and what kind of reason that is."""
+    """Why a value does not match, and the kind of reason."""
 
     text: str
     cause: Cause = Cause.OTHER

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-from attrs import define, frozen
+from attrs import define
 
 from skywave import _core
 from skywave._errors import ScenarioError
@@ -27,9 +28,9 @@ Syntax = Literal["toml", "json"]
 Read = TypeVar("Read")
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What a check of a scenario finds, without running it."""
+    """The findings of a check of a scenario, without running it."""
 
     scenario: dict[str, Any]
     """The scenario with all defaults, including those that follow from a profile or a control."""
@@ -40,7 +41,7 @@ class Inspection:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Read what the core returns."""
+        """Read the core's findings."""
         found = json.loads(text)
         return cls(
             scenario=found["scenario"],

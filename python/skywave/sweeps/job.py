@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import time
 import traceback
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from attrs import frozen
 
 from skywave import _core
 from skywave.results import Results
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from skywave.sweeps.measures import MeasurementPlan
 
 
-@frozen
+@dataclass(frozen=True)
 class Job:
     """A run to be done."""
 

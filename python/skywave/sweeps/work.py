@@ -33,7 +33,7 @@ POINTS_KEPT = 10_000
 
 @contextmanager
 def executor(on: str | Client | None) -> Iterator[Do]:
-    """Yield what does jobs: this machine, or a Dask cluster.
+    """Yield the executor of jobs: this machine, or a Dask cluster.
 
     Raises:
         ClusterError: If the cluster cannot be used.

@@ -184,7 +184,7 @@ class Exchange:
     """Whether this end has ended the connection, rather than the peer."""
 
     def run(self) -> dict[str, Any]:
-        """Run the exchange to its end and return what happened, ready for JSON.
+        """Run the exchange to its end and return its report, ready for JSON.
 
         An interrupt closes the connection, and a second one aborts it. Neither is raised.
         """
@@ -218,7 +218,7 @@ class Exchange:
         return self._document(seconds, reports)
 
     def stop(self, interrupt: KeyboardInterrupt) -> None:
-        """Close the connection now. What is still to be sent has the time for the close."""
+        """Close the connection now. Queued data has the time limit for closing."""
         self.stopped_by = interrupt
 
     def interrupt(self, interrupt: KeyboardInterrupt) -> None:
@@ -461,7 +461,7 @@ class Exchange:
         self._is_ours |= self._is_aborted and not is_peers
 
     def _meaning(self, error: Exception) -> str:
-        """Return what an error says to a user of the commands."""
+        """Return an error's message for users of the commands."""
         if self._has_peer_closed(error):
             return PEER_CLOSED
         if not isinstance(error, (TimeoutError, PeerGoneError)):
@@ -503,7 +503,7 @@ class Exchange:
         return self.connection.closed == Closed(code=ABORTED, name="aborted")
 
     def _counts(self, stats: Stats) -> dict[str, Any]:
-        """Return what became of the datagrams that this end was to send."""
+        """Return counts of this end's datagrams by outcome."""
         acknowledged = stats.acknowledged
         # What was queued and has not left is not sent. An interrupt may come between queuing a
         # datagram and counting it.

@@ -21,7 +21,7 @@ class Intervals:
     def __init__(
         self, connection: Connection, interval_s: float, show: Callable[[dict[str, Any]], None]
     ) -> None:
-        """Begin; ``show`` is called with each report, from a thread of its own."""
+        """Begin; ``show`` is called with each report, from its own thread."""
         self._connection = connection
         self._interval_s = interval_s
         self._show = show

@@ -28,7 +28,6 @@ from skywave.net import (
     Config,
     Endpoint,
     EndpointConfig,
-    NetError,
 )
 from skywave.net.log import LOGGER
 from skywave.net.metrics import serving
@@ -285,7 +284,7 @@ def endpoint(host: str, given: SocketOptions, udp_port: int | None = None) -> It
         try:
             opened = Endpoint.udp(host, udp_port, config=config)
         except AddressInUseError as error:
-            raise NetError(
+            raise AddressInUseError(
                 f"UDP port {udp_port} is in use: choose another with --udp-port, here and at the"
                 " other end"
             ) from error
@@ -325,7 +324,7 @@ def _serving(endpoint: Endpoint, where: Place) -> Iterator[None]:
             stack.enter_context(serving(endpoint, where.host, where.port))
         except OSError as error:
             why = error.strerror or error
-            raise NetError(f"--metrics: {where} cannot be used: {why}") from error
+            raise typer.BadParameter(f"--metrics: {where} cannot be used: {why}") from error
         yield
 
 

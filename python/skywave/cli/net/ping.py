@@ -105,7 +105,7 @@ def ping(
 
 @dataclass
 class Pings:
-    """What has been measured so far."""
+    """The measurements so far."""
 
     connect_ms: float | None = None
     """How long the handshake took; ``None`` if there is no connection."""

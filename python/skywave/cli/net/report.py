@@ -54,7 +54,7 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _file(document: dict[str, Any]) -> str:
-    """Return what is known of a file: a listener knows whether it is whole, a sender its losses."""
+    """Return rows about a file: a listener knows whether it is complete, a sender its losses."""
     file = document["file"]
     if "whole" in file:
         return "whole" if file["whole"] else "not whole"
@@ -63,7 +63,7 @@ def _file(document: dict[str, Any]) -> str:
 
 
 def possible_losses(document: dict[str, Any]) -> str:
-    """Return why a file that was sent may not be whole; nothing if all was acknowledged."""
+    """Return why a sent file may be incomplete; nothing if everything was acknowledged."""
     lost = document["file"]["lost"]
     if lost is None:
         events = document["stats"]["loss_events"]

@@ -160,7 +160,7 @@ def send(
 
 
 def judge(document: dict[str, Any], *, is_complete: bool, repeated: int = 0) -> None:
-    """Add to a report what became of the file, as far as the sender knows.
+    """Add the outcome of the file to a report, as far as the sender knows it.
 
     DCCP sends nothing again, so what was lost is a hole, unless it is among the datagrams whose
     data was ``repeated`` in smaller ones. The listener may still have dropped what it acknowledged:

@@ -37,7 +37,7 @@ class Request:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return what :meth:`to_json` has written."""
+        """Return the request that :meth:`to_json` has written."""
         fields = json.loads(text)
         fields["command"] = tuple(fields["command"])
         if fields["peer"] is not None:
