@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from conftest import Reproduced, assert_report_is_whole, needs_ns2
+from conftest import Reproduced, needs_ns2
 from skywave import run_many
 from skywave.papers.reasons import Cause
 from skywave.results import emodel
@@ -352,7 +352,6 @@ def test_the_report_shows_all_figures(lien2009: Reproduced) -> None:
     for name in drawn:
         assert f"figures/{name}.png" in lien2009.page
         assert (lien2009.directory / "figures" / f"{name}.png").is_file()
-    assert_report_is_whole(lien2009)
     for reading in ("1460 B", "1.5 Mbps", "10 Mbps"):
         assert reading in lien2009.page
 

@@ -214,10 +214,6 @@ class ChangedNetwork:
     """Goodput of the flows over DCCP/VCP relative to that of the flows over TCP/RED."""
 
 
-LATE_S = 10.0
-"""The time from which on DCCP/VCP drops nothing, as published."""
-
-
 def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
     """Return a run of the network of section 4 with a change.
 
@@ -264,9 +260,9 @@ def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> ChangedNetwork
         scheme.name,
         seed,
         queue_packets=series.queue_mean,
-        queue_sd=float(series.queue_packets.std()),
+        queue_sd=series.queue_sd,
         variation=series.shown_variation,
-        late_drop_percent=series.drop_percent_from(LATE_S),
+        late_drop_percent=series.late_drop_percent,
         utilisation=found.utilisation,
         of_tcp_percent=float(100 * vcp / tcp) if change in MIXED else None,
     )
