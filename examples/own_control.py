@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from skywave import Ack, Control, Dccp, Loss, Scenario, Tcp, Timeout, run
+from skywave import Ack, Control, Dccp, Loss, Tcp, Timeout, dumbbell, run
 from skywave.net import Config, Endpoint
 
 
@@ -35,7 +35,7 @@ class Shy(Control):
 
 def simulated() -> dict[str, float]:
     """Return the goodput over TCP and over DCCP, in Mbit/s, where they share 4 Mbit/s."""
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "a control of one's own", duration="30 s", rate="4 Mbps", delay="20 ms", queue=200, pairs=2
     )
     scenario.add_flow("tcp", "s1", "d1", Tcp(control=Shy(target_ms=10)))

@@ -11,6 +11,8 @@ A comment of HTML before a block says what is special about it:
 ``<!-- set up -->``        The tests run in what these commands have made: they are looked up only.
 ``<!-- drawing -->``       The text is no output.
 ``<!-- elsewhere -->``     The block is for other machines, and is not run.
+``<!-- elsewhere: PAGE -->``  The block is not run, since a block of that page begins with the same
+                           command. The output below is a part of that page's.
 ``<!-- figure: NAME -->``  The image that follows is the one which the page's commands wrote to this
                            file. ``UPDATE_FIGURES=1`` stores it.
 ``<!-- from: FILE -->``    Rust: the lines are in this file, which cargo compiles and tests.
@@ -35,6 +37,7 @@ import tomllib
 import warnings
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -96,6 +99,16 @@ def blocks(page: str) -> list[Block]:
     ]
 
 
+def output_shown(page: str, command: str) -> str:
+    """Return the output of a command that another page shows, whose test runs it."""
+    others = blocks((ROOT / "docs" / page).read_text())
+    for block, output in pairwise(others):
+        if any(line.startswith(command.strip()) for line in block.text.splitlines()):
+            assert output.language == "text"
+            return output.text
+    raise AssertionError(f"{page} does not run {command.strip()!r}")
+
+
 def with_free_ports(page: str) -> str:
     """Return a page with UDP ports that are free on this host, in the place of those it names."""
     chosen = {name: str(free_udp_port()) for name in sorted(set(UDP_PORT.findall(page)))}
@@ -152,7 +165,8 @@ class Reader:
         with ExitStack() as end, _modules_of(self._directory):
             end.callback(self._stop)
             for block in blocks(with_free_ports(page)):
-                if block.argument("elsewhere") is not None:
+                if (other := block.argument("elsewhere")) is not None:
+                    printed = output_shown(other, block.text) if other else None
                     continue
                 try:
                     printed = self._do(block, printed)

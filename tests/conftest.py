@@ -24,7 +24,7 @@ import matplotlib.image
 import pytest
 
 from patience import PATIENCE_S
-from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, papers
+from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, dumbbell, papers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -231,7 +231,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Reprod
 
 def small_scenario() -> Scenario:
     """A run of milliseconds in which seeds matter."""
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "small",
         duration="2 s",
         rate="2 Mbps",
@@ -240,7 +240,8 @@ def small_scenario() -> Scenario:
         loss=Bernoulli(probability=0.01),
     )
     scenario.add_flow("file", "s1", "d1", Tcp())
-    return scenario.add_flow("stream", "s1", "d1", Dccp(), start="500 ms")
+    scenario.add_flow("stream", "s1", "d1", Dccp(), start="500 ms")
+    return scenario
 
 
 @pytest.fixture

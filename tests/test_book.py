@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
 import re
 import subprocess
@@ -9,13 +11,12 @@ import sys
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import pytest
 from PIL import Image
 
 from book import FIGURES, Reader, assert_drawn, assert_shown, blocks
 from conftest import ROOT
-from skywave import _core, net
+from skywave import _core, control, net
 from test_emulate import REFUSAL
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def test_a_broken_block_fails(tmp_path: Path) -> None:
             "<!-- set up -->\n```sh\nmake coffee\n```\n",
             "```toml\nname = 'nobody reads it'\n```\n",
             "<!-- crate: own -->\n```sh\ncargo run\n```\n",
+            "<!-- elsewhere: start.md -->\n```sh\nskywave nothing\n```\n",
             "<!-- figure: controls.png -->\n![nobody drew it](figures/controls.png)\n",
         )
     ):
@@ -170,21 +172,6 @@ def test_parameters_of_controls_are_listed(section: str) -> None:
             assert own <= named, name
 
 
-@pytest.mark.parametrize("options", [net.Config, net.EndpointConfig])
-def test_options_of_sockets_are_listed(options: type[attrs.AttrsInstance]) -> None:
-    """Each has a row, with its default."""
-    page = (DOCS / "sockets.md").read_text()
-    section = page.partition(f"\n### {options.__name__}\n")[2].partition("\n### ")[0]
-    listed = {
-        name: cells[3]
-        for row in re.findall(r"^\| `.*$", section, re.MULTILINE)
-        for cells in [[cell.strip() for cell in row.split("|")]]
-        for name in re.findall(r"`(\w+)`", cells[1])
-    }
-    defaults = {field.name: field.default for field in attrs.fields(options)}
-    assert listed == {name: shown_default(value) for name, value in defaults.items()}
-
-
 def test_headers_and_datagram_make_up_the_path() -> None:
     page = (DOCS / "path.md").read_text()
     path = re.findall(r"on a path of (\d+):", page)
@@ -192,19 +179,6 @@ def test_headers_and_datagram_make_up_the_path() -> None:
     assert len(rows) == 4
     for row in rows:
         assert [str(sum(map(int, re.findall(r"\d+", row))))] == path
-
-
-def shown_default(value: object) -> str:
-    """Return a default as a table of the book shows it."""
-    match value:
-        case bool() | None:
-            return str(value).lower()
-        case int():
-            return f"{value:,}"
-        case (only,):
-            return str(only)
-        case _:
-            return str(value)
 
 
 @pytest.fixture(scope="module")
@@ -303,9 +277,10 @@ def test_every_page_is_in_the_contents(book: Path) -> None:
 
 
 def test_the_reference_is_whole(book: Path) -> None:
-    """Each name that a package exports is in the reference, and each command."""
+    """Each name that a package exports or a paper is made of is there, and each command."""
     import skywave  # noqa: PLC0415
     from skywave import cli, realtime, results, stats  # noqa: PLC0415
+    from skywave.papers.protocol import Paper  # noqa: PLC0415
 
     ids = parsed(book / "reference" / "python.html").ids
     names = {
@@ -314,7 +289,21 @@ def test_the_reference_is_whole(book: Path) -> None:
         for name in module.__all__
         if callable(getattr(module, name))
     }
+    annotations = " ".join(str(field.type) for field in dataclasses.fields(Paper))
+    names |= set(re.findall(r"\b[A-Z]\w+", annotations)) - {"Any", "Callable", "Mapping", "None"}
     documented = {found.rpartition(".")[2] for found in ids}
-    assert names <= documented
+    assert names - {"Measured", "Sequence"} <= documented
     commands = parsed(book / "reference" / "commands.html").ids
     assert {f"skywave-{name}" for name in cli.COMMANDS} <= commands
+
+
+def test_events_of_controls_are_described() -> None:
+    events = [kind for name in control.__all__ if inspect.isclass(kind := getattr(control, name))]
+    fields = {
+        f"{kind.__name__}.{name}": field.__doc__
+        for kind in events
+        for name, field in vars(kind).items()
+        if inspect.isgetsetdescriptor(field) and not name.startswith("__")
+    }
+    assert "Ack.delivery_limited" in fields
+    assert [name for name, text in fields.items() if not text] == []

@@ -44,6 +44,7 @@ from skywave import (
     Tcp,
     Timeout,
     Vcp,
+    dumbbell,
     run,
     run_many,
 )
@@ -136,7 +137,7 @@ class Fails(Reno):
 
 
 def scenario(*transports: Transport, duration: str = "10 s") -> Scenario:
-    made = Scenario.dumbbell(
+    made = dumbbell(
         "own", duration=duration, rate="4 Mbps", delay="20 ms", queue=20, pairs=len(transports)
     )
     for index, transport in enumerate(transports, 1):
@@ -266,7 +267,7 @@ def test_each_acknowledgement_that_reports_marks_is_told(transport: str) -> None
             super().on_mark(mark)
 
     marking = CoDel(packets=100, ecn=True)
-    made = Scenario.dumbbell("own", duration="10 s", rate="4 Mbps", delay="20 ms", queue=marking)
+    made = dumbbell("own", duration="10 s", rate="4 Mbps", delay="20 ms", queue=marking)
     ours: dict[str, Transport] = {
         "tcp": Tcp(control=Watches(), ecn=True),
         "dccp": Dccp(ccid=251, control=Watches()),
@@ -530,7 +531,7 @@ def test_a_class_asks_for_marks() -> None:
 
     def marks(transport: Transport) -> int:
         queue = CoDel(packets=100, ecn=True)
-        made = Scenario.dumbbell("own", duration="5 s", rate="4 Mbps", delay="20 ms", queue=queue)
+        made = dumbbell("own", duration="5 s", rate="4 Mbps", delay="20 ms", queue=queue)
         made.add_flow("flow", "s1", "d1", transport)
         return sum(link["marks"] for link in run(made).totals["links"])
 
@@ -678,7 +679,7 @@ def test_a_program_may_look_at_a_connection_while_its_control_is_called(
 
     def look() -> None:
         while not over.is_set():
-            assert client.stats()["queued"] >= 0
+            assert client.stats().queued >= 0
             assert client.closed is None
 
     looker = threading.Thread(target=look)
@@ -892,7 +893,7 @@ def test_an_exception_resets_the_connection_and_its_next_call_raises_it(
             call()
     closed = client.closed
     assert closed is not None
-    assert closed["name"] == "aborted"
+    assert closed.name == "aborted"
     if server is None:
         return
     with pytest.raises(ResetError, match="aborted"):

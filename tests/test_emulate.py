@@ -230,10 +230,10 @@ def test_the_status_is_that_of_the_command(tmp_path: Path) -> None:
 @needs_namespaces
 def test_strict_fails_where_the_timing_is_too_inaccurate(tmp_path: Path) -> None:
     arguments = ("--peer", server(tmp_path, 1000), "--", PYTHON, "-c", PATIENT)
-    strict = emulate(tmp_path, "--strict", "--strict-ms", "0.000001", *arguments)
+    strict = emulate(tmp_path, "--strict", "1 ns", *arguments)
     assert strict.returncode == 3
     assert "packets left late by" in strict.stderr.splitlines()[-1]
-    assert emulate(tmp_path, "--strict", "--strict-ms", "1e6", *arguments).returncode == 0
+    assert emulate(tmp_path, "--strict", "1000 s", *arguments).returncode == 0
 
 
 @needs_namespaces
@@ -270,7 +270,7 @@ def test_nothing_is_left_however_it_ends(tmp_path: Path, number: signal.Signals)
 
 @needs_namespaces
 def test_a_line_each_second(tmp_path: Path) -> None:
-    done = emulate(tmp_path, "--live", "--peer", "sleep 100", "--", "sleep", "3.5")
+    done = emulate(tmp_path, "--interval", "1 s", "--peer", "sleep 100", "--", "sleep", "3.5")
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if " s: command->peer " in line]
     assert len(lines) >= 2
@@ -312,7 +312,7 @@ def test_a_request_survives_the_command_line() -> None:
         seed=7,
         spin=True,
         strict_ms=1.5,
-        live=False,
+        interval_s=0.5,
         capture="/a folder/b.pcapng",
         as_json=True,
     )
@@ -386,7 +386,7 @@ def test_the_report_says_what_the_link_did_and_how_late_it_was() -> None:
 
 
 @pytest.mark.parametrize("name", ["overflows", "refused", "unsent"])
-def test_what_no_link_does_is_a_doubt(name: str) -> None:
+def test_what_no_link_does_is_a_warning(name: str) -> None:
     accuracy = LinkAccuracy({**REPORT, name: 1234})
     [warning] = accuracy.warnings()
     assert warning.startswith("1,234 packets")

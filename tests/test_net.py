@@ -74,15 +74,15 @@ def test_datagrams_arrive_whole_and_in_order(endpoint: Endpoint, ccid: int) -> N
     assert check.as_dict() | {"missing": 0} == whole.as_dict()
     assert client.service_code == "SC:TEST"
     stats = client.stats()
-    assert stats["datagrams_sent"] == 20
-    assert (stats["cwnd"] is None) == (ccid != 2)
-    assert (stats["rate_bps"] is None) == (ccid == 2)
+    assert stats.datagrams_sent == 20
+    assert (stats.cwnd is None) == (ccid != 2)
+    assert (stats.rate_bps is None) == (ccid == 2)
 
 
 def test_the_initial_ssthresh_is_that_of_the_configuration(endpoint: Endpoint) -> None:
     for config in (Config(initial_ssthresh=20), Config(control="cubic", initial_ssthresh=20)):
         client, _server, _listener = pair(endpoint, config)
-        assert client.stats()["ssthresh"] == 20
+        assert client.stats().ssthresh == 20
     with pytest.raises(ValueError, match="initial_ssthresh: CCID 3 is TFRC"):
         pair(endpoint, Config(ccid=3, initial_ssthresh=20))
 
@@ -102,7 +102,7 @@ def test_a_close_ends_the_other_side_quietly(endpoint: Endpoint) -> None:
     assert server.recv() is None
     closed = client.closed
     assert closed is not None
-    assert (closed["code"], closed["name"]) == (1, "closed")
+    assert (closed.code, closed.name) == (1, "closed")
     for end in (client, server):
         with pytest.raises(ClosedError, match="closed"):
             end.send(b"too late")

@@ -56,8 +56,8 @@ def test_a_server_that_loops_over_listeners_and_connections() -> None:
                 assert connection.peer_udp_port == port
                 name = f"<skywave.net.aio.Connection to 127.0.0.1:{port} DCCP port {PORT}, open>"
                 assert repr(connection) == name
-                assert endpoint.stats()["connections"] == 2
-            assert connection.closed == {"code": 1, "name": "closed"}
+                assert endpoint.stats().connections == 2
+            assert connection.closed == net.Closed(code=1, name="closed")
         assert await serving == 1
 
     asyncio.run(main())

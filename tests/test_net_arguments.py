@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import itertools
+import json
 import math
 import pydoc
 import re
@@ -14,11 +16,13 @@ from unittest import mock
 import attrs
 import pytest
 
+import counted
 from patience import PATIENCE_S
 from skywave import _core
 from skywave.cli.net import report
 from skywave.cli.net.exchange import Ending, Exchange
 from skywave.net import (
+    Closed,
     Config,
     DatagramTooLargeError,
     Endpoint,
@@ -29,6 +33,7 @@ from skywave.net import (
     metrics,
 )
 from skywave.net.load import Load
+from skywave.scenario.quantities import Bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,6 +91,9 @@ def test_an_option_of_a_connection_that_is_wrong(options: dict[str, Any], text: 
         ({"backlog": None}, "backlog: .*null"),
         ({"backlog": "x"}, "backlog: .* expected a whole number"),
         ({"shards": 1000}, "1000 shards are too many"),
+        ({"send_buffer": "4"}, "send_buffer: "),
+        ({"receive_buffer": "-4 MB"}, "receive_buffer: "),
+        ({"max_queued_bytes": "4 s"}, "max_queued_bytes: "),
     ],
 )
 def test_an_option_of_an_endpoint_that_is_wrong(options: dict[str, Any], text: str) -> None:
@@ -96,8 +104,52 @@ def test_an_option_of_an_endpoint_that_is_wrong(options: dict[str, Any], text: s
 def test_what_is_no_value_of_an_option() -> None:
     with pytest.raises(TypeError, match=r"^linger: 3 is not a Duration: give text with a unit"):
         Config(linger=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^send_buffer: 4096 is not a Bytes: give text"):
+        EndpointConfig(send_buffer=4096)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^max_queued_bytes: None is not a Bytes"):
+        EndpointConfig(max_queued_bytes=None)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^control: .*object"):
         Config(control=object())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", ["0 B", "1 B", "100 GB"])
+def test_buffers_of_any_size_work(size: str) -> None:
+    config = EndpointConfig(
+        send_buffer=Bytes(size), receive_buffer=Bytes(size), max_queued_bytes=Bytes(size)
+    )
+    with Endpoint.udp("127.0.0.1", 0, config=config) as endpoint:
+        client, server = pair(endpoint)
+        client.send(b"hello")
+        assert server.recv(timeout_s=PATIENCE_S) == b"hello"
+
+
+@pytest.mark.parametrize("most", [-1, 2**80])
+def test_a_number_of_connections_that_is_out_of_range(endpoint: Endpoint, most: int) -> None:
+    with pytest.raises(ValueError, match=f"most is {most}: give 0 or more"):
+        endpoint.snapshot(most)
+    with pytest.raises(TypeError, match="most is '1': give 0 or more"):
+        endpoint.snapshot("1")  # type: ignore[arg-type]
+
+
+def test_statistics_are_values(endpoint: Endpoint) -> None:
+    client, _server = pair(endpoint)
+    stats, snapshot = client.stats(), endpoint.snapshot()
+    with pytest.raises(AttributeError):
+        stats.queued = 1  # type: ignore[misc]
+    assert copy.deepcopy(stats) == stats
+    assert json.loads(json.dumps(stats.to_dict())) == stats.to_dict()
+    assert json.loads(json.dumps(snapshot.to_dict()))["connections"][0]["stats"].keys() == (
+        stats.to_dict().keys()
+    )
+    assert len(endpoint.snapshot(0).connections) == 0
+    client.abort()
+    endpoint.close()
+    # They are there after the end, too.
+    assert client.closed == Closed(code=2, name="aborted")
+    assert client.stats().queued == 0
+    assert client.peer == ("127.0.0.1", client.peer[1])
+    assert client.peer_udp_port == endpoint.local_address[1]
+    assert endpoint.stats().connections == 0
 
 
 def test_a_path_is_a_directory_for_qlog(tmp_path: Path) -> None:
@@ -261,22 +313,11 @@ def test_what_is_too_large_for_the_path_back_is_not_echoed() -> None:
     )
     connection.recv.side_effect = [b"small", b"large", b"small", None]
     connection.send.side_effect = [None, DatagramTooLargeError("too large"), None]
-    connection.closed = {"code": 1, "name": "closed"}
+    connection.closed = Closed(code=1, name="closed")
     exchange = Exchange(connection, Load(1), Ending.AWAIT, close_s=1.0, count=0, echo=True)
-    connection.stats.return_value = {
-        "datagrams_sent": 2,
-        "bytes_sent": 10,
-        "acknowledged": 2,
-        "packets_received": 3,
-        "datagrams_dropped": 0,
-        "dropped_by_peer": 0,
-        "srtt_s": None,
-        "rate_bps": None,
-        "cwnd": 3.0,
-        "ssthresh": None,
-        "lost": 0,
-        "marked": 0,
-    }
+    connection.stats.return_value = counted.stats(
+        datagrams_sent=2, bytes_sent=10, acknowledged=2, rate_bps=None, cwnd=3.0
+    )
     document = exchange.run()
     assert document["ok"], document["error"]
     assert document["received"]["datagrams"] == 3

@@ -17,6 +17,7 @@ from relay import Relay
 from skywave import Ack, Context, Control, Loss, Pacing, Timeout
 from skywave.net import (
     AbortedError,
+    Closed,
     ClosedError,
     Config,
     Connection,
@@ -66,7 +67,7 @@ def to_silence() -> Iterator[tuple[Endpoint, Connection]]:
 
 def is_aborted(connection: Connection | aio.Connection) -> bool:
     closed = connection.closed
-    return closed is not None and closed["name"] == "aborted"
+    return closed is not None and closed.name == "aborted"
 
 
 def test_a_close_that_takes_too_long_aborts_and_counts_what_is_discarded() -> None:
@@ -85,7 +86,7 @@ def test_an_endpoint_closes_within_its_time_and_aborts_the_rest() -> None:
         assert is_aborted(connection)
         # Nothing is left to wait for.
         client.close(timeout_s=PATIENCE_S)
-        assert client.stats()["connections"] == 0
+        assert client.stats().connections == 0
 
 
 def test_abort_does_not_wait() -> None:
@@ -124,14 +125,14 @@ def test_a_close_in_time_is_no_error() -> None:
         client.close(timeout_s=PATIENCE_S)
         closed = connection.closed
         assert closed is not None
-        assert closed["name"] == "closed"
+        assert closed.name == "closed"
 
 
 def test_with_closes_and_aborts_after_an_exception() -> None:
     with to_a_server() as relay, Endpoint.udp("127.0.0.1", 0) as client:
         with client.connect("127.0.0.1", PORT, udp_port=relay.port) as connection:
             connection.send(b"hello")
-        assert connection.closed == {"code": 1, "name": "closed"}
+        assert connection.closed == Closed(code=1, name="closed")
         with (
             pytest.raises(ZeroDivisionError),
             client.connect("127.0.0.1", PORT, udp_port=relay.port) as connection,
@@ -190,7 +191,7 @@ def test_a_peer_that_is_gone_has_an_error_of_its_own() -> None:
         connection = client.connect("127.0.0.1", PORT, udp_port=relay.port, config=quick)
         connection.send(b"hello")
         until = time.monotonic() + PATIENCE_S
-        while not connection.stats()["acknowledged"] and time.monotonic() < until:
+        while not connection.stats().acknowledged and time.monotonic() < until:
             time.sleep(0.01)
         relay.silence()
         with pytest.raises(PeerGoneError, match="stopped answering"):

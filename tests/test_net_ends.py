@@ -157,7 +157,7 @@ def test_json_is_json() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sender_reports_what_was_sent(number: signal.Signals) -> None:
     with listening("--once", "--json") as (listener, port):
-        load = ("--interval-ms", "1", "--interval", "50 ms", "--duration", "1 h")
+        load = ("--gap", "1 ms", "--interval", "50 ms", "--duration", "1 h")
         with command("send", PEER, "--udp-port", port, *load) as sender:
             while " cwnd " not in line_of(sender):
                 assert sender.poll() is None
@@ -217,7 +217,7 @@ def test_an_interrupt_before_a_sender_reads_ends_it(monkeypatch: pytest.MonkeyPa
 
 def test_an_interrupted_sender_prints_its_json() -> None:
     with serving_here() as (listener, port):
-        load = ("--udp-port", str(port), "--json", "--interval-ms", "10", "--duration", "1 h")
+        load = ("--udp-port", str(port), "--json", "--gap", "10 ms", "--duration", "1 h")
         with command("send", PEER, *load) as sender:
             accepted = listener.accept(timeout_s=PATIENCE_S)
             assert accepted.recv(timeout_s=PATIENCE_S) is not None
@@ -345,7 +345,7 @@ def test_a_sender_that_waits_for_its_input_can_be_interrupted() -> None:
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_an_interrupted_ping_prints_its_summary(options: tuple[str, ...]) -> None:
     with serving_here() as (listener, port):
-        load = ("--count", "1000", "--interval-ms", "10", "--udp-port", str(port))
+        load = ("--count", "1000", "--gap", "10 ms", "--udp-port", str(port))
         with command("ping", PEER, *load, *options) as ping:
             accepted = listener.accept(timeout_s=PATIENCE_S)
             for _ in range(3):
@@ -383,18 +383,18 @@ def black_hole() -> Iterator[str]:
         yield str(hole.getsockname()[1])
 
 
-@pytest.mark.parametrize("command", ["send", "ping", "perf"])
+@pytest.mark.parametrize("command", ["send", "ping", "perf to"])
 def test_a_command_without_an_answer_says_how_long_it_waits(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(options, "UNANSWERED_S", 0.1)
     with black_hole() as port:
-        limit = ("--set", "connect_timeout=500 ms")
-        done = run_cli(command, PEER, "--udp-port", port, *limit)
+        limit = ("--option", "connect_timeout=500 ms")
+        done = run_cli(*command.split(), PEER, "--udp-port", port, *limit)
     assert done.returncode == 1
     first, second = done.stderr.splitlines()
     assert first == (
-        f"no answer from {PEER} yet; giving up after 0.5 s (--set connect_timeout=...)"
+        f"no answer from {PEER} yet; giving up after 0.5 s (--option connect_timeout=...)"
     )
     assert second.startswith("error: ")
 
@@ -428,7 +428,7 @@ def test_a_peer_that_closes_early_is_named_without_advice_to_a_programmer(comman
 def test_a_duration_is_a_limit_even_if_the_peer_is_gone() -> None:
     with silent_after_the_handshake() as (relay, server):
         listener = server.listen(PORT)
-        load = ("--duration", "1 s", "--close-timeout", "500 ms", "--interval-ms", "10")
+        load = ("--duration", "1 s", "--close-timeout", "500 ms", "--gap", "10 ms")
         port = str(relay.port)
         with command("send", PEER, "--udp-port", port, *load, "--json") as sender:
             accepted = listener.accept(timeout_s=PATIENCE_S)
@@ -465,7 +465,7 @@ def test_a_close_that_is_not_confirmed_says_what_became_of_the_data() -> None:
         with command("send", PEER, "--udp-port", str(relay.port), *load, "--json") as sender:
             accepted = listener.accept(timeout_s=PATIENCE_S)
             output, _ = sender.communicate(timeout=PATIENCE_S)
-            assert accepted.stats()["datagrams_received"] == 20
+            assert accepted.stats().datagrams_received == 20
     document = json.loads(output)
     assert sender.returncode == 1
     sent = document["sent"]
@@ -485,7 +485,7 @@ def test_a_close_that_is_not_confirmed_says_what_became_of_the_data() -> None:
 def test_a_peer_that_falls_silent_is_named_when_that_ends_the_connection() -> None:
     with silent_after_the_handshake() as (relay, server):
         listener = server.listen(PORT)
-        load = ("--duration", "1 h", "--interval-ms", "10", "--set", "silence_timeout=1 s")
+        load = ("--duration", "1 h", "--gap", "10 ms", "--option", "silence_timeout=1 s")
         with command("send", PEER, "--udp-port", str(relay.port), *load, "--json") as sender:
             accepted = listener.accept(timeout_s=PATIENCE_S)
             accepted.recv(timeout_s=PATIENCE_S)

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 PORT = 5001
 
 
-def udp_port(endpoint: Endpoint | aio.Endpoint) -> int:
-    return endpoint.local_address[1]
-
-
 class Ends:
     """A connection and everything that belongs to it."""
 
@@ -83,6 +79,7 @@ def test_every_call_on_what_is_the_parents_fails_at_once() -> None:
         client.abort,
         client.stats,
         lambda: client.peer,
+        lambda: client.peer_udp_port,
         lambda: client.closed,
         lambda: listener.accept(timeout_s=2),
         listener.try_accept,
@@ -90,6 +87,8 @@ def test_every_call_on_what_is_the_parents_fails_at_once() -> None:
         lambda: endpoint.connect("127.0.0.1", PORT),
         lambda: endpoint.listen(PORT + 1),
         lambda: endpoint.local_address,
+        endpoint.stats,
+        endpoint.snapshot,
         endpoint.close,
         endpoint.abort,
     ]

@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import binom
 
 from conftest import needs_ns2
+from skywave import Progress
 from skywave.papers import ns2
 from validation.ns2 import random
 from validation.ns2.case import DROPPED, MOST_DROPS, WINDOWS, Case, Kind, draw, parameters
@@ -208,8 +209,8 @@ def fake_judge(case: Case) -> Outcome:
 
 def test_a_search_counts_and_shrinks() -> None:
     cases = [draw(kind, 1, index) for kind in Kind for index in range(10)]
-    stages: list[tuple[str, float]] = []
-    found = search(cases, fake_judge, lambda *stage: stages.append(stage))
+    told: list[Progress] = []
+    found = search(cases, fake_judge, told.append)
     for kind in Kind:
         drawn = [case for case in cases if case.kind is kind]
         assert found.of(kind) == (10, sum(fake_judge(case).exact for case in drawn))
@@ -221,8 +222,8 @@ def test_a_search_counts_and_shrinks() -> None:
     assert sum(found.count(kind) for kind in found.smallest) == sum(
         not outcome.exact for outcome in found.outcomes
     )
-    assert stages[len(cases) - 1] == ("drawn", 1.0)
-    assert stages[-1] == ("shrunk", 1.0)
+    assert told[len(cases) - 1] == Progress("drawn", len(cases), len(cases))
+    assert (told[-1].stage, told[-1].fraction) == ("shrunk", 1.0)
 
 
 @pytest.mark.parametrize("interrupted", [5, 25])

@@ -358,10 +358,10 @@ def test_axes_can_be_logarithmic() -> None:
     axes_of: dict[RunKind, str] = {"series": "y", "box": "y", "cdf": "x"}
     for kind, axis in axes_of.items():
         rates = run if kind == "series" else of_flows(["a"], [1e3, 1e6, 1e8])
-        [axes, *_] = plots.of_run(rates, kind, measures=["goodput"], log=[axis]).axes
+        [axes, *_] = plots.of_run(rates, kind, measure="goodput", log=[axis]).axes
         assert {"x": axes.get_xscale, "y": axes.get_yscale}[axis]() == "log"
     # All samples are in the figure: none is cut.
-    [axes] = plots.of_run(run, measures=["goodput"], log=["y"]).axes
+    [axes] = plots.of_run(run, measure="goodput", log=["y"]).axes
     low, high = axes.get_ylim()
     assert low < 1e-3
     assert high > 100

@@ -20,7 +20,7 @@ import pytest
 from attrs import evolve
 
 from conftest import ROOT, Done, run_process, words
-from lab import descends
+from lab import descends, network_namespaces
 from patience import PATIENCE_S
 from skywave import (
     Cbr,
@@ -34,26 +34,26 @@ from skywave import (
     ScenarioError,
     Tcp,
     Udp,
+    dumbbell,
     realtime,
     run,
 )
 from skywave._machine import Watch
 from skywave.realtime import ClockComparison, RealTimeRun, RunAccuracy
 from skywave.realtime.comparison import Row, measures
-from skywave.realtime.figures import over_time
 from skywave.realtime.report import cells, write
 from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from skywave.scenario import Source, Transport
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="in one process: needs root")
 
 
-def described(transport: Transport, source: Source, duration: str = "3 s") -> Scenario:
-    scenario = Scenario.dumbbell(
+def described(transport: Transport, source: Source, duration: str = "1 s") -> Scenario:
+    scenario = dumbbell(
         "dumbbell",
         duration=duration,
         rate="4 Mbps",
@@ -61,24 +61,27 @@ def described(transport: Transport, source: Source, duration: str = "3 s") -> Sc
         queue=30,
         access_rate="100 Mbps",
     )
-    return scenario.add_flow("f", "s1", "d1", transport, source)
+    scenario.add_flow("f", "s1", "d1", transport, source)
+    return scenario
 
 
 @needs_root
 @pytest.mark.parametrize(
-    ("transport", "source"),
+    ("transport", "source", "duration"),
     [
-        (Tcp(control="cubic"), Ftp()),
-        (Dccp(ccid=2), Ftp()),
-        (Dccp(ccid=3), Ftp()),
-        (Udp(), Cbr(rate="1 Mbps", datagram="500 B")),
+        (Tcp(control="cubic"), Ftp(), "3 s"),  # in the first second, a late loss is half of it
+        (Dccp(ccid=2), Ftp(), "1 s"),
+        (Dccp(ccid=3), Ftp(), "1 s"),
+        (Udp(), Cbr(rate="1 Mbps", datagram="500 B"), "1 s"),
     ],
-    ids=lambda part: type(part).__name__ + str(getattr(part, "ccid", "")),
+    ids=["tcp", "ccid2", "ccid3", "udp"],
 )
-def test_both_clocks_have_about_the_same_results(transport: Transport, source: Source) -> None:
+def test_both_clocks_have_about_the_same_results(
+    transport: Transport, source: Source, duration: str
+) -> None:
     # On a machine that is busy for a while, a run is late, and says so.
     for _ in range(4):
-        comparison = realtime.compare(described(transport, source))
+        comparison = realtime.compare(described(transport, source, duration))
         rows = {(row.what, row.measure): row for row in comparison.rows()}
         ratio = rows["f", "goodput_bps"].ratio or 0.0
         if 0.8 < ratio < 1.2:
@@ -106,15 +109,15 @@ def test_the_kernels_tcp_is_sampled_and_simulated_by_ours() -> None:
     rows = {(row.what, row.measure): row for row in comparison.rows()}
     for measure in ("goodput_bps", "cwnd_packets", "sent_packets"):
         row = rows["f", measure]
-        assert row.real_time.mean > 0
-        assert row.simulated.mean > 0
+        assert row.real_time.value > 0
+        assert row.simulated.value > 0
 
 
 @needs_root
 def test_it_is_told_what_a_run_does() -> None:
     told: list[Progress] = []
     realtime.run(
-        described(Udp(), Cbr(rate="1 Mbps", datagram="500 B"), "1 s"),
+        described(Udp(), Cbr(rate="1 Mbps", datagram="500 B"), "300 ms"),
         progress=told.append,
     )
     stages = [step.stage for step in told]
@@ -171,39 +174,28 @@ def has_carried(process: int, least_bytes: int) -> bool:
     return False
 
 
-def passed(time_s: float, _: int) -> bool:
-    return time.monotonic() >= time_s
-
-
 def interrupted(number: signal.Signals, *arguments: str, is_due: Callable[[int], bool]) -> Done:
     """Run the command, and send it a signal once that is due, as its process tells."""
     with subprocess.Popen(
-        [sys.executable, "-m", "skywave", "run", *arguments],
+        [sys.executable, "-m", "skywave", *arguments],
         cwd=ROOT,
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
         while process.poll() is None and not is_due(process.pid):
-            time.sleep(0.1)
+            time.sleep(0.02)
         process.send_signal(number)
         out, err = process.communicate(timeout=PATIENCE_S)
     return Done(process.returncode, out, err)
 
 
-SIGNALS = pytest.mark.parametrize(
-    ("number", "status", "line"),
-    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
-    ids=["SIGINT", "SIGTERM"],
-)
-
-
 @needs_namespaces
 def test_the_command_has_tables_and_says_how_late_packets_were(tmp_path: Path) -> None:
-    file = in_file(tmp_path, "1 s")
-    done = run_process("run", "--live", file, "--strict", "--strict-ms", "5000")
+    file = in_file(tmp_path, "300 ms")
+    done = run_process("realtime", "run", file, "--strict", "5 s")
     assert done.returncode == 0, done.stderr
-    assert "1 s in real time" in done.stdout
+    assert "0.3 s in real time" in done.stdout
     assert "packets left late by" in done.stdout
 
 
@@ -213,9 +205,9 @@ def test_no_privileges_are_needed() -> None:
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
     if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("the system has no user namespaces")
-    command = (sys.executable, "-m", "skywave", "run", "--live", "-", "--json")
+    command = (sys.executable, "-m", "skywave", "realtime", "run", "-", "--json")
     # What a run without privileges does first, it does before it reads the scenario.
-    scenario = described(Tcp(), Ftp(), "1 s").to_json()
+    scenario = described(Tcp(), Ftp(), "300 ms").to_json()
     done = subprocess.run(
         [*user, *command], cwd=ROOT, input=scenario, capture_output=True, text=True, check=False
     )
@@ -226,15 +218,13 @@ def test_no_privileges_are_needed() -> None:
 
 
 @needs_namespaces
-@SIGNALS
-def test_a_signal_keeps_what_was_measured(
-    tmp_path: Path, number: signal.Signals, status: int, line: str
-) -> None:
+def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     file, out = in_file(tmp_path, "60 s"), tmp_path / "out"
-    arguments = ("--live", file, "--json", "--out", str(out))
-    done = interrupted(number, *arguments, is_due=lambda process: has_carried(process, 100_000))
-    assert done.returncode == status
-    assert done.stderr == f"{line}\n"
+    arguments = ("realtime", "run", file, "--json", "--out", str(out))
+    is_due = partial(has_carried, least_bytes=100_000)
+    done = interrupted(signal.SIGINT, *arguments, is_due=is_due)
+    assert done.returncode == 130
+    assert done.stderr == "interrupted\n"
     summary = json.loads(done.stdout)
     assert 0 < summary["duration_s"] < 30
     assert summary["flows"][0]["delivered_bytes"] > 0
@@ -243,29 +233,34 @@ def test_a_signal_keeps_what_was_measured(
     assert written["duration_s"] == summary["duration_s"]
 
 
+class SecondRun:
+    """Whether a process is in its second run in real time, by its network namespaces."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+
+    def __call__(self, process: int) -> bool:
+        now = network_namespaces(process)
+        are_others = bool(self.seen - now) and bool(now - self.seen)
+        self.seen |= now
+        return are_others
+
+
 @needs_namespaces
-@SIGNALS
-def test_a_signal_keeps_the_runs_that_are_whole(
-    tmp_path: Path, number: signal.Signals, status: int, line: str
-) -> None:
-    file, out = in_file(tmp_path, "1 s"), tmp_path / "out"
-    arguments = ("--both", "--runs", "500", str(file), "--json", "--out", str(out))
-    for seconds in (8, 16, 32, 64):
-        due = partial(passed, time.monotonic() + seconds)
-        done = interrupted(number, *arguments, is_due=due)
-        # On a busy machine, no run may be whole yet.
-        if done.stdout:
-            break
-    assert done.returncode == status
+def test_a_termination_keeps_the_runs_that_are_whole(tmp_path: Path) -> None:
+    file, out = in_file(tmp_path, "300 ms"), tmp_path / "out"
+    arguments = ("realtime", "compare", "--seeds", "500", file, "--json", "--out", str(out))
+    done = interrupted(signal.SIGTERM, *arguments, is_due=SecondRun())
+    assert done.returncode == 143
     *others, last = done.stderr.splitlines()
-    assert last == line
+    assert last == "terminated"
     # The second tells how far a comparison is that takes long.
     known = re.compile("gave the same values|^run [0-9]+ of 500, ")
     assert all(known.search(other) for other in others), done.stderr
     found = json.loads(done.stdout)
     assert found["planned"] == 500
-    assert 0 < found["runs"] < 20
-    assert {run["elapsed_s"] for run in found["accuracy"]} == {1.0}
+    assert 0 < found["runs"] < 500
+    assert {run["elapsed_s"] for run in found["accuracy"]} == {0.3}
     assert all(run["whole"] for run in found["accuracy"])
     assert f"{found['planned']} were planned" in words((out / "comparison.html").read_text())
 
@@ -279,7 +274,7 @@ def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
         if step.stage == f"run {run} of 3, in real time" and step.fraction >= at:
             raise KeyboardInterrupt
 
-    scenario = described(Tcp(), Ftp(), "1 s")
+    scenario = described(Tcp(), Ftp(), "300 ms")
     if (run, at) == (1, 0.3):
         with pytest.raises(KeyboardInterrupt):
             realtime.compare(scenario, runs=3, progress=interrupt)
@@ -287,15 +282,19 @@ def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
     comparison = realtime.compare(scenario, runs=3, progress=interrupt)
     assert comparison.is_interrupted
     assert [len(comparison.simulated), len(comparison.real_time), comparison.planned] == [1, 1, 3]
-    assert comparison.real_time[0].results.totals["duration_s"] == 1
+    assert comparison.real_time[0].results.totals["duration_s"] == 0.3
+
+
+def runs_of(scenario: Scenario, count: int) -> ClockComparison:
+    """Return a comparison without sockets, in which simulations stand for runs in real time."""
+    runs = [run(scenario.replace(seed=seed)) for seed in range(count)]
+    accuracy = RunAccuracy({"interrupted": False}, Watch().shares())
+    real_time = [RealTimeRun(results, accuracy) for results in runs]
+    return ClockComparison(scenario, count, runs, real_time)
 
 
 def three_runs(transport: Transport) -> ClockComparison:
-    """Return a comparison without sockets, in which simulations stand for runs in real time."""
-    scenario = described(transport, Ftp())
-    runs = [run(evolve(scenario, seed=seed)) for seed in range(3)]
-    accuracy = RunAccuracy({"interrupted": False}, Watch().shares())
-    return ClockComparison(scenario, 3, runs, [RealTimeRun(results, accuracy) for results in runs])
+    return runs_of(described(transport, Ftp()), 3)
 
 
 def test_a_sender_without_a_window_has_none_on_both_clocks() -> None:
@@ -348,72 +347,59 @@ def test_known_causes_are_named_if_something_differs() -> None:
         assert len(three_runs(Tcp()).causes()) == 1
 
 
-def test_the_page_has_spaces_between_sentences_and_the_figure_a_key(tmp_path: Path) -> None:
-    comparison = three_runs(Tcp())
+@pytest.fixture
+def without_lateness() -> Iterator[None]:
+    """Runs that have measured no lateness: simulations that stand for runs in real time."""
     with (
         mock.patch.object(RunAccuracy, "lines", return_value=[]),
         mock.patch.object(RunAccuracy, "document", return_value={}),
     ):
-        write(comparison, tmp_path / "both")
-    page = words((tmp_path / "both" / "comparison.html").read_text())
-    assert re.search(r"[.)]Of links", page) is None
-    figure = over_time(comparison, "over-time")
-    assert figure is not None
-    figure.write(tmp_path)
-    drawn = next(tmp_path.glob("*.svg")).read_text()
-    for key in ("simulated", "in real time"):
-        assert f"<!-- {key} -->" in drawn
+        yield
 
 
-@needs_namespaces
-def test_the_page_has_both_clocks(tmp_path: Path) -> None:
-    file = in_file(tmp_path, "1 s")
-    done = run_process("run", "--both", file, "--out", tmp_path / "both")
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "both" / "comparison.html").read_text(encoding="utf-8")
-    assert "simulated and in real time" in page
-    found = json.loads((tmp_path / "both" / "comparison.json").read_text(encoding="utf-8"))
-    assert {row["measure"] for row in found["rows"]} >= {"goodput_bps", "cwnd_packets"}
-
-
-@needs_namespaces
-def test_a_run_shorter_than_an_interval_has_a_figure(tmp_path: Path) -> None:
-    done = run_process("run", "--both", in_file(tmp_path, "200 ms"), "--out", tmp_path / "both")
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "both" / "comparison.html").read_text(encoding="utf-8")
-    assert "Over time" in page
-    assert any((tmp_path / "both" / "figures").iterdir())
-    for clock in ("simulated", "real-time"):
-        rows = pq.read_table(tmp_path / "both" / f"{clock}-1" / "flows.parquet")
-        assert rows["time_s"].to_pylist() == [0.2]
-
-
-@needs_namespaces
-def test_a_run_of_which_nothing_happened_has_a_page_without_a_figure(tmp_path: Path) -> None:
-    file = tmp_path / "scenario.json"
-    late = described(Tcp(), Ftp(), "20 ms")
-    late.flows = [evolve(late.flows[0], start="1 s")]
-    file.write_text(late.to_json(), encoding="utf-8")
-    done = run_process("run", "--both", file, "--out", tmp_path / "both")
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "both" / "comparison.html").read_text(encoding="utf-8")
-    assert "Over time" not in page
-    assert not (tmp_path / "both" / "figures").exists()
-
-
-@needs_namespaces
+@pytest.mark.usefixtures("without_lateness")
 def test_nothing_of_an_earlier_run_stays_but_what_is_not_ours(tmp_path: Path) -> None:
-    file, out = in_file(tmp_path, "1 s"), tmp_path / "out"
-    assert run_process("run", file, "--out", out).returncode == 0
+    comparison, out = runs_of(described(Tcp(), Ftp()), 2), tmp_path / "out"
+    comparison.simulated[0].write(out)
     assert (out / "flows.csv").exists()
-    assert run_process("run", "--both", "--runs", "2", file, "--out", out).returncode == 0
+    write(comparison, out)
     assert not (out / "flows.csv").exists()
+    page = words((out / "comparison.html").read_text())
+    assert re.search(r"[.)]Of links", page) is None
+    (figure,) = (out / "figures").glob("*.svg")
+    for key in ("simulated", "in real time"):
+        assert f"<!-- {key} -->" in figure.read_text()
     (out / "simulated-2" / "notes.txt").write_text("mine")
     (out / "real-time-2" / "flows.csv").write_text("mine now")
-    assert run_process("run", "--both", file, "--out", out).returncode == 0
+    write(runs_of(described(Tcp(), Ftp()), 1), out)
     left = {each.relative_to(out).as_posix() for each in out.rglob("*-2/*")}
     assert left == {"simulated-2/notes.txt", "real-time-2/flows.csv"}
     assert (out / "simulated-1" / "flows.csv").exists()
+
+
+@pytest.mark.usefixtures("without_lateness")
+def test_a_run_of_which_nothing_happened_has_a_page_without_a_figure(tmp_path: Path) -> None:
+    late = described(Tcp(), Ftp(), "20 ms")
+    late.flows = [evolve(late.flows[0], start="1 s")]
+    write(runs_of(late, 1), tmp_path / "out")
+    assert "Over time" not in (tmp_path / "out" / "comparison.html").read_text(encoding="utf-8")
+    assert not (tmp_path / "out" / "figures").exists()
+
+
+@needs_namespaces
+def test_a_run_shorter_than_an_interval_has_a_page_with_both_clocks(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = run_process("realtime", "compare", in_file(tmp_path, "200 ms"), "--out", out)
+    assert done.returncode == 0, done.stderr
+    page = (out / "comparison.html").read_text(encoding="utf-8")
+    assert "simulated and in real time" in page
+    assert "Over time" in page
+    assert any((out / "figures").iterdir())
+    found = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
+    assert {row["measure"] for row in found["rows"]} >= {"goodput_bps", "cwnd_packets"}
+    for clock in ("simulated", "real-time"):
+        rows = pq.read_table(out / f"{clock}-1" / "flows.parquet")
+        assert rows["time_s"].to_pylist() == [0.2]
 
 
 def test_strict_fails_for_lateness_and_for_lost_packets() -> None:

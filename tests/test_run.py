@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from attrs import evolve
 
 from conftest import EXAMPLES, assert_bad_input, run_cli
 from forks import in_a_fork
@@ -29,6 +28,7 @@ from skywave import (
     ScenarioError,
     Tcp,
     Tfrc,
+    dumbbell,
     run,
     run_many,
 )
@@ -93,7 +93,7 @@ def test_tables_end_with_the_run(duration: str, tmp_path: Path) -> None:
         }
         assert summed == {name: totals[name] for name in mix.probes.links}
     results.plot(out=[tmp_path / "a.svg"])
-    done = run_cli("plot", results.write(tmp_path / "run"))
+    done = run_cli("plot", "run", results.write(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
 
 
@@ -140,7 +140,7 @@ def test_many_runs_are_begun_only_a_few_ahead(scenario: Scenario) -> None:
         nonlocal taken
         while True:
             taken += 1
-            yield evolve(scenario, duration="1 s", seed=taken)
+            yield scenario.replace(duration="1 s", seed=taken)
 
     runs = run_many(endless())
     assert [next(runs).totals["seed"] for _ in range(20)] == list(range(1, 21))
@@ -152,8 +152,8 @@ def test_many_runs_are_begun_only_a_few_ahead(scenario: Scenario) -> None:
 
 
 def test_what_was_yielded_is_kept_when_a_run_fails_or_is_interrupted(scenario: Scenario) -> None:
-    short = evolve(scenario, duration="1 s")
-    wrong = evolve(short, name="")
+    short = scenario.replace(duration="1 s")
+    wrong = short.replace(name="")
     kept = []
     with pytest.raises(ScenarioError, match=r"^scenarios\[1\]: name"):  # noqa: PT012
         for results in run_many([short, wrong, short]):
@@ -165,7 +165,7 @@ def test_what_was_yielded_is_kept_when_a_run_fails_or_is_interrupted(scenario: S
             raise KeyboardInterrupt
 
     # The third run would take minutes.
-    long = evolve(scenario, duration="3 h")
+    long = scenario.replace(duration="3 h")
     with pytest.raises(KeyboardInterrupt):  # noqa: PT012
         for results in run_many([short, short, long], progress=interrupt):
             kept += [results.fingerprint]
@@ -182,8 +182,9 @@ def test_pandas_and_polars_hold_what_arrow_holds(results: Results) -> None:
 
 
 def test_a_probe_that_was_off_says_how_to_turn_it_on() -> None:
-    scenario = Scenario.dumbbell("x", duration="1 s", rate="1 Mbps", delay="1 ms")
-    results = run(scenario.add_flow("f", "s1", "d1", Tcp()))
+    scenario = dumbbell("x", duration="1 s", rate="1 Mbps", delay="1 ms")
+    scenario.add_flow("f", "s1", "d1", Tcp())
+    results = run(scenario)
     with pytest.raises(AttributeError, match="Probes\\(packets=True\\)"):
         _ = results.packets
     assert not hasattr(results, "windows")
@@ -241,8 +242,9 @@ def test_json_is_one_document_and_the_tables_are_written(tmp_path: Path) -> None
 
 
 def test_a_table_without_rows_is_written_with_its_columns(tmp_path: Path) -> None:
-    scenario = Scenario.dumbbell("clean", duration="2 s", rate="2 Mbps", delay="10 ms")
-    results = run(scenario.add_flow("call", "s1", "d1", Tcp()))
+    scenario = dumbbell("clean", duration="2 s", rate="2 Mbps", delay="10 ms")
+    scenario.add_flow("call", "s1", "d1", Tcp())
+    results = run(scenario)
     assert results.drops.num_rows == 0
     results.write(tmp_path / "out")
     for name, table in results.tables.items():
@@ -250,7 +252,9 @@ def test_a_table_without_rows_is_written_with_its_columns(tmp_path: Path) -> Non
         assert stored.equals(table), name
         header = (tmp_path / "out" / f"{name}.csv").read_text().partition("\n")[0]
         assert header == ",".join(f'"{column}"' for column in table.column_names), name
-    assert run_cli("plot", tmp_path / "out", "--out", tmp_path / "run.svg").returncode == 0
+    assert (
+        run_cli("plot", "run", tmp_path / "out", "--output", tmp_path / "run.svg").returncode == 0
+    )
 
 
 def test_writing_again_replaces_and_keeps_what_is_not_ours(
@@ -395,7 +399,7 @@ def test_rates_of_a_tfrc_flow_and_the_price_of_its_feedback() -> None:
     feedback = {"standard": Tfrc().feedback, "dynamic": DynamicFeedback()}
     reports = {}
     for name, schedule in feedback.items():
-        scenario = Scenario.dumbbell(
+        scenario = dumbbell(
             name,
             duration="60 s",
             rate="1 Mbps",
@@ -405,7 +409,8 @@ def test_rates_of_a_tfrc_flow_and_the_price_of_its_feedback() -> None:
             probes=Probes(rates=True),
         )
         tfrc = Tfrc(rules="rfc3448", feedback=schedule, receiver_rtt="option")
-        ran = run(scenario.add_flow("satellite", "s1", "d1", Dccp(ccid=3, tfrc=tfrc)))
+        scenario.add_flow("satellite", "s1", "d1", Dccp(ccid=3, tfrc=tfrc))
+        ran = run(scenario)
         rates = ran.rates.to_pandas()
         assert set(rates["flow"]) == {"satellite"}
         assert (rates["rate_bps"] > 0).all()

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import counted
 from conftest import ROOT
 from skywave.net import Endpoint, aio, load
 from validation.soak import ends, garbage, path
@@ -130,8 +131,8 @@ def test_a_reader_knows_datagrams_by_their_connection_and_index() -> None:
     altered = bytearray(sent[2])
     altered[-1] ^= 1
     reader.take(bytes(altered))
-    stats = Endpoint.udp("127.0.0.1", 0).snapshot()["totals"] | {"acknowledged": 5}
-    report = Report.of("server", reader, stats, ended="closed", ccids=(2, 2), offered=0)  # type: ignore[arg-type]
+    stats = counted.stats(acknowledged=5)
+    report = Report.of("server", reader, stats, ended="closed", ccids=(2, 2), offered=0)
     assert report.connection == 7
     assert (report.read, report.latest) == (4, 5)
     assert (report.altered, report.duplicates, report.strange) == (1, 1, 1)
@@ -308,7 +309,7 @@ def test_garbage_is_of_every_kind() -> None:
                 source.send(garbage.packet(rng, [5001]), ("127.0.0.1", server.local_address[1]))
             await asyncio.sleep(0.01)
             stats = server.stats()
-            if min(stats["malformed"], stats["strays"], stats["connections"]) > 0:
+            if min(stats.malformed, stats.strays, stats.connections) > 0:
                 break
         else:
             pytest.fail(str(server.stats()))
@@ -342,6 +343,7 @@ def alive(folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.deep
 def test_a_short_soak_leaves_a_clean_account_and_its_curves(tmp_path: Path) -> None:
     # A tail in which everything ends on a busy machine too.
     process = soak(tmp_path, "--duration", "6 s", "--tail", "20 s", "--json")
@@ -357,6 +359,7 @@ def test_a_short_soak_leaves_a_clean_account_and_its_curves(tmp_path: Path) -> N
     assert alive(tmp_path) == []
 
 
+@pytest.mark.deep
 def test_an_interrupt_ends_a_soak_and_keeps_what_was_measured(tmp_path: Path) -> None:
     process = soak(tmp_path, "--duration", "1 h")
     end_s = time.monotonic() + PATIENCE_S

@@ -13,19 +13,10 @@ from attrs import evolve
 
 import skywave
 from conftest import ROOT, assert_bad_input, run_cli
-from skywave import (
-    Dccp,
-    DropTail,
-    Red,
-    Scenario,
-    ScenarioError,
-    Tcp,
-    Udp,
-    Voice,
-    sweep,
-)
+from skywave import Dccp, DropTail, Red, Scenario, ScenarioError, Tcp, Udp, Voice, dumbbell, sweep
 from skywave.results import emodel
 from skywave.scenario.labels import label_of, without_common
+from skywave.stats import Target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +44,7 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
         base,
         over,
         out=tmp_path,
-        until="ci(goodput[file]) < 1 %",
+        until=Target.parse("ci(goodput[file]) < 1 %"),
         max_seeds=30,
         progress=steps.append,
     )
@@ -93,10 +84,10 @@ def test_wrong_targets(base: Scenario, until: str, complaint: str, tmp_path: Pat
 
 def test_a_warm_up_longer_than_the_run_is_refused(base: Scenario, tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="a warm-up of 2 s: the run ends at 2 s"):
-        sweep(base, out=tmp_path / "out", warm_up="2 s")
+        sweep(base, out=tmp_path / "out", warm_up_s=2)
     over = {"duration": ["5 s", "1 s"]}
     with pytest.raises(ScenarioError, match="with duration=1 s: a warm-up of 2 s"):
-        sweep(base, over, out=tmp_path / "out", warm_up="2 s")
+        sweep(base, over, out=tmp_path / "out", warm_up_s=2)
     assert not (tmp_path / "out").exists()
 
 
@@ -111,7 +102,7 @@ def test_a_measure_of_a_flow_that_is_not_there_is_refused(base: Scenario, tmp_pa
 
 def test_calls_are_rated(tmp_path: Path) -> None:
     """From what was played after the warm-up; a call whose codec nobody says is not rated."""
-    calls = Scenario.dumbbell("calls", duration="12 s", rate="1 Mbps", delay="20 ms", queue=40)
+    calls = dumbbell("calls", duration="12 s", rate="1 Mbps", delay="20 ms", queue=40)
     voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms", codec="g711")
     calls.add_flow("file", "s1", "d1", Tcp())
     calls.add_flow("rated", "s1", "d1", Udp(), voice)
@@ -119,7 +110,7 @@ def test_calls_are_rated(tmp_path: Path) -> None:
     calls.add_flow("not rated", "s1", "d1", Udp(), evolve(voice, codec=None))
     over = {"dumbbell.queue.drop-tail.packets": [5, 40]}
     measures = ["played[*]", "mos[*]", "mos"]
-    found = sweep(calls, over, out=tmp_path, measures=measures, warm_up="2 s")
+    found = sweep(calls, over, out=tmp_path, measures=measures, warm_up_s=2)
     names = ["rated", "later", "not rated"]
     assert list(found.measures) == [
         *(f"{measure}[{name}]" for measure in ("played", "mos") for name in names),
@@ -134,7 +125,9 @@ def test_calls_are_rated(tmp_path: Path) -> None:
         assert row["mos"] == pytest.approx((row["mos[rated]"] + row["mos[later]"]) / 2)
     assert short["mos[rated]"] > 3.5
     assert long["mos[rated]"] < 2
-    ran = run_cli("plot", tmp_path, "--measure", "mos[rated]", "--out", tmp_path / "mos.pdf")
+    ran = run_cli(
+        "plot", "sweep", tmp_path, "--measure", "mos[rated]", "--output", tmp_path / "mos.pdf"
+    )
     assert ran.returncode == 0, ran.stderr
 
 
@@ -174,14 +167,14 @@ def test_seeds_that_change_nothing_are_said(base: Scenario, tmp_path: Path) -> N
 
 
 def test_a_warm_up_inside_the_mean_is_said(tmp_path: Path) -> None:
-    slow = Scenario.dumbbell("slow", duration="120 s", rate="5 Mbps", delay="100 ms", queue=500)
+    slow = dumbbell("slow", duration="120 s", rate="5 Mbps", delay="100 ms", queue=500)
     slow.add_flow("file", "s1", "d1", Tcp(initial_ssthresh=2))
     found = sweep(slow, out=tmp_path)
     [said] = [warning for warning in found.warnings() if "warm-up" in warning]
     assert said.startswith("the warm-up is inside the mean goodput of file: leave it out by a")
-    end = re.search(r'\(--warm-up "(.+)"\)$', said)
+    end = re.search(r'\(--warm-up "(.+) s"\)$', said)
     assert end, "as the command takes it"
-    found = sweep(slow, out=tmp_path, warm_up=end[1])
+    found = sweep(slow, out=tmp_path, warm_up_s=float(end[1]))
     assert not any("warm-up" in warning for warning in found.warnings())
 
 
@@ -191,7 +184,7 @@ def test_a_sweep_is_drawn(base: Scenario, tmp_path: Path) -> None:
     figure = found.plot(measure="delay_mean", out=[tmp_path / "delay.svg"])
     assert "delay" in figure.axes[0].get_ylabel()
     assert (tmp_path / "delay.svg").stat().st_size > 1000
-    ran = run_cli("plot", tmp_path / "out", "--out", tmp_path / "goodput.pdf", "--json")
+    ran = run_cli("plot", "sweep", tmp_path / "out", "--output", tmp_path / "goodput.pdf", "--json")
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "goodput.pdf").stat().st_size > 1000
 

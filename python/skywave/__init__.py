@@ -1,11 +1,12 @@
 """Skywave: a user-space DCCP transport and a congestion-control laboratory.
 
-Describe an experiment with :class:`Scenario`, run it with :func:`run`, and read Arrow tables::
+Describe an experiment as a :class:`Scenario`, run it with :func:`run`, and read Arrow tables::
 
-    from skywave import Dccp, Scenario, run
+    from skywave import Dccp, dumbbell, run
 
-    scenario = Scenario.dumbbell("dccp", duration="60 s", rate="2 Mbps", delay="50 ms", queue=20)
-    results = run(scenario.add_flow("dccp", "s1", "d1", Dccp()))
+    scenario = dumbbell("dccp", duration="60 s", rate="2 Mbps", delay="50 ms", queue=20)
+    scenario.add_flow("dccp", "s1", "d1", Dccp())
+    results = run(scenario)
     print(results.flows)
 """
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from skywave.scenario.parts import *  # noqa: F403
     from skywave.scenario.topologies import Aggregate as Aggregate
     from skywave.scenario.topologies import Hop as Hop
+    from skywave.scenario.topologies import dumbbell as dumbbell
     from skywave.scenario.topologies import parking_lot as parking_lot
     from skywave.sweeps.cluster import ClusterError as ClusterError
     from skywave.sweeps.runner import sweep as sweep
@@ -66,7 +68,7 @@ _MODULES = {
     ),
     "results": ("Results",),
     "scenario": ("Scenario",),
-    "scenario.topologies": ("Aggregate", "Hop", "parking_lot"),
+    "scenario.topologies": ("Aggregate", "Hop", "dumbbell", "parking_lot"),
     "sweeps.cluster": ("ClusterError",),
     "sweeps.runner": ("sweep",),
     "sweeps.table": ("Sweep",),

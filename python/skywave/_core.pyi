@@ -737,7 +737,7 @@ class Connection:
 
     @property
     def closed(self) -> Closed | None:
-        """How the connection ended: ``code`` and ``name`` of its Reset. None while it is open."""
+        """How the connection ended; None while it is open."""
 
 @final
 class Listener:
@@ -901,18 +901,21 @@ class Endpoint:
 def endpoint_schema() -> str:
     """Return the JSON Schema of ``skywave.net.EndpointConfig``."""
 
-def log_to_stderr(level: str) -> None:
-    """Log what happens to endpoints and connections on standard error, from ``level`` on.
+def stats_schema() -> str:
+    """Return the JSON Schema of the classes of ``skywave.net.stats``."""
 
-    Levels are ``error``, ``warn`` (a limit is reached), ``info`` (one line when a connection is
-    over), ``debug`` (states, Resets, reports of the network) and ``trace`` (strange packets). Once
-    for each process.
+def set_log_level(level: int) -> None:
+    """Log events from this level on."""
 
-    Raises:
-        ValueError: If ``level`` is none of these.
-        RuntimeError: If this process logs already.
+def next_log(timeout_s: float) -> tuple[int, list[tuple[int, float, str]]] | None:
+    """Return how many events were lost, and those that have happened, since the last call.
 
+    It returns at once if there are any, or after ``timeout_s`` seconds, and ``None`` once there
+    will be no more. An event is a level, a time since 1970 in seconds, and a text.
     """
+
+def close_log() -> None:
+    """End the log: ``next_log`` returns what is left, and then ``None``."""
 
 def check_config(config: Checked) -> None:
     """Raise ``ValueError`` with the first option that is wrong."""

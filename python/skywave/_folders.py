@@ -1,4 +1,4 @@
-"""Whose folder a folder is, by what is in it: results never land in the folder of something else.
+"""Checks of output directories: results never overwrite anything but earlier results.
 
 A file that only one command writes is the mark of its folder.
 """
@@ -20,7 +20,7 @@ MOST_NAMED = 3
 
 
 class Kind(Enum):
-    """What a folder of results has; its value is what messages call it."""
+    """The contents of a folder of results; the value is its name in messages."""
 
     RUN = "the results of skywave run"
     SWEEP = "a sweep"

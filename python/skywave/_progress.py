@@ -1,12 +1,17 @@
-"""How far work has come, as functions report it to their caller."""
+"""Progress, as functions report it to their caller."""
 
 from __future__ import annotations
 
+import sys
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+BETWEEN_LINES_S = 10.0
+"""The time between two lines on stderr, if there is no terminal for a bar."""
 
 
 @dataclass(frozen=True)
@@ -37,3 +42,18 @@ def stage(progress: Callable[[Progress], None] | None, name: str) -> Callable[[P
             progress(replace(step, stage=name))
 
     return tell
+
+
+def lines(clock: Callable[[], float] = time.monotonic) -> Callable[[Progress], None]:
+    """Return a function that writes a line on stderr, every ten seconds at most."""
+    last_s = clock()
+
+    def show(step: Progress) -> None:
+        nonlocal last_s
+        now_s = clock()
+        if now_s - last_s >= BETWEEN_LINES_S:
+            last_s = now_s
+            sys.stderr.write(f"{step.stage}: {100 * step.fraction:.0f} %\n")
+            sys.stderr.flush()
+
+    return show

@@ -75,8 +75,8 @@ def behind(nat: Nat, scheme: Scheme | None, order: ChainOrder | None = None) -> 
     if scheme is None:
         plan.flows = []
         plan.add_flow("ftp1", "s1", "d1", TCP, Ftp())
-    assert plan.bottleneck is not None
-    plan.bottleneck = evolve(plan.bottleneck, nat=nat)
+    assert plan.dumbbell is not None
+    plan.dumbbell = evolve(plan.dumbbell, nat=nat)
     return run(plan, verify_physics=True)
 
 

@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT, assert_bad_input, assert_figures_are_whole, run_cli, words
 from skywave import Progress
 from skywave.bench import speed
-from skywave.bench.measured import BenchError
+from skywave.bench.measurement import BenchError
 from skywave.papers import __main__ as storing
 from skywave.papers import installed
 from skywave.papers.front import reproduce_all
@@ -197,7 +197,7 @@ def test_a_broken_paper_is_named_and_harms_no_other(
     install("wreck", {key: f"{next(iter(modules), key)}:PAPER"}, modules)
     done = run_cli("reproduce", key)
     assert_bad_input(done, f"{key} of wreck 2.5", *names)
-    listed = run_cli("reproduce", "--list", "--json")
+    listed = run_cli("papers", "--json")
     document = json.loads(listed.stdout)
     assert set(document["papers"]) == set(installed.all_keys()) - {key}
     assert set(document["papers"]) >= {KEY, "nor2011"}
@@ -273,7 +273,7 @@ def test_two_papers_of_one_key(install: Install) -> None:
 
 @pytest.mark.usefixtures("stranger")
 def test_papers_are_listed() -> None:
-    done = run_cli("reproduce", "--list")
+    done = run_cli("papers")
     assert done.returncode == 0, done.stderr
     for part in ("nor2011", "H. Chen, O. W. W. Yang, Y. Hong", "2008", KEY, f"{KEY} 2.5"):
         assert part in done.stdout
@@ -458,7 +458,7 @@ def test_what_a_paper_has_timed_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 LENDS: dict[str, Any] = {
-    "network": "lent.of_dumbbell(scenario(0.01).bottleneck, label='Mathis 1997', "
+    "network": "lent.of_dumbbell(scenario(0.01).dumbbell, label='Mathis 1997', "
     "conditions='a link with losses', packet_b=1040, flows=2, hosts=1, duration_s=60)",
     "controls": "(lent.Control('ccid2-wide', 'CCID 2, wide', "
     "Dccp(ccid=2, ecn=False, initial_ssthresh=500), 'ours'),)",

@@ -96,9 +96,9 @@ def test_independent_errors_do_not_give_the_published_live_link() -> None:
     scenarios = []
     for seed in live.BEYOND_SEEDS:
         scenario = live.scenario(live.STANDARD, seed)
-        assert scenario.bottleneck is not None
-        scenario.bottleneck = evolve(
-            scenario.bottleneck, loss=Bernoulli(probability=PACKET_ERROR_RATE), trace=None
+        assert scenario.dumbbell is not None
+        scenario.dumbbell = evolve(
+            scenario.dumbbell, loss=Bernoulli(probability=PACKET_ERROR_RATE), trace=None
         )
         scenarios.append(scenario)
     found = [downloads.totals(results) for results in run_many(scenarios)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -51,6 +52,18 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
     first, second = read(path, Found)
     assert first == Found(Choice(3, "rfc"), 1234.568, 0.25)
     assert second == FOUND[1]
+
+
+def test_progress_overwrites_itself_on_a_terminal_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "found.csv"
+    monkeypatch.setattr("skywave._progress.BETWEEN_LINES_S", 0.0)
+    write(path, Found, FOUND, total=2)
+    assert capsys.readouterr().err == "found.csv: 50 %\nfound.csv: 100 %\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    write(path, Found, FOUND, total=2)
+    assert capsys.readouterr().err == "\rfound.csv: 1 of 2\rfound.csv: 2 of 2\n"
 
 
 def test_an_interrupt_keeps_what_was_stored(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from attrs import evolve
 
 from conftest import ROOT
 from patience import PATIENCE_S
@@ -39,7 +38,7 @@ def everything() -> list[Experiment]:
 
 
 def shortened(experiment: Experiment, seconds: int) -> Experiment:
-    scenarios = [evolve(scenario, duration=f"{seconds} s") for scenario in experiment.scenarios]
+    scenarios = [scenario.replace(duration=f"{seconds} s") for scenario in experiment.scenarios]
     return Experiment(
         experiment.paper,
         experiment.section,
@@ -58,13 +57,14 @@ def test_every_experiment_can_be_checked() -> None:
     assert papers == {"li2009", "sarwar2008", "lien2009", "nor2011", "chen2010"}
 
 
+@pytest.mark.deep
 @needs_root
 def test_both_clocks_agree_on_a_paper_and_the_page_says_so(tmp_path: Path) -> None:
     chosen = [one for one in everything() if one.paper == "chen2010"]
     done = list(run_all([shortened(one, 8) for one in chosen], workers=4))
     assert len(done) == len(chosen)
     differences = [
-        abs(one.simulated("utilisation").mean - one.real_time("utilisation").mean) for one in done
+        abs(one.simulated("utilisation").value - one.real_time("utilisation").value) for one in done
     ]
     # One of them may fall into a time at which the machine is busy.
     assert sorted(differences)[-2] < 15, differences
@@ -75,15 +75,15 @@ def test_both_clocks_agree_on_a_paper_and_the_page_says_so(tmp_path: Path) -> No
     assert len(found["experiments"]) == len(chosen)
 
 
+@pytest.mark.deep
 @needs_namespaces
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_all_processes(tmp_path: Path, number: signal.Signals, status: int) -> None:
+def test_a_signal_ends_all_processes(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "validation.testbed", "--out", str(tmp_path / "out")]
     options = ["--paper", "nor2011", "--workers", "3"]
     with subprocess.Popen([*command, *options], cwd=ROOT, start_new_session=True) as process:
         time.sleep(8)
-        process.send_signal(number)
-        assert process.wait(timeout=PATIENCE_S) == status
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=PATIENCE_S) == 143
         assert is_empty(process.pid)
 
 

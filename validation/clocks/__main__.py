@@ -15,7 +15,7 @@ from validation.testbed.running import in_order, run_all
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.stats import Average
+    from skywave.stats import Estimate
     from validation.testbed.experiment import Experiment
 
 HERE = Path(__file__).parent
@@ -55,8 +55,8 @@ def store(experiments: Sequence[Experiment], real_time: str, path: Path) -> None
     sys.stdout.write(f"wrote {path}\n")
 
 
-def _text(average: Average) -> str:
-    return f"{average.mean:.4g} ± {average.margin:.2g}"
+def _text(average: Estimate) -> str:
+    return f"{average.value:.4g} ± {average.margin:.2g}"
 
 
 if __name__ == "__main__":

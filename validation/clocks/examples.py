@@ -39,7 +39,7 @@ def experiments() -> Iterator[Experiment]:
             paper="examples",
             section=name,
             label=whole.name,
-            scenarios=[evolve(whole, seed=seed) for seed in SEEDS],
+            scenarios=[whole.replace(seed=seed) for seed in SEEDS],
             find=measured,
             measures=MEASURES,
         )

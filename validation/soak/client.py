@@ -204,7 +204,7 @@ async def _flush(connection: aio.Connection, sender: Sender, life: Life) -> None
     except NetError:
         return
     stats = connection.stats()
-    left = stats["datagrams_sent"] + stats["datagrams_discarded"]
+    left = stats.datagrams_sent + stats.datagrams_discarded
     if life.port in ports("deaf") and left < sender.offered - sender.cancelled:
         complain(AssertionError(f"flushed, and {left} have left of {sender.offered}: {stats}"))
 

@@ -1,4 +1,4 @@
-"""What a soak leaves in its folder: ``samples.parquet`` and ``outcome.json``."""
+"""The files that a soak writes: ``samples.parquet`` and ``outcome.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How either end sends and reads, with calls that are cancelled at random moments."""
+"""Sending and reading at either end, with calls that are cancelled at random moments."""
 
 from __future__ import annotations
 

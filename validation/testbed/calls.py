@@ -1,4 +1,4 @@
-"""Lien and Ding 2009 (004): a call over DCCP or UDP, beside one to five TCP flows of the kernel.
+"""Lien and Ding 2009: a call over DCCP or UDP, beside one to five TCP flows of the kernel.
 
 The paper simulated TCPs of its time. The kernel's are those that a call meets: Reno and CUBIC, with
 SACK, RACK, pacing where the control asks for it, and a receive window of its own.
@@ -54,7 +54,7 @@ def _beside_kernel(conditions: Conditions, control: str, seed: int) -> Scenario:
         evolve(flow, transport=kernel) if flow.name.startswith("tcp") else flow
         for flow in described.flows
     ]
-    return evolve(described, name=f"{described.name}-kernel-{control}", flows=flows)
+    return described.replace(name=f"{described.name}-kernel-{control}", flows=flows)
 
 
 def _measures(conditions: Conditions, control: str) -> Iterator[tuple[str, Measure]]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from skywave.results import Results
     from skywave.scenario import Scenario
-    from skywave.stats import Average
+    from skywave.stats import Estimate
 
     Series = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -86,10 +86,10 @@ class ExperimentResult:
     experiment: Experiment
     pairs: Sequence[Pair]
 
-    def simulated(self, key: str) -> Average:
+    def simulated(self, key: str) -> Estimate:
         """Return the mean of a measure over the simulated runs."""
         return average([pair.simulated.values[key] for pair in self.pairs])
 
-    def real_time(self, key: str) -> Average:
+    def real_time(self, key: str) -> Estimate:
         """Return the mean of a measure over the runs in real time."""
         return average([pair.real_time.values[key] for pair in self.pairs])

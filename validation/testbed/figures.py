@@ -80,7 +80,7 @@ def _transfers(done: Sequence[ExperimentResult]) -> Figure:
                 ("simulated", ExperimentResult.simulated, "--"),
                 ("real time", ExperimentResult.real_time, "-"),
             ):
-                means = [mean(one, "seconds").mean for _, one in points]
+                means = [mean(one, "seconds").value for _, one in points]
                 axes.plot(
                     losses,
                     means,

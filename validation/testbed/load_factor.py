@@ -1,4 +1,4 @@
-"""Li and Yousefi'zadeh 2009 (002), sections 4.2 and 5: Figures 3 to 5 on a Linux testbed.
+"""Li and Yousefi'zadeh 2009, sections 4.2 and 5: Figures 3 to 5 on a Linux testbed.
 
 The testbed's rates, delays, buffers and files are not published: ours are 4 Mbps, 500 ms, a
 bandwidth-delay product and 500 kB, as in the simulated figures.
@@ -92,7 +92,7 @@ def _course(
 def _over_dccp(scenario: Scenario, scheme: Scheme) -> Scenario:
     source = Ftp(datagram=f"{DCCP_DATA_B} B")
     flows = [evolve(flow, transport=dccp_of(scheme), source=source) for flow in scenario.flows]
-    return evolve(scenario, name=f"{scenario.name}-dccp", flows=flows)
+    return scenario.replace(name=f"{scenario.name}-dccp", flows=flows)
 
 
 def _find_course(results: Results, network: Network) -> Measurement:

@@ -1,4 +1,4 @@
-"""The page of the testbed: published, simulated and in real time, side by side."""
+"""The page of the testbed: published, simulated and real-time values, side by side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skywave.report.figures import Drawn
-    from skywave.stats import Average
+    from skywave.stats import Estimate
     from validation.testbed.experiment import ExperimentResult, Measure
 
 TITLES = {
@@ -61,11 +61,11 @@ def _line(done: ExperimentResult, key: str, measure: Measure) -> Line:
     )
 
 
-def _text(average: Average, missing: str) -> str:
-    if math.isnan(average.mean):
+def _text(average: Estimate, missing: str) -> str:
+    if math.isnan(average.value):
         return missing
     if math.isnan(average.margin):
-        return number(average.mean, 3)
+        return number(average.value, 3)
     return average.text
 
 

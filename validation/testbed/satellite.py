@@ -1,4 +1,4 @@
-"""Sarwar et al. 2008 (003), section VI: downloads over a satellite link, standard and dynamic.
+"""Sarwar et al. 2008, section VI: downloads over a satellite link, standard and dynamic.
 
 The link was IPSTAR's; ours is its emulation, fitted to the standard downloads of Table I.
 """

@@ -1,4 +1,4 @@
-"""Nor et al. 2011 (001): four initial slow-start thresholds of CCID 2, for 60 s."""
+"""Nor et al. 2011: four initial slow-start thresholds of CCID 2, for 60 s."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ pub struct EndpointStats {
     pub time_waits: usize,
     /// Packets passed to the system.
     pub packets_sent: u64,
-    /// System calls that sent these packets.
+    /// System calls that sent packets.
     pub send_calls: u64,
     /// Packets received, valid or not.
     pub packets_received: u64,

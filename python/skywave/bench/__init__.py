@@ -5,6 +5,6 @@ experiments of papers. ``measured`` runs a program and tells what it used, ``pro
 program that runs the simulator.
 """
 
-from skywave.bench.measured import BenchError
+from skywave.bench.measurement import BenchError
 
 __all__ = ["BenchError"]

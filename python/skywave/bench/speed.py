@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from skywave._machine import Watch
 from skywave._progress import Progress
-from skywave.bench import measured, rows
+from skywave.bench import measurement, rows
 from skywave.papers import ns2
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _measure(run: TimedRun, scratch: Path) -> Speed:
         simulation.append(float(answer["cpu_s"]))
         process.append(output.cpu_s)
         if theirs is not None:
-            other.append(measured.run(theirs).cpu_s)
+            other.append(measurement.run(theirs).cpu_s)
     taken = watch.shares()
     return Speed(
         scheme=run.scheme,

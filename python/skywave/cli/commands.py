@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import platform
 import sys
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
 
 from skywave._errors import NoSocketsError, SkywaveError
-from skywave.cli.console import printed_warnings, write_line
-from skywave.cli.interrupts import INTERRUPTED, TERMINATED, Termination, interrupts
+from skywave._files import is_full
+from skywave.cli import status
+from skywave.cli.application import print_help
+from skywave.cli.console import open_closed_streams, printed_warnings, write_line
+from skywave.cli.interrupts import Termination, interrupts
+from skywave.cli.status import FAILED, INTERRUPTED, NOT_DONE, READER_GONE, TERMINATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-NETWORK_FAILED = 1
-BAD_INPUT = 2
-READER_GONE = 141
 COMMANDS = {
-    "run": "scenario",
+    "run": "run",
     "check": "scenario",
-    "sweep": "sweep",
     "schema": "scenario",
+    "realtime": "realtime",
+    "sweep": "sweep",
     "compare": "compare",
     "plot": "plot",
+    "papers": "reproduce",
     "reproduce": "reproduce",
-    "emulate": "emulate",
     "matrix": "matrix",
+    "emulate": "emulate",
     "lab": "lab",
     "bench": "bench",
     "listen": "net.listen",
@@ -36,7 +41,6 @@ COMMANDS = {
     "ping": "net.ping",
     "perf": "net.perf",
     "decode": "decode",
-    "version": "version",
 }
 """All commands in the order of ``--help``, with the modules of ``skywave.cli`` that define them."""
 
@@ -53,21 +57,21 @@ def command_line(names: Iterable[str] = COMMANDS) -> typer.Typer:
         rich_markup_mode="markdown",
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
+        epilog=status.ALL,
     )
-    app.callback()(_help)
-    for name in names:
-        _add(app, name)
+    app.callback()(_main)
+    for module in dict.fromkeys(COMMANDS[name] for name in names):
+        _add(app, module)
     return app
 
 
-def _add(app: typer.Typer, name: str) -> None:
+def _add(app: typer.Typer, module: str) -> None:
     try:
-        module = import_module(f"skywave.cli.{COMMANDS[name]}")
+        app.add_typer(import_module(f"skywave.cli.{module}").app)
     except NoSocketsError:
         whatever_is_given = {"ignore_unknown_options": True, "allow_extra_args": True}
+        name = module.rpartition(".")[2]
         app.command(name=name, context_settings=whatever_is_given)(_without_sockets)
-    else:
-        app.command(name=name)(getattr(module, name))
 
 
 def _without_sockets() -> None:
@@ -84,13 +88,11 @@ def __getattr__(name: str) -> typer.Typer:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from skywave.cli import version  # noqa: PLC0415
-
-        version.version()
+        typer.echo(f"skywave {version('skywave')} (Python {platform.python_version()})")
         raise typer.Exit
 
 
-def _help(
+def _main(
     context: typer.Context,
     _version: Annotated[
         bool,
@@ -102,8 +104,7 @@ def _help(
         ),
     ] = False,
 ) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    print_help(context)
 
 
 def main() -> NoReturn:
@@ -115,58 +116,62 @@ def main() -> NoReturn:
     run(command_line([] if asked == "--version" else COMMANDS))
 
 
-def run(command: typer.Typer) -> NoReturn:
+def run(app: typer.Typer) -> NoReturn:
     """Run a command line as ours, and end the process with its status."""
     # As `python -m` does: import controls that a scenario names from the current directory.
     if "" not in sys.path and not sys.flags.safe_path:
         sys.path.insert(0, "")
+    open_closed_streams()
     termination = Termination()
     try:
         with printed_warnings(), interrupts() as termination:
-            status = command(standalone_mode=False)
+            ended = app(standalone_mode=False)
             sys.stdout.flush()
-    except SystemExit as ended:
+    except SystemExit as exit_:
         # So does typer end a command whose output nobody reads any more.
-        if isinstance(ended.__context__, BrokenPipeError):
+        if isinstance(exit_.__context__, BrokenPipeError):
             sys.exit(READER_GONE)
         raise
     except KeyboardInterrupt:
-        status = INTERRUPTED
-    except TyperException as error:
-        _fail(error.format_message())
-    except _on_the_network() as error:
-        _fail(str(error), NETWORK_FAILED)
-    except SkywaveError as error:
-        _fail(str(error))
-    except (ValueError, OSError) as error:
+        ended = INTERRUPTED
+    except (TyperException, SkywaveError, ValueError, OSError) as error:
         # A control in Python raised it, and its author needs the traceback.
-        if hasattr(error, "__notes__"):
+        if hasattr(error, "__notes__") and not isinstance(error, SkywaveError):
             raise
-        if isinstance(error, ValueError):
-            _fail(str(error))
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    if status == INTERRUPTED and termination.is_asked:
-        status = TERMINATED
+        write_line(f"error: {' '.join(_message(error).split())}")
+        sys.exit(FAILED if _is_failure(error) else NOT_DONE)
+    if ended == INTERRUPTED and termination.is_asked:
+        ended = TERMINATED
         sys.stderr.write("terminated\n")
-    elif status == INTERRUPTED:
+    elif ended == INTERRUPTED:
         sys.stderr.write("interrupted\n")
-    sys.exit(status if isinstance(status, int) else 0)
+    sys.exit(ended if isinstance(ended, int) else 0)
 
 
-# Importing these takes longer than most commands, so it waits for an error.
+def _message(error: Exception) -> str:
+    if isinstance(error, TyperException):
+        return error.format_message()
+    if isinstance(error, OSError) and error.strerror and (error.filename or is_full(error)):
+        return f"{error.filename or 'the output'}: {error.strerror}"
+    return str(error)
 
 
-def _on_the_network() -> tuple[type[Exception], ...]:
-    from skywave.realtime.privileges import LaunchError  # noqa: PLC0415
-    from skywave.sweeps.cluster import ClusterError  # noqa: PLC0415
+def _is_failure(error: Exception) -> bool:
+    """Return whether an error is of something that had begun, rather than of its requirements."""
 
-    try:
-        from skywave.net import NetError  # noqa: PLC0415
-    except NoSocketsError:
-        return NoSocketsError, ClusterError, LaunchError
-    return NetError, TimeoutError, ClusterError, LaunchError
+    def is_one(module: str, *names: str) -> bool:
+        # Most commands never import it, and need not for an error of another kind.
+        there = sys.modules.get(module)
+        return there is not None and isinstance(
+            error, tuple(getattr(there, name) for name in names)
+        )
 
-
-def _fail(message: str, status: int = BAD_INPUT) -> NoReturn:
-    write_line(f"error: {' '.join(message.split())}")
-    sys.exit(status)
+    if is_one("skywave.net.errors", "AddressInUseError", "NoPermissionError"):
+        return False
+    return (
+        isinstance(error, TimeoutError)
+        # Results that there is no room for are lost.
+        or (isinstance(error, OSError) and is_full(error))
+        or is_one("skywave.net.errors", "NetError")
+        or is_one("skywave.sweeps.cluster", "ClusterError")
+    )

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from skywave._known import listed
 from skywave._printing import number
+from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, choose, out, print_json, warn
 from skywave.cli.plot import texts_of
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from skywave.stats.comparison import Test
     from skywave.sweeps.table import Sweep
 
+app = typer.Typer()
 
+
+@command(app)
 def compare(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Output directory of `skywave sweep`.")
@@ -111,7 +115,7 @@ def compare(
 
 
 class _Names:
-    """What a table calls values: as figures do, or as the user has asked for."""
+    """Labels of values in a table: those of figures, or the user's own."""
 
     def __init__(self, sweep: Sweep, given: Mapping[str, str]) -> None:
         self._sweep, self._given = sweep, given

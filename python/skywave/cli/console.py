@@ -8,7 +8,8 @@ import sys
 import textwrap
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,19 +24,18 @@ from rich.progress import (
 from rich.progress import Progress as Bar
 
 from skywave import _json
+from skywave._files import is_full
 from skywave._folders import check_folder
 from skywave._known import listed
+from skywave._progress import lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from skywave._folders import Kind
     from skywave._progress import Progress
 
 WIDTH_OF_A_PIPE = 120
-BETWEEN_LINES_S = 10.0
-"""How often a line says how far a command is, if there is no terminal for a bar."""
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of tables.")
@@ -89,12 +89,24 @@ def write_line(line: str) -> None:
     if sys.stderr.isatty():
         columns = shutil.get_terminal_size().columns
         line = textwrap.fill(line, columns, break_long_words=False, break_on_hyphens=False)
-    sys.stderr.write(f"{line}\n")
+    # There is no other place for it.
+    with suppress(OSError):
+        sys.stderr.write(f"{line}\n")
+
+
+def open_closed_streams() -> None:
+    """Open the standard streams that the caller has closed, as a null device.
+
+    Otherwise the next file that is opened would take the place of one of them.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115  (until the end)
 
 
 @contextmanager
 def printed_warnings() -> Iterator[None]:
-    """Print what the library warns of as :func:`warn` does; what others warn of is for tests."""
+    """Print the library's warnings as :func:`warn` does; those of others are for tests."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: warn([str(message)])
         yield
@@ -116,10 +128,18 @@ def prepare_folder(directory: Path, kind: Kind) -> None:
     """Check that results can be written into a folder, and say so if they replace older ones.
 
     Raises:
-        OSError: If they cannot, or the folder is that of something else.
+        typer.BadParameter: If there is no room.
+        OSError: If they cannot for another reason, or the folder is that of something else.
 
     """
-    if check_folder(directory, kind):
+    try:
+        replaces = check_folder(directory, kind)
+    except OSError as error:
+        if is_full(error):
+            # Nothing is lost yet.
+            raise typer.BadParameter(f"--out {directory}: {error.strerror}") from error
+        raise
+    if replaces:
         sys.stderr.write(f"{directory} has {kind.value}: replaced at the end\n")
 
 
@@ -133,7 +153,7 @@ def progress_bar(
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _progress_lines(clock)
+        yield lines(clock)
         return
     bar = Bar(
         TextColumn("{task.description}"),
@@ -154,17 +174,3 @@ def progress_bar(
 
     with bar:
         yield show
-
-
-def _progress_lines(clock: Callable[[], float]) -> Callable[[Progress], None]:
-    last_s = clock()
-
-    def show(step: Progress) -> None:
-        nonlocal last_s
-        now_s = clock()
-        if now_s - last_s >= BETWEEN_LINES_S:
-            last_s = now_s
-            sys.stderr.write(f"{step.stage}: {100 * step.fraction:.0f} %\n")
-            sys.stderr.flush()
-
-    return show

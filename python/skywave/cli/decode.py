@@ -10,14 +10,18 @@ from rich.markup import escape
 
 from skywave import _core
 from skywave._errors import CaptureError
-from skywave.cli.console import JsonOption, out, print_json, warn
+from skywave.cli.application import command
+from skywave.cli.console import JsonOption, out, print_json, warn, write_line
+from skywave.cli.status import FAILED
 
 USUAL_CAUSE = (
     "the usual cause is checksum offload: captured on the sending host, before its network device"
     " fills in checksums"
 )
+app = typer.Typer()
 
 
+@command(app, fails="the capture is corrupt after the frames that were printed")
 def decode(
     capture: Annotated[
         Path,
@@ -44,8 +48,7 @@ def decode(
     offload: the capture was taken on the sending host, before its network device filled in the
     checksums.
 
-    If the capture is truncated or still being written, prints the complete frames, then the error,
-    and exits with status 2.
+    If the capture is truncated or still being written, prints the complete frames, then the error.
 
     Skips malformed comments, names and counters with a warning.
     """
@@ -70,5 +73,8 @@ def decode(
     warn(skipped)
     if wrong := sum(frame["wrong_checksum"] is not None for frame in frames):
         warn([f"{wrong:,} of {len(frames):,} frames have a bad checksum; {USUAL_CAUSE}"])
-    if fault is not None:
+    if fault is not None and not frames:
         raise fault
+    if fault is not None:
+        write_line(f"error: {fault}")
+        raise typer.Exit(FAILED)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both end a command in an orderly way, with a line that says which it was."""
+"""Ctrl-C and SIGTERM: both end a command in order, with a line that names the signal."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from skywave.cli.status import INTERRUPTED, TERMINATED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
-
-INTERRUPTED = 130
-TERMINATED = 143
 
 
 def end_at_once_on_signals() -> None:
@@ -43,7 +42,7 @@ class Termination:
 
 @contextmanager
 def interrupts() -> Iterator[Termination]:
-    """Let Ctrl-C and SIGTERM interrupt the main thread; yields what tells them apart."""
+    """Let Ctrl-C and SIGTERM interrupt the main thread; yields an object that tells them apart."""
     termination = Termination()
     if threading.current_thread() is not threading.main_thread():
         yield termination

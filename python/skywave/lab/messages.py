@@ -1,4 +1,4 @@
-"""What a page is told: by whom it is greeted, how far its runs are, and what is wrong."""
+"""Messages to a page: greetings, the progress of its runs, and errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.lab.reading import Wrong
+    from skywave.lab.reading import PageError
 
 Send = Callable[[bytes | dict[str, object]], Awaitable[None]]
 """Sends a frame as bytes, or a message."""
@@ -67,13 +67,13 @@ def hello(
     }
 
 
-def error(run: str, wrong: Wrong) -> dict[str, object]:
-    """Return what is wrong with a message, a scenario or a run; ``run`` may be empty."""
+def error(run: str, fault: PageError) -> dict[str, object]:
+    """Return the error of a message, a scenario or a run; ``run`` may be empty."""
     return {
         "type": "error",
         "run": run,
-        "field": wrong.field,
-        "message": wrong.message,
-        "line": wrong.line,
-        "column": wrong.column,
+        "field": fault.field,
+        "message": fault.message,
+        "line": fault.line,
+        "column": fault.column,
     }

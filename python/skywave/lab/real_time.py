@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from skywave.lab import real_time_process
 from skywave.lab.frames import frame, unpacked
 from skywave.lab.messages import State
-from skywave.lab.reading import Wrong, inspect, located
+from skywave.lab.reading import PageError, inspect, located
 from skywave.realtime.privileges import around, refusal
 from skywave.scenario.quantities import Duration
 
@@ -58,12 +58,12 @@ class ProcessRun:
         """Return a run that may begin.
 
         Raises:
-            Wrong: If the scenario cannot be run, or this machine has no runs on the real clock.
+            PageError: If the scenario cannot be run, or this machine cannot run in real time.
 
         """
         inspection = await asyncio.to_thread(inspect, text)
         if reason := await asyncio.to_thread(refusal):
-            raise Wrong("", reason)
+            raise PageError("", reason)
         return cls(name, text, inspection.scenario, send)
 
     @property
@@ -72,7 +72,7 @@ class ProcessRun:
         return self.state in ("ended", "stopped")
 
     def stop(self) -> None:
-        """End the run here. It keeps what it has measured."""
+        """End the run now. It keeps its measurements."""
         if not self.is_over:
             self.state = "stopped"
         process = self._process
@@ -81,7 +81,7 @@ class ProcessRun:
             asyncio.get_running_loop().call_later(PATIENCE_S, _kill, process)
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise Wrong(
+        raise PageError(
             "", "a run in real time may be stopped, but not paused, stepped, paced or changed"
         )
 
@@ -95,7 +95,7 @@ class ProcessRun:
         """Run it, until it is over and its process has ended.
 
         Raises:
-            Wrong: If the run failed.
+            PageError: If the run failed.
 
         """
         await self.tell()
@@ -122,7 +122,7 @@ class ProcessRun:
             said = (await errors).decode(errors="replace").strip().splitlines()
         if self._tables is None and not self.is_over:
             self.stop()
-            raise Wrong("", f"the run failed: {said[-1] if said else 'its process was killed'}")
+            raise PageError("", f"the run failed: {said[-1] if said else 'its process was killed'}")
         await self.tell()
 
     async def _read(self, stream: asyncio.StreamReader) -> None:
@@ -158,7 +158,7 @@ class ProcessRun:
             await self._send(frame(self.name, 0, self._now_s, rest))
 
     def results(self) -> Mapping[str, pa.Table]:
-        """Return all tables if it is over, otherwise what has been sampled so far."""
+        """Return all tables if the run is over, otherwise the samples so far."""
         if self._tables is not None:
             return self._tables
         return {
@@ -174,7 +174,7 @@ class ProcessRun:
 
         """
         raise ValueError(
-            "a run in real time cannot be repeated: skywave run --live --capture "
+            "a run in real time cannot be repeated: skywave realtime run --capture "
             f"{link}={file} writes packets while it runs"
         )
 

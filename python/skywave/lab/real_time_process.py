@@ -33,7 +33,7 @@ SWITCH_S = 0.0005
 
 
 class Frames:
-    """Frames on a stream. A thread of its own writes them: the run must not wait for who reads."""
+    """Frames on a stream. A separate thread writes them: the run must not wait for the reader."""
 
     def __init__(self, run: str, out: BinaryIO) -> None:
         """Begin to write."""
@@ -46,7 +46,7 @@ class Frames:
         self._thread.start()
 
     def sampled(self, time_s: float, tables: Mapping[str, pa.RecordBatch]) -> None:
-        """Hand on what has been sampled."""
+        """Pass on new samples."""
         self._samples.put((time_s, tables))
 
     def end(self, last: bytes) -> None:

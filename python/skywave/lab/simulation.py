@@ -28,8 +28,8 @@ PIECE_S = 0.015
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A scenario that is ready to run."""
+class PreparedScenario:
+    """A scenario that is ready to run, parsed and checked."""
 
     text: str
     core: _core.SteppedRun
@@ -40,7 +40,7 @@ class Prepared:
         """Prepare a scenario, which may take seconds.
 
         Raises:
-            Wrong: If it cannot be run.
+            PageError: If it cannot be run.
 
         """
         interval = inspect(text).scenario["probes"]["interval"]
@@ -48,8 +48,8 @@ class Prepared:
 
 
 @dataclass
-class _Past:
-    """What a run has computed. One that is changed begins another."""
+class _History:
+    """The results of a run so far. A changed run begins another history."""
 
     core: _core.SteppedRun
     pieces: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class SimulatedRun:
     def __init__(
         self,
         name: str,
-        prepared: Prepared,
+        prepared: PreparedScenario,
         pace: float | None,
         send: Send,
         *,
@@ -92,9 +92,9 @@ class SimulatedRun:
         """Whether it has ended."""
         return self.state in ("ended", "stopped")
 
-    def _begin(self, prepared: Prepared) -> None:
+    def _begin(self, prepared: PreparedScenario) -> None:
         self.text = prepared.text
-        self._past = _Past(prepared.core)
+        self._history = _History(prepared.core)
         self._interval_s = prepared.interval_s
         self._stop = _core.Stop()
         self._now_s = 0.0
@@ -126,7 +126,7 @@ class SimulatedRun:
         self._since = None
 
     def stop(self) -> None:
-        """End the run here. It keeps what it has measured."""
+        """End the run now. It keeps its measurements."""
         if not self.is_over:
             self._set("stopped")
         self._stop.set()
@@ -135,10 +135,10 @@ class SimulatedRun:
         """Run another scenario up to the present, as fast as it can, and continue from there.
 
         Raises:
-            Wrong: If the scenario cannot be run; the run continues unchanged.
+            PageError: If the scenario cannot be run; the run continues unchanged.
 
         """
-        prepared = await asyncio.to_thread(Prepared.of, text)
+        prepared = await asyncio.to_thread(PreparedScenario.of, text)
         until_s = max(self._now_s, self._until_s if self.state == "again" else 0.0)
         then: Phase = self._then if self.state == "again" else self.state
         was_over = self.is_over
@@ -155,7 +155,7 @@ class SimulatedRun:
         try:
             await self._drive()
         except Exception:
-            self._past.is_over = True
+            self._history.is_over = True
             raise
         await self.tell()
 
@@ -185,24 +185,24 @@ class SimulatedRun:
             # On a grid, so that lateness does not add up; but frames that are missed stay missed.
             due = max(due + FRAME_S, began)
             await asyncio.sleep(max(0.0, due - time.monotonic()))
-        past = self._past
+        history = self._history
         if self.state == "stopped":
             # The part of an interval that has passed.
-            past.core.stop()
+            history.core.stop()
             await self._show()
-        past.is_over = True
+        history.is_over = True
 
     def results(self) -> Mapping[str, pa.Table]:
-        """Return all tables if it is over, otherwise what has been sampled so far."""
+        """Return all tables if the run is over, otherwise the samples so far."""
         # This may be another thread than the one that changes the run.
-        past = self._past
-        if past.is_over and past.results is None:
-            past.results = Results.of_core(past.core.finish())
-        if past.results is not None:
-            return past.results.tables
+        history = self._history
+        if history.is_over and history.results is None:
+            history.results = Results.of_core(history.core.finish())
+        if history.results is not None:
+            return history.results.tables
         return {
             name: pa.Table.from_batches(pieces).unify_dictionaries()
-            for name, pieces in past.pieces.items()
+            for name, pieces in history.pieces.items()
         }
 
     def capture(self, link: str, file: str) -> None:
@@ -246,7 +246,7 @@ class SimulatedRun:
         return to_s
 
     async def _advance(self, to_s: float) -> None:
-        core, epoch = self._past.core, self.epoch
+        core, epoch = self._history.core, self.epoch
         asked_s = to_s - self._now_s
         began = time.monotonic()
         try:
@@ -267,11 +267,11 @@ class SimulatedRun:
         await self._show()
 
     async def _show(self) -> None:
-        """Send what has been sampled since the last frame, and keep it."""
-        tables = self._past.core.samples()
+        """Send the samples since the last frame, and keep them."""
+        tables = self._history.core.samples()
         if any(batch.num_rows for batch in tables.values()):
             for name, batch in tables.items():
-                self._past.pieces.setdefault(name, []).append(batch)
+                self._history.pieces.setdefault(name, []).append(batch)
             await self._send(frame(self.name, self.epoch, self._now_s, tables))
 
     async def tell(self) -> None:

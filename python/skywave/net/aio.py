@@ -165,7 +165,7 @@ class Connection(_Closing):
 
     @property
     def ccids(self) -> tuple[int, int]:
-        """The CCIDs of what this end sends and of what it receives."""
+        """The CCIDs of the data that this end sends and of the data that it receives."""
         return self._blocking.ccids
 
     @property
@@ -303,7 +303,7 @@ class Endpoint(_Closing):
         return self._blocking.stats()
 
     def snapshot(self, most: int = 1000) -> net.Snapshot:
-        """Return what the connections are doing: the ``most`` oldest one by one, and all in sums.
+        """Return statistics of the ``most`` oldest connections one by one, and sums over all.
 
         It looks at each connection, and takes about a microsecond for each.
         """
@@ -320,5 +320,5 @@ def _checked(blocking: Blocking, kind: type[Blocking]) -> Blocking:
 
 
 def _name(blocking: net.Connection | net.Listener | net.Endpoint) -> str:
-    """Return the representation of what has the same API here as ``blocking`` there."""
+    """Return the representation of the asyncio counterpart of ``blocking``."""
     return repr(blocking).replace("skywave.net.", "skywave.net.aio.", 1)

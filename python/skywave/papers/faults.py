@@ -1,4 +1,4 @@
-"""What is wrong with a ledger that has the right types."""
+"""Checks of a ledger beyond its types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def faults(ledger: Contents) -> Iterator[tuple[str, str]]:
-    """Yield each fault: the field that has it, and what is wrong."""
+    """Yield each fault: its field and a description."""
     if not ledger.paper.title:
         yield "paper.title", "it is empty"
     if not all(author.strip() for author in ledger.paper.authors.split(", ")):

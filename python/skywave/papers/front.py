@@ -63,7 +63,7 @@ def reproduce_all(
     seeds: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Front:
-    """Reproduce every paper into a directory of its own, beside a front page.
+    """Reproduce every paper into its own directory, and write a front page.
 
     Args:
         directory: Receives ``report.html``, ``report.json``, and a directory for each paper.

@@ -1,4 +1,4 @@
-"""How the text of a ledger is read: its types, and errors that name the line."""
+"""Reads the text of a ledger into typed classes, with errors that name the line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CAUSES = {
 
 
 class LedgerError(SkywaveError, ValueError):
-    """A ledger or the measurements for it are wrong. The message says where, and what to do."""
+    """A ledger or the measurements for it are wrong. The message names the place and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class LedgerText:
         return cls(text.replace("\r\n", "\n"), path.name)
 
     def structured(self, kind: type[_T]) -> _T:
-        """Return what the text says, as an object of a class.
+        """Return the text's contents as an object of a class.
 
         Raises:
             LedgerError: If the text is not TOML, or does not fit the class.
@@ -79,7 +79,7 @@ class LedgerText:
             raise self.error((at.lstrip("."), why) for why, _, at in apart) from None
 
     def error(self, faults: Iterable[tuple[str, str]]) -> LedgerError:
-        """Return the error that lists faults, each by its field and what is wrong with it."""
+        """Return the error that lists faults, each with its field."""
         lines = []
         for place, why in faults:
             found = line_and_column(self.text, place)
@@ -94,7 +94,7 @@ def is_finite(value: object) -> bool:
 
 
 def _why(error: BaseException, kind: Any) -> str:
-    """Return what is wrong with a field."""
+    """Return the fault of a field."""
     if isinstance(error, cattrs.ForbiddenExtraKeysError):
         return f"it has no {' and no '.join(sorted(error.extra_fields))}: {_SEE}"
     if isinstance(error, ValueError):

@@ -1,4 +1,4 @@
-"""What a paper's judge measured."""
+"""The measurements of a paper's judge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True)
 class Measure:
-    """A measured value, and conditions of the measurement that only the runs can tell.
+    """A measured value, and conditions of the measurement that only the runs reveal.
 
     ``value`` is None if the quantity did not occur. If it is a mean over runs, ``sd`` may be the
     standard deviation of single runs, for rules that allow for it.

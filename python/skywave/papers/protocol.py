@@ -116,7 +116,7 @@ class Paper(Generic[Measurements]):
         stored: Tables that take minutes to compute (``make searches``).
         golden: Runs external programs and stores their output (``make golden``); None if there
             are none.
-        timed: Runs whose duration is measured (``skywave bench --standard``).
+        timed: Runs whose duration is measured (``skywave bench standard``).
         network: The paper's column of the matrix; None if it has no network for others.
         controls: The paper's rows of the matrix: the controls that it proposes.
 

@@ -46,7 +46,7 @@ class Ns2Source:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a reproduction found: a sentence for readers outside the field, and a figure.
+    """The finding of a reproduction: a sentence for readers outside the field, and a figure.
 
     ``figure`` is the name of one of the report's figures, which shows published values, ours and,
     where there are any, ns-2's. ``headline`` is a shorter sentence for the list at the top of

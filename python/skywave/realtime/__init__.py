@@ -1,7 +1,7 @@
 """Scenarios in real time, between real sockets (Linux only).
 
 The nodes at which flows begin and end are network namespaces; the links and queues between them are
-the simulator's, on the real clock. :func:`run` returns the simulator's tables and a
+the simulator's, in real time. :func:`run` returns the simulator's tables and a
 :class:`RunAccuracy`. :func:`compare` runs a scenario in simulated and in real time.
 """
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from attrs import evolve
 
 from skywave import _simulate, stats
 from skywave.realtime import running
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from skywave.realtime.running import RealTimeRun
     from skywave.results import Results
     from skywave.scenario import Scenario
-    from skywave.stats import Average, Estimate
+    from skywave.stats import Estimate
 
 HYSTART = (
     "Linux's CUBIC leaves slow start by HyStart when delays grow; ours, which a simulation runs in "
@@ -47,8 +46,8 @@ class Row:
     """What it is of: a flow or a link."""
     measure: str
     """Its name, which ends in its unit."""
-    simulated: Average
-    real_time: Average
+    simulated: Estimate
+    real_time: Estimate
     difference: Estimate | None
     """The real-time mean minus the simulated one, with Welch's interval; None for one run each."""
 
@@ -70,7 +69,7 @@ class Row:
     @property
     def ratio(self) -> float | None:
         """The mean in real time as a multiple of the simulated mean; None if that is zero."""
-        return self.real_time.mean / self.simulated.mean if self.simulated.mean else None
+        return self.real_time.value / self.simulated.value if self.simulated.value else None
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class ClockComparison:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether there are fewer runs than planned. All of them took the whole time."""
+        """Whether there are fewer runs than planned. Each of them is complete."""
         return len(self.real_time) < self.planned
 
     def rows(self) -> list[Row]:
@@ -158,7 +157,7 @@ def compare(
     simulated: list[Results] = []
     real_time: list[RealTimeRun] = []
     for number, seed in enumerate(seeds, start=1):
-        seeded = evolve(scenario, seed=seed)
+        seeded = scenario.replace(seed=seed)
 
         def show(step: Progress, number: int = number) -> None:
             if progress is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def cells(row: Row) -> dict[str, str]:
     """Return a row as text: what, measure, means with margins, ratio, and whether they differ."""
-    scale = Scale.of(row.measure, max(abs(row.simulated.mean), abs(row.real_time.mean)))
+    scale = Scale.of(row.measure, max(abs(row.simulated.value), abs(row.real_time.value)))
 
     def text(mean: float, margin: float) -> str:
         shown = number(mean / scale.factor, 3)
@@ -32,8 +32,8 @@ def cells(row: Row) -> dict[str, str]:
     return {
         "what": row.what,
         "measure": scale.label,
-        "simulated": text(row.simulated.mean, row.simulated.margin),
-        "real_time": text(row.real_time.mean, row.real_time.margin),
+        "simulated": text(row.simulated.value, row.simulated.margin),
+        "real_time": text(row.real_time.value, row.real_time.margin),
         "ratio": "" if row.ratio is None else number(row.ratio, 3),
         "differs": "differs" if row.differs else "",
     }
@@ -49,9 +49,9 @@ def document(comparison: ClockComparison) -> dict[str, Any]:
             {
                 "what": row.what,
                 "measure": row.measure,
-                "simulated": row.simulated.mean,
+                "simulated": row.simulated.value,
                 "simulated_margin": row.simulated.margin,
-                "real_time": row.real_time.mean,
+                "real_time": row.real_time.value,
                 "real_time_margin": row.real_time.margin,
                 "differs": None if row.difference is None else row.differs,
             }

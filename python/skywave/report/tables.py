@@ -10,6 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
 
 from skywave._files import replacing_file
+from skywave._progress import Progress, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -93,6 +94,7 @@ def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int) -> No
         total: The number of rows.
 
     """
+    tell = _overwritten if sys.stderr.isatty() else lines()
     with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_columns(kind))
@@ -101,8 +103,13 @@ def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int) -> No
                 f"{value:.{DIGITS}g}" if isinstance(value, float) else value
                 for value in _values(row)
             )
-            sys.stderr.write(f"\r{path.name}: {number} of {total}")
-    sys.stderr.write("\n")
+            tell(Progress(path.name, number, total))
+
+
+def _overwritten(step: Progress) -> None:
+    """Write a step in the place of the one before it."""
+    end = "\n" if step.done == step.total else ""
+    sys.stderr.write(f"\r{step.stage}: {step.done:g} of {step.total:g}{end}")
 
 
 def _built(kind: Any, row: Mapping[str, str]) -> Any:

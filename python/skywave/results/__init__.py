@@ -1,4 +1,4 @@
-"""The results of a run, as Arrow tables, and what can be read from them.
+"""The results of a run, as Arrow tables, and values derived from them.
 
 ``columns`` knows the names and units of columns, ``samples`` takes flows and links out of tables.
 ``emodel`` rates calls, ``fairness`` has Jain's index.

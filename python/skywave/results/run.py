@@ -121,7 +121,7 @@ class Results:
 
     @classmethod
     def of_core(cls, run: _core.Run) -> Self:
-        """Return what the core has returned."""
+        """Return the core's results."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         tables = {name: pa.Table.from_batches([batch]) for name, batch in run.tables.items()}
@@ -286,7 +286,7 @@ class Results:
         self,
         kind: RunKind = "series",
         *,
-        measures: Sequence[str] = (),
+        measure: str | Sequence[str] = (),
         flows: Collection[str] = (),
         links: Collection[str] = (),
         from_s: float = 0.0,
@@ -310,7 +310,7 @@ class Results:
         figure = plots.of_run(
             self.tables,
             kind,
-            measures=measures,
+            measure=measure,
             flows=flows,
             links=links,
             from_s=from_s,

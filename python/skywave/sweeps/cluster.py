@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skywave import _core
 from skywave._errors import SkywaveError
-from skywave._extras import needs
+from skywave._extras import MissingExtraError
 from skywave.sweeps.store import Failure
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ GONE = "the Dask scheduler is gone: start it, and run the sweep again"
 
 
 class ClusterError(SkywaveError, RuntimeError):
-    """A cluster cannot be used. What was done is stored."""
+    """A cluster cannot be used. Completed runs are stored."""
 
 
 @contextmanager
@@ -47,13 +47,14 @@ def connected(on: str | Client) -> Iterator[Client]:
     """Yield a client, connected to the scheduler if an address is given.
 
     Raises:
-        ClusterError: If Dask is not installed, or there is no scheduler.
+        MissingExtraError: If Dask is not installed.
+        ClusterError: If there is no scheduler.
 
     """
     try:
         from distributed import Client  # noqa: PLC0415  (an extra)
     except ImportError as error:
-        raise ClusterError(needs("a sweep on a cluster", "dask")) from error
+        raise MissingExtraError("a sweep on a cluster", "dask") from error
     if isinstance(on, Client):
         yield on
         return
@@ -103,7 +104,7 @@ def work(engine: str, jobs: bytes) -> list[Outcome | Failure]:
 
 
 class _Tasks:
-    """The tasks of a sweep: batches of jobs, and what becomes of them."""
+    """The tasks of a sweep: batches of jobs, and their outcomes."""
 
     def __init__(self, client: Client, jobs: Iterator[Job]) -> None:
         from distributed import as_completed  # noqa: PLC0415
@@ -136,7 +137,7 @@ class _Tasks:
             self._submit()
 
     def stop(self) -> Iterator[tuple[tuple[Job, ...], list[Any]]]:
-        """Cancel what is not done, and yield what is."""
+        """Cancel unfinished tasks, and yield finished ones."""
         begun, self._begun = self._begun, {}
         for future, batch in begun.items():
             if future.status == "finished":

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import time
 import traceback
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from attrs import frozen
 
 from skywave import _core
 from skywave.results import Results
@@ -17,10 +16,10 @@ from skywave.sweeps.values import Start
 
 if TYPE_CHECKING:
     from skywave.control import Control
-    from skywave.sweeps.measures import Measuring
+    from skywave.sweeps.measures import MeasurementPlan
 
 
-@frozen
+@dataclass(frozen=True)
 class Job:
     """A run to be done."""
 
@@ -30,7 +29,7 @@ class Job:
     """The scenario as JSON."""
     controls: dict[str, type[Control]]
     """The classes of controls in Python."""
-    measuring: Measuring
+    measuring: MeasurementPlan
     is_first: bool = False
     """Whether it has the first seed of its point."""
 

@@ -1,11 +1,11 @@
-"""The measures of a run: how they follow from its results."""
+"""Computes the measures of a run from its results."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import frozen
 
 from skywave.results import emodel
 from skywave.results.fairness import jain
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAN = float("nan")
 
 
-@frozen
+@dataclass(frozen=True)
 class Start:
     """When a flow starts, in seconds: the earliest and the latest time that its jitter allows."""
 
@@ -199,7 +199,7 @@ def of_links(results: Results, warm_up_s: float) -> Values:
 
 
 def _of_sampled_links(results: Results, warm_up_s: float) -> dict[str, dict[str, float]]:
-    """Return what follows from samples, by its name and the link's: totals with a warm-up alone."""
+    """Return values from samples, by measure and link; totals only with a warm-up."""
     sampled = _sampled(results, "links", warm_up_s)
     if sampled is None:
         return {}

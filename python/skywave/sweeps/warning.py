@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import define
 
 from skywave._printing import number, with_margin
 from skywave.results.columns import Scale
@@ -91,8 +91,8 @@ class SweepWarnings:
     def _reached(target: Target, values: list[float]) -> str:
         """Return mean and margin as tables have them: ``goodput (Mbps) is 2.91±0.26``."""
         found = average(values, target.confidence)
-        scale = Scale.of(target.measure, abs(found.mean))
-        mean, margin = found.mean / scale.factor, found.margin / scale.factor
+        scale = Scale.of(target.measure, abs(found.value))
+        mean, margin = found.value / scale.factor, found.margin / scale.factor
         shown = number(mean) if math.isnan(margin) else with_margin(mean, margin)
         return f"{scale.label} is {shown}"
 
@@ -105,7 +105,7 @@ class SweepWarnings:
         return [f'{said}: leave it out by a warm-up (--warm-up "{end_s} s")']
 
 
-@define
+@dataclass
 class Runs:
     """Whether the runs of a point are all like the first."""
 

@@ -1,4 +1,4 @@
-"""The runs of a sweep: which there are, which are missing, and how many more there must be."""
+"""The runs of a sweep: planned, missing, and still to be added."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from skywave.stats import Target
     from skywave.sweeps.local import Keep
-    from skywave.sweeps.measures import Asked, Measuring
+    from skywave.sweeps.measures import MeasurementPlan, MeasureRequest
     from skywave.sweeps.points import Grid, Point
     from skywave.sweeps.store import Failure, Store
 
@@ -33,7 +33,7 @@ POINTS_KEPT = 10_000
 
 @contextmanager
 def executor(on: str | Client | None) -> Iterator[Do]:
-    """Yield what does jobs: this machine, or a Dask cluster.
+    """Yield the executor of jobs: this machine, or a Dask cluster.
 
     Raises:
         ClusterError: If the cluster cannot be used.
@@ -50,7 +50,7 @@ class Work:
     """The runs of a sweep."""
 
     def __init__(
-        self, grid: Grid, measuring: Measuring, seeds: Sequence[int], store: Store
+        self, grid: Grid, measuring: MeasurementPlan, seeds: Sequence[int], store: Store
     ) -> None:
         """Check the scenarios of all points, which get the same seeds."""
         self._grid, self._measuring, self._store = grid, measuring, store
@@ -62,7 +62,7 @@ class Work:
         self._failed: set[str] = set()
         self._values: dict[int, list[float]] = {}
 
-    def check_flows(self, asked: Iterable[Asked]) -> None:
+    def check_flows(self, asked: Iterable[MeasureRequest]) -> None:
         """Raise ``ValueError`` if a measure of a flow is asked for that no point has."""
         named = [each for each in asked if each.of not in {"", "*"}]
         wanted = {each.of for each in named if MEASURES[each.measure].of == "flow"}

@@ -105,7 +105,7 @@ def equal(
         name=f"chen2010-equal-{seed}",
         duration=f"{EQUAL_S} s",
         seed=seed,
-        bottleneck=Dumbbell(
+        dumbbell=Dumbbell(
             pairs=1,
             rate=f"{round(model.capacity_bps)} bps",
             delay="10 ms",
@@ -244,9 +244,9 @@ def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
         IN_VCPS_QUEUE: vcp,
         TWO_QUEUES: Weighted(queues=(SubQueue(weight=1, queue=red), SubQueue(weight=1, queue=vcp))),
     }[change]
-    if description.bottleneck is None:
+    if description.dumbbell is None:
         raise ValueError(f"{description.name} has no bottleneck")
-    description.bottleneck = evolve(description.bottleneck, queue=queue)
+    description.dumbbell = evolve(description.dumbbell, queue=queue)
     return description
 
 

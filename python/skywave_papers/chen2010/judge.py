@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and our schemes with RED beside ns-2's.
+"""The measurements for the tests of ``paper.toml``, and our schemes with RED beside ns-2's.
 
 Measurements are means over seeds unless they say something else.
 """
@@ -152,7 +152,7 @@ def _over_seeds(by_seed: Sequence[float], over_seeds: OverSeeds, unit: str) -> M
         return Measure(float(np.median(by_seed)), {"seeds": len(by_seed), **spread})
     found = average(by_seed)
     spread = {"95 % confidence": f"± {found.margin:.2g} {unit}"}
-    return Measure(found.mean, {"seeds": len(by_seed), **spread})
+    return Measure(found.value, {"seeds": len(by_seed), **spread})
 
 
 def _of_schemes(ours: Runs) -> dict[str, object]:

@@ -185,7 +185,7 @@ def _empty(point: Point, router: Router, seed: int) -> Scenario:
 def _dumbbell(point: Point, router: Router, seed: int) -> Scenario:
     network = evolve(
         _empty(point, router, seed),
-        bottleneck=Dumbbell(
+        dumbbell=Dumbbell(
             pairs=1,
             rate=_rate(point.mbps),
             # The bottleneck has four fifths of the propagation time.

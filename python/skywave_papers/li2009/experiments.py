@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from skywave.results import Results
     from skywave.scenario import Scenario
-    from skywave.stats import Average
+    from skywave.stats import Estimate
     from skywave_papers.li2009.dumbbell import Course
     from skywave_papers.li2009.further import Single
     from skywave_papers.li2009.loads import Loads
@@ -56,7 +56,7 @@ class Measurements:
 
     ours: Ours
     series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]]
-    vcp_shares: Mapping[int, Average]
+    vcp_shares: Mapping[int, Estimate]
     loads: Mapping[tuple[Scheme, Reading], Loads]
     single: Single
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from skywave.stats import Average
+    from skywave.stats import Estimate
     from skywave_papers.li2009.dumbbell import Course
     from skywave_papers.li2009.experiments import Ours
     from skywave_papers.li2009.lossy import TransferTimes
@@ -70,7 +70,7 @@ KNEE_PERCENT = (LEDGER.published("fig4/knee"), LEDGER.published("4.3/downgrade-f
 def draw(
     ours: Ours,
     series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]],
-    vcp_shares: Mapping[int, Average],
+    vcp_shares: Mapping[int, Estimate],
 ) -> list[Drawn]:
     """Draw all figures. ``series`` has the parking lots of one seed."""
     first = {scheme: runs[0] for scheme, runs in ours.dumbbells.items()}
@@ -211,7 +211,7 @@ def _utilisation(courses: Mapping[Scheme, Course]) -> Figure:
 
 
 def _transfers(
-    transfers: Mapping[Carrier, Mapping[int, TransferTimes]], vcp_shares: Mapping[int, Average]
+    transfers: Mapping[Carrier, Mapping[int, TransferTimes]], vcp_shares: Mapping[int, Estimate]
 ) -> Figure:
     figure = begin(TALL_IN, above_in=NO_TITLE_IN)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
@@ -235,7 +235,7 @@ def _transfers(
     upper.legend(loc="upper left")
     lower.errorbar(
         list(vcp_shares),
-        [100 * share.mean for share in vcp_shares.values()],
+        [100 * share.value for share in vcp_shares.values()],
         yerr=[100 * share.margin for share in vcp_shares.values()],
         color=COLOURS[1],
         marker="o",

@@ -182,7 +182,7 @@ SWITCH_EVERY_S = 10
 def _two_paths() -> Scenario:
     """Return the dumbbell with a bottleneck that switches between two paths."""
     scenario = _with_packets(setting.dumbbell(DPCP))
-    bottleneck = scenario.bottleneck
+    bottleneck = scenario.dumbbell
     assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
     steps = tuple(
         Step(
@@ -191,7 +191,7 @@ def _two_paths() -> Scenario:
         )
         for number in range(1, DUMBBELL_S // SWITCH_EVERY_S)
     )
-    scenario.bottleneck = evolve(bottleneck, trace=TraceSteps(steps=steps), overtaking=True)
+    scenario.dumbbell = evolve(bottleneck, trace=TraceSteps(steps=steps), overtaking=True)
     return scenario
 
 
@@ -213,9 +213,9 @@ def scenarios() -> dict[str, Scenario]:
     plans["ten"] = _with_packets(setting.dumbbell(DPCP, replace(PAPER_NETWORK, flows=10)))
     plans["losses"] = _with_packets(setting.dumbbell(DPCP))
     plans["paths"] = _two_paths()
-    network = plans["losses"].bottleneck
+    network = plans["losses"].dumbbell
     assert network is not None  # noqa: S101  (it is a dumbbell)
-    plans["losses"].bottleneck = evolve(network, loss=LOST)
+    plans["losses"].dumbbell = evolve(network, loss=LOST)
     plain = setting.dumbbell(DPCP)
     plain.flows = []
     plain.add_flow("ftp1", "s1", "d1", TCP, Ftp(), start_jitter=START_JITTER)

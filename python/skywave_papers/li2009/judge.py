@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and the numbers that its texts name."""
+"""The measurements for the tests of ``paper.toml``, and the numbers that its texts name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from skywave_papers.li2009.setting import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.stats import Average
+    from skywave.stats import Estimate
     from skywave_papers.li2009.dumbbell import Course
     from skywave_papers.li2009.experiments import Measurements, Ours, Transfers
     from skywave_papers.li2009.further import NetworkResult, Single
@@ -91,7 +91,7 @@ def _figure_2(vcp: Sequence[Lot], dpcp: Sequence[Lot]) -> Values:
 def _over_seeds(test: str, values: Sequence[float]) -> Measure:
     mean = average(values)
     seeds = f"{matching(test, values)} of {len(values)}"
-    return Measure(mean.mean, {"mean": mean.text, "seeds that match": seeds})
+    return Measure(mean.value, {"mean": mean.text, "seeds that match": seeds})
 
 
 def figure_3(courses: Mapping[Scheme, Sequence[Course]]) -> Values:
@@ -238,9 +238,9 @@ def _of_single_flows(single: Single) -> Values:
     }
 
 
-def _of_losses(transfers: Transfers, vcp_shares: Mapping[int, Average]) -> Values:
+def _of_losses(transfers: Transfers, vcp_shares: Mapping[int, Estimate]) -> Values:
     most = LOSS_PERCENT[-1]
-    shares = {percent: 100 * share.mean for percent, share in vcp_shares.items()}
+    shares = {percent: 100 * share.value for percent, share in vcp_shares.items()}
     is_usual = LEDGER.expected("3.4/falls-back").is_met_by
     return {
         "3.4/chains-without-loss": shares[0],

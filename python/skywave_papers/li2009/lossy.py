@@ -42,7 +42,7 @@ class TransferTimes:
     @property
     def mean_s(self) -> float:
         """Mean duration."""
-        return average(self.seconds).mean
+        return average(self.seconds).value
 
     @property
     def margin_s(self) -> float:

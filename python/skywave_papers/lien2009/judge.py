@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and our means beside ns-2's."""
+"""The measurements for the tests of ``paper.toml``, and our means beside ns-2's."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def compare(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
                             "interval (ms)": f"{1e3 * conditions.interval_s:.4g}",
                         },
                         unit=unit,
-                        ours=_finite(mine.mean),
+                        ours=_finite(mine.value),
                         ns2=_finite(theirs[chosen].mean()),
                         limit_percent=NS2_LIMIT_PERCENT,
                         # Some means differ by more than the limit by chance.

@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and our throughput and loss beside ns-2's."""
+"""The measurements for the tests of ``paper.toml``, and our throughput and loss beside ns-2's."""
 
 from __future__ import annotations
 

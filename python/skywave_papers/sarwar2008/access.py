@@ -19,7 +19,15 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from skywave.scenario import Back, DropTail, GilbertElliott, Scenario, Step, TraceSteps
+from skywave.scenario import (
+    Back,
+    DropTail,
+    GilbertElliott,
+    Scenario,
+    Step,
+    TraceSteps,
+    dumbbell,
+)
 
 RATE = "1 Mbps"
 """The rate of the downlink in the paper's simulation."""
@@ -71,7 +79,7 @@ class SharedAccess:
 
     def scenario(self, name: str, *, seed: int, duration_s: float) -> Scenario:
         """Return a scenario whose bottleneck ``r1->r2`` is the downlink, without flows."""
-        return Scenario.dumbbell(
+        return dumbbell(
             name,
             duration=f"{duration_s:g} s",
             seed=seed,

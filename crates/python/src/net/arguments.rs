@@ -112,8 +112,20 @@ pub(super) fn own_udp_port(given: &Bound<'_, PyAny>) -> PyResult<u16> {
 
 /// Reads a port. The caller refuses what is below `least`.
 fn port(given: &Bound<'_, PyAny>, argument: &str, least: u16) -> PyResult<u16> {
+    whole(given, argument, &format!("{least} to 65535"))
+}
+
+/// Reads how many connections are wanted.
+pub(super) fn most(given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    whole(given, "most", "0 or more")
+}
+
+fn whole<'py, T>(given: &Bound<'py, PyAny>, argument: &str, allowed: &str) -> PyResult<T>
+where
+    T: FromPyObjectOwned<'py, Error = PyErr>,
+{
     given.extract().map_err(|error: PyErr| {
-        let message = format!("{argument} is {}: give {least} to 65535", repr(given));
+        let message = format!("{argument} is {}: give {allowed}", repr(given));
         if error.is_instance_of::<PyTypeError>(given.py()) {
             return PyTypeError::new_err(message);
         }

@@ -194,7 +194,7 @@ impl Connection {
     fn close_in_background(&self, py: Python<'_>) -> PyResult<()> {
         let connection = self.get(py)?.clone();
         in_background(py, async move {
-            // Nobody is there to be told.
+            // There is nobody to report it to.
             let _ended = connection.close().await;
         })
     }

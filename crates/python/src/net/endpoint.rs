@@ -10,10 +10,11 @@ use skywave_net::{ConnectionError, Peer};
 use skywave_transport::dccp;
 use tokio::net::lookup_host;
 
-use super::arguments::{Host, Leaving, TimeLimit, dccp_port, own_udp_port, peer_udp_port};
+use super::arguments::{Host, Leaving, TimeLimit, dccp_port, most, own_udp_port, peer_udp_port};
 use super::config;
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
+use super::log;
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, block_within, in_background, timed};
 use super::stats::{self, Object, Snapshot};
@@ -55,6 +56,7 @@ impl Endpoint {
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let config = config::read_endpoint(config)?;
+        log::watch(py)?;
         block_on(py, async {
             let endpoint = if host.0.is_empty() {
                 skywave_net::Endpoint::udp_any(udp_port, config)
@@ -77,6 +79,7 @@ impl Endpoint {
     #[pyo3(signature = (host=Host("0.0.0.0".to_owned()), *, config=None), text_signature = "(host='0.0.0.0', *, config=None)")]
     fn raw(py: Python<'_>, host: Host, config: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let config = config::read_endpoint(config)?;
+        log::watch(py)?;
         block_on(py, async {
             let address = resolve(&host.0, 0).await?[0];
             let endpoint = skywave_net::Endpoint::raw(address, config);
@@ -109,6 +112,7 @@ impl Endpoint {
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Listener> {
         let (endpoint, config) = (self.get(py)?, config::read(config)?);
+        log::watch(py)?;
         let listener = py.detach(|| endpoint.listen(port, config));
         let listener = Arc::new(listener.map_err(listening)?);
         Ok(Listener(OfProcess::new(listener)))
@@ -138,6 +142,7 @@ impl Endpoint {
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Connection> {
         let (endpoint, config) = (self.get(py)?, config::read(config)?);
+        log::watch(py)?;
         block_on(py, async {
             connect(endpoint, &host.0, port, udp_port, config).await
         })
@@ -154,6 +159,7 @@ impl Endpoint {
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (endpoint, config) = (self.get(py)?.clone(), config::read(config)?);
+        log::watch(py)?;
         awaitable(py, async move {
             connect(&endpoint, &host.0, port, udp_port, config).await
         })
@@ -168,8 +174,15 @@ impl Endpoint {
     /// Return what the connections are doing: the ``most`` oldest one by one, and all in sums.
     ///
     /// Traffic continues meanwhile, however many there are.
+    ///
+    /// Raises:
+    ///     ValueError: If ``most`` is negative.
     #[pyo3(signature = (most=1000))]
-    fn snapshot(&self, py: Python<'_>, most: usize) -> PyResult<Object<Snapshot>> {
+    fn snapshot(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = most)] most: usize,
+    ) -> PyResult<Object<Snapshot>> {
         let endpoint = self.get(py)?;
         let snapshot = py.detach(|| Snapshot::new(endpoint.connections(), most));
         Ok(Object(snapshot))
@@ -383,7 +396,7 @@ pub(super) fn host_of(address: &SocketAddr) -> String {
     }
 }
 
-/// Returns the addresses of a host, of which there is at least one.
+/// Returns the addresses of a host, at least one.
 async fn resolve(host: &str, port: u16) -> PyResult<Vec<SocketAddr>> {
     let error = |reason| {
         let advice = if host.contains([':', '[']) {

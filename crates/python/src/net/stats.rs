@@ -25,11 +25,11 @@ pub(super) struct Closed {
 }
 
 /// Counters of a connection, or sums of those of several.
-#[derive(JsonSchema, IntoPyObject)]
+#[derive(Clone, JsonSchema, IntoPyObject)]
 struct Counters {
     /// Datagrams that have left this end.
     datagrams_sent: u64,
-    /// Bytes of data in them.
+    /// Bytes of data that have left this end.
     bytes_sent: u64,
     /// Datagrams that have arrived and had room in the receive queue.
     datagrams_received: u64,
@@ -63,7 +63,7 @@ struct Counters {
 }
 
 /// The state of a connection's congestion control.
-#[derive(JsonSchema, IntoPyObject)]
+#[derive(Clone, JsonSchema, IntoPyObject)]
 struct Congestion {
     /// Datagrams waiting to be sent.
     queued: usize,
@@ -97,7 +97,7 @@ struct Congestion {
 /// Counters of a connection, and the state of its congestion control.
 ///
 /// CCID 3 and 4 have a rate, all others a window. Fields of the other kind are `None`.
-#[derive(JsonSchema)]
+#[derive(Clone, JsonSchema)]
 pub(super) struct Stats {
     #[schemars(flatten)]
     counters: Counters,
@@ -126,7 +126,7 @@ struct Totals {
 }
 
 /// A connection of an endpoint at one time.
-#[derive(JsonSchema, IntoPyObject)]
+#[derive(Clone, JsonSchema, IntoPyObject)]
 struct ConnectionSnapshot {
     /// A number that no other connection of the endpoint has, earlier ones included.
     id: u64,
@@ -165,6 +165,7 @@ pub(super) struct Snapshot {
 }
 
 /// Becomes an object of the Python class that has the name of the type.
+#[derive(Clone)]
 pub(super) struct Object<T>(pub(super) T);
 
 impl<T: JsonSchema> JsonSchema for Object<T> {
@@ -197,26 +198,24 @@ fn object<'py>(
     fields: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || {
-        py.import("skywave.net.stats").map(Bound::unbind)
-    })?;
+    let module =
+        MODULE.get_or_try_init(py, || py.import("skywave.net.stats").map(Bound::unbind))?;
     module.bind(py).getattr(class)?.call((), Some(fields))
 }
 
-fn to_tuple<'py, T: IntoPyObject<'py>>(
+fn to_tuple<'py, T: Clone + IntoPyObject<'py>>(
     items: Cow<'_, Vec<T>>,
     py: Python<'py>,
-) -> PyResult<Bound<'py, PyAny>>
-where
-    Vec<T>: Clone,
-{
+) -> PyResult<Bound<'py, PyAny>> {
     PyTuple::new(py, items.into_owned()).map(Bound::into_any)
 }
 
 /// Returns the JSON Schema of the classes of `skywave.net.stats`.
 #[pyfunction]
 pub(super) fn stats_schema() -> String {
-    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
     generator.subschema_for::<Closed>();
     generator.subschema_for::<EndpointStats>();
     generator.subschema_for::<Snapshot>();

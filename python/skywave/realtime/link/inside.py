@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-TELL_S = 1.0
-"""The time between two lines of ``--live``."""
 TERMINATION_S = 2.0
 """How long a program that was told to end may take."""
 BAD_INPUT = 2
@@ -84,6 +82,10 @@ def _run(pipe: int, request: Request, capture: Path | None) -> int:
 
     """
     watch = Watch()
+    out = os.dup(sys.stdout.fileno())
+    if request.as_json:
+        # The programs inherit it.
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     emulation = _core.Emulation(
         request.link,
         request.directory,
@@ -102,7 +104,7 @@ def _run(pipe: int, request: Request, capture: Path | None) -> int:
             programs.append(Program(emulation, 1, request.peer))
         command = Program(emulation, 0, request.command)
         programs.insert(0, command)
-        _wait(command, pipe, emulation, live=request.live)
+        _wait(command, pipe, emulation, request.interval_s)
         status = command.stop()
     except OSError as error:
         name = (request.command if programs else request.peer or request.command)[0]
@@ -112,7 +114,8 @@ def _run(pipe: int, request: Request, capture: Path | None) -> int:
             program.stop()
     accuracy = LinkAccuracy(json.loads(emulation.stop()), watch.shares())
     if request.as_json:
-        sys.stderr.write(json.dumps(accuracy.document()) + "\n")
+        with os.fdopen(out, "w") as stdout:
+            stdout.write(json.dumps(accuracy.document()) + "\n")
     else:
         _tell(*accuracy.lines())
     if request.strict_ms is not None and (failure := accuracy.failure(request.strict_ms)):
@@ -121,12 +124,15 @@ def _run(pipe: int, request: Request, capture: Path | None) -> int:
     return status
 
 
-def _wait(command: Program, pipe: int, emulation: _core.Emulation, *, live: bool) -> None:
+def _wait(
+    command: Program, pipe: int, emulation: _core.Emulation, interval_s: float | None
+) -> None:
     """Return when the command has ended, or the launching process."""
     begun = time.monotonic()
     before: LinkAccuracy | None = None
     while True:
-        timeout_s = TELL_S - (time.monotonic() - begun) % TELL_S if live else None
+        passed_s = time.monotonic() - begun
+        timeout_s = None if interval_s is None else interval_s - passed_s % interval_s
         ready, _, _ = select.select([command.ended, pipe], [], [], timeout_s)
         if ready:
             return

@@ -26,7 +26,7 @@ class LinkAccuracy(TimingAccuracy):
         yield from super().lines()
 
     def line(self, before: LinkAccuracy | None) -> str:
-        """Return one line on what happened since an earlier report."""
+        """Return one line on the changes since an earlier report."""
         since_s = before.report["elapsed_s"] if before else 0.0
         span_s = self.report["elapsed_s"] - since_s
         parts = []

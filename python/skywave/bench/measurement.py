@@ -17,7 +17,7 @@ class BenchError(SkywaveError):
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """How a program ended, what it wrote, and the resources it used."""
 
     status: int
@@ -28,7 +28,7 @@ class Measured:
     peak_memory_bytes: int
 
 
-_MEASURED = """
+_LAUNCHER = """
 import os, sys
 try:
     pid = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
@@ -41,7 +41,7 @@ os.write(int(sys.argv[1]), " ".join(map(str, answer)).encode())
 """Starts a program from a small process, since a child's ``ru_maxrss`` starts at its parent's."""
 
 
-def run(command: list[str]) -> Measured:
+def run(command: list[str]) -> Measurement:
     """Run a program as ``measure`` does.
 
     Raises:
@@ -55,7 +55,7 @@ def run(command: list[str]) -> Measured:
     return measured
 
 
-def measure(command: list[str]) -> Measured:
+def measure(command: list[str]) -> Measurement:
     """Run a program; measure its CPU seconds (user and system) and its peak resident memory.
 
     Raises:
@@ -66,7 +66,7 @@ def measure(command: list[str]) -> Measured:
     with (
         os.fdopen(reader) as usage,
         subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _MEASURED, str(writer), *command],
+            [sys.executable, "-I", "-S", "-c", _LAUNCHER, str(writer), *command],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -86,7 +86,7 @@ def measure(command: list[str]) -> Measured:
         raise BenchError(f"{Path(command[0]).name} cannot be started: {_last_line(stdout)}")
     status, cpu_s, peak_kib = answer
     # Linux counts ru_maxrss in KiB.
-    return Measured(int(status), stdout, float(cpu_s), int(peak_kib) * 1024)
+    return Measurement(int(status), stdout, float(cpu_s), int(peak_kib) * 1024)
 
 
 def _last_line(text: str) -> str:
