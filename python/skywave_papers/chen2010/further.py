@@ -44,6 +44,9 @@ from skywave_papers.chen2010.setting import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pyarrow as pa
+
+    from skywave.results import Results
     from skywave.scenario import Dccp, Tcp
     from skywave.scenario.parts import VcpGrowth, VcpStart
     from skywave_papers.chen2010.measures import Run
@@ -125,13 +128,18 @@ def equal(
     return description
 
 
+def _late(results: Results) -> tuple[pa.Table, float]:
+    """Return the samples of the bottleneck from ``SETTLED_S`` on, and its throughput in them."""
+    late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
+    return late, 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
+
+
 def settled(given: tuple[str, float, int]) -> SteadyState:
     """Run one value of one parameter with one seed."""
     symbol, value, seed = given
     model = model_with(symbol, value)
     results = run(equal(model, seed))
-    late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
-    bps = 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
+    _, bps = _late(results)
     return SteadyState(
         symbol,
         value,
@@ -175,8 +183,7 @@ def balance(given: tuple[Scheme, VcpGrowth, int, int]) -> Balance:
     transport = setting.transport_of(scheme, UNPUBLISHED, GROWTHS[growth])
     model = replace(Model(), propagation_s=rtt_ms / 1e3)
     results = run(equal(model, seed, transport, BALANCE_BUFFER))
-    late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
-    bps = 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
+    late, bps = _late(results)
     return Balance(
         scheme.name,
         growth,
