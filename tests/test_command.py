@@ -14,7 +14,8 @@ import pytest
 
 from conftest import EXAMPLES, ROOT, assert_bad_input, run_cli, run_process
 from skywave import Progress, Scenario, cli
-from skywave.cli.console import progress_bar, warn
+from skywave.cli.console import progress_bar
+from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -83,7 +83,7 @@ def test_events_that_are_missing_are_told_after_an_interrupt_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     opened = mock.Mock()
-    opened.stats.return_value = {"qlog_dropped": 1234}
+    opened.stats.return_value = mock.Mock(qlog_dropped=1234)
     monkeypatch.setattr(options, "Endpoint", mock.Mock(**{"udp.return_value": opened}))
 
     def interrupted() -> None:

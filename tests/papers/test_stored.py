@@ -117,6 +117,9 @@ def test_a_table_is_made_anew_from_what_is_given(
     made.renew()
     assert made.read() == [Found(Choice(3, "rfc"), 1.5), Found(Choice(4, "rfc"), 2.0)]
     assert capsys.readouterr().err.endswith("found.csv: 2 of 2\n")
+    assert made.rows(kbps=2.0) == [Found(Choice(4, "rfc"), 2.0)]
+    with pytest.raises(ValueError, match=r"found.csv has 2 rows with \{'wait_s': None\}, not one"):
+        made.row(wait_s=None)
 
 
 def test_papers_store_tables() -> None:

@@ -10,7 +10,8 @@ import typer
 from skywave._folders import Kind
 from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import JsonOption, choose, finish, prepare_folder, progress_bar, warn
+from skywave.cli.console import JsonOption, choose, finish, prepare_folder, progress_bar
+from skywave.cli.messages import warn
 from skywave.scenario.quantities import Duration
 
 if TYPE_CHECKING:

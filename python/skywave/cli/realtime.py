@@ -13,7 +13,8 @@ from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave.cli.application import command, group
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import JsonOption, out, prepare_folder, print_json, progress_bar, warn
+from skywave.cli.console import JsonOption, out, prepare_folder, print_json, progress_bar
+from skywave.cli.messages import warn
 from skywave.cli.scenario import (
     CaptureOption,
     Changes,

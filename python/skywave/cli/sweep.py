@@ -17,7 +17,8 @@ from skywave._files import is_full
 from skywave._printing import DIGITS, number, with_margin
 from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
-from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
+from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.cli.messages import warn
 from skywave.cli.scenario import ScenarioFile, fields, read
 from skywave.cli.status import FAILED
 from skywave.results.columns import Scale

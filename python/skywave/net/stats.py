@@ -42,7 +42,7 @@ class EndpointStats(Statistics):
         connections: Connections at present, including handshakes and those that are closing.
         time_waits: Ended connections whose ports may not be reused at present (TIMEWAIT).
         packets_sent: Packets passed to the system.
-        send_calls: System calls that sent these packets.
+        send_calls: System calls that sent packets.
         packets_received: Packets received, valid or not.
         malformed: Packets dropped because they are not valid DCCP packets (RFC 4340 section
             8.5, step 1).
@@ -102,7 +102,7 @@ class Totals(Statistics):
 
     Attributes:
         datagrams_sent: Datagrams that have left this end.
-        bytes_sent: Bytes of data in them.
+        bytes_sent: Bytes of data that have left this end.
         datagrams_received: Datagrams that have arrived and had room in the receive queue.
         bytes_received: Bytes of data that have arrived, those of dropped datagrams included.
         datagrams_dropped: Datagrams that have arrived, but were dropped for lack of room in
@@ -186,7 +186,7 @@ class Stats(Statistics):
 
     Attributes:
         datagrams_sent: Datagrams that have left this end.
-        bytes_sent: Bytes of data in them.
+        bytes_sent: Bytes of data that have left this end.
         datagrams_received: Datagrams that have arrived and had room in the receive queue.
         bytes_received: Bytes of data that have arrived, those of dropped datagrams included.
         datagrams_dropped: Datagrams that have arrived, but were dropped for lack of room in

@@ -208,10 +208,9 @@ def _equation_6(sums: Mapping[Scheme, tuple[Floats, Floats]]) -> Figure:
         solution = model.solve(400.0, float(time_s[-1]), delay_s)
         axes.plot(time_s, solution(time_s), color="black", linestyle=line, label=label)
     axes.axhline(model.sum_at_rest, color="0.6", linewidth=0.8)
-    axes.set_xlim(0, time_s[-1])
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("Time (s)")
-    axes.set_ylabel("Sum of windows (packets)")
+    axes.set(
+        xlim=(0, time_s[-1]), ylim=(0, None), xlabel="Time (s)", ylabel="Sum of windows (packets)"
+    )
     axes.legend(loc="lower right")
     return figure
 
@@ -248,9 +247,7 @@ def _stability() -> Figure:
                 colors="white",
                 linestyles="dashed",
             )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("Round-trip time (ms)")
+        axes.set(xscale="log", yscale="log", xlabel="Round-trip time (ms)")
         axes.set_title(title, loc="left")
         axes.grid(visible=False)
     panels[0].set_ylabel("Flows N")

@@ -102,11 +102,7 @@ def _demand(demand: Mapping[Router, tuple[Floats, ...]]) -> Figure:
     ):
         upper.plot(time_s, 100 * utilisation, color=colour, label=ROUTER_LABELS[router])
         lower.plot(time_s, queue, color=colour)
-    upper.set_ylabel("Utilisation (%)")
-    upper.set_ylim(0, 105)
-    lower.set_ylabel("Queue (packets)")
-    lower.set_ylim(bottom=0)
-    lower.set_xlabel("Time (s)")
-    lower.set_xlim(0, DEMAND.end_s)
+    upper.set(ylabel="Utilisation (%)", ylim=(0, 105))
+    lower.set(ylabel="Queue (packets)", ylim=(0, None), xlabel="Time (s)", xlim=(0, DEMAND.end_s))
     upper.legend(loc="lower right", ncols=2 if is_narrow(figure) else len(ROUTERS))
     return figure

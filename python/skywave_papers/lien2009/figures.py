@@ -104,9 +104,7 @@ def _plot_kept(panels: Iterable[Axes], ours: Runs, ns2: Mapping[str, Periods]) -
             linestyle="none",
             label="DCCP, published",
         )
-        axes.set_xlim(-0.4, STREAMS + 0.4)
-        axes.set_ylim(0, 115)
-        axes.set_xticks(flows)
+        axes.set(xlim=(-0.4, STREAMS + 0.4), ylim=(0, 115), xticks=flows)
         axes.set_title(tcp, loc="left")
 
 
@@ -185,10 +183,9 @@ def _long_call(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
         (over_runs(ours[LONG_CALL], "ratio_percent"), COLOURS[0], "Skywave"),
     ):
         _band(axes, middle_s, spread, colour, label)
-    axes.set_xlim(begin_s, end_s)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("Time (s)")
-    axes.set_ylabel("Throughput ratio (%)")
+    axes.set(
+        xlim=(begin_s, end_s), ylim=(0, None), xlabel="Time (s)", ylabel="Throughput ratio (%)"
+    )
     axes.legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return figure
 
@@ -211,9 +208,7 @@ def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport:
             if conditions.name in seconds:
                 theirs = seconds[conditions.name]
                 axes.plot(theirs.time_s, getattr(theirs, what), color="black", linewidth=0.5)
-        axes.set_xlim(0, time_s[-1])
-        axes.set_ylim(0, 260)
-        axes.set_ylabel("Throughput (kbps)")
+        axes.set(xlim=(0, time_s[-1]), ylim=(0, 260), ylabel="Throughput (kbps)")
         axes.set_title(title, loc="left")
     panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.1))
     panels[1].set_xlabel("Time (s)")
@@ -244,8 +239,7 @@ def _quality(ours: Runs, ns2: Mapping[str, Periods], tcp: str) -> Figure:
                     middle_s, theirs.mean, color="black", linewidth=0.8, linestyle=(0, (4, 2))
                 )
         axes.plot(middle_s, published[what], color=COLOURS[0], marker="D", linestyle="none")
-        axes.set_ylabel(label)
-        axes.set_ylim(bottom=0)
+        axes.set(ylabel=label, ylim=(0, None))
     panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     panels[1].set_xlabel("Time (s); another TCP flow every 10 s")
     return figure

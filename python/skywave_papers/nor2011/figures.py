@@ -78,9 +78,7 @@ def _means(
 
 
 def _throughput_axes(axes: Axes, duration_s: float) -> None:
-    axes.set_xlim(0, duration_s)
-    axes.set_ylim(0, LINK_MBPS * 1.05)
-    axes.set_ylabel("Throughput (Mbps)")
+    axes.set(xlim=(0, duration_s), ylim=(0, LINK_MBPS * 1.05), ylabel="Throughput (Mbps)")
 
 
 def _sharing(ours: Series, ns2: Series, *, published: bool) -> Figure:

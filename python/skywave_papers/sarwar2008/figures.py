@@ -123,11 +123,9 @@ def _figure_2(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> F
         axes.plot(series.time_s, series.throughput_bps / 1e6, color=colour, label=label)
     for axes, title in zip(panels, ("Skywave", "ns-2.35"), strict=True):
         axes.set_title(title, loc="left")
-        axes.set_ylabel("Throughput (Mbps)")
-        axes.set_ylim(0, 1.05 * LINK_BPS / 1e6)
+        axes.set(ylabel="Throughput (Mbps)", ylim=(0, 1.05 * LINK_BPS / 1e6))
         axes.legend(loc="lower right")
-    panels[1].set_xlabel("Time (s)")
-    panels[1].set_xlim(0, float(ours[STANDARD].time_s[-1]))
+    panels[1].set(xlabel="Time (s)", xlim=(0, float(ours[STANDARD].time_s[-1])))
     return figure
 
 
@@ -158,10 +156,12 @@ def _growth(ours: Mapping[Conditions, Series]) -> Figure:
             label=f"{label}, simulated",
         )
     axes.axhline(LINK_BPS / 1e6, color="0.45", linewidth=0.8)
-    axes.set_yscale("log")
-    axes.set_ylim(0.005, 10)
-    axes.set_xlim(0, GROWTH_S)
-    axes.set_xlabel("Time since the start (s)")
-    axes.set_ylabel("Allowed rate X (Mbps)")
+    axes.set(
+        yscale="log",
+        ylim=(0.005, 10),
+        xlim=(0, GROWTH_S),
+        xlabel="Time since the start (s)",
+        ylabel="Allowed rate X (Mbps)",
+    )
     axes.legend(loc="lower right")
     return figure

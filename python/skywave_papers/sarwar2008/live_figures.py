@@ -73,8 +73,7 @@ def _over_time(seed: int) -> tuple[Figure, Axes]:
     for (at_s, rate), end_s in zip(begins, ends, strict=True):
         if rate == Rate(f"{FITTED.left_kbps:g} kbps"):
             axes.axvspan(at_s, end_s, color="0.88", linewidth=0)
-    axes.set_xlim(0, DURATION_S)
-    axes.set_xlabel("Time (s)")
+    axes.set(xlim=(0, DURATION_S), xlabel="Time (s)")
     return figure, axes
 
 
@@ -84,8 +83,7 @@ def _rates(course: Course, seed: int, colour: str) -> Figure:
     axes.plot(
         course.time_s, course.rate_bps / 1e3, color="0.35", linestyle=":", label="allowed rate X"
     )
-    axes.set_ylabel("Rate (kbps)")
-    axes.set_ylim(0, 1500)
+    axes.set(ylabel="Rate (kbps)", ylim=(0, 1500))
     above(axes)
     return figure
 
@@ -101,8 +99,7 @@ def _loss_events(courses: Mapping[Download, Course], seed: int) -> Figure:
             color=colour,
             label=download.feedback,
         )
-    axes.set_ylabel("Loss event rate p (%)")
-    axes.set_ylim(bottom=0)
+    axes.set(ylabel="Loss event rate p (%)", ylim=(0, None))
     above(axes)
     return figure
 
@@ -136,8 +133,6 @@ def _rtt_ref(beyond: Downloads) -> Figure:
     axes.set_xscale("log")
     axes.set_xticks([2, 5, 10, 20, 40], labels=["2", "5", "10", "20", "40"])
     axes.minorticks_off()
-    axes.set_xlim(1.5, 45)
-    axes.set_xlabel("Feedback on the uplink (kbps)")
-    axes.set_ylabel("Mean rate (kbps)")
+    axes.set(xlim=(1.5, 45), xlabel="Feedback on the uplink (kbps)", ylabel="Mean rate (kbps)")
     axes.legend(loc="upper left")
     return figure

@@ -203,6 +203,7 @@ fn object<'py>(
     module.bind(py).getattr(class)?.call((), Some(fields))
 }
 
+#[expect(clippy::owned_cow, reason = "PyO3 asks for it")]
 fn to_tuple<'py, T: Clone + IntoPyObject<'py>>(
     items: Cow<'_, Vec<T>>,
     py: Python<'py>,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skywave import Bernoulli, Scenario, Tcp, dumbbell
 from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
-from skywave.papers.protocol import Paper, Ran
+from skywave.papers.protocol import Paper, RunOutput
 from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_each, stage
 from skywave.report.figures import RenderedFigure, begin, style
@@ -44,11 +44,11 @@ def scenario(loss_rate: float) -> Scenario:
     return description
 
 
-def run(options: Options) -> Ran[Rates]:
+def run(options: Options) -> RunOutput[Rates]:
     """Run a flow at each loss rate."""
     scenarios = {loss_rate: scenario(loss_rate) for loss_rate in LOSS_RATES}
     results = run_each(scenarios, stage(options.progress, "Skywave"))
-    return Ran(
+    return RunOutput(
         measured={rate: one.totals["flows"][0]["goodput_bps"] for rate, one in results.items()},
         scenarios={f"loss{rate:g}": one for rate, one in scenarios.items()},
         results={f"loss{rate:g}": one for rate, one in results.items()},
