@@ -79,6 +79,19 @@ def test_the_help_of_a_command_has_its_statuses_and_json(command: tuple[str, ...
     assert ("3 --strict" in statuses) == ("--strict" in shown.partition("Exit status")[0])
 
 
+def test_an_option_has_one_kind_of_value_in_all_commands() -> None:
+    found: dict[str, set[str]] = {}
+    for command in COMMANDS:
+        for line in run_cli(*command, "--help").stdout.splitlines():
+            # An option begins a row; its short name may stand between.
+            if option := re.match(r"│ \*? *(--[a-z0-9-]+) +(-\w )? *([A-Z<][^ ]*)?", line):
+                found.setdefault(option[1], set()).add(option[3] or "")
+    several = {name for name, kinds in found.items() if len(kinds) > 1}
+    # A link emulated alone has no name; a sweep sets several values.
+    assert several == {"--capture", "--set"}
+    assert found["--gap"] == found["--warm-up"] == found["--strict"] == {"DURATION"}
+
+
 def test_version() -> None:
     done = run_cli("--version")
     assert done.returncode == 0
