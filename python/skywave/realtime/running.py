@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave._files import replacing_files
 from skywave._machine import Watch
-from skywave.control import live
+from skywave._members import live
 from skywave.realtime.privileges import require
 from skywave.realtime.verdict import Verdict
 from skywave.results import Results
@@ -95,7 +95,7 @@ def run_live(
             progress=told,
             captures=capture_files,
             qlogs=qlog_files,
-            controls=live(scenario.controls()),
+            members=live(scenario.members()),
             dccp_over_udp=dccp_over_udp,
             spin=spin,
             samples=samples is not None,

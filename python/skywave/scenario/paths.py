@@ -16,7 +16,8 @@ from attrs import frozen
 
 from skywave._core import ScenarioError, check_scenario
 from skywave._known import listed
-from skywave.control import Control, named
+from skywave._members import named
+from skywave.control import Control
 from skywave.scenario.experiment import Scenario
 from skywave.scenario.part import plain
 

@@ -126,13 +126,15 @@ def _wait(command: Program, pipe: int, emulation: _core.Emulation, *, live: bool
     begun = time.monotonic()
     before: Verdict | None = None
     while True:
-        timeout_s = TELL_S - (time.monotonic() - begun) % TELL_S if live else None
+        timeout_s = TELL_S - (time.monotonic() - begun) % TELL_S
         ready, _, _ = select.select([command.ended, pipe], [], [], timeout_s)
         if ready:
             return
+        # It raises what has ended the emulation.
         verdict = Verdict(json.loads(emulation.report()))
-        _tell(verdict.line(before))
-        before = verdict
+        if live:
+            _tell(verdict.line(before))
+            before = verdict
 
 
 def _tell(*lines: str) -> None:
