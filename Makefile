@@ -18,13 +18,13 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python loom no-sockets interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
+.PHONY: help setup demo test test-rust test-python test-deep loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
-setup: $(EXTENSION) $(REQUIREMENTS) ## Create .venv, install what is locked, build the extension.
+setup: $(EXTENSION) $(REQUIREMENTS) ## Create .venv, install the locked packages, build the extension.
 
 # uv installs in a tenth of pip's time.
 INSTALL := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --system-certs --requirements
@@ -52,7 +52,7 @@ $(EXTENSION): $(RUNTIME) $(RUST_SOURCES) pyproject.toml | cargo
 cargo:
 	@$(PYTHON) tools/toolchain.py
 
-demo: $(EXTENSION) ## Reproduce all papers into out/all and say where the report is.
+demo: $(EXTENSION) ## Reproduce all papers into out/all and print the path of the report.
 	$(BIN)/skywave reproduce --all --stored-ns2 --out out/all
 	@echo 'The report is $(CURDIR)/out/all/report.html'
 
@@ -64,12 +64,22 @@ test-rust: $(REQUIREMENTS) | cargo
 test-python: $(EXTENSION) $(REQUIREMENTS)
 	$(BIN)/pytest --quiet --numprocesses auto --dist loadfile
 
-loom: | cargo ## Run what an endpoint's threads share under the orders of their steps.
+loom: | cargo ## Explore the interleavings of an endpoint's threads.
 	cargo test --package skywave-net --features loom --lib --locked --quiet interleavings
 
-no-sockets: $(EXTENSION) $(REQUIREMENTS) ## Build the extension without sockets, and test what is left.
+no-sockets: $(EXTENSION) $(REQUIREMENTS) ## Build the extension without sockets, and test it.
 	cargo build --package skywave-python --no-default-features --locked --quiet
 	SKYWAVE_WITHOUT_SOCKETS=$(CURDIR)/target/debug/lib_core.so $(BIN)/pytest --quiet tests/test_sockets.py
+
+ALONE := target/alone
+alone: $(REQUIREMENTS) | cargo ## Run the library's tests with a wheel that has no papers.
+	rm -rf $(ALONE)
+	$(BIN)/maturin build --profile quick --locked --quiet --out $(ALONE)/whole
+	$(BIN)/python tools/without_papers.py $(ALONE)/whole/*.whl $(ALONE)
+	$(BIN)/uv venv --quiet --python $(BIN)/python $(ALONE)/venv
+	VIRTUAL_ENV=$(ALONE)/venv $(BIN)/uv pip install --quiet --system-certs --requirements requirements/dev.txt $(ALONE)/*.whl
+	$(ALONE)/venv/bin/pytest --quiet --numprocesses auto --dist loadfile --ignore=tests/papers \
+	  --ignore=tests/test_book.py --ignore=tests/test_readme.py --ignore=tests/test_package.py
 
 # The guests need root. -B leaves no root-owned __pycache__ behind.
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env=HOME)
@@ -79,7 +89,7 @@ interop: $(EXTENSION) ## Run the matrix of connections with the Linux kernel's D
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix --short --kernel --only 'both ways'
 	@$(SUDO) $(BIN)/python -B -m validation.linux matrix
 
-testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, lived (13 minutes).
+testbed: $(EXTENSION) ## Run the papers on both clocks into out/testbed: published, simulated, real time (13 minutes).
 	@$(SUDO) $(BIN)/python -B -m validation.testbed --out out/testbed
 
 kernel-router: | cargo ## Test the router in the Linux kernel and measure what it costs (root; installs clang by apt).
@@ -89,7 +99,7 @@ kernel-router: | cargo ## Test the router in the Linux kernel and measure what i
 	@$(SUDO) env PATH="$(PATH)" cargo test --package skywave-kernel-router --locked --quiet
 	@$(SUDO) env PATH="$(PATH)" cargo run --release --package skywave-kernel-router --locked --quiet --example cost
 
-clocks: $(EXTENSION) ## Run examples and Linux's TCP in real time beside simulations, and store the tables anew.
+clocks: $(EXTENSION) ## Run examples and Linux's TCP in real time beside simulations, and store the tables.
 	@$(SUDO) $(BIN)/python -B -m validation.clocks
 
 soak: $(EXTENSION) ## Run sockets under hostile traffic for SOAK_FOR, and judge memory, descriptors and data.
@@ -102,7 +112,7 @@ $(MUTANTS): | cargo
 	cargo install --locked --quiet --root target/tools --version 27.1.0 cargo-mutants
 
 # In a copy of the tree, whose dependencies stay built.
-mutants: $(MUTANTS) ## Put bugs into what has changed since BASE (HEAD~1), and list those that no test finds.
+mutants: $(MUTANTS) ## Introduce bugs into the code changed since BASE (HEAD~1), and list those that no test catches.
 	@git diff --output=target/mutants.diff $(BASE) --
 	CARGO_TARGET_DIR=$(CURDIR)/target/mutants $(MUTANTS) mutants --in-diff target/mutants.diff --output target
 
@@ -128,7 +138,7 @@ conformance: $(REQUIREMENTS) ## Write docs/conformance.md from the ids that test
 
 bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and htsim (HTSIM=PATH), and sockets beside UDP and quinn.
 	$(DEVELOP) --release # what is measured is what a wheel has
-	$(BIN)/skywave bench --standard $(if $(HTSIM),--htsim '$(HTSIM)')
+	$(BIN)/skywave bench standard $(if $(HTSIM),--htsim '$(HTSIM)')
 	cargo run --release --locked --quiet -p skywave-perf --features quinn --example loopback
 
 oracle: $(EXTENSION) ## Compare random runs with ns-2 (stores nothing; needs ns-2).
@@ -143,30 +153,33 @@ fuzz-smoke: | cargo ## Run each fuzz target for ten seconds.
 cost: | cargo ## Compare the instructions that the worst known packets take with their budgets (needs valgrind).
 	cd fuzz && cargo bench --locked --quiet --bench cost
 
-cost-budgets: | cargo ## Write those budgets anew.
+cost-budgets: | cargo ## Store those budgets.
 	cd fuzz && cargo bench --locked --quiet --bench cost -- store
 
-cost-search: | cargo ## Look for the worst packets that `make fuzz` has found, and store them and their budgets.
+cost-search: | cargo ## Find the worst packets among those of `make fuzz`, and store them and their budgets.
 	cd fuzz && cargo bench --locked --quiet --bench cost -- search
 
 # What is too long for CI; each part may be run alone.
 deep: FUZZ_SECONDS = 300
 deep: SOAK_FOR = 30 min
-deep: deny features hostile fuzz interop soak sweeps ## Run what is too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps.
+deep: deny features hostile fuzz interop soak sweeps alone test-deep ## Run the checks that take too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps, alone, test-deep.
 
-deny: | cargo ## Check licences, sources and duplicates of what we depend on (installs cargo-deny).
+test-deep: $(EXTENSION) $(REQUIREMENTS) ## Run the Python tests that are marked as deep.
+	$(BIN)/pytest --quiet -m deep
+
+deny: | cargo ## Check licences, sources and duplicates of the dependencies (installs cargo-deny).
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny --locked check -D unmatched-skip bans licenses sources
 	cargo deny --locked --manifest-path fuzz/Cargo.toml check -A unmatched-skip bans licenses sources
 
-advisories: | cargo ## Ask whether a vulnerability of what we depend on is known (installs cargo-deny, fetches RustSec).
+advisories: | cargo ## Check the dependencies for known vulnerabilities (installs cargo-deny, fetches RustSec).
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny --locked check advisories
 	cargo deny --locked --manifest-path fuzz/Cargo.toml check advisories
 
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
-msrv: | cargo ## Build the crates with the oldest compiler that they promise: MSRV, of Cargo.toml (needs rustup).
+msrv: | cargo ## Build the crates with the oldest supported compiler, rust-version in Cargo.toml (needs rustup).
 	cargo +$(MSRV) check --workspace --exclude skywave-python --all-features --locked --quiet
 
 features: $(REQUIREMENTS) | cargo ## Check each crate with each set of its features (installs cargo-hack).
@@ -180,33 +193,34 @@ hostile: | cargo ## Send 200,000 random connections over hostile paths, and a mi
 sweeps: $(EXTENSION) $(REQUIREMENTS) ## Interrupt sweeps of 10,000 runs, here and on a Dask cluster whose workers die.
 	SKYWAVE_SWEEP_RUNS=10000 $(BIN)/pytest --quiet tests/test_sweep.py tests/test_sweep_cluster.py -k interrupted
 
-golden: $(EXTENSION) ## Run ns-2 and store its answers anew (needs ns-2).
+golden: $(EXTENSION) ## Run ns-2 and store its results (needs ns-2).
 	$(BIN)/python -m skywave.papers golden
 
-searches: $(EXTENSION) ## Run what the papers leave open anew and store it: searches, readings, sweeps, variants.
+searches: $(EXTENSION) ## Recompute and store what takes minutes: searches, readings, sweeps, variants of papers.
 	$(BIN)/python -m skywave.papers stored
 
-matrix: $(EXTENSION) ## Run the matrix by its defaults and store its table anew; its text is then to be judged anew.
+matrix: $(EXTENSION) ## Run the matrix with its defaults and store its table; then review its text.
 	$(BIN)/python -m skywave_papers.matrix
 
-schema: $(EXTENSION) ## Write what is made from the schema: JSON Schema, Python classes, docs/scenario.md.
+schema: $(EXTENSION) ## Generate what derives from the schema: JSON Schema, Python classes, docs/scenario.md.
 	$(BIN)/python -m tools
 
-docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book, and run its notebooks.
+docs: $(EXTENSION) $(REQUIREMENTS) ## Build the book into out/book.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/book
 	@echo 'The book is $(CURDIR)/out/book/index.html'
 
 lab: ## Build the page of skywave lab into the package (needs Node 20).
 	cd lab && npm ci --no-fund --no-audit --loglevel=error && npm run --silent build
 
-LOCK := $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --no-header --no-annotate \
-  --no-emit-index-url --all-extras pyproject.toml
+LOCK_GROUP := $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --no-header --no-annotate \
+  --no-emit-index-url
+LOCK := $(LOCK_GROUP) --all-extras pyproject.toml
 
-lock: $(RUNTIME) ## Lock the Python dependencies anew.
+lock: $(RUNTIME) ## Update the locked Python dependencies.
 	$(LOCK) --upgrade --group contributing -o requirements/dev.txt
 	$(LOCK) --group build --constraints requirements/dev.txt -o requirements/runtime.txt
-	$(BIN)/uv pip compile --quiet --system-certs --no-header --no-annotate --no-emit-index-url \
-	  --python-version 3.11 --constraints requirements/dev.txt --group dist -o requirements/dist.txt
+	$(LOCK_GROUP) --group dist --constraints requirements/dev.txt -o requirements/dist.txt
+	$(LOCK_GROUP) --group toolchain --constraints requirements/dist.txt -o requirements/toolchain.txt
 
 # Two wheels for each Python from 3.11 on, for every Linux with glibc 2.28 (2018) or newer.
 WHEEL := CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(BIN)/python $(BIN)/maturin build --release --locked --quiet --strip --zig --compatibility manylinux_2_28 --out dist
@@ -231,6 +245,6 @@ semver: | cargo ## Compare the crates' public API with the last release's (insta
 	  command -v cargo-semver-checks >/dev/null || cargo install --locked cargo-semver-checks; \
 	  cargo semver-checks --workspace --exclude skywave-python --baseline-rev "$$last"
 
-clean: ## Remove what was built; reports in out/ stay.
+clean: ## Remove build outputs; reports in out/ stay.
 	rm -rf $(VENV) .toolchain target fuzz/target dist .mypy_cache .ruff_cache .pytest_cache
 	find python -name '*.so' -delete

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_client.manager import KernelManager
-
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -19,8 +17,7 @@ ROOT = DOCS.parent
 
 project = "Skywave"
 project_copyright = "The Skywave authors"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["**/.ipynb_checkpoints"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 # Pages are Markdown as GitHub shows it, so anchors are GitHub's.
 myst_heading_anchors = 4
@@ -38,16 +35,6 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
-
-# The book shows what the notebooks compute when it is built. They are stored without outputs.
-# Kernels listen on TCP ports, which other users of the machine can reach: hence the encryption.
-KernelManager.transport_encryption.default_value = "auto"
-nb_execution_mode = "force"
-nb_execution_raise_on_error = True
-nb_execution_timeout = 120
-nb_execution_show_tb = True
-nb_merge_streams = True
-nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # would come from another host
 
 html_theme = "furo"
 html_title = "Skywave"
@@ -114,8 +101,6 @@ def commands() -> str:
 
 def read_source(_app: Sphinx, name: str, source: list[str]) -> None:
     """Make a page of the book from a file."""
-    if name.startswith("notebooks/") and name != "notebooks/index":
-        return
     if name == "reference/commands":
         source[0] += commands()
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from time import process_time_ns
 
-from skywave import Ack, Control, Dccp, Loss, RoundTrip, Scenario, Tcp, Timeout, run
+from skywave import Ack, Control, Dccp, Loss, RoundTrip, Tcp, Timeout, dumbbell, run
 
 CALLS: Counter[str] = Counter()
 
@@ -67,12 +67,11 @@ class CountsRoundTrips(EachRoundTrip):
 
 def measured(transport: Tcp | Dccp, duration: str) -> float:
     """Return the processor time of a run, in ns for each packet that arrived."""
-    scenario = Scenario.dumbbell(
-        "overhead", duration=duration, rate="50 Mbps", delay="20 ms", queue=100
-    ).add_flow("flow", "s1", "d1", transport)
+    scenario = dumbbell("overhead", duration=duration, rate="50 Mbps", delay="20 ms", queue=100)
+    scenario.add_flow("flow", "s1", "d1", transport)
     began = process_time_ns()
     results = run(scenario)
-    return (process_time_ns() - began) / results.summary["flows"][0]["delivered_packets"]
+    return (process_time_ns() - began) / results.totals["flows"][0]["delivered_packets"]
 
 
 def overhead(duration: str, repetitions: int) -> list[tuple[str, str, int, float, float]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from skywave import Ack, Control, Dccp, Loss, Scenario, Tcp, Timeout, run
+from skywave import Ack, Control, Dccp, Loss, Tcp, Timeout, dumbbell, run
 from skywave.net import Config, Endpoint
 
 
@@ -35,18 +35,18 @@ class Shy(Control):
 
 def simulated() -> dict[str, float]:
     """Return the goodput over TCP and over DCCP, in Mbit/s, where they share 4 Mbit/s."""
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "a control of one's own", duration="30 s", rate="4 Mbps", delay="20 ms", queue=200, pairs=2
     )
     scenario.add_flow("tcp", "s1", "d1", Tcp(control=Shy(target_ms=10)))
     scenario.add_flow("dccp", "s2", "d2", Dccp(ccid=251, control=Shy(target_ms=10)))
-    return {flow["name"]: flow["goodput_bps"] / 1e6 for flow in run(scenario).summary["flows"]}
+    return {flow["name"]: flow["goodput_bps"] / 1e6 for flow in run(scenario).totals["flows"]}
 
 
 def on_a_socket(datagrams: int) -> int:
     """Send datagrams over a socket of this host; return how many arrived."""
-    endpoint = Endpoint.udp("127.0.0.1:0")
-    udp_port = int(endpoint.local_address.rpartition(":")[2])
+    endpoint = Endpoint.udp("127.0.0.1", 0)
+    udp_port = endpoint.local_address[1]
     listener = endpoint.listen(5001, config=Config(ccid=251))
     client = endpoint.connect(
         "127.0.0.1", listener.port, udp_port=udp_port, config=Config(control=Shy())

@@ -17,9 +17,9 @@ from skywave import (
     Packet,
     Queue,
     QueueVerdict,
-    Scenario,
     Source,
     Tcp,
+    dumbbell,
     run,
 )
 
@@ -110,23 +110,21 @@ class Video(Source):
 
 def simulated(queue: Queue, duration: str = "30 s") -> dict[str, dict[str, float]]:
     """Return what a file and a video get on a link with this queue, by the name of the flow."""
-    scenario = (
-        Scenario.dumbbell(
-            "own members",
-            duration=duration,
-            rate="5 Mbps",
-            delay="20 ms",
-            queue=queue,
-            loss=Fading(),
-            pairs=2,
-        )
-        .add_flow("file", "s1", "d1", Tcp(ecn=True))
-        .add_flow("video", "s2", "d2", Dccp(), Video())
+    scenario = dumbbell(
+        "own members",
+        duration=duration,
+        rate="5 Mbps",
+        delay="20 ms",
+        queue=queue,
+        loss=Fading(),
+        pairs=2,
     )
+    scenario.add_flow("file", "s1", "d1", Tcp(ecn=True))
+    scenario.add_flow("video", "s2", "d2", Dccp(), Video())
     results = run(scenario, verify_physics=True)
     if results.violations:
         raise AssertionError(results.violations)
-    return {flow["name"]: flow for flow in results.summary["flows"]}
+    return {flow["name"]: flow for flow in results.totals["flows"]}
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from skywave import (
     Source,
     Tcp,
     Udp,
+    dumbbell,
     run,
 )
 
@@ -80,9 +81,9 @@ class Constant(Source):
 
 def file(queue: Queue | DropTail, duration: str) -> Scenario:
     """Return a transfer by TCP through a queue."""
-    return Scenario.dumbbell(
-        "overhead", duration=duration, rate="50 Mbps", delay="20 ms", queue=queue
-    ).add_flow("flow", "s1", "d1", Tcp(), Ftp())
+    made = dumbbell("overhead", duration=duration, rate="50 Mbps", delay="20 ms", queue=queue)
+    made.add_flow("flow", "s1", "d1", Tcp(), Ftp())
+    return made
 
 
 def stream(
@@ -92,16 +93,18 @@ def stream(
     source: Source | None = None,
 ) -> Scenario:
     """Return a stream of UDP over a link that may lose packets."""
-    return Scenario.dumbbell(
+    made = dumbbell(
         "overhead", duration=duration, rate="50 Mbps", delay="20 ms", queue=PACKETS, loss=loss
-    ).add_flow("flow", "s1", "d1", Udp(), source or Cbr(rate="40 Mbps", datagram="1000 B"))
+    )
+    made.add_flow("flow", "s1", "d1", Udp(), source or Cbr(rate="40 Mbps", datagram="1000 B"))
+    return made
 
 
 def measured(scenario: Scenario) -> float:
     """Return the processor time of a run, in ns for each packet sent."""
     began = process_time_ns()
     results = run(scenario)
-    return (process_time_ns() - began) / results.summary["flows"][0]["packets_sent"]
+    return (process_time_ns() - began) / results.totals["flows"][0]["packets_sent"]
 
 
 def overhead(duration: str, repetitions: int) -> list[tuple[str, float, float]]:

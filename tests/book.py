@@ -10,6 +10,11 @@ A comment of HTML before a block says what is special about it:
                            and how long the run was.
 ``<!-- set up -->``        The tests run in what these commands have made: they are looked up only.
 ``<!-- drawing -->``       The text is no output.
+``<!-- elsewhere -->``     The block is for other machines, and is not run.
+``<!-- elsewhere: PAGE -->``  The block is not run, since a block of that page begins with the same
+                           command. The output below is a part of that page's.
+``<!-- figure: NAME -->``  The image that follows is the one which the page's commands wrote to this
+                           file. ``UPDATE_FIGURES=1`` stores it.
 ``<!-- from: FILE -->``    Rust: the lines are in this file, which cargo compiles and tests.
 ``<!-- crate: NAME -->``   The command runs in the reader's own crate. Its ``src/main.rs`` is the
                            page's Rust so far, in the page's order.
@@ -32,8 +37,11 @@ import tomllib
 import warnings
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from unittest import mock
+
+from PIL import Image, ImageChops, ImageStat
 
 from conftest import ROOT, run_cli
 from patience import PATIENCE_S
@@ -44,7 +52,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FENCE = re.compile(
-    r"(?:^<!-- (?P<mark>[^>]+?) -->\n+)?^```(?P<language>[^\n]*)\n(?P<text>.*?)^```$",
+    r"(?:^<!-- (?P<mark>[^>]+?) -->\n+)?"
+    r"^(?:```(?P<language>[^\n]*)\n(?P<text>.*?)^```$|!\[[^\]]+\]\((?P<image>[^)]+)\)$)",
     re.MULTILINE | re.DOTALL,
 )
 FRAMES = str.maketrans(dict.fromkeys("┃│║|┏┓┗┛└┘┡┩╇┳┴┬├┤┼╞╡━─═ ", " "))
@@ -53,6 +62,7 @@ IN_PROCESS = r"skywave (?!emulate)(?!.*--(?:live|both))(?:'[^']*'|\"[^\"]*\"|[^'
 """Commands that are one program and need no namespaces."""
 UDP_PORT = re.compile(r"\b700[1-9]\b")
 """Those that pages name, beside the default."""
+FIGURES = ROOT / "docs" / "figures"
 DOTS = {"...", "…"}
 LENGTH = re.compile(r"\d[\d.,]* \w+ in real time")
 """How long a run was, which its scenario decides."""
@@ -62,7 +72,7 @@ ENVIRONMENT = {"COLUMNS": "120", "BROWSER": "true"}
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced code block: where it begins, and what stands before it."""
+    """A fenced code block, or an image: where it begins, and what stands before it."""
 
     line: int
     mark: str
@@ -76,17 +86,27 @@ class Block:
 
 
 def blocks(page: str) -> list[Block]:
-    """Return the code blocks of a page. Those of Sphinx are none."""
+    """Return the code blocks and images of a page. Sphinx's directives are none."""
     return [
         Block(
-            page.count("\n", 0, found.start("text")),
+            page.count("\n", 0, found.end("mark") if found["mark"] else found.start()) + 1,
             found["mark"] or "",
-            found["language"],
-            found["text"],
+            "image" if found["image"] else found["language"],
+            found["image"] or found["text"],
         )
         for found in FENCE.finditer(page)
-        if not found["language"].startswith("{")
+        if not (found["language"] or "").startswith("{")
     ]
+
+
+def output_shown(page: str, command: str) -> str:
+    """Return the output of a command that another page shows, whose test runs it."""
+    others = blocks((ROOT / "docs" / page).read_text())
+    for block, output in pairwise(others):
+        if any(line.startswith(command.strip()) for line in block.text.splitlines()):
+            assert output.language == "text"
+            return output.text
+    raise AssertionError(f"{page} does not run {command.strip()!r}")
 
 
 def with_free_ports(page: str) -> str:
@@ -145,6 +165,9 @@ class Reader:
         with ExitStack() as end, _modules_of(self._directory):
             end.callback(self._stop)
             for block in blocks(with_free_ports(page)):
+                if (other := block.argument("elsewhere")) is not None:
+                    printed = output_shown(other, block.text) if other else None
+                    continue
                 try:
                     printed = self._do(block, printed)
                 except BaseException as error:
@@ -179,6 +202,11 @@ class Reader:
                 return self._shell(block.text)
             case "python":
                 return self._python(block.text)
+            case "image":
+                if name := block.argument("figure"):
+                    assert_drawn(self._directory / name, FIGURES / name)
+                    assert block.text.endswith(f"figures/{name}"), block.text
+                return None
             case "rust":
                 assert_copied(block)
                 self._rust.append(block.text)
@@ -317,6 +345,18 @@ def assert_set_up(text: str) -> None:
                 pass
             case _:
                 raise AssertionError(f"{line!r} sets up nothing that is known")
+
+
+def assert_drawn(drawn: Path, stored: Path) -> None:
+    """Assert that a figure looks like the stored one, which ``UPDATE_FIGURES=1`` replaces."""
+    figure = Image.open(drawn).convert("RGB")
+    figure.thumbnail((800, 800), Image.Resampling.LANCZOS)
+    if os.environ.get("UPDATE_FIGURES"):
+        figure.convert("P", palette=Image.Palette.ADAPTIVE, colors=32).save(stored, optimize=True)
+    with Image.open(stored) as image:
+        assert image.size == figure.size
+        difference = ImageChops.difference(image.convert("RGB"), figure)
+    assert max(ImageStat.Stat(difference).mean) < 3, f"{stored.name} is not what the page draws"
 
 
 def assert_copied(block: Block) -> None:

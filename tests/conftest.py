@@ -22,7 +22,7 @@ import matplotlib.image
 import pytest
 
 from patience import PATIENCE_S
-from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, papers
+from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, dumbbell, papers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -67,6 +67,7 @@ class Done:
 def run_cli(*arguments: object, cwd: Path = ROOT) -> Done:
     """Run the command line here, which spares the start of an interpreter."""
     stdout, stderr = io.StringIO(), io.StringIO()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     with (
         chdir(cwd),
         mock.patch.object(sys, "argv", ["skywave", *map(str, arguments)]),
@@ -75,6 +76,9 @@ def run_cli(*arguments: object, cwd: Path = ROOT) -> Done:
         pytest.raises(SystemExit) as exit_,
     ):
         cli.main()
+    # The command line takes them for the rest of the process.
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
     status = exit_.value.code
     assert isinstance(status, int)
     return Done(status, stdout.getvalue(), stderr.getvalue())
@@ -208,7 +212,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Reprod
 
 def small_scenario() -> Scenario:
     """A run of milliseconds in which seeds matter."""
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "small",
         duration="2 s",
         rate="2 Mbps",
@@ -217,7 +221,8 @@ def small_scenario() -> Scenario:
         loss=Bernoulli(probability=0.01),
     )
     scenario.add_flow("file", "s1", "d1", Tcp())
-    return scenario.add_flow("stream", "s1", "d1", Dccp(), start="500 ms")
+    scenario.add_flow("stream", "s1", "d1", Dccp(), start="500 ms")
+    return scenario
 
 
 @pytest.fixture

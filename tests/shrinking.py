@@ -46,9 +46,9 @@ def main(has_fixed_size: bool) -> dict[str, Any]:
         if queued >= QUEUED_BEFORE:
             assert has_shrunk.wait(PATIENCE_S)
 
-    with Endpoint.udp("127.0.0.1:0") as here, Endpoint.udp("127.0.0.1:0") as there:
+    with Endpoint.udp("127.0.0.1", 0) as here, Endpoint.udp("127.0.0.1", 0) as there:
         listener = there.listen(PORT, config=Config(receive_queue=100_000))
-        udp_port = int(there.local_address.rpartition(":")[2])
+        udp_port = there.local_address[1]
         connection = here.connect("127.0.0.1", PORT, udp_port=udp_port)
         receiver = Exchange(
             listener.accept(timeout_s=PATIENCE_S),

@@ -34,8 +34,8 @@ def ran(back: str, transport: str, seeds: int = 1) -> tuple[float, int]:
     """Return the mean goodput, in Mbit/s, and how many acknowledgements were lost."""
     texts = (SCENARIO.format(back=back, transport=transport, seed=seed) for seed in range(seeds))
     results = list(run_many([Scenario.from_dict(tomllib.loads(text)) for text in texts]))
-    goodputs = [result.summary["flows"][0]["goodput_bps"] / 1e6 for result in results]
-    links = (link for result in results for link in result.summary["links"])
+    goodputs = [result.totals["flows"][0]["goodput_bps"] / 1e6 for result in results]
+    links = (link for result in results for link in result.totals["links"])
     dropped = sum(link["drops"] for link in links if link["name"] == "r2->r1")
     return statistics.mean(goodputs), dropped
 

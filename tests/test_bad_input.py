@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import CAPTURES, EXAMPLES, assert_bad_input, run_cli
-from skywave import CaptureError, Dccp, Scenario, ScenarioError, _core, run
-from skywave.bench.measured import measure
+from skywave import CaptureError, Dccp, Scenario, ScenarioError, _core, dumbbell, run
+from skywave.bench.measurement import measure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +121,7 @@ def test_names_of_the_command_are_suggested() -> None:
     named: list[tuple[list[object], str]] = [
         (["run", EXAMPLES[0], "--set", "dumbbell.paris=2"], "pairs"),
         (["reproduce", "chn2010"], "chen2010"),
-        (["send", "127.0.0.1:5001", "--set", "send_qeue=5"], "send_queue"),
+        (["send", "127.0.0.1:5001", "--option", "send_qeue=5"], "send_queue"),
     ]
     for arguments, meant in named:
         done = run_cli(*arguments)
@@ -138,12 +138,12 @@ def test_names_are_printed_as_they_are(tmp_path: Path) -> None:
 
 
 def test_python_raises_what_the_command_prints() -> None:
-    scenario = Scenario.dumbbell("x", duration="1 s", rate="0 bps", delay="1 ms")
+    scenario = dumbbell("x", duration="1 s", rate="0 bps", delay="1 ms")
     scenario.add_flow("f", "s1", "d1", Dccp())
     with pytest.raises(ScenarioError, match=r"^dumbbell\.rate: "):
         run(scenario)
     with pytest.raises(ValueError, match='"-2 Mbps" is negative'):
-        Scenario.dumbbell("x", duration="1 s", rate="-2 Mbps", delay="1 ms")
+        dumbbell("x", duration="1 s", rate="-2 Mbps", delay="1 ms")
 
 
 @pytest.mark.parametrize(
@@ -153,22 +153,39 @@ def test_python_raises_what_the_command_prints() -> None:
         ["run", "."],
         ["run"],
         ["run", EXAMPLES[0], "--nonsense"],
-        ["run", EXAMPLES[0], "--runs", "2"],
-        ["run", EXAMPLES[0], "--live", "--runs", "2"],
-        ["run", EXAMPLES[0], "--live", "--both"],
-        ["run", EXAMPLES[0], "--strict"],
-        ["run", EXAMPLES[0], "--strict-ms", "2"],
-        ["run", EXAMPLES[0], "--live", "--strict-ms", "2"],
-        ["run", EXAMPLES[0], "--spin"],
-        ["run", EXAMPLES[0], "--dccp-over-udp"],
-        ["run", EXAMPLES[0], "--both", "--qlog", "nowhere"],
+        ["run", EXAMPLES[0], "--strict", "1 ms"],
+        ["realtime", "run", EXAMPLES[0], "--strict", "2"],
+        ["realtime", "compare", EXAMPLES[0], "--seeds", "0"],
+        ["realtime", "nonsense"],
         ["run", "/dev/zero"],
         ["run", "/proc/kmsg"],
         ["run", CAPTURES / "ccid2.pcapng"],
         ["reproduce", "nobody1999"],
-        ["bench"],
-        ["bench", "--flows", "1", "--rate", "fast", "--buffer", "5", "--duration", "1 s"],
-        ["bench", "--flows", "1", "--rate", "1 Mbps", "--buffer", "1", "--duration", "1 s"],
+        ["bench", "dumbbell"],
+        [
+            "bench",
+            "dumbbell",
+            "--flows",
+            "1",
+            "--rate",
+            "fast",
+            "--buffer",
+            "5",
+            "--duration",
+            "1 s",
+        ],
+        [
+            "bench",
+            "dumbbell",
+            "--flows",
+            "1",
+            "--rate",
+            "1 Mbps",
+            "--buffer",
+            "1",
+            "--duration",
+            "1 s",
+        ],
         ["run", EXAMPLES[0], "--capture", "r1->r2=nowhere/x.pcapng"],
         ["decode", "nowhere.pcapng"],
         ["decode", "pyproject.toml"],

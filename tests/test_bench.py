@@ -57,7 +57,7 @@ def test_a_row_runs_in_turn_with_both_variants_of_htsim(
     program: Callable[[str], Path], tmp_path: Path
 ) -> None:
     path = program(f"{BURN}echo 'At 1550 RTO 250'\necho '{PRINTED}' >&2")
-    done = run_cli("bench", *SMALL, "--htsim", path, "--json")
+    done = run_cli("bench", "dumbbell", *SMALL, "--htsim", path, "--json")
     assert done.returncode == 0, done.stderr
     row = json.loads(done.stdout)
     assert_compared(row, VARIANTS)
@@ -71,7 +71,7 @@ def test_a_row_runs_in_turn_with_both_variants_of_htsim(
 
 def test_the_table_shows_the_ratios(program: Callable[[str], Path]) -> None:
     path = program(f"{BURN}echo '{PRINTED}'")
-    shown = run_cli("bench", *SMALL, "--htsim", path).stdout
+    shown = run_cli("bench", "dumbbell", *SMALL, "--htsim", path).stdout
     for variant in VARIANTS:
         for label in (
             f"{variant} CPU (s)",
@@ -85,7 +85,7 @@ def test_the_table_shows_the_ratios(program: Callable[[str], Path]) -> None:
 
 def test_a_program_may_leave_out_the_packets_delivered(program: Callable[[str], Path]) -> None:
     path = program(f"{BURN}echo 'events 9 drops 4'")
-    row = json.loads(run_cli("bench", *SMALL, "--htsim", path, "--json").stdout)
+    row = json.loads(run_cli("bench", "dumbbell", *SMALL, "--htsim", path, "--json").stdout)
     assert row["beside"][0]["counts"] == {"events": 9, "bottleneck_drops": 4}
 
 
@@ -102,16 +102,16 @@ def test_standard_rows_run_in_turn_with_htsim(
     monkeypatch.setattr(bench, "STANDARD", works)
     monkeypatch.setattr(installed, "every", lambda: ([], {}))
     path = program(f"{BURN}echo '{PRINTED}'")
-    done = run_cli("bench", "--standard", "--htsim", path, "--json")
+    done = run_cli("bench", "standard", "--htsim", path, "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["rows"]
     assert [row["work"]["flows"] for row in rows] == [2, 3]
     for row in rows:
         assert_compared(row, VARIANTS)
     assert len((tmp_path / "calls").read_text().splitlines()) == 2 * 2 * bench.ROUNDS
-    alone = json.loads(run_cli("bench", "--standard", "--json").stdout)["rows"]
+    alone = json.loads(run_cli("bench", "standard", "--json").stdout)["rows"]
     assert [row["beside"] for row in alone] == [[], []]
-    assert_bad_input(run_cli("bench", *SMALL, "--ns2"), "not installed")
+    assert_bad_input(run_cli("bench", "dumbbell", *SMALL, "--ns2"), "not installed")
 
 
 def test_a_path_that_is_no_program_is_refused(tmp_path: Path) -> None:
@@ -123,10 +123,10 @@ def test_a_path_that_is_no_program_is_refused(tmp_path: Path) -> None:
         (plain, "not an executable file"),
         (tmp_path, "not an executable file"),
     ):
-        done = run_cli("bench", *SMALL, "--htsim", path)
+        done = run_cli("bench", "dumbbell", *SMALL, "--htsim", path)
         assert_bad_input(done, f"--htsim {path}", problem, remedy)
     plain.chmod(0o755)
-    done = run_cli("bench", *SMALL, "--htsim", plain)
+    done = run_cli("bench", "dumbbell", *SMALL, "--htsim", plain)
     assert_bad_input(done, "cannot be started", "Exec format error", remedy)
 
 
@@ -143,7 +143,7 @@ def test_a_path_that_is_no_program_is_refused(tmp_path: Path) -> None:
 def test_a_program_that_fails_or_is_another_is_named(
     program: Callable[[str], Path], body: str, problem: str
 ) -> None:
-    done = run_cli("bench", *SMALL, "--htsim", program(body))
+    done = run_cli("bench", "dumbbell", *SMALL, "--htsim", program(body))
     assert_bad_input(done, "htsim full", problem, "build it as validation/htsim/README.md says")
 
 
@@ -157,7 +157,7 @@ def test_what_others_took_meanwhile_is_told(
     path = program(
         f"{BURN}echo 'cpu  100000 0 100000 650000 50000 0 0 100000 0 0' >'{stat}'\necho '{PRINTED}'"
     )
-    row = json.loads(run_cli("bench", *SMALL, "--htsim", path, "--json").stdout)
+    row = json.loads(run_cli("bench", "dumbbell", *SMALL, "--htsim", path, "--json").stdout)
     assert row["stolen"] == 0.1
     assert row["used_by_others"] == pytest.approx(0.2, abs=0.01)
     assert row["used_by_others"] < 0.2, "our own ticks are not those of others"
@@ -173,7 +173,7 @@ def test_the_table_has_a_dash_where_the_system_does_not_tell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def values() -> list[str]:
-        lines = run_cli("bench", *SMALL).stdout.splitlines()
+        lines = run_cli("bench", "dumbbell", *SMALL).stdout.splitlines()
         return [line.split("│")[2].strip() for label in LABELS for line in lines if label in line]
 
     if Path("/proc/stat").exists():
@@ -182,14 +182,14 @@ def test_the_table_has_a_dash_where_the_system_does_not_tell(
         assert all(0 <= value <= 100 for value in told)
     monkeypatch.setattr(_machine, "STAT", tmp_path / "missing")
     assert values() == ["-", "-"]
-    row = json.loads(run_cli("bench", *SMALL, "--json").stdout)
+    row = json.loads(run_cli("bench", "dumbbell", *SMALL, "--json").stdout)
     assert row["stolen"] is None
     assert row["used_by_others"] is None
 
 
 @needs_ns2
 def test_ns2_runs_in_turn_and_carries_about_as_many_packets() -> None:
-    row = json.loads(run_cli("bench", *SMALL, "--ns2", "--json").stdout)
+    row = json.loads(run_cli("bench", "dumbbell", *SMALL, "--ns2", "--json").stdout)
     assert_compared(row, ["ns-2"])
     theirs = row["beside"][0]
     arrivals = theirs["counts"]["bottleneck_arrivals"]
@@ -206,7 +206,7 @@ def test_htsim_itself_fills_the_bottleneck_too() -> None:
     # Long enough to fill the bottleneck: about as many packets pass it, whatever TCP does.
     work = ["--flows", "20", "--rate", "10 Mbps", "--buffer", "200", "--duration", "30 s"]
     path = os.environ["SKYWAVE_HTSIM"]
-    done = run_cli("bench", *work, "--htsim", path, "--json")
+    done = run_cli("bench", "dumbbell", *work, "--htsim", path, "--json")
     assert done.returncode == 0, done.stderr
     row = json.loads(done.stdout)
     assert_compared(row, VARIANTS)

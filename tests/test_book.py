@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
 import re
 import subprocess
@@ -9,12 +11,12 @@ import sys
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import pytest
+from PIL import Image
 
-from book import Reader, assert_shown, blocks
+from book import FIGURES, Reader, assert_drawn, assert_shown, blocks
 from conftest import ROOT
-from skywave import _core, net
+from skywave import _core, control, net
 from test_emulate import REFUSAL
 
 if TYPE_CHECKING:
@@ -22,20 +24,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DOCS = ROOT / "docs"
+TESTED = [
+    "control",
+    "controls",
+    "dccp",
+    "how-to",
+    "index",
+    "lab",
+    "papers",
+    "real-time",
+    "start",
+    "topologies",
+    "vcp",
+]
 PAGES = sorted(
     page.relative_to(DOCS).as_posix()
     for page in (
         *DOCS.glob("tutorials/*.md"),
-        *DOCS.glob("explanation/*.md"),
         *DOCS.glob("reference/*.md"),
-        DOCS / "index.md",
-        DOCS / "start.md",
-        DOCS / "how-to.md",
-        DOCS / "controls.md",
-        DOCS / "topologies.md",
+        *(DOCS / f"{name}.md" for name in TESTED),
     )
 )
-NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 MISSING = {"namespaces": REFUSAL}
 """Why a privilege is missing, by its name; nothing where it is there."""
 
@@ -61,10 +70,10 @@ def test_other_output_is_found() -> None:
         with pytest.raises(AssertionError):
             assert_shown(wrong, printed, varies=False)
     assert_shown("video 7.5", printed, varies=True)
-    lived = "kernel: 2 s in real time, seed 0"
-    assert_shown("kernel: 2 s in real time, seed 7", lived, varies=True)
+    real_time = "kernel: 2 s in real time, seed 0"
+    assert_shown("kernel: 2 s in real time, seed 7", real_time, varies=True)
     with pytest.raises(AssertionError):
-        assert_shown("kernel: 4 s in real time, seed 0", lived, varies=True)
+        assert_shown("kernel: 4 s in real time, seed 0", real_time, varies=True)
 
 
 def test_a_broken_block_fails(tmp_path: Path) -> None:
@@ -77,12 +86,23 @@ def test_a_broken_block_fails(tmp_path: Path) -> None:
             "<!-- set up -->\n```sh\nmake coffee\n```\n",
             "```toml\nname = 'nobody reads it'\n```\n",
             "<!-- crate: own -->\n```sh\ncargo run\n```\n",
+            "<!-- elsewhere: start.md -->\n```sh\nskywave nothing\n```\n",
+            "<!-- figure: controls.png -->\n![nobody drew it](figures/controls.png)\n",
         )
     ):
         directory = tmp_path / str(index)
         directory.mkdir()
-        with pytest.raises((AssertionError, ValueError)):
+        with pytest.raises((AssertionError, ValueError, FileNotFoundError)):
             Reader(directory, missing={}).read(page)
+
+
+def test_another_figure_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("UPDATE_FIGURES", raising=False)
+    drawn = tmp_path / "controls.png"
+    with Image.open(FIGURES / "controls.png") as stored:
+        stored.convert("RGB").transpose(Image.Transpose.FLIP_TOP_BOTTOM).save(drawn)
+    with pytest.raises(AssertionError):
+        assert_drawn(drawn, FIGURES / "controls.png")
 
 
 @pytest.mark.parametrize("what", ["control", "queue"])
@@ -152,21 +172,6 @@ def test_parameters_of_controls_are_listed(section: str) -> None:
             assert own <= named, name
 
 
-@pytest.mark.parametrize("options", [net.Config, net.EndpointConfig])
-def test_options_of_sockets_are_listed(options: type[attrs.AttrsInstance]) -> None:
-    """Each has a row, with its default."""
-    page = (DOCS / "sockets.md").read_text()
-    section = page.partition(f"\n### {options.__name__}\n")[2].partition("\n### ")[0]
-    listed = {
-        name: cells[3]
-        for row in re.findall(r"^\| `.*$", section, re.MULTILINE)
-        for cells in [[cell.strip() for cell in row.split("|")]]
-        for name in re.findall(r"`(\w+)`", cells[1])
-    }
-    defaults = {field.name: field.default for field in attrs.fields(options)}
-    assert listed == {name: shown_default(value) for name, value in defaults.items()}
-
-
 def test_headers_and_datagram_make_up_the_path() -> None:
     page = (DOCS / "path.md").read_text()
     path = re.findall(r"on a path of (\d+):", page)
@@ -174,19 +179,6 @@ def test_headers_and_datagram_make_up_the_path() -> None:
     assert len(rows) == 4
     for row in rows:
         assert [str(sum(map(int, re.findall(r"\d+", row))))] == path
-
-
-def shown_default(value: object) -> str:
-    """Return a default as a table of the book shows it."""
-    match value:
-        case bool() | None:
-            return str(value).lower()
-        case int():
-            return f"{value:,}"
-        case (only,):
-            return str(only)
-        case _:
-            return str(value)
 
 
 @pytest.fixture(scope="module")
@@ -280,35 +272,15 @@ def test_links_lead_somewhere(book: Path) -> None:
 
 def test_every_page_is_in_the_contents(book: Path) -> None:
     linked = {link.partition("#")[0] for link in parsed(book / "index.html").links}
-    for page in (*DOCS.rglob("*.md"), *NOTEBOOKS):
+    for page in DOCS.rglob("*.md"):
         assert page.relative_to(DOCS).with_suffix(".html").as_posix() in linked | {"index.html"}
 
 
-def test_notebooks_are_stored_without_outputs() -> None:
-    assert len(NOTEBOOKS) == 4
-    for notebook in NOTEBOOKS:
-        for cell in json.loads(notebook.read_text())["cells"]:
-            if cell["cell_type"] == "code":
-                assert cell["outputs"] == [], notebook.name
-                assert cell["execution_count"] is None, notebook.name
-
-
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: str(notebook.stem))
-def test_notebooks_run(notebook: Path, book: Path) -> None:
-    """Building the book runs them (by nbclient), and fails if a cell does."""
-    page = (book / "notebooks" / notebook.with_suffix(".html").name).read_text()
-    cells = [
-        cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"
-    ]
-    assert page.count('class="cell_input ') == len(cells)
-    assert page.count('class="cell_output ') >= len(cells) // 2
-    assert "<img" in page, "a figure"
-
-
 def test_the_reference_is_whole(book: Path) -> None:
-    """Each name that a package exports is in the reference, and each command."""
+    """Each name that a package exports or a paper is made of is there, and each command."""
     import skywave  # noqa: PLC0415
     from skywave import cli, realtime, results, stats  # noqa: PLC0415
+    from skywave.papers.protocol import Paper  # noqa: PLC0415
 
     ids = parsed(book / "reference" / "python.html").ids
     names = {
@@ -317,7 +289,21 @@ def test_the_reference_is_whole(book: Path) -> None:
         for name in module.__all__
         if callable(getattr(module, name))
     }
+    annotations = " ".join(str(field.type) for field in dataclasses.fields(Paper))
+    names |= set(re.findall(r"\b[A-Z]\w+", annotations)) - {"Any", "Callable", "Mapping", "None"}
     documented = {found.rpartition(".")[2] for found in ids}
-    assert names <= documented
+    assert names - {"Measured", "Sequence"} <= documented
     commands = parsed(book / "reference" / "commands.html").ids
     assert {f"skywave-{name}" for name in cli.COMMANDS} <= commands
+
+
+def test_events_of_controls_are_described() -> None:
+    events = [kind for name in control.__all__ if inspect.isclass(kind := getattr(control, name))]
+    fields = {
+        f"{kind.__name__}.{name}": field.__doc__
+        for kind in events
+        for name, field in vars(kind).items()
+        if inspect.isgetsetdescriptor(field) and not name.startswith("__")
+    }
+    assert "Ack.delivery_limited" in fields
+    assert [name for name, text in fields.items() if not text] == []

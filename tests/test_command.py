@@ -12,33 +12,31 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import EXAMPLES, ROOT, run_cli, run_process
-from skywave import Scenario, cli
+from conftest import EXAMPLES, ROOT, assert_bad_input, run_cli, run_process
+from skywave import Progress, Scenario, cli
 from skywave.cli.console import progress_bar, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+GROUPS = {
+    "realtime": ("run", "compare"),
+    "plot": ("run", "sweep"),
+    "bench": ("dumbbell", "standard"),
+    "perf": ("serve", "to", "loopback"),
+}
 COMMANDS = [
-    "run",
-    "check",
-    "plot",
-    "reproduce",
-    "matrix",
-    "bench",
-    "listen",
-    "send",
-    "ping",
-    "perf",
-    "decode",
-    "version",
+    (name, *more)
+    for name in cli.COMMANDS
+    for more in ([(each,) for each in GROUPS[name]] if name in GROUPS else [()])
 ]
+"""All commands, with those of groups."""
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "begins"),
     [
-        (["version"], 0, ""),
+        (["--version"], 0, ""),
         (["ping", "127.0.0.1:5001", "--udp-port", "1"], 1, "error: "),
         (["nonsense"], 2, "error: "),
     ],
@@ -56,22 +54,34 @@ def test_help_names_every_command() -> None:
     for arguments in ([], ["--help"]):
         done = run_cli(*arguments)
         assert done.returncode == 0
-        for command in COMMANDS:
-            assert command in done.stdout
+        for command in cli.COMMANDS:
+            assert f"│ {command} " in done.stdout
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_and_json(command: str) -> None:
-    done = run_cli(command, "--help")
-    assert done.returncode == 0
-    assert "--json" in done.stdout
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_group_prints_its_help(name: str) -> None:
+    done = run_cli(name)
+    assert (done.returncode, done.stdout) == (0, run_cli(name, "--help").stdout)
+    for command in GROUPS[name]:
+        assert f"│ {command} " in done.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_the_help_of_a_command_has_its_statuses_and_json(command: tuple[str, ...]) -> None:
+    shown = run_cli(*command, "--help").stdout
+    # A page has no document, and a schema is one.
+    assert ("--json" in shown) == (command not in {("lab",), ("schema",)})
+    statuses = " ".join(shown.partition("Exit status: ")[2].split())
+    assert statuses.startswith("0 success; ")
+    for status in ("2 wrong input", "130 Ctrl-C", "143 SIGTERM", "141 the reader"):
+        assert status in statuses
+    assert ("3 --strict" in statuses) == ("--strict" in shown.partition("Exit status")[0])
 
 
 def test_version() -> None:
-    assert run_cli("version").stdout.startswith("skywave ")
-    assert set(json.loads(run_cli("version", "--json").stdout)) == {"skywave", "python"}
-    assert run_cli("--version").stdout == run_cli("version").stdout
-    assert run_cli("--version").returncode == 0
+    done = run_cli("--version")
+    assert done.returncode == 0
+    assert re.fullmatch(r"skywave \S+ \(Python \S+\)\n", done.stdout)
 
 
 def run_with_input(text: str | bytes, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -116,8 +126,9 @@ def test_wrong_standard_input_is_one_line(command: str, text: str | bytes, says:
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        ("skywave p", {"plot", "ping", "perf"}),
-        ("skywave plot --me", {"--measure"}),
+        ("skywave p", {"plot", "papers", "ping", "perf"}),
+        ("skywave plot sweep --me", {"--measure"}),
+        ("skywave plot r", {"run"}),
         ("skywave run --verify", {"--verify-physics"}),
     ],
 )
@@ -142,7 +153,7 @@ def test_progress_shows_the_time_that_is_left(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     with progress_bar() as show:
-        show("runs", 0.5)
+        show(Progress("runs", 1, 2))
     shown = capsys.readouterr().err
     assert "runs" in shown
     assert re.search(r"left:\S* +\S*(-:--:--|\d:\d\d:\d\d)", shown), shown
@@ -153,14 +164,14 @@ def test_without_a_terminal_a_line_every_ten_seconds_says_how_far_it_is(
 ) -> None:
     times_s = iter([0.0, 1.0, 9.9, 10.0, 19.0, 35.0])
     with progress_bar(lambda: next(times_s)) as show:
-        for fraction in (0.1, 0.2, 0.3, 0.4, 0.5):
-            show("120 runs", fraction)
-    assert capsys.readouterr().err == "120 runs: 30 %\n120 runs: 50 %\n"
+        for done in (12, 24, 36, 48, 60):
+            show(Progress("runs", done, 120))
+    assert capsys.readouterr().err == "runs: 30 %\nruns: 50 %\n"
 
 
 def test_bench_counts_what_it_did() -> None:
     work = ["--flows", "5", "--rate", "5 Mbps", "--buffer", "50", "--duration", "10 s"]
-    done = run_cli("bench", *work, "--json")
+    done = run_cli("bench", "dumbbell", *work, "--json")
     assert done.returncode == 0, done.stderr
     row = json.loads(done.stdout)
     counts = row["counts"]
@@ -174,7 +185,7 @@ def test_bench_counts_what_it_did() -> None:
     assert 0 < counts["cpu_s"] <= row["process_cpu_s"]
     assert row["peak_memory_bytes"] > 1_000_000
     assert row["beside"] == []
-    shown = run_cli("bench", *work)
+    shown = run_cli("bench", "dumbbell", *work)
     for label in ("CPU (s)", "packets x hops (1/s)", "events (1/s)", "peak memory (MB)"):
         assert label in shown.stdout
 
@@ -190,11 +201,13 @@ def test_a_table_of_very_many_links_shows_those_that_say_most(tmp_path: Path) ->
     assert done.stdout.count("->") <= 200
 
 
-@pytest.mark.parametrize("command", list(cli.COMMANDS))
-def test_the_text_of_a_help_fills_its_lines(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_the_text_of_a_help_fills_its_lines(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A line is wrapped once, where the terminal ends, and not also where the source does."""
     monkeypatch.setenv("COLUMNS", "80")
-    text = run_cli(command, "--help").stdout.partition("╭")[0]
+    text = run_cli(*command, "--help").stdout.partition("╭")[0]
     paragraphs = re.split(r"\n\s*\n", text.partition("Usage:")[2])[1:]
     assert paragraphs
     for paragraph in paragraphs:
@@ -203,10 +216,12 @@ def test_the_text_of_a_help_fills_its_lines(command: str, monkeypatch: pytest.Mo
             assert len(f"{line} {after.split()[0]}") > 78, line
 
 
-@pytest.mark.parametrize("command", list(cli.COMMANDS))
-def test_the_help_is_whole_on_80_columns(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_the_help_is_whole_on_80_columns(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    shown = run_cli(command, "--help").stdout
+    shown = run_cli(*command, "--help").stdout
     assert max(map(len, shown.splitlines())) == 80
     assert "\N{HORIZONTAL ELLIPSIS}" not in shown
 
@@ -218,6 +233,45 @@ def test_a_reader_that_has_gone_ends_a_command_quietly() -> None:
         command = [sys.executable, "-m", "skywave", "schema"]
         done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def redirected(command: str, to: str) -> tuple[int, str]:
+    """Run a command by a shell, with a redirection; return its status and what it says."""
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m skywave {command} {to}', sys.executable],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("command", ["--version", "schema", "run examples/named-drops.toml"])
+def test_output_that_cannot_be_written_is_a_failure_and_closed_output_is_not(command: str) -> None:
+    status, said = redirected(command, ">/dev/full")
+    assert (status, said.splitlines()[-1]) == (1, "error: the output: No space left on device")
+    status, said = redirected(command, ">&-")
+    assert (status, "error" in said) == (0, False)
+
+
+def test_an_error_that_cannot_be_said_has_its_status() -> None:
+    for to in ("2>/dev/full", "2>&-"):
+        assert redirected("run nowhere.toml", to) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module"),
+    [(["lab"], "starlette"), (["sweep", "examples/tcp.toml", "--on", "tcp://x:1"], "distributed")],
+)
+def test_a_missing_extra_is_a_missing_requirement(
+    arguments: list[str], module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("skywave.lab")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    out = ["--out", tmp_path] if arguments[0] == "sweep" else []
+    assert_bad_input(run_cli(*arguments, *out), "needs the extra skywave[")
 
 
 def test_a_warning_is_broken_between_words_on_a_terminal(

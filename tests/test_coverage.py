@@ -26,7 +26,7 @@ def test_the_simulated_rule_is_the_one_in_use() -> None:
         assert target.is_met(list(study[:stop]))
         assert not any(target.is_met(list(study[:count])) for count in range(1, stop))
         found = average(list(study[:stop]))
-        assert means[stop - 1] == pytest.approx(found.mean)
+        assert means[stop - 1] == pytest.approx(found.value)
         assert margins[stop - 1] == pytest.approx(found.margin)
 
 

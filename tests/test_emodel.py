@@ -7,10 +7,9 @@ from typing import get_args
 
 import pytest
 
-from skywave import Scenario, Udp, Voice, run
+from skywave import Udp, Voice, dumbbell, run
 from skywave.results import emodel
 from skywave.scenario import parts
-from skywave_papers.sarwar2008.ipstar import IPSTAR
 
 
 def test_without_delay_and_loss_r_is_the_default() -> None:
@@ -48,7 +47,7 @@ def test_delay_costs_little_at_first_and_then_much() -> None:
 
 
 def test_a_call_is_rated_by_period() -> None:
-    scenario = Scenario.dumbbell("call", duration="25 s", rate="1 Mbps", delay="50 ms")
+    scenario = dumbbell("call", duration="25 s", rate="1 Mbps", delay="50 ms")
     voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms", codec="g729a")
     scenario.add_flow("call", "s1", "d1", Udp(), voice, stop="20 s")
     results = run(scenario)
@@ -68,14 +67,14 @@ def test_a_call_is_rated_by_period() -> None:
 
 def test_a_packet_of_several_frames_delays_no_frame_by_more_than_its_own_speech() -> None:
     """The deadline is from when each frame was made; those that wait for others arrive later."""
-    scenario = Scenario.dumbbell("call", duration="12 s", rate="1 Mbps", delay="50 ms")
+    scenario = dumbbell("call", duration="12 s", rate="1 Mbps", delay="50 ms")
     voice = Voice(frame="10 B", interval="10 ms", frames=3, deadline="150 ms", codec="g711")
     scenario.add_flow("call", "s1", "d1", Udp(), voice)
     assert emodel.quality(run(scenario).voice, "call")[0].delay_s == pytest.approx(0.16)
 
 
 def test_a_call_without_a_codec_needs_one() -> None:
-    scenario = Scenario.dumbbell("call", duration="5 s", rate="1 Mbps", delay="50 ms")
+    scenario = dumbbell("call", duration="5 s", rate="1 Mbps", delay="50 ms")
     scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
     results = run(scenario)
     with pytest.raises(ValueError, match="the codec of call is not known"):
@@ -93,7 +92,7 @@ def test_scenarios_and_the_model_know_the_same_codecs() -> None:
 
 def test_a_call_that_lasts_as_long_as_the_run_is_rated_without_its_last_frames() -> None:
     """Whether these are in time, nobody knows at the end of the run."""
-    scenario = Scenario.dumbbell("call", duration="25 s", rate="10 Mbps", delay="20 ms")
+    scenario = dumbbell("call", duration="25 s", rate="10 Mbps", delay="20 ms")
     voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms")
     scenario.add_flow("call", "s1", "d1", Udp(), voice)
     results = run(scenario)
@@ -104,19 +103,8 @@ def test_a_call_that_lasts_as_long_as_the_run_is_rated_without_its_last_frames()
 
 
 def test_who_does_not_talk_has_no_rating() -> None:
-    scenario = Scenario.dumbbell("quiet", duration="2 s", rate="1 Mbps", delay="1 ms")
+    scenario = dumbbell("quiet", duration="2 s", rate="1 Mbps", delay="1 ms")
     scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
     results = run(scenario)
     with pytest.raises(KeyError, match="file is not a voice flow"):
         emodel.quality(results.voice, "file", emodel.G711)
-
-
-def test_an_emulation_says_what_it_is() -> None:
-    assert "Assumed" in IPSTAR.source
-    scenario = IPSTAR.dumbbell("satellite", duration="20 s")
-    scenario.add_flow("call", "s1", "d1", Udp(), Voice(frame="20 B", interval="20 ms"))
-    results = run(scenario)
-    assert results.flows["delay_min_s"].to_numpy()[1] == pytest.approx(0.6, abs=0.005)
-    back = next(link for link in results.summary["links"] if link["name"] == "r2->r1")
-    assert back["rate_bps"] == 256_000
-    assert IPSTAR.link("a", "b").to_dict()["from"] == "a"

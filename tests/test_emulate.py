@@ -18,7 +18,7 @@ from patience import PATIENCE_S
 from skywave import _core
 from skywave._machine import Shares
 from skywave.realtime.link.launch import AS_ROOT, AS_USER
-from skywave.realtime.link.report import Verdict
+from skywave.realtime.link.report import LinkAccuracy
 from skywave.realtime.link.request import Request
 from skywave.realtime.privileges import LaunchError, check_namespaces
 
@@ -296,12 +296,12 @@ def test_the_status_is_that_of_the_command(tmp_path: Path) -> None:
 
 
 @needs_namespaces
-def test_strict_fails_where_the_link_cannot_be_believed(tmp_path: Path) -> None:
+def test_strict_fails_where_the_timing_is_too_inaccurate(tmp_path: Path) -> None:
     arguments = ("--peer", server(tmp_path, 1000), "--", PYTHON, "-c", PATIENT)
-    strict = emulate(tmp_path, "--strict", "--strict-ms", "0.000001", *arguments)
+    strict = emulate(tmp_path, "--strict", "1 ns", *arguments)
     assert strict.returncode == 3
     assert "packets left late by" in strict.stderr.splitlines()[-1]
-    assert emulate(tmp_path, "--strict", "--strict-ms", "1e6", *arguments).returncode == 0
+    assert emulate(tmp_path, "--strict", "1000 s", *arguments).returncode == 0
 
 
 @needs_namespaces
@@ -338,7 +338,7 @@ def test_nothing_is_left_however_it_ends(tmp_path: Path, number: signal.Signals)
 
 @needs_namespaces
 def test_a_line_each_second(tmp_path: Path) -> None:
-    done = emulate(tmp_path, "--live", "--peer", "sleep 100", "--", "sleep", "3.5")
+    done = emulate(tmp_path, "--interval", "1 s", "--peer", "sleep 100", "--", "sleep", "3.5")
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if " s: command->peer " in line]
     assert len(lines) >= 2
@@ -380,7 +380,7 @@ def test_a_request_survives_the_command_line() -> None:
         seed=7,
         spin=True,
         strict_ms=1.5,
-        live=False,
+        interval_s=0.5,
         capture="/a folder/b.pcapng",
         as_json=True,
     )
@@ -444,7 +444,7 @@ def test_a_capture_replaces_another_when_it_is_whole(tmp_path: Path) -> None:
 
 
 def test_the_report_says_what_the_link_did_and_how_late_it_was() -> None:
-    link, lateness, others = Verdict(REPORT, Shares(stolen=0.01, others=0.2)).lines()
+    link, lateness, others = LinkAccuracy(REPORT, Shares(stolen=0.01, others=0.2)).lines()
     assert link == "command->peer: 100 packets, 0.5 Mbps; 9.09% lost, 5.00% marked"
     assert lateness == (
         "packets left late by 30 us (median), 2 ms (99th percentile), 1.5 s (largest); "
@@ -454,11 +454,11 @@ def test_the_report_says_what_the_link_did_and_how_late_it_was() -> None:
 
 
 @pytest.mark.parametrize("name", ["overflows", "refused", "unsent"])
-def test_what_no_link_does_is_a_doubt(name: str) -> None:
-    verdict = Verdict({**REPORT, name: 1234})
-    [doubt] = verdict.doubts()
-    assert doubt.startswith("1,234 packets")
-    assert verdict.broken(1e6) == doubt
-    assert Verdict(REPORT).broken(2.5) is None
-    broken = Verdict(REPORT).broken(1.9)
-    assert broken == "packets left late by 2 ms (99th percentile), and 1.9 ms is allowed"
+def test_what_no_link_does_is_a_warning(name: str) -> None:
+    accuracy = LinkAccuracy({**REPORT, name: 1234})
+    [warning] = accuracy.warnings()
+    assert warning.startswith("1,234 packets")
+    assert accuracy.failure(1e6) == warning
+    assert LinkAccuracy(REPORT).failure(2.5) is None
+    failure = LinkAccuracy(REPORT).failure(1.9)
+    assert failure == "packets left late by 2 ms (99th percentile), and 1.9 ms is allowed"

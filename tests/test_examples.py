@@ -29,7 +29,7 @@ def test_no_law_of_physics_is_broken(results: Results) -> None:
 
 
 def test_every_flow_delivers(results: Results) -> None:
-    for flow in results.summary["flows"]:
+    for flow in results.totals["flows"]:
         assert flow["delivered_bytes"] > 0, flow["name"]
 
 
@@ -45,6 +45,6 @@ def test_named_drops_are_the_named_ones() -> None:
     drops = run(Scenario.from_file(path)).drops
     assert drops.num_rows == 2
     assert set(drops["link"].to_pylist()) == {"sender->receiver"}
-    file = run(Scenario.from_file(path)).summary["flows"][0]
+    file = run(Scenario.from_file(path)).totals["flows"][0]
     assert file["delivered_bytes"] == 100_000
     assert file["retransmissions"] >= 2

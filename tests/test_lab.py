@@ -27,11 +27,11 @@ from lab import (
     plot,
     run_to_the_end,
 )
+from looks import HEIGHT, assert_looks_as_before
 from patience import PATIENCE_S
 from skywave import _core
 from skywave.lab.choices import FIRST
 from skywave.lab.site import STATIC
-from test_pages import HEIGHT, assert_looks_as_before
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,7 +122,10 @@ def test_a_knob_of_the_next_run_leaves_the_last_one_alone(lab_opened: Page) -> N
     expect(lab_opened.locator(".state")).to_contain_text("Ended")
     # The page checks a scenario a quarter of a second after it is shown.
     lab_opened.evaluate("new Promise(resolve => setTimeout(resolve, 300))")
-    for clock, types in (("real", ["turn", "check"]), ("simulated", ["turn", "check", "change"])):
+    for clock, types in (
+        ("real_time", ["turn", "check"]),
+        ("simulated", ["turn", "check", "change"]),
+    ):
         lab_opened.get_by_label("Clock").select_option(clock)
         text = lab_opened.locator(".cm-content").text_content()
         sent.clear()
@@ -289,14 +292,14 @@ def test_an_error_of_the_last_run_is_not_said_of_the_next(
     lab_opened: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("skywave.lab.server.refusal", lambda: None)
-    monkeypatch.setattr("skywave.lab.lived.refusal", lambda: "no namespaces here")
+    monkeypatch.setattr("skywave.lab.real_time.refusal", lambda: "no namespaces here")
     lab_opened.reload()
     expect(lab_opened.get_by_role("slider", name="Rate")).to_be_visible()
     alert = lab_opened.get_by_role("alert")
-    for clock in ("real", "simulated"):
+    for clock in ("real_time", "simulated"):
         lab_opened.get_by_label("Clock").select_option(clock)
         lab_opened.get_by_role("button", name="Run", exact=True).click()
-        if clock == "real":
+        if clock == "real_time":
             expect(alert).to_have_text("no namespaces here")
     expect(lab_opened.locator(".state")).to_contain_text("Running")
     expect(alert).to_be_hidden()

@@ -9,12 +9,14 @@ import signal
 import time
 from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
+import counted
 from conftest import assert_bad_input, run_cli, serving
 from lab import (
     ADDRESS,
@@ -28,6 +30,7 @@ from lab import (
     on_screen,
     refusal,
 )
+from looks import HEIGHT, assert_looks_as_before
 from patience import PATIENCE_S
 from skywave.lab import connections
 from skywave.lab.connections import Samples
@@ -35,7 +38,6 @@ from skywave.lab.frames import unpacked
 from skywave.lab.site import served
 from skywave.net import Endpoint
 from test_net_command import free_udp_port
-from test_pages import HEIGHT, assert_looks_as_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,18 +45,18 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-    from skywave.net import Connection
+    from skywave.net import Connection, ConnectionSnapshot
 
 
 @contextmanager
 def connected() -> Iterator[tuple[Endpoint, Connection]]:
     """An endpoint that has a connection, and the other end."""
     with (
-        Endpoint.udp("127.0.0.1:0") as server,
-        Endpoint.udp("127.0.0.1:0") as client,
+        Endpoint.udp("127.0.0.1", 0) as server,
+        Endpoint.udp("127.0.0.1", 0) as client,
     ):
         listener = server.listen(5001)
-        udp_port = int(server.local_address.rpartition(":")[2])
+        udp_port = server.local_address[1]
         with client.connect("127.0.0.1", 5001, udp_port=udp_port) as connection:
             yield server, connection
         del listener
@@ -65,7 +67,7 @@ def test_a_socket_is_sampled() -> None:
     with connected() as (endpoint, connection):
         samples = Samples(endpoint, lambda: now)
         connection.send(bytes(1000))
-        while not endpoint.snapshot()["totals"]["bytes_received"]:
+        while not endpoint.snapshot().totals.bytes_received:
             time.sleep(0.01)
         now = 0.5
         samples.take()
@@ -94,12 +96,10 @@ class Counting:
         self.shown: list[int] = []
         self.bytes = 0
 
-    def snapshot(self, most: int) -> dict[str, Any]:
-        stats = dict.fromkeys((*connections.STATE, *connections.SINCE, *connections.RATES), 0)
-        peer = {"peer_ip": "192.0.2.1", "peer_port": 5001}
-        stats["bytes_received"] = self.bytes
-        shown = [{"id": one, **peer, "stats": stats} for one in self.shown[:most]]
-        return {"states": {"OPEN": len(self.shown)}, "connections": shown}
+    def snapshot(self, most: int) -> SimpleNamespace:
+        stats = counted.stats(bytes_received=self.bytes)
+        shown = [counted.connection(one, stats) for one in self.shown[:most]]
+        return SimpleNamespace(states={"OPEN": len(self.shown)}, connections=shown)
 
 
 def test_an_old_connection_that_is_shown_only_now_has_no_rate_yet() -> None:
@@ -183,26 +183,24 @@ class Sawtooth:
     def __init__(self) -> None:
         self.now_s = 0.0
 
-    def snapshot(self, _: int) -> dict[str, Any]:
-        return {
-            "states": {"OPEN": 2},
-            "connections": [self.connection(one, 4.0 + 3 * one) for one in range(2)],
-        }
+    def snapshot(self, _: int) -> SimpleNamespace:
+        shown = [self.connection(one, 4.0 + 3 * one) for one in range(2)]
+        return SimpleNamespace(states={"OPEN": 2}, connections=shown)
 
-    def connection(self, number: int, period_s: float) -> dict[str, Any]:
+    def connection(self, number: int, period_s: float) -> ConnectionSnapshot:
         cwnd = 20 + 20 * (self.now_s % period_s) / period_s
-        stats = {
-            **dict.fromkeys((*connections.STATE, *connections.SINCE, *connections.RATES)),
-            "cwnd": cwnd,
-            "ssthresh": 20.0,
-            "pipe": round(cwnd),
-            "srtt_s": cwnd / 1000,
-            "lost": self.now_s // period_s,
-            "bytes_received": 125_000 * self.now_s / (1 + number),
-            "bytes_sent": 250_000 * self.now_s / (1 + number),
-        }
-        peer = {"peer_ip": "192.0.2.1", "peer_port": 5001 + number}
-        return {"id": number, **peer, "stats": stats}
+        absent = ("marked", "rate_bps", "receive_rate_bps", "loss_event_rate")
+        stats = counted.stats(
+            **dict.fromkeys(absent),
+            cwnd=cwnd,
+            ssthresh=20.0,
+            pipe=round(cwnd),
+            srtt_s=cwnd / 1000,
+            lost=self.now_s // period_s,
+            bytes_received=125_000 * self.now_s / (1 + number),
+            bytes_sent=250_000 * self.now_s / (1 + number),
+        )
+        return counted.connection(number, stats, 5001 + number)
 
 
 @needs_chromium
@@ -239,7 +237,7 @@ def test_connections_of_a_server_come_and_go(lab_browser: Browser) -> None:
         expect(page.get_by_role("heading")).to_contain_text(f"127.0.0.1:{udp_port}")
         expect(page.locator(".state")).to_have_text("0 connections are open.")
         expect(page.get_by_role("button")).to_have_count(0)
-        with Endpoint.udp("127.0.0.1:0") as client:
+        with Endpoint.udp("127.0.0.1", 0) as client:
             names = "skywaveLab.charts.series('goodput').names.length"
             alive = []
             for count in (1, 2):
@@ -269,14 +267,10 @@ class Crowd:
 
     day = 0
 
-    def snapshot(self, _: int) -> dict[str, Any]:
+    def snapshot(self, _: int) -> SimpleNamespace:
         ids = range(20 * self.day, 20 * (self.day + 1))
-        peer = {"peer_ip": "192.0.2.1", "peer_port": 5001}
-        stats = dict.fromkeys((*connections.STATE, *connections.SINCE, *connections.RATES), 1)
-        return {
-            "states": {"OPEN": len(ids)},
-            "connections": [{"id": one, **peer, "stats": stats} for one in ids],
-        }
+        shown = [counted.connection(one, counted.stats(cwnd=1.0)) for one in ids]
+        return SimpleNamespace(states={"OPEN": len(ids)}, connections=shown)
 
 
 @needs_chromium

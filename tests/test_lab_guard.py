@@ -122,7 +122,7 @@ def test_bytes_end_the_session(socket: WebSocketTestSession) -> None:
 def test_what_is_nested_too_deeply_is_refused_in_little_memory(text: str) -> None:
     tracemalloc.start()
     try:
-        with pytest.raises(reading.Wrong, match="not TOML"):
+        with pytest.raises(reading.PageError, match="not TOML"):
             reading.inspect(text)
         assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
     finally:

@@ -21,10 +21,9 @@ from lab import (
     until,
 )
 from skywave import Results, Scenario, run
-from skywave.lab import simulated
 from skywave.lab.frames import unpacked
 from skywave.lab.session import Session
-from skywave.lab.simulated import Prepared, SimulatedRun
+from skywave.lab.simulation import PreparedScenario, SimulatedRun
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient, WebSocketTestSession
@@ -164,16 +163,17 @@ def test_results_of_the_past_are_not_those_of_a_change(monkeypatch: pytest.Monke
         pass
 
     async def change_meanwhile() -> None:
-        changed = SimulatedRun("a", Prepared.of(TEXT), None, send)
+        changed = SimulatedRun("a", PreparedScenario.of(TEXT), None, send)
         await changed.drive()
         is_reading, may_read = threading.Event(), threading.Event()
 
         def read(raw: Any) -> Results:
             is_reading.set()
             assert may_read.wait(60)
-            return Results(raw)
+            return of_core(raw)
 
-        monkeypatch.setattr(simulated, "Results", read)
+        of_core = Results.of_core
+        monkeypatch.setattr(Results, "of_core", read)
         before = asyncio.create_task(asyncio.to_thread(changed.results))
         await asyncio.to_thread(is_reading.wait)
         await changed.change(TEXT.replace("2 Mbps", "1 Mbps"))
@@ -200,13 +200,13 @@ def test_a_scenario_that_takes_long_to_build_keeps_no_other_page_waiting(
     page_of: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other_is_answered = threading.Event()
-    build = Prepared.of
+    build = PreparedScenario.of
 
-    def slowly(text: str) -> Prepared:
+    def slowly(text: str) -> PreparedScenario:
         assert other_is_answered.wait(60)
         return build(text)
 
-    monkeypatch.setattr(Prepared, "of", slowly)
+    monkeypatch.setattr(PreparedScenario, "of", slowly)
     headers = {"Origin": ADDRESS}
     with (
         page_of.websocket_connect(SESSION, headers=headers) as socket,

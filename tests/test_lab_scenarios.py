@@ -43,7 +43,7 @@ def test_an_error_has_its_line(socket: WebSocketTestSession) -> None:
     ],
 )
 def test_errors_of_all_kinds_have_their_line(before: str, after: str, line: int) -> None:
-    with pytest.raises(reading.Wrong) as raised:
+    with pytest.raises(reading.PageError) as raised:
         reading.inspect(TEXT.replace(before, after))
     assert raised.value.line == line
 
@@ -79,11 +79,11 @@ def test_a_control_in_python_is_never_loaded(
 
 def test_files_are_not_read_for_the_page() -> None:
     trace = 'trace = { mahimahi = "/etc/passwd" }\naccess_rate ='
-    with pytest.raises(reading.Wrong, match="trace"):
+    with pytest.raises(reading.PageError, match="trace"):
         reading.inspect(TEXT.replace("access_rate =", trace))
     replay = TEXT.replace("source = { ftp = {} }", 'source = { replay = { file = "/etc/passwd" } }')
     assert replay != TEXT
-    with pytest.raises(reading.Wrong, match="the file has not been read"):
+    with pytest.raises(reading.PageError, match="the file has not been read"):
         reading.inspect(replay)
 
 
@@ -157,5 +157,5 @@ def test_a_knob_changes_its_line_only(field: str, value: float | str, line: str)
     [("name", "other"), ("dumbbell.rate", "fast"), ("dumbbell.rate", -1), ("dumbbell.queue", "?")],
 )
 def test_what_is_no_knob_cannot_be_turned(field: str, value: float | str) -> None:
-    with pytest.raises(reading.Wrong):
+    with pytest.raises(reading.PageError):
         knobs.turned(TEXT, field, value)

@@ -11,8 +11,8 @@ import pytest
 from skywave.papers.expectation import Expectation
 from skywave.papers.ledger import Ledger, LedgerError
 from skywave.papers.measures import Measure, Measures, Value, over_seeds
+from skywave.papers.readings import ReadingResult
 from skywave.papers.reasons import Cause
-from skywave.papers.tried import Tried
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,11 +91,11 @@ def test_means_over_seeds_are_judged_and_each_seed_is_counted() -> None:
         {"table1/n=1": 3.0, "table1/n=2": Measure(8.5)},
         {"table1/n=1": 5.0, "table1/n=2": Measure(8.6)},
     ]
-    tried = Tried.by_seed("as said", ledger, by_seed)
-    assert tried == Tried("as said", 2, 1, 1, "table1/n=1 table1/n=2")
+    result = ReadingResult.judge("as said", ledger, by_seed)
+    assert result == ReadingResult("as said", 2, 1, 1, "table1/n=1 table1/n=2")
     by_seed.append({"table1/n=1": 4.0, "table1/n=2": None})
-    tried = Tried.by_seed("as said", ledger, by_seed)
-    assert tried == Tried("as said", 1, 1, 1, "table1/n=1")
+    result = ReadingResult.judge("as said", ledger, by_seed)
+    assert result == ReadingResult("as said", 1, 1, 1, "table1/n=1")
 
 
 def test_rows_fill_the_names_of_conditions() -> None:

@@ -27,6 +27,7 @@ from skywave import (
     TraceSteps,
     Udp,
     Voice,
+    dumbbell,
     run,
 )
 
@@ -62,7 +63,8 @@ def everything() -> Scenario:
         talkspurts=Talkspurts(),
         adapt=Adapt(frames=4, modes=("20 B",)),
     )
-    return scenario.add_flow("call", "a", "b", Udp(), voice, start_jitter="10 ms")
+    scenario.add_flow("call", "a", "b", Udp(), voice, start_jitter="10 ms")
+    return scenario
 
 
 def test_a_scenario_reads_as_it_was_written() -> None:
@@ -99,8 +101,8 @@ def test_a_trace_file_stands_beside_the_scenario(tmp_path: Path) -> None:
         Scenario.from_file(tmp_path / "scenario.toml")
     (tmp_path / "orbit.csv").write_text(FILE)
     scenario = Scenario.from_file(tmp_path / "scenario.toml")
-    assert scenario.bottleneck is not None
-    assert scenario.bottleneck.trace == TraceSteps(steps=STEPS)
+    assert scenario.dumbbell is not None
+    assert scenario.dumbbell.trace == TraceSteps(steps=STEPS)
     with pytest.raises(ScenarioError, match="the file has not been read"):
         Scenario.from_text(document, "toml")
     # One that a setting names stands in the current directory, as a shell completes it.
@@ -142,11 +144,11 @@ def test_a_trace_of_mahimahi_delivers_a_packet_at_each_of_its_times(tmp_path: Pa
     times = [*[20] * 10, *range(30, 60), 100]
     (tmp_path / "lte.up").write_text("# an hour on a train\n" + "\n".join(map(str, times)) + "\n")
     scenario = Scenario.from_file(path)
-    assert scenario.bottleneck is not None
-    assert scenario.bottleneck.trace == TraceOpportunities(opportunities=tuple(times))
+    assert scenario.dumbbell is not None
+    assert scenario.dumbbell.trace == TraceOpportunities(opportunities=tuple(times))
     results = run(scenario, verify_physics=True)
     assert results.violations == []
-    bottleneck = next(link for link in results.summary["links"] if link["name"] == "r1->r2")
+    bottleneck = next(link for link in results.totals["links"] if link["name"] == "r1->r2")
     # Slow start leaves some of the 4,100 opportunities of 1500 B unused.
     assert 0.97 < bottleneck["delivered_bytes"] / (4_100 * 1500) <= 1
 
@@ -181,8 +183,8 @@ def test_a_file_of_seconds_and_megabits_is_a_trace(tmp_path: Path) -> None:
     text = "# a bus\n0.5 1.196\n1.4877738952636719\t0\n\n2e0 12\n"
     (tmp_path / "3g.txt").write_text(text)
     scenario = Scenario.from_file(tmp_path / "scenario.toml")
-    assert scenario.bottleneck is not None
-    assert scenario.bottleneck.trace == TraceSteps(
+    assert scenario.dumbbell is not None
+    assert scenario.dumbbell.trace == TraceSteps(
         steps=(
             Step(at="500 ms", rate="1196 kbps"),
             Step(at="1487773895 ns", rate="0 bps"),
@@ -219,9 +221,10 @@ def test_a_wrong_file_of_a_trace_says_what_is_wrong_and_where(
 
 
 def test_who_does_not_talk_has_no_table_of_voice() -> None:
-    scenario = Scenario.dumbbell("quiet", duration="1 s", rate="1 Mbps", delay="1 ms")
-    with pytest.raises(KeyError, match="no voice flow"):
-        _ = run(scenario.add_flow("call", "s1", "d1", Tcp())).voice
+    scenario = dumbbell("quiet", duration="1 s", rate="1 Mbps", delay="1 ms")
+    scenario.add_flow("call", "s1", "d1", Tcp())
+    with pytest.raises(AttributeError, match="no voice flow"):
+        _ = run(scenario).voice
 
 
 @pytest.mark.parametrize("overtaking", [False, True])

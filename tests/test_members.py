@@ -35,11 +35,12 @@ from skywave import (
     Tcp,
     Udp,
     Weighted,
+    dumbbell,
     run,
     run_many,
     sweep,
 )
-from skywave.lab.reading import Wrong, inspect
+from skywave.lab.reading import PageError, inspect
 from skywave.queue import check
 
 if TYPE_CHECKING:
@@ -128,10 +129,9 @@ class MarksLate(Holding):
 def scenario(
     queue: Any = 20, *, duration: str = "5 s", ecn: bool = False, **of_link: Any
 ) -> Scenario:
-    made = Scenario.dumbbell(
-        "own", duration=duration, rate="4 Mbps", delay="20 ms", queue=queue, **of_link
-    )
-    return made.add_flow("flow", "s1", "d1", Tcp(ecn=ecn))
+    made = dumbbell("own", duration=duration, rate="4 Mbps", delay="20 ms", queue=queue, **of_link)
+    made.add_flow("flow", "s1", "d1", Tcp(ecn=ecn))
+    return made
 
 
 def test_the_example_obeys_the_physics_and_each_of_its_members_has_an_effect() -> None:
@@ -158,33 +158,33 @@ def test_the_overhead_is_measured_on_runs_that_send_the_same() -> None:
 
 def test_drop_tail_in_python_does_what_drop_tail_does() -> None:
     there = run(scenario(DropTail(packets=20)))
-    assert there.summary["flows"][0]["drops"] > 0
+    assert there.totals["flows"][0]["drops"] > 0
     assert run(scenario(OnArrival())).fingerprint == there.fingerprint
     held = run(scenario(Holding()), verify_physics=True)
     assert held.violations == []
-    assert held.summary["flows"][0]["drops"] == there.summary["flows"][0]["drops"]
-    assert held.summary["flows"][0]["goodput_bps"] == there.summary["flows"][0]["goodput_bps"]
+    assert held.totals["flows"][0]["drops"] == there.totals["flows"][0]["drops"]
+    assert held.totals["flows"][0]["goodput_bps"] == there.totals["flows"][0]["goodput_bps"]
 
 
 @pytest.mark.parametrize("ecn", [False, True])
 def test_a_queue_that_marks_and_drops_what_it_holds_obeys_the_physics(ecn: bool) -> None:
     results = run(scenario(MarksLate(packets=100), ecn=ecn), verify_physics=True)
     assert results.violations == []
-    [link] = [link for link in results.summary["links"] if link["name"] == "r1->r2"]
+    [link] = [link for link in results.totals["links"] if link["name"] == "r1->r2"]
     assert (link["marks"] > 0) == ecn
     assert (link["drops"] > 0) == (not ecn)
 
 
 def test_a_sub_queue_may_be_in_python() -> None:
     queues = (SubQueue(weight=3, queue=OnArrival(10)), SubQueue(weight=1, queue=Holding(10)))
-    made = Scenario.dumbbell(
+    made = dumbbell(
         "own", duration="5 s", rate="4 Mbps", delay="20 ms", queue=Weighted(queues=queues), pairs=2
     )
     for index in (0, 1):
         made.add_flow(f"{index}", f"s{index + 1}", f"d{index + 1}", Tcp(), class_=index)
     results = run(made, verify_physics=True)
     assert results.violations == []
-    first, second = (flow["goodput_bps"] for flow in results.summary["flows"])
+    first, second = (flow["goodput_bps"] for flow in results.totals["flows"])
     assert 2 < first / second < 4
 
 
@@ -224,7 +224,7 @@ def test_what_a_queue_is_told() -> None:
     assert len({packet.flow for packet in packets}) == 2
     times = [packet.arrived_s for packet in packets]
     assert times == sorted(times)
-    [link] = [link for link in results.summary["links"] if link["name"] == "r1->r2"]
+    [link] = [link for link in results.totals["links"] if link["name"] == "r1->r2"]
     assert sum(packet.flow == there[0].flow for packet in packets) == link["arrivals"]
 
 
@@ -246,10 +246,9 @@ def test_losses_in_python_lose_what_they_say() -> None:
             assert now_s >= 0
             return self.count % 10 == 0
 
-    made = Scenario.dumbbell(
-        "own", duration="5 s", rate="4 Mbps", delay="20 ms", loss=Every10th()
-    ).add_flow("flow", "s1", "d1", Udp(), Cbr(rate="1 Mbps", datagram="1000 B"))
-    [flow] = run(made).summary["flows"]
+    made = dumbbell("own", duration="5 s", rate="4 Mbps", delay="20 ms", loss=Every10th())
+    made.add_flow("flow", "s1", "d1", Udp(), Cbr(rate="1 Mbps", datagram="1000 B"))
+    [flow] = run(made).totals["flows"]
     assert flow["drops"] == flow["packets_sent"] // 10
 
 
@@ -264,13 +263,14 @@ def test_a_source_in_python_sends_what_a_trace_sends() -> None:
             yield 1.25, 300
 
     def made(source: Any) -> Scenario:
-        there = Scenario.dumbbell("own", duration="5 s", rate="4 Mbps", delay="20 ms")
-        return there.add_flow("flow", "s1", "d1", Udp(), source, start="1 s")
+        there = dumbbell("own", duration="5 s", rate="4 Mbps", delay="20 ms")
+        there.add_flow("flow", "s1", "d1", Udp(), source, start="1 s")
+        return there
 
     replay = Replay(times=("0.5 s", "0.5 s", "1.25 s"), sizes=("700 B", "200 B", "300 B"))
     results = run(made(Three()))
     assert results.fingerprint == run(made(replay)).fingerprint
-    assert results.summary["flows"][0]["bytes_sent"] == 1200
+    assert results.totals["flows"][0]["bytes_sent"] == 1200
 
 
 @pytest.mark.parametrize(
@@ -375,6 +375,12 @@ class Fails(Losses):
         raise LookupError("in loses")
 
 
+def with_source(source: Source) -> Scenario:
+    made = dumbbell("own", duration="5 s", rate="4 Mbps", delay="20 ms")
+    made.add_flow("flow", "s1", "d1", Udp(), source)
+    return made
+
+
 def source_of(items: str) -> Source:
     space: dict[str, Any] = {}
     exec(f"def datagrams(self):\n    yield from {items}", space)  # noqa: S102
@@ -411,8 +417,7 @@ def test_a_wrong_loss_model_ends_the_run(
     ],
 )
 def test_a_wrong_source_ends_the_run(items: str, complaint: str) -> None:
-    made = Scenario.dumbbell("own", duration="5 s", rate="4 Mbps", delay="20 ms")
-    made.add_flow("flow", "s1", "d1", Udp(), source_of(items))
+    made = with_source(source_of(items))
     with pytest.raises((ValueError, ZeroDivisionError)) as raised:
         run(made)
     assert complaint in str(raised.value)
@@ -463,8 +468,8 @@ class NoSize(Source):
         ),
         (lambda: scenario(loss=NoLoses()), r"dumbbell\.loss\..*NoLoses has no method loses"),
         (
-            lambda: scenario().add_flow("2", "s1", "d1", Udp(), NoSize()),
-            r"flows\[1\]\.source\..*NoSize.largest is None",
+            lambda: with_source(NoSize()),
+            r"flows\[0\]\.source\..*NoSize.largest is None",
         ),
         (lambda: scenario(OWN.Fading()), "is not a subclass of skywave.Queue"),
         (lambda: scenario(OnArrival({1})), "which JSON cannot hold"),  # type: ignore[arg-type]
@@ -547,7 +552,7 @@ def test_a_file_names_members_as_module_and_class() -> None:
         {"largest": 500},
     )
     assert made.normalised()["dumbbell"]["queue"] == {"its_members:Short": {"packets": 3}}
-    [flow] = run(made).summary["flows"]
+    [flow] = run(made).totals["flows"]
     assert flow["packets_sent"] == 100
     again = Scenario.from_text(made.to_json(), "json")
     assert again.digest() == made.digest()
@@ -630,12 +635,14 @@ def test_members_of_links_and_their_reverse_directions_are_known() -> None:
     )
     made.flows.append(Flow(name="f", from_="a", to="b", transport=Udp(), source=OWN.Video()))
     assert [type(member).__name__ for member in made.members()] == ["OnArrival", "Fading", "Video"]
-    assert run(made).summary["flows"][0]["packets_sent"] > 0
+    assert run(made).totals["flows"][0]["packets_sent"] > 0
 
 
 def test_a_page_loads_no_members_in_python() -> None:
     text = FILE.replace("QUEUE", '{ "os:system" = {} }')
-    with pytest.raises(Wrong, match='"os:system" is a queue in Python, which a page may not load'):
+    with pytest.raises(
+        PageError, match='"os:system" is a queue in Python, which a page may not load'
+    ):
         inspect(text)
-    with pytest.raises(Wrong, match="is a loss model in Python"):
+    with pytest.raises(PageError, match="is a loss model in Python"):
         inspect(FILE.replace("QUEUE", '"unlimited"'))

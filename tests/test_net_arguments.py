@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import itertools
+import json
 import math
 import pydoc
 import re
@@ -13,11 +16,13 @@ from unittest import mock
 import attrs
 import pytest
 
+import counted
 from patience import PATIENCE_S
 from skywave import _core
 from skywave.cli.net import report
 from skywave.cli.net.exchange import Ending, Exchange
 from skywave.net import (
+    Closed,
     Config,
     DatagramTooLargeError,
     Endpoint,
@@ -28,6 +33,7 @@ from skywave.net import (
     metrics,
 )
 from skywave.net.load import Load
+from skywave.scenario.quantities import Bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,13 +46,13 @@ PORTS = itertools.count(5001)
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    with Endpoint.udp("127.0.0.1:0") as opened:
+    with Endpoint.udp("127.0.0.1", 0) as opened:
         yield opened
 
 
 def pair(endpoint: Endpoint) -> tuple[Connection, Connection]:
     listener = endpoint.listen(next(PORTS))
-    udp_port = int(endpoint.local_address.rpartition(":")[2])
+    udp_port = endpoint.local_address[1]
     client = endpoint.connect("127.0.0.1", listener.port, udp_port=udp_port)
     return client, listener.accept(timeout_s=PATIENCE_S)
 
@@ -85,6 +91,9 @@ def test_an_option_of_a_connection_that_is_wrong(options: dict[str, Any], text: 
         ({"backlog": None}, "backlog: .*null"),
         ({"backlog": "x"}, "backlog: .* expected a whole number"),
         ({"shards": 1000}, "1000 shards are too many"),
+        ({"send_buffer": "4"}, "send_buffer: "),
+        ({"receive_buffer": "-4 MB"}, "receive_buffer: "),
+        ({"max_queued_bytes": "4 s"}, "max_queued_bytes: "),
     ],
 )
 def test_an_option_of_an_endpoint_that_is_wrong(options: dict[str, Any], text: str) -> None:
@@ -95,12 +104,56 @@ def test_an_option_of_an_endpoint_that_is_wrong(options: dict[str, Any], text: s
 def test_what_is_no_value_of_an_option() -> None:
     with pytest.raises(TypeError, match=r"^linger: 3 is not a Duration: give text with a unit"):
         Config(linger=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^send_buffer: 4096 is not a Bytes: give text"):
+        EndpointConfig(send_buffer=4096)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^max_queued_bytes: None is not a Bytes"):
+        EndpointConfig(max_queued_bytes=None)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^control: .*object"):
         Config(control=object())  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("size", ["0 B", "1 B", "100 GB"])
+def test_buffers_of_any_size_work(size: str) -> None:
+    config = EndpointConfig(
+        send_buffer=Bytes(size), receive_buffer=Bytes(size), max_queued_bytes=Bytes(size)
+    )
+    with Endpoint.udp("127.0.0.1", 0, config=config) as endpoint:
+        client, server = pair(endpoint)
+        client.send(b"hello")
+        assert server.recv(timeout_s=PATIENCE_S) == b"hello"
+
+
+@pytest.mark.parametrize("most", [-1, 2**80])
+def test_a_number_of_connections_that_is_out_of_range(endpoint: Endpoint, most: int) -> None:
+    with pytest.raises(ValueError, match=f"most is {most}: give 0 or more"):
+        endpoint.snapshot(most)
+    with pytest.raises(TypeError, match="most is '1': give 0 or more"):
+        endpoint.snapshot("1")  # type: ignore[arg-type]
+
+
+def test_statistics_are_values(endpoint: Endpoint) -> None:
+    client, _server = pair(endpoint)
+    stats, snapshot = client.stats(), endpoint.snapshot()
+    with pytest.raises(AttributeError):
+        stats.queued = 1  # type: ignore[misc]
+    assert copy.deepcopy(stats) == stats
+    assert json.loads(json.dumps(stats.to_dict())) == stats.to_dict()
+    assert json.loads(json.dumps(snapshot.to_dict()))["connections"][0]["stats"].keys() == (
+        stats.to_dict().keys()
+    )
+    assert len(endpoint.snapshot(0).connections) == 0
+    client.abort()
+    endpoint.close()
+    # They are there after the end, too.
+    assert client.closed == Closed(code=2, name="aborted")
+    assert client.stats().queued == 0
+    assert client.peer == ("127.0.0.1", client.peer[1])
+    assert client.peer_udp_port == endpoint.local_address[1]
+    assert endpoint.stats().connections == 0
+
+
 def test_a_path_is_a_directory_for_qlog(tmp_path: Path) -> None:
-    with Endpoint.udp("127.0.0.1:0", config=EndpointConfig(qlog=tmp_path)) as endpoint:
+    with Endpoint.udp("127.0.0.1", 0, config=EndpointConfig(qlog=tmp_path)) as endpoint:
         pair(endpoint)
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -122,17 +175,49 @@ def test_a_port_out_of_range(endpoint: Endpoint, port: int) -> None:
             pass
 
 
-@pytest.mark.parametrize(
-    "address", ["", "foo", ":port", "foo:bar", "::1", "127.0.0.1:70000", "1:2:3"]
-)
-def test_an_address_without_a_host_and_a_port(address: str) -> None:
-    with pytest.raises(ValueError, match=f'address is "{address}": give a host and a UDP port'):
-        Endpoint.udp(address)
+@pytest.mark.parametrize("port", [-1, 65_536, 2**80])
+def test_a_udp_port_of_an_endpoint_that_is_out_of_range(port: int) -> None:
+    with pytest.raises(ValueError, match=f"udp_port is {port}: give 0 to 65535"):
+        Endpoint.udp("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("port", ["6511", 6511.0, None])
+def test_a_port_that_is_no_number(endpoint: Endpoint, port: Any) -> None:
+    for call in (
+        lambda: endpoint.listen(port),
+        lambda: endpoint.connect("127.0.0.1", port),
+        lambda: endpoint.connect("127.0.0.1", 5001, udp_port=port),
+        lambda: Endpoint.udp("127.0.0.1", port),
+        lambda: aio.Endpoint.udp("127.0.0.1", port),
+    ):
+        with pytest.raises(TypeError, match=f"port is {re.escape(repr(port))}: give [01] to"):
+            call()
+
+
+@pytest.mark.parametrize("host", [("127.0.0.1", 6511), b"127.0.0.1", None, 1])
+def test_a_host_that_is_no_text(endpoint: Endpoint, host: Any) -> None:
+    for call in (
+        lambda: Endpoint.udp(host),
+        lambda: Endpoint.raw(host),
+        lambda: endpoint.connect(host, 5001),
+        lambda: asyncio.run(aio.Endpoint.udp("127.0.0.1", 0).connect(host, 5001)),
+    ):
+        with pytest.raises(TypeError, match=f"host is {re.escape(repr(host))}: give a name or an"):
+            call()
+
+
+def test_a_host_that_is_no_name(endpoint: Endpoint) -> None:
+    for host in ("127.0.0.1:6511", "[::1]", "a\0b", "", "x" * 300):
+        for call in (Endpoint.raw, lambda host: endpoint.connect(host, 5001)):
+            with pytest.raises(NetError, match="cannot resolve"):
+                call(host)
+    with pytest.raises(UnicodeEncodeError):
+        endpoint.connect("\ud800", 5001)
 
 
 def test_a_name_without_an_address() -> None:
     with pytest.raises(NetError, match=r'cannot resolve "host\.invalid"'):
-        Endpoint.udp("host.invalid:6511")
+        Endpoint.udp("host.invalid", 6511)
 
 
 @pytest.mark.parametrize("seconds", [-1, -math.inf, math.nan])
@@ -202,8 +287,8 @@ def test_metrics_of_what_is_no_endpoint(endpoint: Endpoint) -> None:
 
 @pytest.mark.parametrize("kind", [aio.Endpoint, aio.Listener, aio.Connection])
 def test_what_asyncio_cannot_wrap(kind: type) -> None:
-    with pytest.raises(TypeError, match=r"'127\.0\.0\.1:0' is no"):
-        kind("127.0.0.1:0")
+    with pytest.raises(TypeError, match=r"'127\.0\.0\.1' is no"):
+        kind("127.0.0.1")
 
 
 def test_no_way_out_of_loopback(endpoint: Endpoint) -> None:
@@ -215,7 +300,7 @@ def test_no_way_out_of_loopback(endpoint: Endpoint) -> None:
 
 def test_a_link_local_address_needs_its_interface() -> None:
     try:
-        endpoint = Endpoint.udp("[::]:0")
+        endpoint = Endpoint.udp("::", 0)
     except NetError as error:
         pytest.skip(f"this host has no IPv6: {error}")
     with endpoint, pytest.raises(UnreachableError, match="name the interface"):
@@ -223,25 +308,16 @@ def test_a_link_local_address_needs_its_interface() -> None:
 
 
 def test_what_is_too_large_for_the_path_back_is_not_echoed() -> None:
-    connection = mock.Mock(peer="192.0.2.1:6511 DCCP port 5001", service_code="SC=0", ccids=(2, 2))
+    connection = mock.Mock(
+        peer=("192.0.2.1", 5001), peer_udp_port=6511, service_code="SC=0", ccids=(2, 2)
+    )
     connection.recv.side_effect = [b"small", b"large", b"small", None]
     connection.send.side_effect = [None, DatagramTooLargeError("too large"), None]
-    connection.closed = {"code": 1, "name": "closed"}
+    connection.closed = Closed(code=1, name="closed")
     exchange = Exchange(connection, Load(1), Ending.AWAIT, close_s=1.0, count=0, echo=True)
-    connection.stats.return_value = {
-        "datagrams_sent": 2,
-        "bytes_sent": 10,
-        "acknowledged": 2,
-        "packets_received": 3,
-        "datagrams_dropped": 0,
-        "dropped_by_peer": 0,
-        "srtt_s": None,
-        "rate_bps": None,
-        "cwnd": 3.0,
-        "ssthresh": None,
-        "lost": 0,
-        "marked": 0,
-    }
+    connection.stats.return_value = counted.stats(
+        datagrams_sent=2, bytes_sent=10, acknowledged=2, rate_bps=None, cwnd=3.0
+    )
     document = exchange.run()
     assert document["ok"], document["error"]
     assert document["received"]["datagrams"] == 3

@@ -68,8 +68,8 @@ def silent_after_the_handshake(
     loses: Callable[[int, bytes], bool] = lambda *_: False,
 ) -> Iterator[tuple[Relay, Endpoint]]:
     """A listener that can be silenced, as if its host had lost its power."""
-    with closing(Endpoint.udp("127.0.0.1:0")) as server:
-        relay = Relay(int(server.local_address.rpartition(":")[2]), loses)
+    with closing(Endpoint.udp("127.0.0.1", 0)) as server:
+        relay = Relay(server.local_address[1], loses)
         try:
             yield relay, server
         finally:
@@ -78,10 +78,10 @@ def silent_after_the_handshake(
 
 
 @contextmanager
-def serving_here() -> Iterator[tuple[Listener, str]]:
+def serving_here() -> Iterator[tuple[Listener, int]]:
     """A listener in this process, and its UDP port."""
-    with closing(Endpoint.udp("127.0.0.1:0")) as server:
-        yield server.listen(PORT), server.local_address.rpartition(":")[2]
+    with closing(Endpoint.udp("127.0.0.1", 0)) as server:
+        yield server.listen(PORT), server.local_address[1]
         server.abort()
 
 
@@ -101,7 +101,7 @@ def test_a_listener_whose_datagrams_are_too_large_does_not_hang() -> None:
     load = ("--count", "1", "--size", "65000")
     with (
         listening("--once", "--json", *load) as (listener, port),
-        Endpoint.udp("127.0.0.1:0") as endpoint,
+        Endpoint.udp("127.0.0.1", 0) as endpoint,
     ):
         # A peer that closes first would be another reason.
         connection = endpoint.connect("127.0.0.1", PORT, udp_port=int(port))
@@ -157,7 +157,7 @@ def test_json_is_json() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sender_reports_what_was_sent(number: signal.Signals) -> None:
     with listening("--once", "--json") as (listener, port):
-        load = ("--interval-ms", "1", "--interval", "50 ms", "--duration", "1 h")
+        load = ("--gap", "1 ms", "--interval", "50 ms", "--duration", "1 h")
         with command("send", PEER, "--udp-port", port, *load) as sender:
             while " cwnd " not in line_of(sender):
                 assert sender.poll() is None
@@ -175,8 +175,8 @@ def test_an_interrupted_sender_reports_what_was_sent(number: signal.Signals) -> 
 
 def test_an_interrupt_as_the_sender_begins_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "Intervals", mock.Mock(side_effect=KeyboardInterrupt))
-    with serving_here() as (listener, port), Endpoint.udp("127.0.0.1:0") as endpoint:
-        connection = endpoint.connect("127.0.0.1", PORT, udp_port=int(port))
+    with serving_here() as (listener, port), Endpoint.udp("127.0.0.1", 0) as endpoint:
+        connection = endpoint.connect("127.0.0.1", PORT, udp_port=port)
         accepted = listener.accept(timeout_s=PATIENCE_S)
         load = exchange.Exchange(
             connection, Load(4), exchange.Ending.FIRST, close_s=PATIENCE_S, interval_s=1.0
@@ -202,8 +202,8 @@ def test_an_interrupt_before_a_sender_reads_ends_it(monkeypatch: pytest.MonkeyPa
         yield b"first"
         pytest.fail("it reads")
 
-    with serving_here() as (listener, port), Endpoint.udp("127.0.0.1:0") as endpoint:
-        connection = endpoint.connect("127.0.0.1", PORT, udp_port=int(port))
+    with serving_here() as (listener, port), Endpoint.udp("127.0.0.1", 0) as endpoint:
+        connection = endpoint.connect("127.0.0.1", PORT, udp_port=port)
         accepted = listener.accept(timeout_s=PATIENCE_S)
         load = exchange.Exchange(
             connection, source(), exchange.Ending.FIRST, close_s=PATIENCE_S, has_fixed_size=True
@@ -217,7 +217,7 @@ def test_an_interrupt_before_a_sender_reads_ends_it(monkeypatch: pytest.MonkeyPa
 
 def test_an_interrupted_sender_prints_its_json() -> None:
     with serving_here() as (listener, port):
-        load = ("--udp-port", port, "--json", "--interval-ms", "10", "--duration", "1 h")
+        load = ("--udp-port", str(port), "--json", "--gap", "10 ms", "--duration", "1 h")
         with command("send", PEER, *load) as sender:
             accepted = listener.accept(timeout_s=PATIENCE_S)
             assert accepted.recv(timeout_s=PATIENCE_S) is not None
@@ -238,7 +238,7 @@ def test_an_interrupted_listener_reports_every_connection(
     options = ["--json", "--echo", *(["--once"] if once else [])]
     with (
         listening(*options) as (listener, port),
-        closing(Endpoint.udp("127.0.0.1:0")) as endpoint,
+        closing(Endpoint.udp("127.0.0.1", 0)) as endpoint,
     ):
         connections = [
             endpoint.connect("127.0.0.1", PORT, udp_port=int(port)) for _ in range(clients)
@@ -286,7 +286,7 @@ def test_an_interrupt_before_a_listener_waits_loses_no_report(number: signal.Sig
 
     arguments = ("listen", str(PORT), "--udp-port", str(port), "--once", "--echo", "--json")
     with (
-        closing(Endpoint.udp("127.0.0.1:0")) as endpoint,
+        closing(Endpoint.udp("127.0.0.1", 0)) as endpoint,
         mock.patch.object(Exchanges, "begin", begin_noted),
         mock.patch.object(Condition, "_release_save", release_and_interrupt),
     ):
@@ -327,7 +327,7 @@ def test_a_sender_that_waits_for_its_input_can_be_interrupted() -> None:
     with (
         serving_here() as (listener, port),
         command(
-            "send", PEER, "-", "--udp-port", port, "--size", "100", "--plain", "--json"
+            "send", PEER, "-", "--udp-port", str(port), "--size", "100", "--plain", "--json"
         ) as sender,
     ):
         accepted = listener.accept(timeout_s=PATIENCE_S)
@@ -345,7 +345,7 @@ def test_a_sender_that_waits_for_its_input_can_be_interrupted() -> None:
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_an_interrupted_ping_prints_its_summary(options: tuple[str, ...]) -> None:
     with serving_here() as (listener, port):
-        load = ("--count", "1000", "--interval-ms", "10", "--udp-port", port)
+        load = ("--count", "1000", "--gap", "10 ms", "--udp-port", str(port))
         with command("ping", PEER, *load, *options) as ping:
             accepted = listener.accept(timeout_s=PATIENCE_S)
             for _ in range(3):
@@ -383,18 +383,18 @@ def black_hole() -> Iterator[str]:
         yield str(hole.getsockname()[1])
 
 
-@pytest.mark.parametrize("command", ["send", "ping", "perf"])
+@pytest.mark.parametrize("command", ["send", "ping", "perf to"])
 def test_a_command_without_an_answer_says_how_long_it_waits(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(options, "UNANSWERED_S", 0.1)
     with black_hole() as port:
-        limit = ("--set", "connect_timeout=500 ms")
-        done = run_cli(command, PEER, "--udp-port", port, *limit)
+        limit = ("--option", "connect_timeout=500 ms")
+        done = run_cli(*command.split(), PEER, "--udp-port", port, *limit)
     assert done.returncode == 1
     first, second = done.stderr.splitlines()
     assert first == (
-        f"no answer from {PEER} yet; giving up after 0.5 s (--set connect_timeout=...)"
+        f"no answer from {PEER} yet; giving up after 0.5 s (--option connect_timeout=...)"
     )
     assert second.startswith("error: ")
 
@@ -428,7 +428,7 @@ def test_a_peer_that_closes_early_is_named_without_advice_to_a_programmer(comman
 def test_a_duration_is_a_limit_even_if_the_peer_is_gone() -> None:
     with silent_after_the_handshake() as (relay, server):
         listener = server.listen(PORT)
-        load = ("--duration", "1 s", "--close-timeout", "500 ms", "--interval-ms", "10")
+        load = ("--duration", "1 s", "--close-timeout", "500 ms", "--gap", "10 ms")
         port = str(relay.port)
         with command("send", PEER, "--udp-port", port, *load, "--json") as sender:
             accepted = listener.accept(timeout_s=PATIENCE_S)
@@ -465,7 +465,7 @@ def test_a_close_that_is_not_confirmed_says_what_became_of_the_data() -> None:
         with command("send", PEER, "--udp-port", str(relay.port), *load, "--json") as sender:
             accepted = listener.accept(timeout_s=PATIENCE_S)
             output, _ = sender.communicate(timeout=PATIENCE_S)
-            assert accepted.stats()["datagrams_received"] == 20
+            assert accepted.stats().datagrams_received == 20
     document = json.loads(output)
     assert sender.returncode == 1
     sent = document["sent"]
@@ -485,7 +485,7 @@ def test_a_close_that_is_not_confirmed_says_what_became_of_the_data() -> None:
 def test_a_peer_that_falls_silent_is_named_when_that_ends_the_connection() -> None:
     with silent_after_the_handshake() as (relay, server):
         listener = server.listen(PORT)
-        load = ("--duration", "1 h", "--interval-ms", "10", "--set", "silence_timeout=1 s")
+        load = ("--duration", "1 h", "--gap", "10 ms", "--option", "silence_timeout=1 s")
         with command("send", PEER, "--udp-port", str(relay.port), *load, "--json") as sender:
             accepted = listener.accept(timeout_s=PATIENCE_S)
             accepted.recv(timeout_s=PATIENCE_S)

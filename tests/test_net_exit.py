@@ -24,10 +24,10 @@ async def accept(listener):
 
 
 async def main():
-    endpoint = aio.Endpoint.udp("127.0.0.1:0")
+    endpoint = aio.Endpoint.udp("127.0.0.1", 0)
     tasks = [asyncio.create_task(accept(endpoint.listen(5001 + n))) for n in range(9)]
     await asyncio.sleep(0.2)
-    await endpoint.close(timeout_s=5)
+    await endpoint.close()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+import counted
 from conftest import ROOT, assert_bad_input, run_cli, serving
 from patience import PATIENCE_S
 from relay import Relay
@@ -27,6 +28,8 @@ from test_net_command import free_udp_port, rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from skywave.net import Stats
 
 RANDOM = random.Random(1)  # noqa: S311  (nothing is secret)
 CONTENT = RANDOM.randbytes(10_007)
@@ -271,7 +274,7 @@ class ShrinkingPath:
     """A connection whose queue a test empties, over a path that shrinks when the test says so."""
 
     closed = None
-    peer, service_code, ccids = "192.0.2.1:6511 DCCP port 5001", "SC=0", (2, 2)
+    peer, peer_udp_port, service_code, ccids = ("192.0.2.1", 5001), 6511, "SC=0", (2, 2)
 
     def __init__(self, shrinks: dict[int, int], leaves_every: int = 3) -> None:
         """Take ``{3: 500}`` for a path that carries 500 bytes after the third datagram."""
@@ -306,15 +309,13 @@ class ShrinkingPath:
         self.arrived += self.queue
         self.queue = []
 
-    def stats(self) -> dict[str, Any]:
-        return {
-            "datagrams_sent": len(self.arrived),
-            "bytes_sent": sum(map(len, self.arrived)),
-            "datagrams_discarded": self._discarded,
-            "acknowledged": len(self.arrived),
-            "lost": 0,
-            "packets_received": 0,
-        }
+    def stats(self) -> Stats:
+        return counted.stats(
+            datagrams_sent=len(self.arrived),
+            bytes_sent=sum(map(len, self.arrived)),
+            datagrams_discarded=self._discarded,
+            acknowledged=len(self.arrived),
+        )
 
     def recv(self, timeout_s: float) -> None:
         assert timeout_s > 0

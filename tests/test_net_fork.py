@@ -22,18 +22,14 @@ if TYPE_CHECKING:
 PORT = 5001
 
 
-def udp_port(endpoint: Endpoint | aio.Endpoint) -> int:
-    return int(endpoint.local_address.rpartition(":")[2])
-
-
 class Ends:
     """A connection and everything that belongs to it."""
 
     def __init__(self) -> None:
-        self.endpoint: Endpoint | None = Endpoint.udp("127.0.0.1:0")
+        self.endpoint: Endpoint | None = Endpoint.udp("127.0.0.1", 0)
         self.listener: Listener | None = self.endpoint.listen(PORT)
         self.client: Connection | None = self.endpoint.connect(
-            "127.0.0.1", PORT, udp_port=udp_port(self.endpoint)
+            "127.0.0.1", PORT, udp_port=self.endpoint.local_address[1]
         )
         self.server: Connection | None = self.listener.accept(timeout_s=PATIENCE_S)
 
@@ -83,6 +79,7 @@ def test_every_call_on_what_is_the_parents_fails_at_once() -> None:
         client.abort,
         client.stats,
         lambda: client.peer,
+        lambda: client.peer_udp_port,
         lambda: client.closed,
         lambda: listener.accept(timeout_s=2),
         listener.try_accept,
@@ -90,6 +87,8 @@ def test_every_call_on_what_is_the_parents_fails_at_once() -> None:
         lambda: endpoint.connect("127.0.0.1", PORT),
         lambda: endpoint.listen(PORT + 1),
         lambda: endpoint.local_address,
+        endpoint.stats,
+        endpoint.snapshot,
         endpoint.close,
         endpoint.abort,
     ]
@@ -106,9 +105,9 @@ def test_every_call_on_what_is_the_parents_fails_at_once() -> None:
 
 def test_asyncio_says_so_too() -> None:
     async def main() -> None:
-        endpoint = aio.Endpoint.udp("127.0.0.1:0")
+        endpoint = aio.Endpoint.udp("127.0.0.1", 0)
         listener = endpoint.listen(PORT)
-        client = await endpoint.connect("127.0.0.1", PORT, udp_port=udp_port(endpoint))
+        client = await endpoint.connect("127.0.0.1", PORT, udp_port=endpoint.local_address[1])
         server = await listener.accept()
 
         async def use() -> None:
@@ -135,9 +134,9 @@ def test_a_fork_has_endpoints_of_its_own() -> None:
         Ends().work()
 
         async def echo() -> None:
-            endpoint = aio.Endpoint.udp("127.0.0.1:0")
+            endpoint = aio.Endpoint.udp("127.0.0.1", 0)
             listener = endpoint.listen(PORT)
-            client = await endpoint.connect("127.0.0.1", PORT, udp_port=udp_port(endpoint))
+            client = await endpoint.connect("127.0.0.1", PORT, udp_port=endpoint.local_address[1])
             server = await listener.accept()
             await client.send(b"hello")
             assert await server.recv() == b"hello"
@@ -155,10 +154,10 @@ def test_a_fork_reaches_its_parent_over_the_network() -> None:
     ends = Ends()
     assert ends.endpoint is not None
     assert ends.listener is not None
-    port = udp_port(ends.endpoint)
+    port = ends.endpoint.local_address[1]
 
     def child() -> None:
-        connection = Endpoint.udp("127.0.0.1:0").connect("127.0.0.1", PORT, udp_port=port)
+        connection = Endpoint.udp("127.0.0.1", 0).connect("127.0.0.1", PORT, udp_port=port)
         connection.send(b"from the fork")
         connection.close(timeout_s=PATIENCE_S)
 

@@ -52,8 +52,8 @@ def value(families: dict[str, Metric], name: str, **labels: str) -> float:
 @contextmanager
 def connected(count: int = 1) -> Iterator[tuple[Endpoint, list[Connection], list[Connection]]]:
     """A server and its connections from one client: theirs first."""
-    with Endpoint.udp("127.0.0.1:0") as server, Endpoint.udp("127.0.0.1:0") as client:
-        port = int(server.local_address.rpartition(":")[2])
+    with Endpoint.udp("127.0.0.1", 0) as server, Endpoint.udp("127.0.0.1", 0) as client:
+        port = server.local_address[1]
         listener = server.listen(5001)
         pairs = [
             (client.connect("127.0.0.1", 5001, udp_port=port), listener.accept(PATIENCE_S))
@@ -72,10 +72,10 @@ def test_a_scrape_during_a_transfer_has_what_the_endpoint_says() -> None:
         assert here.recv(PATIENCE_S) is not None
         # Once the client has acknowledged it.
         end_s = time.monotonic() + PATIENCE_S
-        while there.stats()["srtt_s"] is None and time.monotonic() < end_s:
+        while there.stats().srtt_s is None and time.monotonic() < end_s:
             time.sleep(0.01)
         families = parsed(scrape(port))
-        address = server.local_address
+        address = "{}:{}".format(*server.local_address)
         assert value(families, "skywave_endpoint_connections", endpoint=address) == 1
         assert value(families, "skywave_endpoint_state_connections", state="OPEN") == 1
         assert value(families, "skywave_endpoint_data_received_bytes_total") == 50_000
@@ -83,13 +83,13 @@ def test_a_scrape_during_a_transfer_has_what_the_endpoint_says() -> None:
         assert value(families, "skywave_endpoint_unlisted_connections") == 0
         name = "skywave_connection_data_received_bytes_total"
         assert value(families, name, local_port="5001", local="127.0.0.1", ccid="2") == 50_000
-        [connection] = server.snapshot()["connections"]
-        assert json.loads(json.dumps(connection))["ccids"] == [2, 2]
-        stats = connection["stats"]
-        assert value(families, "skywave_connection_cwnd_packets") == stats["cwnd"]
+        [connection] = server.snapshot().connections
+        assert json.loads(json.dumps(connection.to_dict()))["ccids"] == [2, 2]
+        stats = connection.stats
+        assert value(families, "skywave_connection_cwnd_packets") == stats.cwnd
         assert 0 < value(families, "skywave_connection_srtt_seconds") < PATIENCE_S
-        peer = f"127.0.0.1:{connection['peer_udp_port']}"
-        ports = {"peer": peer, "peer_port": str(connection["peer_port"])}
+        peer = f"127.0.0.1:{connection.peer_udp_port}"
+        ports = {"peer": peer, "peer_port": str(connection.peer_port)}
         assert value(families, "skywave_connection_queued_datagrams", **ports) == 0
         # TFRC's, of which this connection has none.
         assert families["skywave_connection_loss_event_rate"].samples == []
@@ -105,7 +105,7 @@ def test_what_has_ended_stays_in_the_totals() -> None:
         before = parsed(scrape(port))
         here[0].close(PATIENCE_S)
         end_s = time.monotonic() + PATIENCE_S
-        while server.stats()["connections"] == 3 and time.monotonic() < end_s:
+        while server.stats().connections == 3 and time.monotonic() < end_s:
             time.sleep(0.01)
         after = parsed(scrape(port))
         assert value(after, "skywave_endpoint_connections") == 2
@@ -126,12 +126,12 @@ def test_the_number_of_series_is_bounded() -> None:
         assert value(families, "skywave_endpoint_unlisted_connections") == 3
         assert value(families, "skywave_endpoint_connections") == 5
         # The oldest, so that the next scrape lists the same.
-        listed = [connection["id"] for connection in server.snapshot(2)["connections"]]
-        assert listed == [connection["id"] for connection in server.snapshot()["connections"]][:2]
+        listed = [connection.id for connection in server.snapshot(2).connections]
+        assert listed == [connection.id for connection in server.snapshot().connections][:2]
 
 
 def test_the_port_is_free_again_in_the_end() -> None:
-    with Endpoint.udp("127.0.0.1:0") as endpoint:
+    with Endpoint.udp("127.0.0.1", 0) as endpoint:
         with metrics.serving(endpoint, "127.0.0.1", 0) as port:
             scrape(port)
         with pytest.raises(urllib.error.URLError):

@@ -14,13 +14,13 @@ import pytest
 from scipy.stats import binom
 
 from conftest import needs_ns2
-from skywave import PacketLoss
+from skywave import PacketLoss, Progress
 from skywave.papers import ns2
 from validation.ns2 import random
 from validation.ns2.case import DROPPED, MOST_DROPS, WINDOWS, Case, Kind, draw, parameters
 from validation.ns2.compare import Class, Difference, classify, difference, tolerance_s
 from validation.ns2.runs import Packet, Trace, scenario
-from validation.ns2.search import Found, Verdict, judge, search
+from validation.ns2.search import Found, Outcome, judge, search
 from validation.ns2.shrink import shrink, size
 
 RENO = Case(kind=Kind.RENO)
@@ -198,32 +198,32 @@ def test_what_fails_only_as_it_is_stays() -> None:
     assert shrink(case, lambda _case: False) == case
 
 
-def fake_judge(case: Case) -> Verdict:
+def fake_judge(case: Case) -> Outcome:
     """Reno differs after any drop, NewReno after two."""
     what = {Kind.RENO: "extra", Kind.NEWRENO: "missing"}.get(case.kind)
     if what is None or len(case.drops) < (1 if case.kind is Kind.RENO else 2):
-        return Verdict(case)
+        return Outcome(case)
     found = Difference(what, 3, Packet(1.0, 2), Packet(2.0, 3))
-    return Verdict(case, found, Class(case.kind, what, "in recovery"))
+    return Outcome(case, found, Class(case.kind, what, "in recovery"))
 
 
 def test_a_search_counts_and_shrinks() -> None:
     cases = [draw(kind, 1, index) for kind in Kind for index in range(10)]
-    stages: list[tuple[str, float]] = []
-    found = search(cases, fake_judge, lambda *stage: stages.append(stage))
+    told: list[Progress] = []
+    found = search(cases, fake_judge, told.append)
     for kind in Kind:
         drawn = [case for case in cases if case.kind is kind]
         assert found.of(kind) == (10, sum(fake_judge(case).exact for case in drawn))
-    assert [(kind.kind, len(verdict.case.drops)) for kind, verdict in found.smallest.items()] == [
+    assert [(kind.kind, len(outcome.case.drops)) for kind, outcome in found.smallest.items()] == [
         (Kind.RENO, 1),
         (Kind.NEWRENO, 2),
     ]
-    assert all(verdict.case.window == min(WINDOWS) for verdict in found.smallest.values())
+    assert all(outcome.case.window == min(WINDOWS) for outcome in found.smallest.values())
     assert sum(found.count(kind) for kind in found.smallest) == sum(
-        not verdict.exact for verdict in found.verdicts
+        not outcome.exact for outcome in found.outcomes
     )
-    assert stages[len(cases) - 1] == ("drawn", 1.0)
-    assert stages[-1] == ("shrunk", 1.0)
+    assert told[len(cases) - 1] == Progress("drawn", len(cases), len(cases))
+    assert (told[-1].stage, told[-1].fraction) == ("shrunk", 1.0)
 
 
 @pytest.mark.parametrize("interrupted", [5, 25])
@@ -231,7 +231,7 @@ def test_an_interrupted_search_keeps_what_it_found(interrupted: int) -> None:
     """Among what was drawn, or while it shrinks."""
     numbers = count(1)
 
-    def judge(case: Case) -> Verdict:
+    def judge(case: Case) -> Outcome:
         if next(numbers) == interrupted:
             signal.raise_signal(signal.SIGINT)
         return fake_judge(case)
@@ -239,23 +239,23 @@ def test_an_interrupted_search_keeps_what_it_found(interrupted: int) -> None:
     cases = [draw(Kind.RENO, 1, index) for index in range(20)]
     found = search(cases, judge)
     assert found.interrupted
-    assert 1 <= len(found.verdicts) <= 20
-    assert (len(found.verdicts) == 20) >= (interrupted > 20)
+    assert 1 <= len(found.outcomes) <= 20
+    assert (len(found.outcomes) == 20) >= (interrupted > 20)
     drawn = min((case for case in cases if case.drops), key=size)
     if interrupted > 20:
-        assert [verdict.case for verdict in found.smallest.values()] == [drawn]
+        assert [outcome.case for outcome in found.smallest.values()] == [drawn]
 
 
 def test_an_interrupted_command_prints_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
-    verdicts = [fake_judge(draw(Kind.RENO, 1, index)) for index in range(7)]
-    with mock.patch.object(random, "search", return_value=Found(verdicts, interrupted=True)):
+    outcomes = [fake_judge(draw(Kind.RENO, 1, index)) for index in range(7)]
+    with mock.patch.object(random, "search", return_value=Found(outcomes, interrupted=True)):
         status, text, errors = run(capsys, "--type", "reno")
     assert (status, errors) == (130, "interrupted\n")
     assert re.search(r"reno\W+7\W", text)
 
 
 def test_a_search_fails_as_a_comparison_does() -> None:
-    def judge(_case: Case) -> Verdict:
+    def judge(_case: Case) -> Outcome:
         raise ns2.Ns2Error("ns ended with 1: no such thing")
 
     with pytest.raises(ns2.Ns2Error, match="no such thing"):
@@ -316,9 +316,9 @@ def test_as_many_random_runs_as_measured_are_exact(kind: Kind, found: Found) -> 
 
 @needs_ns2
 def test_random_runs_that_differ_have_a_small_case(found: Found) -> None:
-    for kind, verdict in found.smallest.items():
-        again = judge(Case.parse(str(verdict.case)))
-        assert (again.kind, again.difference) == (kind, verdict.difference)
+    for kind, outcome in found.smallest.items():
+        again = judge(Case.parse(str(outcome.case)))
+        assert (again.kind, again.difference) == (kind, outcome.difference)
 
 
 @needs_ns2

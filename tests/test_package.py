@@ -26,9 +26,9 @@ DIST = os.environ.get("SKYWAVE_DIST")
 SOCKETS = """
 from skywave.net import Endpoint
 
-with Endpoint.udp("127.0.0.1:0") as here, Endpoint.udp("127.0.0.1:0") as there:
+with Endpoint.udp("127.0.0.1", 0) as here, Endpoint.udp("127.0.0.1", 0) as there:
     server = here.listen(5001)
-    udp_port = int(here.local_address.rpartition(":")[2])
+    udp_port = here.local_address[1]
     client = there.connect("127.0.0.1", 5001, udp_port=udp_port)
     client.send(b"hello")
     print(server.accept().recv().decode())

@@ -16,13 +16,13 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 
 from conftest import ROOT, assert_bad_input, run_cli
-from skywave import Dccp, Probes, Results, Scenario, Tcp, Udp, Voice, plots, run
+from skywave import Dccp, Probes, Results, Scenario, Tcp, Udp, Voice, dumbbell, plots, run
 from skywave import sweep as run_sweep
-from skywave.cli.plot import read_tables
 from skywave.plots.files import render
 from skywave.plots.names import axis_name, short_labels
 from skywave.results.columns import Column, Scale, find, in_units
 from skywave.results.emodel import quality
+from skywave.results.run import read_tables
 from skywave.results.samples import by_name, shares
 from skywave.stats import average
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "duel",
         duration="20 s",
         pairs=2,
@@ -46,7 +46,8 @@ def results() -> Results:
         queue=20,
         probes=Probes(interval="500 ms"),
     )
-    scenario.add_flow("dccp", "s1", "d1", Dccp()).add_flow("tcp", "s2", "d2", Tcp())
+    scenario.add_flow("dccp", "s1", "d1", Dccp())
+    scenario.add_flow("tcp", "s2", "d2", Tcp())
     return run(scenario)
 
 
@@ -109,7 +110,7 @@ def test_figures_are_as_wide_as_a_column(results: Results) -> None:
 
 def test_flows_links_measures_and_times_can_be_chosen(results: Results) -> None:
     figure = results.plot(
-        measures=["srtt", "throughput_bps"],
+        measure=["srtt", "throughput_bps"],
         flows=["tcp"],
         links=["r1->s1", "r2->r1"],
         from_s=5,
@@ -124,7 +125,7 @@ def test_flows_links_measures_and_times_can_be_chosen(results: Results) -> None:
 
 
 def test_what_a_sender_does_not_have_is_left_out() -> None:
-    scenario = Scenario.dumbbell("one", duration="3 s", rate="2 Mbps", delay="20 ms", queue=20)
+    scenario = dumbbell("one", duration="3 s", rate="2 Mbps", delay="20 ms", queue=20)
     scenario.add_flow("tfrc", "s1", "d1", Dccp(ccid=3))
     figure = run(scenario).plot()
     assert "cwnd (packets)" not in labels(figure)
@@ -135,18 +136,17 @@ def test_what_a_sender_does_not_have_is_left_out() -> None:
 
 def calls(**voice: Any) -> Results:
     """Return a run of two calls beside a file, of which the second call is crowded out."""
-    scenario = Scenario.dumbbell(
-        "calls", duration="25 s", pairs=3, rate="1 Mbps", delay="20 ms", queue=40
-    )
+    scenario = dumbbell("calls", duration="25 s", pairs=3, rate="1 Mbps", delay="20 ms", queue=40)
     source = Voice(frame="20 B", interval="20 ms", deadline="150 ms", **voice)
     scenario.add_flow("file", "s3", "d3", Tcp(), start="10 s")
     scenario.add_flow("early", "s1", "d1", Udp(), source, stop="9 s")
-    return run(scenario.add_flow("late", "s2", "d2", Udp(), source))
+    scenario.add_flow("late", "s2", "d2", Udp(), source)
+    return run(scenario)
 
 
 def test_calls_are_rated_over_time() -> None:
     results = calls(codec="g711")
-    mos, played, goodput = results.plot(measures=["mos", "played", "goodput"]).axes
+    mos, played, goodput = results.plot(measure=["mos", "played", "goodput"]).axes
     assert mos.get_ylabel() == "MOS"
     rated = {
         call: [
@@ -171,17 +171,17 @@ def test_calls_are_rated_over_time() -> None:
         for each in (mos, goodput)
     ]
     assert colours[0].items() <= colours[1].items()
-    [alone] = results.plot(measures=["mos"], flows=["late"]).axes
+    [alone] = results.plot(measure="mos", flows=["late"]).axes
     assert list(lines(alone)) == ["late"]
     with pytest.raises(ValueError, match="no mos of file: use early, late"):
-        results.plot(measures=["mos"], flows=["file"])
+        results.plot(measure="mos", flows=["file"])
 
 
 def test_calls_without_a_codec_have_no_rating_to_draw() -> None:
     results = calls()
     with pytest.raises(ValueError, match="mos without values: give the voice source its codec"):
-        results.plot(measures=["mos"])
-    assert labels(results.plot(measures=["played"])) == ["played"]
+        results.plot(measure="mos")
+    assert labels(results.plot(measure="played")) == ["played"]
 
 
 def test_many_flows_are_thin_lines_around_their_mean() -> None:
@@ -224,12 +224,12 @@ def test_an_interval_that_the_end_cut_short_is_not_in_a_distribution() -> None:
 
 def test_distributions_of_samples(results: Results) -> None:
     delays = results.flows.to_pandas().query("flow == 'dccp' and time_s > 5")["delay_mean_s"]
-    [axes] = results.plot("cdf", measures=["delay_mean"], from_s=5).axes
+    [axes] = results.plot("cdf", measure="delay_mean", from_s=5).axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("mean delay (ms)", "fraction of values")
     values, fractions = lines(axes)["dccp"]
     assert values[1:] == pytest.approx(sorted(1e3 * delays))
     assert fractions[-1] == pytest.approx(1)
-    [axes] = results.plot("box", measures=["delay_mean"], from_s=5).axes
+    [axes] = results.plot("box", measure="delay_mean", from_s=5).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["dccp", "tcp"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("flow", "mean delay (ms)")
     medians = [line for line in axes.get_lines() if line.get_linewidth() == 1.4]
@@ -240,12 +240,12 @@ def test_distributions_of_samples(results: Results) -> None:
     ("arguments", "says"),
     [
         ({"kind": "pie"}, "use series, cdf, box"),
-        ({"measures": ["speed"]}, "goodput_bps"),
+        ({"measure": "speed"}, "goodput_bps"),
         ({"flows": ["udp"]}, "use one of dccp, tcp"),
         ({"links": ["a->b"]}, "r1->r2"),
         ({"from_s": 30}, "no samples from 30 s"),
         ({"from_s": 5, "to_s": 5}, "the end must be later"),
-        ({"kind": "cdf", "measures": ["srtt", "goodput"]}, "one measure"),
+        ({"kind": "cdf", "measure": ["srtt", "goodput"]}, "one measure"),
     ],
 )
 def test_wrong_names_list_what_there_is(
@@ -306,7 +306,7 @@ def test_lines_of_means_with_intervals() -> None:
     mean = average([1e6 + 1e4 * seed for seed in range(5)])
     reno, cubic = points(axes)
     assert list(np.asarray(reno.get_xdata())) == QUEUES
-    assert float(np.asarray(reno.get_ydata())[0]) == pytest.approx(mean.mean / 1e6)
+    assert float(np.asarray(reno.get_ydata())[0]) == pytest.approx(mean.value / 1e6)
     assert float(np.asarray(cubic.get_ydata())[2]) == pytest.approx(6.02)
     assert intervals(axes)[0][0] == pytest.approx((mean.low / 1e6, mean.high / 1e6))
     assert axes.get_ylim()[0] == 0
@@ -449,14 +449,13 @@ def test_values_and_axes_have_the_names_that_the_user_gives() -> None:
         draw(table, labels={"bbr": "BBR"})
 
 
-def test_the_rows_of_a_heat_map_are_by_or_y() -> None:
+def test_the_rows_of_a_heat_map_are_by() -> None:
     table = sweep(packets=QUEUES, control=["reno", "cubic"], delay=["1 ms"])
-    for rows in ({"by": "control"}, {"y": "control"}):
-        panel, _ = draw(table, kind="heat", x="packets", **rows).axes
-        assert (panel.get_xlabel(), panel.get_ylabel()) == ("packets", "control")
-    with pytest.raises(ValueError, match="y is another name of by"):
-        draw(table, kind="heat", x="packets", by="control", y="control")
-    with pytest.raises(ValueError, match=r"and 1 have several .* x and y \(--x and --y\), two of"):
+    panel, _ = draw(table, kind="heat", x="packets", by="control").axes
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("packets", "control")
+    with pytest.raises(
+        ValueError, match=r"and 1 have several .* x and by \(--x and --by\), two of"
+    ):
         draw(table, kind="heat", x="packets", where={"control": "reno"})
 
 
@@ -534,7 +533,7 @@ def test_distributions_over_seeds() -> None:
         ({"x": "queue"}, "use one of packets, control, delay"),
         ({"by": "queue"}, "use one of packets, control, delay"),
         ({"x": "packets", "by": "packets"}, "x axis already"),
-        ({"kind": "heat"}, "3 have several values: give x and y"),
+        ({"kind": "heat"}, "3 have several values: give x and by"),
         ({"where": {"queue": "1"}}, "queue is not a dimension"),
         ({"where": {"control": "bbr"}}, "control is never bbr: use one of reno, cubic"),
     ],
@@ -571,7 +570,7 @@ def test_a_third_dimension_has_panels() -> None:
 
 def test_a_heat_map_of_three_dimensions_has_panels_with_one_scale() -> None:
     table = sweep(packets=QUEUES, pairs=[1, 5], control=["reno", "cubic"])
-    reno, cubic, bar = draw(table, kind="heat", x="packets", y="pairs").axes
+    reno, cubic, bar = draw(table, kind="heat", x="packets", by="pairs").axes
     assert [reno.get_title(loc="left"), cubic.get_title(loc="left")] == [
         "control reno",
         "control cubic",
@@ -668,14 +667,14 @@ def test_the_window_is_drawn_while_a_flow_sends_and_has_one() -> None:
     names = ("time_s", "flow", "cwnd_packets", "pipe_packets", "delivered_packets")
     columns = zip(*rows, strict=True)
     table = pa.table({name: list(column) for name, column in zip(names, columns, strict=True)})
-    [axes] = plots.of_run({"flows": table}, measures=["cwnd"]).axes
+    [axes] = plots.of_run({"flows": table}, measure="cwnd").axes
     drawn = {
         name: [(x, y) for x, y in zip(*of, strict=True) if not math.isnan(y)]
         for name, of in lines(axes).items()
     }
     # A pause is not an end.
     assert drawn == {"late": [(2, 4), (3, 8), (4, 9)], "tfrc": [], "idle": []}
-    [axes] = plots.of_run({"flows": table}, measures=["pipe"]).axes
+    [axes] = plots.of_run({"flows": table}, measure="pipe").axes
     assert lines(axes)["late"][1] == [0, 4, 0, 0, 0]
 
 
@@ -722,13 +721,14 @@ def test_results_write_what_they_plot(results: Results, tmp_path: Path) -> None:
 def test_the_command_draws_a_run(directory: Path, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.pdf", "a.png")]
     done = run_cli(
-        "plot", directory, "--from", "5 s", "--to", "10 s", "--measure", "goodput", "--flow", "tcp",
-        "--out", files[0], "--out", files[1], "--json",
+        "plot", "run", directory, "--from", "5 s", "--to", "10 s", "--measure", "goodput",
+        "--flow", "tcp",
+        "--output", files[0], "--output", files[1], "--json",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"files": [str(file) for file in files]}
     assert all(file.stat().st_size > 3000 for file in files)
-    done = run_cli("plot", directory, "--kind", "cdf", "--measure", "delay_mean")
+    done = run_cli("plot", "run", directory, "--kind", "cdf", "--measure", "delay_mean")
     assert done.stdout == f"Figure: {directory / 'plot.pdf'}\n"
     assert (directory / "plot.pdf").stat().st_size > 3000
 
@@ -744,45 +744,44 @@ def test_the_directory_has_the_tables_of_the_run(results: Results, directory: Pa
         (["--measure", "speed"], ["speed", "goodput_bps"]),
         (["--flow", "udp"], ["udp", "dccp, tcp"]),
         (["--link", "a->b"], ["a->b", "r1->r2"]),
-        (["--x", "packets"], ["--x", "sweep"]),
-        (["--where", "packets"], ["packets", "DIMENSION=VALUE"]),
-        (["--where", "a=1", "--where", "a=2"], ["--where", "sweep"]),
-        (["--log", "x"], ["x cannot be logarithmic in a figure of the kind series: y"]),
-        (["--size", "7x3"], ["7x3", "WIDTHxHEIGHT with a unit"]),
-        (["--size", "9x9 mm"], ["0.354331 x 0.354331 inches", "from 1 to 40 inches"]),
+        (["--log-axis", "x"], ["x cannot be logarithmic in a figure of the kind series: y"]),
+        (["--figure-size", "7x3"], ["7x3", "WIDTHxHEIGHT with a unit"]),
+        (["--figure-size", "9x9 mm"], ["0.354331 x 0.354331 inches", "from 1 to 40 inches"]),
         (["--from", "5"], ["5", "unit"]),
-        (["--out", "a.gif"], ["a.gif", ".pdf"]),
+        (["--output", "a.gif"], ["a.gif", ".pdf"]),
     ],
 )
 def test_wrong_options_are_one_line(
     directory: Path, arguments: list[str], names: list[str], tmp_path: Path
 ) -> None:
-    if "--out" not in arguments:
-        arguments = [*arguments, "--out", str(tmp_path / "a.pdf")]
-    assert_bad_input(run_cli("plot", directory, *arguments), *names)
+    if "--output" not in arguments:
+        arguments = [*arguments, "--output", str(tmp_path / "a.pdf")]
+    assert_bad_input(run_cli("plot", "run", directory, *arguments), *names)
     assert not (tmp_path / "a.pdf").exists()
 
 
 def test_directories_without_results_are_named(tmp_path: Path) -> None:
-    assert_bad_input(run_cli("plot", tmp_path / "absent"), "absent")
-    (tmp_path / "summary.json").write_text("{}")
+    for kind in ("run", "sweep"):
+        assert_bad_input(run_cli("plot", kind, tmp_path / "absent"), "absent", f"skywave {kind}")
+    (tmp_path / "totals.json").write_text("{}")
     says = "neither of its tables flows.parquet and links.parquet: run it again with --out"
-    assert_bad_input(run_cli("plot", tmp_path), says)
+    assert_bad_input(run_cli("plot", "run", tmp_path), says)
+    assert_bad_input(run_cli("plot", "sweep", tmp_path), "skywave plot run")
     (tmp_path / "flows.parquet").write_bytes(b"not Parquet")
-    assert_bad_input(run_cli("plot", tmp_path), "arquet")
+    assert_bad_input(run_cli("plot", "run", tmp_path), "arquet")
 
 
 def test_a_run_on_both_clocks_has_runs_to_draw(results: Results, tmp_path: Path) -> None:
-    (tmp_path / "both.json").write_text("{}")
-    assert_bad_input(run_cli("plot", tmp_path), "simulated-1")
+    (tmp_path / "comparison.json").write_text("{}")
+    assert_bad_input(run_cli("plot", "run", tmp_path), "simulated-1")
     (tmp_path / "simulated-1").mkdir()
     results.write_tables(tmp_path / "simulated-1")
-    done = run_cli("plot", tmp_path / "simulated-1")
+    done = run_cli("plot", "run", tmp_path / "simulated-1")
     assert done.returncode == 0, done.stderr
 
 
 def test_a_sweep_is_drawn_from_its_directory(tmp_path: Path) -> None:
-    base = Scenario.dumbbell("x", duration="2 s", rate="2 Mbps", delay="20 ms", queue=20)
+    base = dumbbell("x", duration="2 s", rate="2 Mbps", delay="20 ms", queue=20)
     base.add_flow("tcp", "s1", "d1", Tcp())
     over: Mapping[str, Sequence[object]] = {
         "dumbbell.queue.drop-tail.packets": [5, 10],
@@ -791,26 +790,35 @@ def test_a_sweep_is_drawn_from_its_directory(tmp_path: Path) -> None:
     run_sweep(base, over, out=tmp_path)
     file = tmp_path / "a.svg"
     # One that the sweep has not asked for, but stored.
-    done = run_cli("plot", tmp_path, "--y", "control", "--measure", "delay_max", "--out", file)
+    done = run_cli(
+        "plot", "sweep", tmp_path, "--by", "control", "--measure", "delay_max", "--output", file
+    )
     assert done.returncode == 0, done.stderr
     assert file.stat().st_size > 5000
-    done = run_cli("plot", tmp_path, "--label", "cubic=CUBIC", "--out", file)
+    done = run_cli("plot", "sweep", tmp_path, "--label", "cubic=CUBIC", "--output", file)
     assert done.returncode == 0, done.stderr
     kept = ("--where", "packets=5", "--where", "packets=10", "--where", "control=reno")
     done = run_cli(
-        "plot", tmp_path, *kept, "--log", "y", "--size", "10.16 x 5.08 cm", "--out", file
+        "plot",
+        "sweep",
+        tmp_path,
+        *kept,
+        "--log-axis",
+        "y",
+        "--figure-size",
+        "10.16 x 5.08 cm",
+        "--output",
+        file,
     )
     assert done.returncode == 0, done.stderr
     # In points.
     assert 'viewBox="0 0 288 144"' in file.read_text()
     assert_bad_input(
-        run_cli("plot", tmp_path, "--label", "bbr=B"), "use one of packets, control, 5"
+        run_cli("plot", "sweep", tmp_path, "--label", "bbr=B"), "use one of packets, control, 5"
     )
-    assert_bad_input(run_cli("plot", tmp_path, "--label", "cubic"), "VALUE=TEXT")
-    options: Mapping[str, str] = {"--flow": "flow", "--from": "from", "--link": "link"}
-    for option, name in options.items():
-        value = "1 s" if option == "--from" else "tcp"
-        assert_bad_input(run_cli("plot", tmp_path, option, value), f"--{name} is for a run")
+    assert_bad_input(run_cli("plot", "sweep", tmp_path, "--label", "cubic"), "VALUE=TEXT")
+    assert_bad_input(run_cli("plot", "sweep", tmp_path, "--where", "packets"), "DIMENSION=VALUE")
+    assert_bad_input(run_cli("plot", "run", tmp_path), "skywave plot sweep")
 
 
 @pytest.mark.parametrize(
@@ -895,8 +903,8 @@ def test_results_tell_what_to_doubt(results: Results) -> None:
     late = run(Scenario.from_file(ROOT / "examples" / "dccp.toml"))
     assert late.warnings() == [], "goodput is over the time from a flow's start"
     changed = copy.copy(results)
-    changed.summary = copy.deepcopy(results.summary)
-    tcp: Any = changed.summary["flows"][1]
+    changed.totals = copy.deepcopy(results.totals)
+    tcp: Any = changed.totals["flows"][1]
     tcp |= {"receive_window_limited_s": 15.0, "active_s": 20.0}
     [limited] = changed.warnings()
     assert limited.startswith("tcp was limited by its receive window for 15 of 20 s (75 %)")

@@ -15,7 +15,7 @@ from skywave import plots
 from skywave.plots.runs import RunKind
 from skywave.plots.style import column_style
 from skywave.plots.texts import width_in, wrapped
-from skywave.realtime import figures as both
+from skywave.realtime import figures as comparison_figures
 from test_plots import QUEUES, draw, intervals, legend, points, sweep
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def test_a_burst_on_either_clock_is_cut_and_marked() -> None:
         SimpleNamespace(tables=of_flows(["a", "b"], rates), summary={"links": []})
         for rates in (STEADY, BURST)
     ]
-    figure = both._draw(runs, [("flows", "goodput_bps")])  # noqa: SLF001  (needs no sockets)
+    figure = comparison_figures._draw(runs, [("flows", "goodput_bps")])  # noqa: SLF001  (needs no sockets)
     [axes] = figure.axes
     assert axes.get_ylim()[1] < 2
     assert set(marks(axes)) == {21.0, 42.0}
@@ -358,10 +358,10 @@ def test_axes_can_be_logarithmic() -> None:
     axes_of: dict[RunKind, str] = {"series": "y", "box": "y", "cdf": "x"}
     for kind, axis in axes_of.items():
         rates = run if kind == "series" else of_flows(["a"], [1e3, 1e6, 1e8])
-        [axes, *_] = plots.of_run(rates, kind, measures=["goodput"], log=[axis]).axes
+        [axes, *_] = plots.of_run(rates, kind, measure="goodput", log=[axis]).axes
         assert {"x": axes.get_xscale, "y": axes.get_yscale}[axis]() == "log"
     # All samples are in the figure: none is cut.
-    [axes] = plots.of_run(run, measures=["goodput"], log=["y"]).axes
+    [axes] = plots.of_run(run, measure="goodput", log=["y"]).axes
     low, high = axes.get_ylim()
     assert low < 1e-3
     assert high > 100

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import contextlib
 
 README = (ROOT / "README.md").read_text()
-PAGES_IN_DOCS = ("results.md", "sockets.md", "statistics.md")
+PAGES_IN_DOCS = ("sockets.md", "statistics.md")
 PAGES = [README, *((ROOT / "docs" / name).read_text() for name in PAGES_IN_DOCS)]
 
 
@@ -51,7 +51,7 @@ SHOWN = [
     line for block in blocks("sh") for line in block.splitlines() if line.startswith("skywave ")
 ]
 # What takes long, or serves until it is interrupted, has tests of its own.
-ELSEWHERE = ("reproduce", "--loopback", "skywave lab")
+ELSEWHERE = ("reproduce", "loopback", "skywave lab")
 COMMANDS = [line for line in SHOWN if not any(words in line for words in ELSEWHERE)]
 LISTENER = "skywave listen "
 PEER = "127.0.0.1:5001"
@@ -73,7 +73,7 @@ def writers_of_what_is_read(line: str) -> list[str]:
     words = words_of(line)
     if words[0] not in {"plot", "compare"}:
         return []
-    directory = words[1]
+    directory = words[2 if words[0] == "plot" else 1]
     found = [
         other
         for other in COMMANDS
@@ -85,7 +85,7 @@ def writers_of_what_is_read(line: str) -> list[str]:
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if not line.startswith(LISTENER)])
 def test_commands_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if ("emulate" in line or "--both" in line) and REFUSAL:
+    if ("emulate" in line or "realtime" in line) and REFUSAL:
         pytest.skip(f"needs namespaces: {REFUSAL}")
     if words_of(line)[0] == "emulate":
         monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
@@ -103,7 +103,7 @@ def test_commands_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_there_are_examples_to_run() -> None:
     assert blocks("python")
     known = set(cli.COMMANDS)
-    assert {line.split()[1] for line in SHOWN} == known - {"bench", "version"}
+    assert {line.split()[1] for line in SHOWN} == known - {"bench"}
 
 
 def test_what_it_links_to_is_there() -> None:

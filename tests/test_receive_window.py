@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import EXAMPLES, assert_bad_input, run_cli
-from skywave import Scenario, ScenarioError, Tcp, run
+from skywave import Scenario, ScenarioError, Tcp, dumbbell, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,8 +80,9 @@ def test_a_sweep_says_at_how_many_points_a_window_limits(tmp_path: Path) -> None
 
 def test_the_default_is_printed_and_a_fixed_window_has_no_maximum() -> None:
     def described(**given: Any) -> Scenario:
-        scenario = Scenario.dumbbell("x", duration="1 s", rate="1 Mbps", delay="10 ms")
-        return scenario.add_flow("f", "s1", "d1", Tcp(**given))
+        scenario = dumbbell("x", duration="1 s", rate="1 Mbps", delay="10 ms")
+        scenario.add_flow("f", "s1", "d1", Tcp(**given))
+        return scenario
 
     def windows(**given: Any) -> tuple[object, object]:
         tcp = described(**given).inspect().scenario["flows"][0]["transport"]["tcp"]
@@ -101,7 +102,7 @@ def test_the_default_is_printed_and_a_fixed_window_has_no_maximum() -> None:
 
 def test_cubic_has_sack_and_other_controls_keep_their_recovery() -> None:
     def recovery(**given: Any) -> object:
-        scenario = Scenario.dumbbell("x", duration="1 s", rate="1 Mbps", delay="10 ms")
+        scenario = dumbbell("x", duration="1 s", rate="1 Mbps", delay="10 ms")
         scenario.add_flow("f", "s1", "d1", Tcp(**given))
         return scenario.inspect().scenario["flows"][0]["transport"]["tcp"]["recovery"]
 
@@ -168,7 +169,7 @@ def test_a_capture_shows_that_no_sender_exceeds_the_window_announced(
 
 def test_a_late_flow_is_measured_over_its_own_time() -> None:
     mpcp = next(path for path in EXAMPLES if path.stem == "mpcp")
-    flows = {flow["name"]: flow for flow in run(Scenario.from_file(mpcp)).summary["flows"]}
+    flows = {flow["name"]: flow for flow in run(Scenario.from_file(mpcp)).totals["flows"]}
     late = flows["dpcp over tcp, late"]
     assert late["active_s"] == 40
     assert late["goodput_bps"] == pytest.approx(0.386e6, rel=0.05)

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from attrs import evolve
 
 from conftest import EXAMPLES, assert_bad_input, run_cli
 from forks import in_a_fork
@@ -23,11 +22,13 @@ from skywave import (
     Dccp,
     DynamicFeedback,
     Probes,
+    Progress,
     Results,
     Scenario,
     ScenarioError,
     Tcp,
     Tfrc,
+    dumbbell,
     run,
     run_many,
 )
@@ -60,17 +61,17 @@ def test_the_tables_and_the_totals_agree(results: Results) -> None:
     links = results.links.to_pandas()
     flows = results.flows.to_pandas()
     assert set(results.tables) == {"flows", "links", "link_flows", "windows", "drops", "packets"}
-    for link in results.summary["links"]:
+    for link in results.totals["links"]:
         rows = links[links["link"] == link["name"]]
         assert rows["arrivals"].sum() == link["arrivals"]
         assert rows["drops"].sum() == link["drops"]
         assert rows["delivered_bytes"].sum() == link["delivered_bytes"]
         assert rows["throughput_bps"].max() <= link["rate_bps"] * 1.01
-    for flow in results.summary["flows"]:
+    for flow in results.totals["flows"]:
         rows = flows[flows["flow"] == flow["name"]]
         assert list(rows["time_s"]) == [float(second) for second in range(1, 21)]
         assert rows["delivered_bytes"].sum() == flow["delivered_bytes"]
-    assert results.drops.num_rows == sum(link["drops"] for link in results.summary["links"])
+    assert results.drops.num_rows == sum(link["drops"] for link in results.totals["links"])
 
 
 @pytest.mark.parametrize("duration", ["700 ms", "7 s", "7.3 s"])
@@ -82,17 +83,17 @@ def test_tables_end_with_the_run(duration: str, tmp_path: Path) -> None:
         assert max(results.tables[name]["time_s"].to_pylist()) == mix.duration.seconds, name
     flows = results.flows.to_pandas().groupby("flow", observed=True)
     delivered = flows["delivered_packets"].sum()
-    for flow in results.summary["flows"]:
+    for flow in results.totals["flows"]:
         assert delivered[flow["name"]] == flow["delivered_packets"]
     for table in (results.links, results.link_flows):
         by_link = table.to_pandas().groupby("link", observed=True)[["arrivals", "drops"]].sum()
         summed = {name: tuple(sums) for name, sums in by_link.iterrows()}
         totals = {
-            link["name"]: (link["arrivals"], link["drops"]) for link in results.summary["links"]
+            link["name"]: (link["arrivals"], link["drops"]) for link in results.totals["links"]
         }
         assert summed == {name: totals[name] for name in mix.probes.links}
     results.plot(out=[tmp_path / "a.svg"])
-    done = run_cli("plot", results.write(tmp_path / "run"))
+    done = run_cli("plot", "run", results.write(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
 
 
@@ -116,7 +117,7 @@ def test_samples_of_a_link_are_chosen_by_name(results: Results) -> None:
 def test_the_same_scenario_gives_the_same_results(scenario: Scenario, results: Results) -> None:
     again = run(scenario)
     assert again.fingerprint == results.fingerprint
-    assert again.summary == results.summary
+    assert again.totals == results.totals
     for name, table in results.tables.items():
         assert table.equals(again.tables[name]), name
 
@@ -124,12 +125,12 @@ def test_the_same_scenario_gives_the_same_results(scenario: Scenario, results: R
 def test_many_runs_are_the_single_runs_in_order(scenario: Scenario, results: Results) -> None:
     short = Scenario.from_text(scenario.to_json(), "json")
     short.duration = Duration("5 s")
-    steps: list[tuple[int, int]] = []
-    many = list(run_many([short, scenario, short], progress=lambda *step: steps.append(step)))
-    assert [one.summary["duration_s"] for one in many] == [5.0, 20.0, 5.0]
+    steps: list[Progress] = []
+    many = list(run_many([short, scenario, short], progress=steps.append))
+    assert [one.totals["duration_s"] for one in many] == [5.0, 20.0, 5.0]
     assert many[1].fingerprint == results.fingerprint
     assert many[0].fingerprint == many[2].fingerprint != results.fingerprint
-    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert steps == [Progress("runs", done, 3) for done in (1, 2, 3)]
 
 
 def test_many_runs_are_begun_only_a_few_ahead(scenario: Scenario) -> None:
@@ -139,10 +140,10 @@ def test_many_runs_are_begun_only_a_few_ahead(scenario: Scenario) -> None:
         nonlocal taken
         while True:
             taken += 1
-            yield evolve(scenario, duration="1 s", seed=taken)
+            yield scenario.replace(duration="1 s", seed=taken)
 
     runs = run_many(endless())
-    assert [next(runs).summary["seed"] for _ in range(20)] == list(range(1, 21))
+    assert [next(runs).totals["seed"] for _ in range(20)] == list(range(1, 21))
     assert taken < 20 + 5 * processors()
     runs.close()
     before = taken
@@ -151,20 +152,20 @@ def test_many_runs_are_begun_only_a_few_ahead(scenario: Scenario) -> None:
 
 
 def test_what_was_yielded_is_kept_when_a_run_fails_or_is_interrupted(scenario: Scenario) -> None:
-    short = evolve(scenario, duration="1 s")
-    wrong = evolve(short, name="")
+    short = scenario.replace(duration="1 s")
+    wrong = short.replace(name="")
     kept = []
     with pytest.raises(ScenarioError, match=r"^scenarios\[1\]: name"):  # noqa: PT012
         for results in run_many([short, wrong, short]):
             kept += [results.fingerprint]
     assert len(kept) == 1
 
-    def interrupt(done: int, _of: int) -> None:
-        if done == 2:
+    def interrupt(step: Progress) -> None:
+        if step.done == 2:
             raise KeyboardInterrupt
 
     # The third run would take minutes.
-    long = evolve(scenario, duration="3 h")
+    long = scenario.replace(duration="3 h")
     with pytest.raises(KeyboardInterrupt):  # noqa: PT012
         for results in run_many([short, short, long], progress=interrupt):
             kept += [results.fingerprint]
@@ -181,19 +182,36 @@ def test_pandas_and_polars_hold_what_arrow_holds(results: Results) -> None:
 
 
 def test_a_probe_that_was_off_says_how_to_turn_it_on() -> None:
-    scenario = Scenario.dumbbell("x", duration="1 s", rate="1 Mbps", delay="1 ms")
-    results = run(scenario.add_flow("f", "s1", "d1", Tcp()))
-    with pytest.raises(KeyError, match="Probes\\(packets=True\\)"):
+    scenario = dumbbell("x", duration="1 s", rate="1 Mbps", delay="1 ms")
+    scenario.add_flow("f", "s1", "d1", Tcp())
+    results = run(scenario)
+    with pytest.raises(AttributeError, match="Probes\\(packets=True\\)"):
         _ = results.packets
+    assert not hasattr(results, "windows")
+    assert hasattr(results, "drops")
+
+
+def test_what_a_run_has_written_is_loaded(results: Results, tmp_path: Path) -> None:
+    results.violations.append("a packet left r1->r2 twice")
+    loaded = Results.load(results.write(tmp_path / "out"))
+    results.violations.clear()
+    assert loaded.violations == ["a packet left r1->r2 twice"]
+    assert (loaded.totals, loaded.fingerprint) == (results.totals, results.fingerprint)
+    assert loaded.tables.keys() == results.tables.keys()
+    for name, table in results.tables.items():
+        assert loaded.tables[name].equals(table, check_metadata=True), name
+    with pytest.raises(FileNotFoundError, match="has no results of a run"):
+        Results.load(tmp_path)
 
 
 def test_progress_rises_and_may_stop_the_run(scenario: Scenario) -> None:
-    seen: list[float] = []
+    seen: list[Progress] = []
     run(scenario, progress=seen.append)
-    assert seen == sorted(seen)
-    assert all(0 <= fraction <= 1 for fraction in seen)
+    assert [step.done for step in seen] == sorted(step.done for step in seen)
+    assert all(0 <= step.fraction <= 1 for step in seen)
+    assert {step.total for step in seen} == {scenario.duration.seconds}
 
-    def stop(_: float) -> None:
+    def stop(_: Progress) -> None:
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
@@ -215,7 +233,7 @@ def test_json_is_one_document_and_the_tables_are_written(tmp_path: Path) -> None
     }
     assert document["violations"] == []
     assert len(document["fingerprint"]) == 16
-    written = json.loads((directory / "summary.json").read_text())
+    written = json.loads((directory / "totals.json").read_text())
     assert written["fingerprint"] == document["fingerprint"]
     flows = pyarrow.parquet.read_table(directory / "flows.parquet")
     assert flows.num_rows == 4 * 120
@@ -224,8 +242,9 @@ def test_json_is_one_document_and_the_tables_are_written(tmp_path: Path) -> None
 
 
 def test_a_table_without_rows_is_written_with_its_columns(tmp_path: Path) -> None:
-    scenario = Scenario.dumbbell("clean", duration="2 s", rate="2 Mbps", delay="10 ms")
-    results = run(scenario.add_flow("call", "s1", "d1", Tcp()))
+    scenario = dumbbell("clean", duration="2 s", rate="2 Mbps", delay="10 ms")
+    scenario.add_flow("call", "s1", "d1", Tcp())
+    results = run(scenario)
     assert results.drops.num_rows == 0
     results.write(tmp_path / "out")
     for name, table in results.tables.items():
@@ -233,7 +252,9 @@ def test_a_table_without_rows_is_written_with_its_columns(tmp_path: Path) -> Non
         assert stored.equals(table), name
         header = (tmp_path / "out" / f"{name}.csv").read_text().partition("\n")[0]
         assert header == ",".join(f'"{column}"' for column in table.column_names), name
-    assert run_cli("plot", tmp_path / "out", "--out", tmp_path / "run.svg").returncode == 0
+    assert (
+        run_cli("plot", "run", tmp_path / "out", "--output", tmp_path / "run.svg").returncode == 0
+    )
 
 
 def test_writing_again_replaces_and_keeps_what_is_not_ours(
@@ -241,9 +262,9 @@ def test_writing_again_replaces_and_keeps_what_is_not_ours(
 ) -> None:
     results.write(tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
-    (tmp_path / "summary.json").write_text("old")
+    (tmp_path / "totals.json").write_text("old")
     results.write(tmp_path)
-    assert json.loads((tmp_path / "summary.json").read_text())["name"] == "dumbbell-mix"
+    assert json.loads((tmp_path / "totals.json").read_text())["name"] == "dumbbell-mix"
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
@@ -378,7 +399,7 @@ def test_rates_of_a_tfrc_flow_and_the_price_of_its_feedback() -> None:
     feedback = {"standard": Tfrc().feedback, "dynamic": DynamicFeedback()}
     reports = {}
     for name, schedule in feedback.items():
-        scenario = Scenario.dumbbell(
+        scenario = dumbbell(
             name,
             duration="60 s",
             rate="1 Mbps",
@@ -388,7 +409,8 @@ def test_rates_of_a_tfrc_flow_and_the_price_of_its_feedback() -> None:
             probes=Probes(rates=True),
         )
         tfrc = Tfrc(rules="rfc3448", feedback=schedule, receiver_rtt="option")
-        ran = run(scenario.add_flow("satellite", "s1", "d1", Dccp(ccid=3, tfrc=tfrc)))
+        scenario.add_flow("satellite", "s1", "d1", Dccp(ccid=3, tfrc=tfrc))
+        ran = run(scenario)
         rates = ran.rates.to_pandas()
         assert set(rates["flow"]) == {"satellite"}
         assert (rates["rate_bps"] > 0).all()
@@ -421,7 +443,7 @@ def contents(directory: Path) -> dict[Path, bytes]:
     ("names", "says"),
     [
         (["flows.csv"], "other files (flows.csv)"),
-        (["summary.json"], "other files (summary.json)"),
+        (["totals.json"], "other files (totals.json)"),
         (["a", "b", "c", "d"], "other files (a, b, c, and 1 more)"),
         (["report.json", "figures/one.pdf"], "the report of a paper"),
     ],

@@ -1,4 +1,4 @@
-"""The soak: that its account and its verdict condemn what is wrong, and that it runs."""
+"""The soak: that its account and its outcome condemn what is wrong, and that it runs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import counted
 from conftest import ROOT
 from skywave.net import Endpoint, aio, load
 from validation.soak import ends, garbage, path
 from validation.soak.account import Account
 from validation.soak.ends import Reader, Report
-from validation.soak.plan import HALF_OPEN_S, Faults, Plan
-from validation.soak.samples import Sample, udp_port
-from validation.soak.verdict import (
+from validation.soak.outcome import (
     LEAST_JUDGED_S,
     SLOPE_MB_PER_HOUR,
     Evidence,
@@ -32,6 +31,8 @@ from validation.soak.verdict import (
     judge,
     passes,
 )
+from validation.soak.plan import HALF_OPEN_S, Faults, Plan
+from validation.soak.samples import Sample
 
 PATIENCE_S = 60.0
 MB = 1_000_000
@@ -130,8 +131,8 @@ def test_a_reader_knows_datagrams_by_their_connection_and_index() -> None:
     altered = bytearray(sent[2])
     altered[-1] ^= 1
     reader.take(bytes(altered))
-    stats = Endpoint.udp("127.0.0.1:0").snapshot()["totals"] | {"acknowledged": 5}
-    report = Report.of("server", reader, stats, ended="closed", ccids=(2, 2), offered=0)  # type: ignore[arg-type]
+    stats = counted.stats(acknowledged=5)
+    report = Report.of("server", reader, stats, ended="closed", ccids=(2, 2), offered=0)
     assert report.connection == 7
     assert (report.read, report.latest) == (4, 5)
     assert (report.altered, report.duplicates, report.strange) == (1, 1, 1)
@@ -273,13 +274,13 @@ def test_the_path_loses_repeats_and_is_down() -> None:
 
 def test_the_path_keeps_clients_apart() -> None:
     """Two clients on one path, whose packets it delays: each gets its own answer."""
-    with Endpoint.udp("127.0.0.1:0") as server, Endpoint.udp("127.0.0.1:0") as one:
+    with Endpoint.udp("127.0.0.1", 0) as server, Endpoint.udp("127.0.0.1", 0) as one:
         listener = server.listen(5001)
-        port = int(server.local_address.rpartition(":")[2])
+        port = server.local_address[1]
 
         async def main() -> None:
             relay = path.Relay(("127.0.0.1", port), lambda *_: [0.001])
-            with Endpoint.udp("127.0.0.1:0") as two:
+            with Endpoint.udp("127.0.0.1", 0) as two:
                 await asyncio.to_thread(talk, [one, two], relay.port)
             relay.close()
 
@@ -296,7 +297,7 @@ def test_the_path_keeps_clients_apart() -> None:
 
 def test_garbage_is_of_every_kind() -> None:
     """Some of it is no packet, some belongs to no connection, and some begins a handshake."""
-    server = aio.Endpoint.udp("127.0.0.1:0")
+    server = aio.Endpoint.udp("127.0.0.1", 0)
     _listener = server.listen(5001)
     rng = np.random.default_rng(1)
 
@@ -305,10 +306,10 @@ def test_garbage_is_of_every_kind() -> None:
         end_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < end_s:
             for _ in range(50):
-                source.send(garbage.packet(rng, [5001]), ("127.0.0.1", udp_port(server)))
+                source.send(garbage.packet(rng, [5001]), ("127.0.0.1", server.local_address[1]))
             await asyncio.sleep(0.01)
             stats = server.stats()
-            if min(stats["malformed"], stats["strays"], stats["connections"]) > 0:
+            if min(stats.malformed, stats.strays, stats.connections) > 0:
                 break
         else:
             pytest.fail(str(server.stats()))
@@ -342,6 +343,7 @@ def alive(folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.deep
 def test_a_short_soak_leaves_a_clean_account_and_its_curves(tmp_path: Path) -> None:
     # A tail in which everything ends on a busy machine too.
     process = soak(tmp_path, "--duration", "6 s", "--tail", "20 s", "--json")
@@ -357,6 +359,7 @@ def test_a_short_soak_leaves_a_clean_account_and_its_curves(tmp_path: Path) -> N
     assert alive(tmp_path) == []
 
 
+@pytest.mark.deep
 def test_an_interrupt_ends_a_soak_and_keeps_what_was_measured(tmp_path: Path) -> None:
     process = soak(tmp_path, "--duration", "1 h")
     end_s = time.monotonic() + PATIENCE_S
@@ -368,4 +371,4 @@ def test_an_interrupt_ends_a_soak_and_keeps_what_was_measured(tmp_path: Path) ->
     process.communicate(timeout=10 * PATIENCE_S)
     assert process.returncode in (1, 130)  # 1 if it had not yet compared anything
     assert alive(tmp_path) == []
-    assert not json.loads((tmp_path / "verdict.json").read_text())["whole"]
+    assert not json.loads((tmp_path / "outcome.json").read_text())["whole"]

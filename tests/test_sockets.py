@@ -74,7 +74,7 @@ def test_the_laboratory_works() -> None:
 def test_the_module_cannot_be_imported_and_says_why(module: str) -> None:
     done = python(f"import {module}")
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith(f"skywave.sockets.NoSocketsError: {SAYS}")
+    assert done.stderr.splitlines()[-1].startswith(f"skywave._errors.NoSocketsError: {SAYS}")
 
 
 @pytest.mark.parametrize(

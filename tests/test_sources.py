@@ -17,6 +17,7 @@ from skywave import (
     Scenario,
     ScenarioError,
     Udp,
+    dumbbell,
     run,
 )
 
@@ -50,15 +51,16 @@ HEADERS_B = 28
 """IP's and UDP's."""
 
 
-def dumbbell(source: Source) -> Scenario:
-    scenario = Scenario.dumbbell(
+def with_source(source: Source) -> Scenario:
+    scenario = dumbbell(
         "sources",
         duration="100 s",
         rate="100 Mbps",
         delay="1 ms",
         probes=Probes(packets=True),
     )
-    return scenario.add_flow("f", "s1", "d1", Udp(), source)
+    scenario.add_flow("f", "s1", "d1", Udp(), source)
+    return scenario
 
 
 def sent(scenario: Scenario) -> list[tuple[float, int]]:
@@ -80,7 +82,7 @@ def sent(scenario: Scenario) -> list[tuple[float, int]]:
     ],
 )
 def test_a_random_source_reads_as_it_was_written_and_has_its_mean_rate(source: Source) -> None:
-    scenario = dumbbell(source)
+    scenario = with_source(source)
     again = Scenario.from_text(scenario.to_json(), "json")
     assert again.flows[0].source == source
     # The standard error of the Poisson source's is 0.9 %, that of the other's 2.6 %:
@@ -136,4 +138,4 @@ def test_a_wrong_trace_says_what_is_wrong(tmp_path: Path, text: str, message: st
 def test_a_trace_by_its_name_alone_is_not_read() -> None:
     for replay in (Replay(file="camera.csv"), Replay(ns2="camera.bin")):
         with pytest.raises(ScenarioError, match="the file has not been read"):
-            dumbbell(replay).normalised()
+            with_source(replay).normalised()

@@ -49,12 +49,11 @@ def imported(*arguments: str) -> list[str]:
     ("arguments", "may"),
     [
         (("--version",), ()),
-        (("version",), ()),
         (("run", str(ROOT / "examples" / "dccp.toml")), SCENARIOS),
         (("check", str(ROOT / "examples" / "dccp.toml")), SCENARIOS),
         (("schema",), SCENARIOS),
         (("sweep", "--help"), SCENARIOS),
-        (("plot", "--help"), SCENARIOS),
+        (("plot", "run", "--help"), SCENARIOS),
         (("ping", "--help"), (*SCENARIOS, "prometheus_client")),
     ],
 )

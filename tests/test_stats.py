@@ -44,7 +44,7 @@ LAEVO = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
 def test_averages_have_students_intervals() -> None:
     """Four values: t(0.975, 3) = 3.182, t(0.995, 3) = 5.841."""
     found = average([1.0, 2.0, 3.0, 4.0])
-    assert found.mean == 2.5
+    assert found.value == 2.5
     assert found.margin == pytest.approx(3.1824 * math.sqrt(5 / 3) / 2, rel=1e-4)
     assert (found.low, found.high) == (2.5 - found.margin, 2.5 + found.margin)
     wider = average([1.0, 2.0, 3.0, 4.0], confidence=0.99)
@@ -53,9 +53,9 @@ def test_averages_have_students_intervals() -> None:
 
 def test_equal_runs_have_no_margin_and_one_run_has_none_to_tell() -> None:
     equal = average([0.1, 0.1, 0.1])
-    assert (equal.mean, equal.margin) == (0.1, 0)
+    assert (equal.value, equal.margin) == (0.1, 0)
     single = average([3.0])
-    assert single.mean == 3
+    assert single.value == 3
     assert math.isnan(single.margin)
 
 
@@ -64,7 +64,7 @@ def test_what_is_not_there_has_no_mean(place: int) -> None:
     values = [1.0, 1.0, 1.0]
     values[place] = math.nan
     found = average(values)
-    assert math.isnan(found.mean)
+    assert math.isnan(found.value)
     assert math.isnan(found.margin)
     for estimate in (median(values * 3), bootstrap(values * 3)):
         assert all(map(math.isnan, (estimate.value, estimate.low, estimate.high)))
@@ -245,7 +245,7 @@ def test_a_table_is_summarised_point_by_point() -> None:
     assert rows[0]["control"] == "reno"
     assert rows[0]["measure"] == "goodput_bps"
     assert rows[0]["seeds"] == 5
-    assert rows[0]["mean"] == average(values).mean
+    assert rows[0]["mean"] == average(values).value
     assert rows[0]["margin"] == average(values).margin
     assert rows[0]["median"] == np.median(values)
     assert rows[-1]["mean"] == 3

@@ -26,8 +26,11 @@ from skywave import (
     Cbr,
     Control,
     Dccp,
+    DropTail,
     Loss,
     Probes,
+    Progress,
+    Red,
     Results,
     Scenario,
     ScenarioError,
@@ -36,12 +39,13 @@ from skywave import (
     Timeout,
     Udp,
     _core,
+    dumbbell,
     run,
     sweep,
 )
 from skywave.results.fairness import jain
+from skywave.scenario.labels import Named
 from skywave.scenario.paths import FieldPath, parse_values, with_field
-from skywave.scenario.quantities import Duration
 from skywave.sweeps.points import dimensions
 from skywave.sweeps.quantities import Quantities
 from skywave.sweeps.values import Start
@@ -149,6 +153,46 @@ def test_values_are_toml_or_text() -> None:
             parse_values(wrong)
 
 
+def test_values_may_have_names() -> None:
+    assert parse_values('10 ms as near , { red = {} } as "RED, 50",reno') == (
+        Named("near", "10 ms"),
+        Named("RED, 50", {"red": {}}),
+        "reno",
+    )
+    for text in ('"a as b"', '["a as b"]', '{ x = "a as b" }', "as b"):
+        assert not isinstance(parse_values(text)[0], Named), text
+    named = {"one": DropTail(packets=20), "two": DropTail(packets=50)}
+    assert dimensions({"dumbbell.queue": named})[0].labels == ["one", "two"]
+    with pytest.raises(ValueError, match="drop-tail packets=20 is given twice"):
+        dimensions({"dumbbell.queue": {"one": DropTail(packets=20), "two": DropTail(packets=20)}})
+    with pytest.raises(ValueError, match="reno is given twice"):
+        dimensions({"control": ["reno", Named("reno", "cubic")]})
+
+
+def test_names_of_values_are_shown_and_do_not_identify_runs(base: Scenario, tmp_path: Path) -> None:
+    path, out = "dumbbell.queue", tmp_path / "out"
+    queues = [DropTail(packets=10), Red(packets=10)]
+    before = sweep(base, {path: queues}, seeds=2, out=out)
+    names = ("tcp", "RED, $n$")
+    steps: list[Progress] = []
+    found = sweep(
+        base, {path: dict(zip(names, queues, strict=True))}, seeds=2, out=out, progress=steps.append
+    )
+    assert steps == [Progress("runs", 4, 4)], "they are the same runs"
+    assert found.table["run"].to_pylist() == before.table["run"].to_pylist()
+    assert found.table["queue"].unique().to_pylist() == list(names)
+    assert [found.label("queue", name) for name in names] == list(names)
+    [row] = found.compare("goodput", "queue", baseline="tcp").to_pylist()
+    assert (row["one"], row["other"]) == ("RED, $n$", "tcp")
+    [axes] = found.plot(measure="goodput", x="queue").axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == list(names)
+    values = '{ drop-tail = { packets = 10 } } as tcp,{ red = { packets = 10 } } as "RED, $n$"'
+    setting = f"dumbbell.queue={values}"
+    done = run_cli("sweep", "examples/tcp.toml", "--out", tmp_path / "cli", "--set", setting)
+    assert done.returncode == 0, done.stderr
+    assert "RED, $n$" in done.stdout
+
+
 def test_dimensions_have_short_names_that_differ() -> None:
     over: dict[str, list[object]] = {
         "dumbbell.queue.drop-tail.packets": [10, 50],
@@ -205,12 +249,12 @@ def test_the_table_has_what_the_runs_give(base: Scenario, tmp_path: Path) -> Non
         rate = found.label("rate_bps", row["rate_bps"])
         scenario = evolve(with_field(base, "dumbbell.rate", rate), seed=row["seed"])
         results = run(with_field(scenario, "flows[file].transport.tcp.ecn", row["ecn"]))
-        goodputs = [flow["goodput_bps"] for flow in results.summary["flows"]]
+        goodputs = [flow["goodput_bps"] for flow in results.totals["flows"]]
         assert row["fingerprint"] == results.fingerprint
         assert [row["goodput_bps[file]"], row["goodput_bps[stream]"]] == goodputs
         assert row["goodput_bps"] == sum(goodputs)
         assert row["jain"] == jain(goodputs)
-        assert row["events"] == results.summary["events"]
+        assert row["events"] == results.totals["events"]
 
 
 DELAYS = ["100 ms", "5 ms", "0.02 s"]
@@ -297,9 +341,9 @@ def test_a_column_of_quantities_has_its_unit_once(dimension: str, value: str, co
 
 def test_measures_without_the_warm_up(base: Scenario, tmp_path: Path) -> None:
     names = ["goodput[file]", "delay_mean[file]", "utilisation[r1->r2]", "link_loss[r1->r2]"]
-    found = sweep(base, out=tmp_path, measures=names, warm_up="1 s")
+    found = sweep(base, out=tmp_path, measures=names, warm_up_s=1)
     [row] = found.table.to_pylist()
-    results = run(evolve(base, seed=1))
+    results = run(base.replace(seed=1))
     flows = results.flows.to_pandas().query("flow == 'file' and time_s > 1")
     link = results.links.to_pandas().query("link == 'r1->r2' and time_s > 1")
     assert row["goodput_bps[file]"] == pytest.approx(flows["delivered_bytes"].sum() * 8 / 1.0)
@@ -311,13 +355,13 @@ def test_measures_without_the_warm_up(base: Scenario, tmp_path: Path) -> None:
     assert row["link_loss[r1->r2]"] == pytest.approx(link["drops"].sum() / link["arrivals"].sum())
 
 
-@pytest.mark.parametrize("warm_up", ["500 ms", "1 s", "1.03 s"])
+@pytest.mark.parametrize("warm_up_s", [0.5, 1.0, 1.03])
 def test_goodput_after_a_warm_up_is_over_the_active_time_after_it(
-    warm_up: str, tmp_path: Path
+    warm_up_s: float, tmp_path: Path
 ) -> None:
     """Whenever flows start and end, and whenever samples are taken."""
     source = Cbr(rate="400 kbps", datagram="500 B")
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "late and early",
         duration="3.02 s",
         rate="4 Mbps",
@@ -332,16 +376,16 @@ def test_goodput_after_a_warm_up_is_over_the_active_time_after_it(
         ("over", "0 s", "300 ms"),
         ("inside", "700 ms", "2.5 s"),
     ):
-        scenario = scenario.add_flow(name, "s1", "d1", Udp(), source=source, start=start, stop=stop)
+        scenario.add_flow(name, "s1", "d1", Udp(), source=source, start=start, stop=stop)
     scenario.add_flow("jittery", "s1", "d1", Udp(), source=source, start_jitter="900 ms")
-    found = sweep(scenario, out=tmp_path, measures=["goodput[*]"], warm_up=warm_up)
+    found = sweep(scenario, out=tmp_path, measures=["goodput[*]"], warm_up_s=warm_up_s)
     [row] = found.table.to_pylist()
-    results = run(evolve(scenario, seed=1))
-    begin_s = 1.0 if warm_up == "1.03 s" else Duration(warm_up).seconds
+    results = run(scenario.replace(seed=1))
+    begin_s = 1.0 if warm_up_s == 1.03 else warm_up_s
     samples = results.flows.to_pandas().query(f"time_s <= {begin_s + 1e-9}")
     before = samples.groupby("flow")["delivered_bytes"].sum()
     starts = {flow.name: flow.start.seconds for flow in scenario.flows if not flow.start_jitter}
-    for flow in results.summary["flows"]:
+    for flow in results.totals["flows"]:
         name, active_s = flow["name"], flow["active_s"]
         start_s = starts.get(name, 3.02 - active_s)
         later_s = max(0.0, start_s + active_s - max(start_s, begin_s))
@@ -369,7 +413,7 @@ def test_an_early_end_after_jitter_is_known_within_the_jitter() -> None:
 def test_means_are_over_the_whole_time(
     base: Scenario, tmp_path: Path, duration: str, weights: list[float]
 ) -> None:
-    timed = evolve(base, duration=duration, seed=1)
+    timed = base.replace(duration=duration, seed=1)
     names = ["queue_mean[r1->r2]", "cwnd_mean[file]", "delay_mean[file]"]
     found = sweep(timed, measures=names, out=tmp_path).table.to_pylist()[0]
     results = run(timed)
@@ -383,17 +427,15 @@ def test_means_are_over_the_whole_time(
 
 
 def test_a_warm_up_may_end_in_the_last_interval(base: Scenario, tmp_path: Path) -> None:
-    timed = evolve(base, duration="3.25 s", seed=1)
-    [row] = sweep(
-        timed, measures=["goodput[file]"], warm_up="3.1 s", out=tmp_path
-    ).table.to_pylist()
+    timed = base.replace(duration="3.25 s", seed=1)
+    [row] = sweep(timed, measures=["goodput[file]"], warm_up_s=3.1, out=tmp_path).table.to_pylist()
     rates = run(timed).flows.to_pandas().query("flow == 'file'")["goodput_bps"]
     assert row["goodput_bps[file]"] == pytest.approx(rates.iloc[-1])
 
 
 def test_state_is_that_of_senders_that_have_it_and_send(base: Scenario, tmp_path: Path) -> None:
     """Before it starts, CCID 3 shows the window of CCID 2; TCP shows its first one."""
-    late = evolve(base, duration="10 s", seed=1)
+    late = base.replace(duration="10 s", seed=1)
     late.flows = []
     late.add_flow("f1", "s1", "d1", Tcp(), start="5 s")
     late.add_flow("f2", "s1", "d1", Dccp(ccid=3), start="5 s")
@@ -408,17 +450,17 @@ def test_state_is_that_of_senders_that_have_it_and_send(base: Scenario, tmp_path
 
 def test_other_measures_need_no_new_run(base: Scenario, tmp_path: Path) -> None:
     sweep(base, seeds=2, out=tmp_path)
-    found = skywave.load(tmp_path, ["cwnd_mean[file]", "timeouts"])
+    found = skywave.Sweep.load(tmp_path, ["cwnd_mean[file]", "timeouts"])
     assert found.measures == ("cwnd_mean_packets[file]", "timeouts")
     assert found.table.num_rows == 2
     with pytest.raises(ValueError, match="godput is not a known measure: use one of goodput"):
-        skywave.load(tmp_path, ["godput"])
+        skywave.Sweep.load(tmp_path, ["godput"])
     with pytest.raises(FileNotFoundError, match="not the folder of a sweep"):
-        skywave.load(tmp_path / "runs")
+        skywave.Sweep.load(tmp_path / "runs")
 
 
 def longest_queue(results: Results) -> float:
-    return float(max(link["queue_max_packets"] for link in results.summary["links"]))
+    return float(max(link["queue_max_packets"] for link in results.totals["links"]))
 
 
 def test_a_measure_of_ones_own(base: Scenario, tmp_path: Path) -> None:
@@ -494,7 +536,7 @@ def test_only_what_is_new_is_run(base: Scenario, tmp_path: Path) -> None:
     assert {name: after[name] for name in before} == before
     fewer = sweep(base, over, seeds=2, out=tmp_path)
     assert fewer.table.equals(first.table), "what is not asked for is not in the table"
-    other = sweep(evolve(base, duration="1 s"), over, seeds=2, out=tmp_path)
+    other = sweep(base.replace(duration="1 s"), over, seeds=2, out=tmp_path)
     assert set(other.table["run"].to_pylist()).isdisjoint(more.table["run"].to_pylist())
 
 
@@ -514,19 +556,21 @@ def test_a_file_that_is_not_whole_is_run_again(base: Scenario, tmp_path: Path) -
     one, two, _ = sorted((tmp_path / "runs").iterdir())
     one.write_bytes(one.read_bytes()[:100])
     two.write_bytes(b"")
-    assert skywave.load(tmp_path).missing == 2
+    assert skywave.Sweep.load(tmp_path).missing == 2
     assert kept(sweep(base, seeds=3, out=tmp_path)) == kept(first)
 
 
 def test_a_damaged_plan_is_written_anew(base: Scenario, base_file: Path, tmp_path: Path) -> None:
     first = sweep(base, seeds=3, out=tmp_path / "out")
     (tmp_path / "out" / "sweep.json").write_text("junk")
-    assert skywave.load(tmp_path / "out").table.equals(first.table)
+    assert skywave.Sweep.load(tmp_path / "out").table.equals(first.table)
     (tmp_path / "out" / "plan.parquet").write_text("junk")
-    assert_bad_input(run_cli("plot", tmp_path / "out"), "plan.parquet is damaged: run the sweep")
+    assert_bad_input(
+        run_cli("plot", "sweep", tmp_path / "out"), "plan.parquet is damaged: run the sweep"
+    )
     ran = run_cli("sweep", base_file, "--seeds", 3, "--out", tmp_path / "out", "--json")
     assert json.loads(ran.stdout)["resumed"] == 3
-    assert skywave.load(tmp_path / "out").table.equals(first.table)
+    assert skywave.Sweep.load(tmp_path / "out").table.equals(first.table)
 
 
 class Moody(Aimd):
@@ -573,15 +617,15 @@ def test_the_command_lists_runs_that_fail(base_file: Path, tmp_path: Path) -> No
 
 
 def test_progress_counts_what_was_done_before(base: Scenario, tmp_path: Path) -> None:
-    steps: list[tuple[int, int, int]] = []
+    steps: list[Progress] = []
     sweep(base, seeds=2, out=tmp_path)
     sweep(
         base,
         seeds=4,
         out=tmp_path,
-        progress=lambda step: steps.append((step.done, step.resumed, step.total)),
+        progress=steps.append,
     )
-    assert steps == [(2, 2, 4), (3, 2, 4), (4, 2, 4)]
+    assert steps == [Progress("runs", done, 4) for done in (2, 3, 4)]
 
 
 # Interruptions.
@@ -624,13 +668,13 @@ def test_a_sweep_that_is_interrupted_three_times_ends_as_one_that_is_not(
         if how != signal.SIGKILL:
             done = finished(out)
             assert f"{done} of {RUNS} runs are done and kept in {out}" in told
-        assert skywave.load(out).table.num_rows == finished(out) < RUNS
+        assert skywave.Sweep.load(out).table.num_rows == finished(out) < RUNS
     ran = run_cli(*command(base_file, out, RUNS)[3:], "--json")
     assert ran.returncode == 0, ran.stderr
     answer = json.loads(ran.stdout)
     assert answer["done"] == RUNS
     assert answer["resumed"] >= int(0.6 * RUNS)
-    assert kept(skywave.load(out)) == kept(whole)
+    assert kept(skywave.Sweep.load(out)) == kept(whole)
 
 
 def run_on_small_disk(disk: Path, script: str) -> subprocess.CompletedProcess[str]:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from skywave import Results
-    from skywave.sweeps.work import Progress
+    from skywave import Progress, Results
 
 # Workers die in these tests, and new ones take their time on a busy machine.
 pytestmark = pytest.mark.filterwarnings("ignore:the Dask cluster has no workers")
@@ -188,7 +187,7 @@ def test_killed_workers_and_interrupted_clients_lose_nothing(
         thread.join()
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["resumed"] >= 0.6 * RUNS
-    assert kept(skywave.load(out)) == kept(whole)
+    assert kept(skywave.Sweep.load(out)) == kept(whole)
 
 
 class Deadly(Gentle):

@@ -15,11 +15,7 @@ from attrs import evolve
 
 import skywave
 from conftest import ROOT, assert_bad_input, run_cli
-from skywave import (
-    Scenario,
-    Tcp,
-    run,
-)
+from skywave import Scenario, Tcp, dumbbell, run
 from skywave.scenario.paths import with_field
 from skywave.sweeps.measures import MEASURES
 from test_sweep import ENVIRONMENT
@@ -52,7 +48,8 @@ def test_no_number_of_a_table_is_cut(
     arguments = (
         *("sweep", base_file, "--out", tmp_path / "out", "--seeds", 3),
         *("--set", "dumbbell.queue.drop-tail.packets=5,10", "--set", "dumbbell.rate=1 Mbps"),
-        *("--measure", "goodput[*],delay_mean[*],delay_max[*],utilisation[*],queue_mean[*]"),
+        *("--measure", "goodput[*]", "--measure", "delay_mean[*]", "--measure", "delay_max[*]"),
+        *("--measure", "utilisation[*]", "--measure", "queue_mean[*]"),
     )
     whole = run_cli(*arguments).stdout.partition("6 of 6 runs")[0]
     assert max(map(len, whole.splitlines())) > 200
@@ -125,9 +122,10 @@ def test_long_names_are_in_lines_on_a_narrow_terminal(
 
 
 def test_a_comparison_of_runs_that_do_not_vary_says_so(tmp_path: Path) -> None:
-    still = Scenario.dumbbell("still", duration="2 s", rate="2 Mbps", delay="10 ms", queue=10)
+    still = dumbbell("still", duration="2 s", rate="2 Mbps", delay="10 ms", queue=10)
     file, out = tmp_path / "still.json", tmp_path / "out"
-    file.write_text(still.add_flow("file", "s1", "d1", Tcp()).to_json())
+    still.add_flow("file", "s1", "d1", Tcp())
+    file.write_text(still.to_json())
     setting = "dumbbell.queue.drop-tail.packets=5,10"
     run_cli("sweep", file, "--out", out, "--seeds", 3, "--set", setting)
     shown = run_cli("compare", out, "--by", "packets").stdout
@@ -156,14 +154,13 @@ def test_the_command_prints_means(base_file: Path, tmp_path: Path) -> None:
         str(out),
         "--seeds",
         "3",
-        "--measure",
-        "goodput,loss",
+        *("--measure", "goodput", "--measure", "loss"),
     )
     ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10")
     assert ran.returncode == 0, ran.stderr
     for word in ("packets", "goodput", "(Mbps)", "loss", "±", "6 of 6 runs are done"):
         assert word in ran.stdout
-    values = skywave.load(out).table["goodput_bps"].to_numpy()
+    values = skywave.Sweep.load(out).table["goodput_bps"].to_numpy()
     ran = run_cli(*arguments, "--set", "dumbbell.queue.drop-tail.packets=5,10", "--json")
     answer = json.loads(ran.stdout)
     assert answer["resumed"] == 6

@@ -13,24 +13,15 @@ from attrs import evolve
 
 import skywave
 from conftest import ROOT, assert_bad_input, run_cli
-from skywave import (
-    Dccp,
-    DropTail,
-    Red,
-    Scenario,
-    ScenarioError,
-    Tcp,
-    Udp,
-    Voice,
-    sweep,
-)
+from skywave import Dccp, DropTail, Red, Scenario, ScenarioError, Tcp, Udp, Voice, dumbbell, sweep
 from skywave.results import emodel
 from skywave.scenario.labels import label_of, without_common
+from skywave.stats import Target
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skywave.sweeps.work import Progress
+    from skywave import Progress
 
 
 def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Path) -> None:
@@ -42,22 +33,22 @@ def test_seeds_are_added_until_the_mean_is_precise(base: Scenario, tmp_path: Pat
     counts = dict(zip(*(column.to_pylist() for column in values.columns), strict=True))
     assert all(10 <= count < 500 for count in counts.values())
     assert max(counts.values()) > 10
-    again = skywave.load(tmp_path, ["goodput[file]"])
+    again = skywave.Sweep.load(tmp_path, ["goodput[file]"])
     for row in again.summary().to_pylist():
         assert row["seeds"] == counts[row["control"]]
         assert row["margin"] < 0.08 * row["mean"]
     assert not any("not met" in warning for warning in again.warnings())
     # The same again runs nothing; a stricter target adds seeds to what there is.
-    steps: list[int] = []
+    steps: list[Progress] = []
     strict = sweep(
         base,
         over,
         out=tmp_path,
-        until="ci(goodput[file]) < 1 %",
+        until=Target.parse("ci(goodput[file]) < 1 %"),
         max_seeds=30,
-        progress=lambda step: steps.append(step.resumed),
+        progress=steps.append,
     )
-    assert steps[0] == 20
+    assert steps[0].done == 20
     assert strict.table.num_rows == 60
     said = [warning for warning in strict.warnings() if "is not met by 30 seeds" in warning]
     assert [sentence.split(",")[0] for sentence in said] == [
@@ -93,10 +84,10 @@ def test_wrong_targets(base: Scenario, until: str, complaint: str, tmp_path: Pat
 
 def test_a_warm_up_longer_than_the_run_is_refused(base: Scenario, tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="a warm-up of 2 s: the run ends at 2 s"):
-        sweep(base, out=tmp_path / "out", warm_up="2 s")
+        sweep(base, out=tmp_path / "out", warm_up_s=2)
     over = {"duration": ["5 s", "1 s"]}
     with pytest.raises(ScenarioError, match="with duration=1 s: a warm-up of 2 s"):
-        sweep(base, over, out=tmp_path / "out", warm_up="2 s")
+        sweep(base, over, out=tmp_path / "out", warm_up_s=2)
     assert not (tmp_path / "out").exists()
 
 
@@ -106,12 +97,12 @@ def test_a_measure_of_a_flow_that_is_not_there_is_refused(base: Scenario, tmp_pa
     assert not (tmp_path / "out").exists()
     sweep(base, out=tmp_path / "out")
     with pytest.raises(ValueError, match="there is no link x: use d1->r2"):
-        skywave.load(tmp_path / "out", ["utilisation[x]"])
+        skywave.Sweep.load(tmp_path / "out", ["utilisation[x]"])
 
 
 def test_calls_are_rated(tmp_path: Path) -> None:
     """From what was played after the warm-up; a call whose codec nobody says is not rated."""
-    calls = Scenario.dumbbell("calls", duration="12 s", rate="1 Mbps", delay="20 ms", queue=40)
+    calls = dumbbell("calls", duration="12 s", rate="1 Mbps", delay="20 ms", queue=40)
     voice = Voice(frame="20 B", interval="20 ms", deadline="150 ms", codec="g711")
     calls.add_flow("file", "s1", "d1", Tcp())
     calls.add_flow("rated", "s1", "d1", Udp(), voice)
@@ -119,7 +110,7 @@ def test_calls_are_rated(tmp_path: Path) -> None:
     calls.add_flow("not rated", "s1", "d1", Udp(), evolve(voice, codec=None))
     over = {"dumbbell.queue.drop-tail.packets": [5, 40]}
     measures = ["played[*]", "mos[*]", "mos"]
-    found = sweep(calls, over, out=tmp_path, measures=measures, warm_up="2 s")
+    found = sweep(calls, over, out=tmp_path, measures=measures, warm_up_s=2)
     names = ["rated", "later", "not rated"]
     assert list(found.measures) == [
         *(f"{measure}[{name}]" for measure in ("played", "mos") for name in names),
@@ -134,7 +125,9 @@ def test_calls_are_rated(tmp_path: Path) -> None:
         assert row["mos"] == pytest.approx((row["mos[rated]"] + row["mos[later]"]) / 2)
     assert short["mos[rated]"] > 3.5
     assert long["mos[rated]"] < 2
-    ran = run_cli("plot", tmp_path, "--measure", "mos[rated]", "--out", tmp_path / "mos.pdf")
+    ran = run_cli(
+        "plot", "sweep", tmp_path, "--measure", "mos[rated]", "--output", tmp_path / "mos.pdf"
+    )
     assert ran.returncode == 0, ran.stderr
 
 
@@ -174,14 +167,14 @@ def test_seeds_that_change_nothing_are_said(base: Scenario, tmp_path: Path) -> N
 
 
 def test_a_warm_up_inside_the_mean_is_said(tmp_path: Path) -> None:
-    slow = Scenario.dumbbell("slow", duration="120 s", rate="5 Mbps", delay="100 ms", queue=500)
+    slow = dumbbell("slow", duration="120 s", rate="5 Mbps", delay="100 ms", queue=500)
     slow.add_flow("file", "s1", "d1", Tcp(initial_ssthresh=2))
     found = sweep(slow, out=tmp_path)
     [said] = [warning for warning in found.warnings() if "warm-up" in warning]
     assert said.startswith("the warm-up is inside the mean goodput of file: leave it out by a")
-    end = re.search(r'\(--warm-up "(.+)"\)$', said)
+    end = re.search(r'\(--warm-up "(.+) s"\)$', said)
     assert end, "as the command takes it"
-    found = sweep(slow, out=tmp_path, warm_up=end[1])
+    found = sweep(slow, out=tmp_path, warm_up_s=float(end[1]))
     assert not any("warm-up" in warning for warning in found.warnings())
 
 
@@ -191,7 +184,7 @@ def test_a_sweep_is_drawn(base: Scenario, tmp_path: Path) -> None:
     figure = found.plot(measure="delay_mean", out=[tmp_path / "delay.svg"])
     assert "delay" in figure.axes[0].get_ylabel()
     assert (tmp_path / "delay.svg").stat().st_size > 1000
-    ran = run_cli("plot", tmp_path / "out", "--out", tmp_path / "goodput.pdf", "--json")
+    ran = run_cli("plot", "sweep", tmp_path / "out", "--output", tmp_path / "goodput.pdf", "--json")
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "goodput.pdf").stat().st_size > 1000
 
@@ -300,7 +293,7 @@ def test_an_interrupted_sweep_has_a_table_and_says_what_is_missing(
     with (tmp_path / "table.csv").open() as file:
         done = len(list(csv.DictReader(file)))
     assert 3 <= done < 200
-    found = skywave.load(tmp_path)
+    found = skywave.Sweep.load(tmp_path)
     assert found.table.num_rows == done
     assert found.warnings()[0] == f"{200 - done} of 200 runs are not done yet"
 

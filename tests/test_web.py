@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from skywave import Dccp, FileSize, Results, Scenario, Tcp, Think, Web, run
+from skywave import Dccp, FileSize, Results, Tcp, Think, Web, dumbbell, run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ def log_logistic(x: Floats, median: float, shape: float) -> Floats:
 
 def browse(web: Web, duration: str) -> list[tuple[Floats, Floats, Floats]]:
     """Return starts, finishes and sizes of the first files of each source, on an ample network."""
-    scenario = Scenario.dumbbell(
+    scenario = dumbbell(
         "browse", duration=duration, rate="100 Gbps", delay="1 us", seed=3, access_rate="100 Gbps"
     )
     for number in range(SOURCES):
@@ -93,7 +93,7 @@ def test_the_laws_are_parameters() -> None:
 
 
 def few(transport: Tcp | Dccp, *, more: bool) -> Results:
-    scenario = Scenario.dumbbell("few", duration="30 s", rate="10 Mbps", delay="10 ms", seed=9)
+    scenario = dumbbell("few", duration="30 s", rate="10 Mbps", delay="10 ms", seed=9)
     scenario.add_flow("web", "s1", "d1", transport, Web())
     if more:
         scenario.add_flow("other", "s1", "d1", transport, Web())

@@ -1,4 +1,4 @@
-"""Write everything that is made from the core's schema."""
+"""Generates all files that derive from the core's schema."""
 
 from tools import GENERATED
 

@@ -14,8 +14,8 @@ Node = dict[str, Any]
 
 QUANTITIES = ("Duration", "Rate", "Bytes")
 KEYWORDS = ("from", "class")
-RENAMED = {("Scenario", "dumbbell"): "bottleneck"}
-"""Fields that have another name in Python: the class has a method of that name."""
+RENAMED = {"Loss": "LossModel"}
+"""Definitions that have another name here: that of a loss is an event's of controls."""
 NOTHING = object()
 
 
@@ -75,7 +75,9 @@ class Schema:
 
     def __init__(self, document: Node | None = None) -> None:
         self.document: Node = document or json.loads(_core.scenario_schema())
-        self.definitions: dict[str, Node] = self.document["$defs"]
+        self.definitions: dict[str, Node] = {
+            RENAMED.get(name, name): node for name, node in self.document["$defs"].items()
+        }
 
     @cached_property
     def words(self) -> dict[str, list[tuple[str, str]]]:
@@ -113,7 +115,10 @@ class Schema:
     def reference(self, node: Node) -> str | None:
         """Return the name of the definition that a node refers to."""
         target = node.get("$ref")
-        return None if target is None else str(target).removeprefix("#/$defs/")
+        if target is None:
+            return None
+        name = str(target).removeprefix("#/$defs/")
+        return RENAMED.get(name, name)
 
     def _variants(self, node: Node) -> list[tuple[str, Node, Node]]:
         """Return the forms of a node that are objects with one key: key, value, form."""
@@ -208,15 +213,10 @@ class Schema:
     def _part(self, name: str, tag: str | None, node: Node, form_doc: str) -> Part:
         required = node.get("required", [])
         fields = tuple(
-            Field(key, self._name(name, key), value, key in required)
+            Field(key, f"{key}_" if key in KEYWORDS else key, value, key in required)
             for key, value in node.get("properties", {}).items()
         )
         doc = node.get("description", "") or form_doc
         if form_doc and form_doc != doc and name in self._shared:
             doc = f"{form_doc}\n\n{doc}"
         return Part(name, tag, doc, fields)
-
-    def _name(self, part: str, key: str) -> str:
-        if key in KEYWORDS:
-            return f"{key}_"
-        return RENAMED.get((part, key), key)

@@ -18,20 +18,20 @@ JSON file for `skywave run`, or is built in Python from classes of the same name
 defaults, and `skywave schema` the JSON Schema behind this page.
 
 - A default of *required* means that the field has none and must be given. *Absent* means that
-  leaving the field out has a meaning of its own, which its description states.
+  omitting the field has its own meaning, which the description states.
 - A **quantity** is text with a unit: `"300 ms"`, `"2 Mbps"`, `"500 B"`. A number without a unit is
   an error.
 - An unknown field is an error, and every error names its field.
-- What is permitted but hardly meant is a warning, which names its field too: a link over which
-  nothing arrives before the run ends (by rate, delay, losses or trace), jitter that is longer than
-  the run, a trace that changes nothing in it, a flow whose data comes too late, a route in a
-  circle. `skywave check` and `skywave run` print warnings on stderr; `skywave check --json` has
-  them too, and in Python `Scenario.inspect().warnings`.
-- A scenario has at most 100,000 flows, and besides those of its dumbbell 250,000 nodes and 250,000
+- A setting that is permitted but probably a mistake causes a warning, which also names its field:
+  a link over which nothing arrives before the run ends (by rate, delay, losses or trace), jitter
+  longer than the run, a trace that changes nothing during the run, a flow whose data comes too
+  late, a route that visits a node twice. `skywave check` and `skywave run` print warnings on
+  stderr; `skywave check --json` and `Scenario.inspect().warnings` in Python return them.
+- A scenario has at most 100,000 flows and, besides those of its dumbbell, 250,000 nodes and 250,000
   links; its text in TOML has at most 32 MiB. The routes of all flows together have at most 30
   million links. A run keeps at most 30 million counts of a flow on a link, each link from the first
-  flow that uses it to the last, and 20 million rows of a table that is sampled: `probes.flows` and
-  `probes.links` choose what is sampled, `probes.interval` how often.
+  flow that uses it to the last, and 20 million rows of a sampled table: `probes.flows` and
+  `probes.links` select flows and links to sample, `probes.interval` sets how often.
 - An editor can complete and check TOML files if the first line of the file is
   `#:schema PATH/scenario.schema.json` (Taplo, Even Better TOML) and `PATH` is this directory or a
   copy of it.
@@ -43,7 +43,7 @@ TABLES = """## Tables of results
 A run returns tables: Arrow record batches in Rust and Python, Parquet and CSV files with
 `skywave run --out`. A column's name ends in its unit: `_s` is seconds, `_bps` bits per second,
 `_bytes` bytes, `_packets` packets. *Samples* are taken every `probes.interval`, of the `links` and
-`flows` that `probes` names. The `voice` and `transfers` tables are left out of runs without such
+`flows` that `probes` names. The `voice` and `transfers` tables are omitted in runs without such
 flows. `probes.windows`, `probes.rates` and `probes.packets` are short for these names in
 `probes.tables`.
 """

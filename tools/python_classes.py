@@ -57,9 +57,10 @@ def formatted(text: str, path: Path) -> str:
 class Writer:
     """Writes classes of a schema, which inherit from ``base``."""
 
-    def __init__(self, schema: Schema, base: str = "Part") -> None:
+    def __init__(self, schema: Schema, base: str = "Part", *, decorator: str | None = None) -> None:
         self.schema = schema
         self.base = base
+        self.decorator = decorator
 
     def module(self) -> str:
         """Return the text of the module, as ruff formats it."""
@@ -107,8 +108,9 @@ class Writer:
     def part(self, part: Part) -> str:
         """Return a class."""
         is_mutable = part.name in MUTABLE
-        decorator = "define" if is_mutable else "frozen"
-        lines = [f"@{decorator}(kw_only=True, field_transformer=naming_fields)"]
+        kind = "define" if is_mutable else "frozen"
+        decorator = self.decorator or f"@{kind}(kw_only=True, field_transformer=naming_fields)"
+        lines = [decorator]
         fields = () if part.base else part.fields
         described = [(item.name, self.described(item)) for item in fields]
         doc = docstring([part.doc], "    ", attributes(described))
@@ -141,9 +143,8 @@ class Writer:
         """Return the type of a value."""
         if reference := self.schema.reference(node):
             return reference
-        if node.get("type") == "array":
-            inner = self.type_of(node["items"])
-            return f"list[{inner}]" if is_mutable else f"tuple[{inner}, ...]"
+        if inner := self.collection_of(node, is_mutable):
+            return inner
         if (present := nullable(node)) is not None:
             return f"{self.type_of(present)} | None"
         if any("pattern" in form for form in node.get("anyOf", [])):
@@ -158,6 +159,17 @@ class Writer:
         }
         kinds = node["type"]
         return " | ".join(names[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
+
+    def collection_of(self, node: Node, is_mutable: bool) -> str | None:
+        """Return the type of several values; None if it is one."""
+        if "prefixItems" in node:
+            return f"tuple[{', '.join(self.type_of(item) for item in node['prefixItems'])}]"
+        if "additionalProperties" in node:
+            return f"dict[str, {self.type_of(node['additionalProperties'])}]"
+        if node.get("type") != "array":
+            return None
+        inner = self.type_of(node["items"])
+        return f"list[{inner}]" if is_mutable else f"tuple[{inner}, ...]"
 
     def value(self, item: Field, is_mutable: bool) -> str | None:
         """Return what stands behind a field's equals sign; None where nothing does."""
@@ -186,7 +198,7 @@ class Writer:
         if name in QUANTITIES:
             return f"converters.optional({name})" if is_optional else name
         if item.node.get("type") == "array":
-            of = self.schema.reference(item.node["items"])
+            of = self.schema.reference(item.node.get("items", {}))
             return {"Duration": "durations", "Bytes": "sizes"}.get(of or "")
         return None
 

@@ -1,4 +1,4 @@
-"""``skywave/_core.pyi``: the docstrings of the classes of sockets, from the core."""
+"""``skywave/_core.pyi``: the docstrings of sockets and of controls' events, from the core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PATH = Path(__file__).parent.parent / "python" / "skywave" / "_core.pyi"
-DESCRIBED = (_core.Connection, _core.Listener, _core.Endpoint)
+DESCRIBED = (
+    *(_core.Connection, _core.Listener, _core.Endpoint),
+    *(_core.Ack, _core.AckedPacket, _core.Context, _core.Loss, _core.LostPacket, _core.Mark),
+    *(_core.MarkedPackets, _core.Pacing, _core.RoundTrip, _core.Sent, _core.Timeout),
+)
 Documented = ast.ClassDef | ast.FunctionDef
 
 

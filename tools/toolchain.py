@@ -2,31 +2,24 @@
 
 What is missing is installed under `.toolchain`, for this project alone: nothing outside that
 folder changes. `.toolchain/bin`, which the Makefile has in its `PATH`, holds `cargo`, `rustc` and,
-where there is no C compiler to link with, `cc` and `ar` by Zig. It needs Python's standard library.
+where there is no C compiler to link with, `cc` and `ar` by Zig.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import os
 import platform
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN = ROOT / ".toolchain"
-RUSTUP = "https://static.rust-lang.org/rustup/dist"
-# Zig's compiler as a Python package, and the program that makes it take rustc's options; their
-# versions are locked with those that `make dist` needs.
-ZIG = re.compile(r"(?:ziglang|cargo-zigbuild)==.*")
+REQUIREMENTS = ROOT / "requirements" / "toolchain.txt"
+SET_UP_RUST = "import puccinialin, sys; puccinialin.setup_rust(sys.argv[1])"
 
 
 def wanted() -> str:
@@ -65,67 +58,47 @@ def program(name: str, command: list[str], **environment: str) -> None:
     path.chmod(0o755)
 
 
-def install_rust(version: str) -> None:
-    """Installs Rust by rustup under `.toolchain`."""
-    rustup, cargo = OWN / "rustup", OWN / "cargo"
-    variables = {"RUSTUP_HOME": str(rustup), "CARGO_HOME": str(cargo)}
-    source = f"{RUSTUP}/{platform.machine()}-unknown-linux-gnu/rustup-init"
-    with tempfile.TemporaryDirectory() as folder:
-        init = Path(folder) / "rustup-init"
-        init.write_bytes(fetch(source))
-        digest = fetch(source + ".sha256").split()[0].decode()
-        if hashlib.sha256(init.read_bytes()).hexdigest() != digest:
-            sys.exit(f"error: {source} arrived damaged: run make again")
-        init.chmod(0o755)
-        options = ("-y", "--quiet", "--no-modify-path", "--profile=minimal")
-        subprocess.run(
-            [
-                init,
-                *options,
-                f"--default-toolchain={version}",
-                "--component",
-                "clippy",
-                "--component",
-                "rustfmt",
-            ],
-            env={**os.environ, **variables, "RUSTUP_INIT_SKIP_PATH_CHECK": "yes"},
-            stdout=subprocess.DEVNULL,  # it would tell how to change the PATH, which make has done
-            check=True,
-        )
-    for name in ("cargo", "rustc", "rustdoc", "rustup"):
-        program(name, [str(cargo / "bin" / name)], **variables)
-
-
-def install_linker() -> None:
-    """Installs Zig under `.toolchain`, as `cc` and `ar`."""
+def bootstrap() -> Path:
+    """Returns the Python of an environment under `.toolchain` that has what installs compilers."""
     if importlib.util.find_spec("ensurepip") is None:
         sys.exit(
             "error: Python lacks venv: install it, on Debian and Ubuntu by apt install python3-venv"
         )
-    folder = OWN / "zig"
+    folder = OWN / "bootstrap"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
-    packages = ZIG.findall((ROOT / "requirements" / "dist.txt").read_text())
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
-    zigbuild = str(folder / "bin" / "cargo-zigbuild")
+    pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    subprocess.run([*pip, "--requirement", REQUIREMENTS], check=True)
+    return python
+
+
+def install_rust(version: str) -> None:
+    """Installs Rust by rustup under `.toolchain`."""
+    # It would tell how to change the PATH, which make has done.
+    subprocess.run([bootstrap(), "-c", SET_UP_RUST, OWN], stdout=subprocess.DEVNULL, check=True)
+    homes = {"RUSTUP_HOME": str(OWN / "rustup"), "CARGO_HOME": str(OWN / "cargo")}
+    for name in ("cargo", "rustc", "rustdoc", "rustup"):
+        program(name, [str(OWN / "cargo" / "bin" / name)], **homes)
+    rustup = OWN / "bin" / "rustup"
+    components = ("--component", "clippy", "--component", "rustfmt")
+    for command in (
+        ("toolchain", "install", "--profile", "minimal", version, *components),
+        ("default", version),
+        ("toolchain", "uninstall", "stable"),
+    ):
+        subprocess.run([rustup, "--quiet", *command], stdout=subprocess.DEVNULL, check=True)
+
+
+def install_linker() -> None:
+    """Installs Zig under `.toolchain`, as `cc` and `ar`."""
+    python = bootstrap()
+    zigbuild = str(python.with_name("cargo-zigbuild"))
     variables = {
         "CARGO_ZIGBUILD_PYTHON_PATH": str(python),
         "XDG_CACHE_HOME": str(OWN / "cache"),
     }
     program("cc", [zigbuild, "zig", "cc", "--"], **variables)
     program("ar", [zigbuild, "zig", "ar", "--"], **variables)
-
-
-def fetch(source: str) -> bytes:
-    """Returns what is at an address; ends the program with one line where it cannot be had."""
-    try:
-        with urllib.request.urlopen(source, timeout=60) as answer:  # noqa: S310 - the scheme is https
-            return bytes(answer.read())
-    except (urllib.error.URLError, OSError) as error:
-        sys.exit(
-            f"error: {source} cannot be had ({error}): install Rust as https://rustup.rs says, "
-            "then run make again"
-        )
 
 
 def main() -> None:
@@ -148,8 +121,12 @@ if __name__ == "__main__":
     try:
         main()
     except subprocess.CalledProcessError as error:
-        sys.exit(f"error: {shlex.join(map(str, error.cmd))} failed with status {error.returncode}")
+        command = shlex.join(map(str, error.cmd))
+        sys.exit(
+            f"error: {command} failed with status {error.returncode}: install Rust as "
+            "https://rustup.rs says, then run make again"
+        )
     except KeyboardInterrupt:
         sys.exit(130)  # what is half there, the next call installs anew
-    except OSError as error:  # a full disk, or a system without glibc, for which rustup-init is
-        sys.exit(f"error: {error}: install Rust as https://rustup.rs says, then run make again")
+    except OSError as error:  # a full disk
+        sys.exit(f"error: {error}")

@@ -1,1 +1,1 @@
-"""What programs outside say: another kernel's packets, ns-2's traces, tshark's verdicts."""
+"""External references: another kernel's packets, ns-2's traces, tshark's judgements."""

@@ -10,7 +10,7 @@ export interface Knob {
   choices: string[];
 }
 
-export type Clock = "simulated" | "real";
+export type Clock = "simulated" | "real_time";
 export type State = "running" | "paused" | "again" | "ended" | "stopped";
 
 export interface Hello {
@@ -19,7 +19,7 @@ export interface Hello {
   shows: "scenarios" | "connections";
   title: string;
   /** Why there are no runs in real time on this machine, if there are none. */
-  not_real: string | null;
+  no_real_time: string | null;
   meanings: Meanings;
 }
 
@@ -42,8 +42,8 @@ export type Message =
       until_s: number;
       kept_s: number | null;
       notes: string[];
-      /** Why the run cannot be believed. */
-      doubt: string | null;
+      /** Why its timing was too inaccurate, if it was. */
+      inaccuracy: string | null;
     };
 
 export interface Frame {
@@ -75,7 +75,7 @@ export function readFrame(buffer: ArrayBuffer): Frame {
 /** The connection to the server. It is opened again when it breaks. */
 export class Connection {
   session = "";
-  notReal: string | null = null;
+  noRealTime: string | null = null;
   meanings: Meanings = {};
   private socket: WebSocket | undefined;
 
@@ -100,7 +100,7 @@ export class Connection {
       const message = JSON.parse(data) as Message;
       if (message.type === "hello") {
         this.session = message.session;
-        this.notReal = message.not_real;
+        this.noRealTime = message.no_real_time;
         this.meanings = message.meanings;
         this.onOpen(message);
       } else {

@@ -18,6 +18,7 @@ const WIDE = matchMedia("(min-width: 901px)");
 const REAL =
   "In real time, the scenario runs between sockets on this machine and takes as long as it says. It may be stopped, " +
   "but not paused, stepped or paced, and its knobs are for the next run.";
+const REMEDY = "Stop other programs, or use lower rates and fewer flows, and run it again.";
 
 export class Run {
   readonly element: HTMLElement;
@@ -125,7 +126,7 @@ export class Run {
   }
 
   step(): void {
-    if (this.clock === "real") return;
+    if (this.clock === "real_time") return;
     if (this.isOn) this.send("step");
     else {
       this.start(true);
@@ -219,9 +220,9 @@ export class Run {
   private buttons(): void {
     const state = this.state?.state;
     this.find(".play").textContent = state === "paused" ? "Play" : "Pause";
-    const isReal = this.clock === "real";
+    const isReal = this.clock === "real_time";
     const disabled = {
-      ".start": this.nextClock === "real" && this.connection.notReal !== null,
+      ".start": this.nextClock === "real_time" && this.connection.noRealTime !== null,
       ".play": !this.isOn || isReal,
       ".step": isReal,
       ".stop": !this.isOn,
@@ -231,7 +232,7 @@ export class Run {
     this.knobs.isDisabled = this.isOn && isReal;
     const note = this.find(".note");
     note.hidden = !isReal && this.nextClock === "simulated";
-    note.textContent = this.connection.notReal ?? REAL;
+    note.textContent = this.connection.noRealTime ?? REAL;
     this.element.dataset["state"] = state ?? "";
     this.progress();
     this.downloads();
@@ -248,17 +249,17 @@ export class Run {
       stopped: "Stopped",
     };
     const end = state.end_s ?? this.time;
-    const real = state.clock === "real" ? " in real time" : "";
+    const real = state.clock === "real_time" ? " in real time" : "";
     const phase = this.find(".phase");
     const said = `${words[state.state]}${real}:`;
     // Screen readers say what is written here, so it is written once.
     if (phase.textContent !== said) phase.textContent = said;
     this.find(".time").textContent = `${this.time.toFixed(1)} of ${end} s`;
     this.find(".notes").textContent = state.notes.join("\n");
-    const doubt = this.find(".doubt");
-    doubt.hidden = state.doubt === null;
-    const doubted = state.doubt === null ? "" : `This run cannot be believed: ${state.doubt}.`;
-    if (doubt.textContent !== doubted) doubt.textContent = doubted;
+    const warning = this.find(".inaccuracy");
+    warning.hidden = state.inaccuracy === null;
+    const warned = state.inaccuracy === null ? "" : `Timing was too inaccurate: ${state.inaccuracy}. ${REMEDY}`;
+    if (warning.textContent !== warned) warning.textContent = warned;
     const done = this.find<HTMLProgressElement>(".done");
     done.value = end > 0 ? this.time / end : 0;
   }
@@ -271,7 +272,7 @@ export class Run {
     const links = this.find<HTMLSelectElement>(".link");
     const known = this.charts.links;
     if (links.options.length !== known.length) links.replaceChildren(...known.map((link) => new Option(link)));
-    this.find(".of-link").hidden = this.state?.clock === "real";
+    this.find(".of-link").hidden = this.state?.clock === "real_time";
     const base = `/runs/${this.connection.session}/${this.name}`;
     this.find<HTMLAnchorElement>(".tables").href = `${base}/tables.zip`;
     this.find<HTMLAnchorElement>(".figure").href = `${base}/run.svg`;

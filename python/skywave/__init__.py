@@ -1,11 +1,12 @@
 """Skywave: a user-space DCCP transport and a congestion-control laboratory.
 
-Describe an experiment with :class:`Scenario`, run it with :func:`run`, and read Arrow tables::
+Describe an experiment as a :class:`Scenario`, run it with :func:`run`, and read Arrow tables::
 
-    from skywave import Dccp, Scenario, run
+    from skywave import Dccp, dumbbell, run
 
-    scenario = Scenario.dumbbell("dccp", duration="60 s", rate="2 Mbps", delay="50 ms", queue=20)
-    results = run(scenario.add_flow("dccp", "s1", "d1", Dccp()))
+    scenario = dumbbell("dccp", duration="60 s", rate="2 Mbps", delay="50 ms", queue=20)
+    scenario.add_flow("dccp", "s1", "d1", Dccp())
+    results = run(scenario)
     print(results.flows)
 """
 
@@ -16,8 +17,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skywave._core import CaptureError as CaptureError
-    from skywave._core import ScenarioError as ScenarioError
+    from skywave._errors import CaptureError as CaptureError
+    from skywave._errors import NoSocketsError as NoSocketsError
+    from skywave._errors import ScenarioError as ScenarioError
+    from skywave._errors import SkywaveError as SkywaveError
+    from skywave._progress import Progress as Progress
     from skywave._simulate import run as run
     from skywave._simulate import run_many as run_many
     from skywave.control import Ack as Ack
@@ -43,17 +47,18 @@ if TYPE_CHECKING:
     from skywave.scenario.parts import *  # noqa: F403
     from skywave.scenario.topologies import Aggregate as Aggregate
     from skywave.scenario.topologies import Hop as Hop
+    from skywave.scenario.topologies import dumbbell as dumbbell
     from skywave.scenario.topologies import parking_lot as parking_lot
     from skywave.source import Source as Source
     from skywave.sweeps.cluster import ClusterError as ClusterError
     from skywave.sweeps.runner import sweep as sweep
     from skywave.sweeps.table import Sweep as Sweep
-    from skywave.sweeps.table import load as load
 
     __version__: str
 
 _MODULES = {
-    "_core": ("CaptureError", "ScenarioError"),
+    "_errors": ("CaptureError", "NoSocketsError", "ScenarioError", "SkywaveError"),
+    "_progress": ("Progress",),
     "_simulate": ("run", "run_many"),
     "control": (
         "Ack",
@@ -73,11 +78,11 @@ _MODULES = {
     "queue": ("Conduct", "Head", "Packet", "Queue", "QueueVerdict"),
     "results": ("Results",),
     "scenario": ("Scenario",),
-    "scenario.topologies": ("Aggregate", "Hop", "parking_lot"),
+    "scenario.topologies": ("Aggregate", "Hop", "dumbbell", "parking_lot"),
     "source": ("Source",),
     "sweeps.cluster": ("ClusterError",),
     "sweeps.runner": ("sweep",),
-    "sweeps.table": ("Sweep", "load"),
+    "sweeps.table": ("Sweep",),
 }
 """The modules of names; those of ``scenario.parts`` are left out. They are imported on first use: a
 command, a worker or a script that needs few of them starts in a fraction of the time."""

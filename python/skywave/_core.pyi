@@ -11,12 +11,6 @@ from skywave.net.checked import Checked
 from skywave.net.config import Config, EndpointConfig
 from skywave.net.stats import Closed, EndpointStats, Snapshot, Stats
 
-class ScenarioError(ValueError):
-    """A scenario is wrong. The message is one line: ``field: reason``, after the file if any."""
-
-class CaptureError(ValueError):
-    """A capture file is truncated or corrupt. The message contains the byte offset."""
-
 @type_check_only
 class Frame(TypedDict):
     """One decoded frame of a capture."""
@@ -428,8 +422,8 @@ class Sent:
     def number(self) -> int:
         """The packet's number in sending order.
 
-        For DCCP, the 48-bit sequence number, which wraps to zero. For TCP, the stream offset of the
-        first byte, starting at 1; a retransmission has the same number.
+        For DCCP, the 48-bit sequence number, which wraps to zero. For TCP, the stream offset of
+        the first byte, starting at 1; a retransmission has the same number.
         """
     @property
     def size(self) -> int:
@@ -455,7 +449,7 @@ class AckedPacket:
     ) -> Self: ...
     @property
     def number(self) -> int:
-        """The packet's number, as in :class:`Sent`."""
+        """The packet's number, as in `Sent`."""
     @property
     def sent_at_s(self) -> float:
         """When the packet was sent, in seconds; for TCP, when it was last sent."""
@@ -483,7 +477,7 @@ class LostPacket:
         """When it was found lost, in seconds."""
     @property
     def number(self) -> int:
-        """The packet's number, as in :class:`Sent`."""
+        """The packet's number, as in `Sent`."""
     @property
     def sent_at_s(self) -> float:
         """When the packet was sent, in seconds; for TCP, when it was last sent."""
@@ -507,7 +501,7 @@ class MarkedPackets:
         """When the acknowledgement arrived, in seconds."""
     @property
     def packets(self) -> int:
-        """How many. For TCP, counted as ``newly_acked`` is: 0 for less than a full segment."""
+        """How many. For TCP, counted as `newly_acked` is: 0 for less than a full segment."""
     @property
     def size(self) -> int | None:
         """Bytes of data in them; None for DCCP, which does not know."""
@@ -538,7 +532,7 @@ class Ack:
         """Data packets acknowledged for the first time."""
     @property
     def marked(self) -> int:
-        """How many of them were marked (CE); for TCP see ``ecn_echo``."""
+        """How many of them were marked (CE); for TCP see `ecn_echo`."""
     @property
     def in_flight(self) -> int:
         """Data packets in flight afterwards, as far as the sender knows."""
@@ -550,7 +544,7 @@ class Ack:
         """A sample of the round-trip time, in seconds, if there is one."""
     @property
     def delivery_rate_bps(self) -> int | None:
-        """A sample of the delivery rate, in bit/s, if measured (``Control.delivery_rate``)."""
+        """A sample of the delivery rate, in bit/s, if measured (`Control.delivery_rate`)."""
     @property
     def delivery_limited(self) -> bool:
         """Whether the application limited that sample: the path may be faster."""
@@ -600,7 +594,7 @@ class RoundTrip:
         """Bytes of application data delivered."""
     @property
     def marked(self) -> int:
-        """How many packets were marked (CE); for TCP see ``ecn_echo``."""
+        """How many packets were marked (CE); for TCP see `ecn_echo`."""
     @property
     def lost(self) -> int:
         """How many packets were detected as lost."""
@@ -649,7 +643,7 @@ class Loss:
         """Data packets outstanding at that time."""
     @property
     def lost(self) -> int:
-        """How many packets are known to be lost; 0 if ``on_mark`` calls ``on_loss`` by default."""
+        """How many packets are known to be lost; 0 if `on_mark` calls `on_loss` by default."""
     @property
     def is_repeated(self) -> bool:
         """Whether a retransmission was lost too; only some recoveries of TCP can tell."""
@@ -683,7 +677,7 @@ class Timeout:
 
 @final
 class Pacing:
-    """How fast packets may leave: ``quantum`` packets at a time, ``interval_s`` seconds apart.
+    """How fast packets may leave: `quantum` packets at a time, `interval_s` seconds apart.
 
     Packets here are full ones, as large as the largest that the connection has sent. Smaller
     ones take less of the interval, in proportion to their bytes of data, and more of them leave
@@ -736,7 +730,7 @@ class Connection:
 
         """
 
-    def send_async(self, data: bytes | bytearray | memoryview) -> Awaitable[None]:
+    def _send_async(self, data: bytes | bytearray | memoryview) -> Awaitable[None]:
         """Do the same as ``send``, as an awaitable."""
 
     def recv(self, timeout_s: float | None = None) -> bytes | None:
@@ -759,7 +753,7 @@ class Connection:
 
         """
 
-    def readable_async(self) -> Awaitable[None]:
+    def _readable_async(self) -> Awaitable[None]:
         """Wait until ``try_recv`` has an answer. Cancelling it loses nothing."""
 
     def flush(self, timeout_s: float | None = None) -> None:
@@ -771,7 +765,7 @@ class Connection:
 
         """
 
-    def flush_async(self) -> Awaitable[None]:
+    def _flush_async(self) -> Awaitable[None]:
         """Do the same as ``flush``, as an awaitable."""
 
     def close(self, timeout_s: float | None = None) -> None:
@@ -790,8 +784,8 @@ class Connection:
 
         """
 
-    def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
-        """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
+    def _close_async(self) -> Awaitable[None]:
+        """Do the same as ``close()``, as an awaitable. If cancelled, closing continues."""
 
     def close_in_background(self) -> None:
         """Close without waiting for the end."""
@@ -820,8 +814,12 @@ class Connection:
         """The largest size of a datagram, in bytes (RFC 4340 section 14)."""
 
     @property
-    def peer(self) -> str:
-        """The peer's address and DCCP port, as text."""
+    def peer(self) -> tuple[str, int]:
+        """The peer's host and DCCP port."""
+
+    @property
+    def peer_udp_port(self) -> int | None:
+        """The peer's UDP port; None over IP."""
 
     @property
     def service_code(self) -> str:
@@ -833,7 +831,7 @@ class Connection:
 
     @property
     def closed(self) -> Closed | None:
-        """How the connection ended: ``code`` and ``name`` of its Reset. None while it is open."""
+        """How the connection ended; None while it is open."""
 
 @final
 class Listener:
@@ -872,7 +870,7 @@ class Listener:
 
     def __next__(self) -> Connection: ...
     def close(self) -> None:
-        """Stop accepting connections. Those that have been accepted go on."""
+        """Stop accepting connections. Those that have been accepted stay open."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -883,7 +881,7 @@ class Listener:
     ) -> None:
         """Stop accepting connections."""
 
-    def acceptable_async(self) -> Awaitable[None]:
+    def _acceptable_async(self) -> Awaitable[None]:
         """Wait until ``try_accept`` has an answer. Cancelling it loses nothing."""
 
 @final
@@ -891,32 +889,34 @@ class Endpoint:
     """A UDP or raw socket and the DCCP connections on it."""
 
     @staticmethod
-    def udp(address: str = ":6511", *, config: EndpointConfig | None = None) -> Endpoint:
+    def udp(
+        host: str = "", udp_port: int = 6511, *, config: EndpointConfig | None = None
+    ) -> Endpoint:
         """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges.
 
-        An address without a host, as in ``":6511"``, means all addresses of IPv4 and IPv6, or of
-        IPv4 where the system has no IPv6. With port 0 the system chooses one. So a client opens
-        ``":0"``.
+        Without a host, it is at all addresses of IPv4 and IPv6, or of IPv4 where the system has no
+        IPv6. With ``udp_port=0`` the system chooses a port, as a client wants.
 
         Raises:
             AddressInUseError: If another socket has the address.
             NetError: If it cannot be opened for another reason.
-            ValueError: If the address has no host and port.
+            ValueError: If the port is out of range.
 
         """
 
     @staticmethod
-    def raw(address: str = "0.0.0.0", *, config: EndpointConfig | None = None) -> Endpoint:
-        """Open a raw socket for IP protocol 33, for the IP version of the address.
+    def raw(host: str = "0.0.0.0", *, config: EndpointConfig | None = None) -> Endpoint:
+        """Open a raw socket for IP protocol 33, for the IP version of the host.
 
         Raises:
             NoPermissionError: If the process lacks CAP_NET_RAW.
+            NetError: If it cannot be opened for another reason.
 
         """
 
     @property
-    def local_address(self) -> str:
-        """The address of the socket, as text."""
+    def local_address(self) -> tuple[str, int]:
+        """The host and the UDP port of the socket; the port is 0 over IP."""
 
     def listen(self, port: int, *, config: Config | None = None) -> Listener:
         """Accept connections on a DCCP port from 1 to 65535, for as long as the listener is kept.
@@ -935,7 +935,7 @@ class Endpoint:
 
         If a name has several addresses, an attempt at the next one begins every 250 ms, IPv6 and
         IPv4 in turn, and the first that succeeds wins (Happy Eyeballs, RFC 8305). The endpoint
-        should then be one for both IP versions, as at ``":0"``.
+        should then be one for both IP versions, as without a host.
 
         Raises:
             RefusedError: If nothing listens there.
@@ -955,6 +955,10 @@ class Endpoint:
         """Return what the connections are doing: the ``most`` oldest one by one, and all in sums.
 
         Traffic continues meanwhile, however many there are.
+
+        Raises:
+            ValueError: If ``most`` is negative.
+
         """
 
     def __enter__(self) -> Self: ...
@@ -966,7 +970,7 @@ class Endpoint:
     ) -> None:
         """Close; abort after an exception; close in the background if asked to stop."""
 
-    def connect_async(
+    def _connect_async(
         self, host: str, port: int, *, udp_port: int = 6511, config: Config | None = None
     ) -> Awaitable[Connection]:
         """Do the same as ``connect``, as an awaitable."""
@@ -983,8 +987,8 @@ class Endpoint:
 
         """
 
-    def close_async(self, timeout_s: float | None = None) -> Awaitable[None]:
-        """Do the same as ``close``, as an awaitable. If cancelled, closing goes on."""
+    def _close_async(self) -> Awaitable[None]:
+        """Do the same as ``close()``, as an awaitable. If cancelled, closing continues."""
 
     def close_in_background(self) -> None:
         """Close without waiting for the end."""
@@ -995,18 +999,21 @@ class Endpoint:
 def endpoint_schema() -> str:
     """Return the JSON Schema of ``skywave.net.EndpointConfig``."""
 
-def log_to_stderr(level: str) -> None:
-    """Log what happens to endpoints and connections on standard error, from ``level`` on.
+def stats_schema() -> str:
+    """Return the JSON Schema of the classes of ``skywave.net.stats``."""
 
-    Levels are ``error``, ``warn`` (a limit is reached), ``info`` (one line when a connection is
-    over), ``debug`` (states, Resets, reports of the network) and ``trace`` (strange packets). Once
-    for each process.
+def set_log_level(level: int) -> None:
+    """Log events from this level on."""
 
-    Raises:
-        ValueError: If ``level`` is none of these.
-        RuntimeError: If this process logs already.
+def next_log(timeout_s: float) -> tuple[int, list[tuple[int, float, str]]] | None:
+    """Return how many events were lost, and those that have happened, since the last call.
 
+    It returns at once if there are any, or after ``timeout_s`` seconds, and ``None`` once there
+    will be no more. An event is a level, a time since 1970 in seconds, and a text.
     """
+
+def close_log() -> None:
+    """End the log: ``next_log`` returns what is left, and then ``None``."""
 
 def check_config(config: Checked) -> None:
     """Raise ``ValueError`` with the first option that is wrong."""

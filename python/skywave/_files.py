@@ -1,4 +1,4 @@
-"""Files that are read whole, and output that appears complete or not at all."""
+"""Atomic output: a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _remove_if_empty(directory: Path) -> None:
 
 @contextmanager
 def replacing_file(file: str | Path) -> Iterator[Path]:
-    """Yield a path to write to; at the end, move what was written to ``file``.
+    """Yield a path to write to; at the end, move the written file to ``file``.
 
     If the block raises (or is interrupted), ``file`` is unchanged. A device or a pipe is written to
     directly. The error of a full disk names ``file``.
@@ -106,7 +106,7 @@ def replacing_file(file: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_files(named: Mapping[str, str] | None) -> Iterator[dict[str, str]]:
-    """Yield paths to write to instead, by the same names: none that is not whole stays behind."""
+    """Yield paths to write to instead, by the same names; remove incomplete ones."""
     with ExitStack() as files:
         yield {
             name: str(files.enter_context(replacing_file(file)))
@@ -116,7 +116,7 @@ def replacing_files(named: Mapping[str, str] | None) -> Iterator[dict[str, str]]
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Let the error of a full disk name what was to be written; the system names no file."""
+    """Name the file in the error of a full disk; the system names none."""
     try:
         yield
     except OSError as error:
@@ -190,7 +190,7 @@ def replacing(directory: str | Path, *, whole: bool = False) -> Iterator[Path]:
 
 
 def _list_written(partial: Path, directory: Path) -> dict[str, list[int]]:
-    """List in ``partial`` what it has; return what ``directory`` lists and ``partial`` has not."""
+    """List in ``partial`` its contents; return entries that only the list of ``directory`` has."""
     stamps = {
         file.relative_to(partial).as_posix(): _stamp(file)
         for file in sorted(partial.rglob("*"))
@@ -208,7 +208,7 @@ def _stamp(file: Path) -> list[int]:
 
 
 def listed_files(directory: Path) -> dict[str, list[int]]:
-    """Return the files that were written as a whole the last time, by path, with their stamps."""
+    """Return the files of the last complete output, by path, with their stamps."""
     try:
         found = json.loads((directory / WRITTEN).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -1,4 +1,4 @@
-"""Whose folder a folder is, by what is in it: results never land in the folder of something else.
+"""Checks of output directories: results never overwrite anything but earlier results.
 
 A file that only one command writes is the mark of its folder.
 """
@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skywave._errors import SkywaveError
 from skywave._files import check_writable, listed_files
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ MOST_NAMED = 3
 
 
 class Kind(Enum):
-    """What a folder of results has; its value is what messages call it."""
+    """The contents of a folder of results; the value is its name in messages."""
 
     RUN = "the results of skywave run"
     SWEEP = "a sweep"
@@ -30,8 +31,8 @@ class Kind(Enum):
 
 
 MARKS = {
-    "summary.json": Kind.RUN,
-    "both.json": Kind.RUN,
+    "totals.json": Kind.RUN,
+    "comparison.json": Kind.RUN,
     "sweep.json": Kind.SWEEP,
     "matrix.json": Kind.MATRIX,
     "report.json": Kind.REPORT,
@@ -41,7 +42,7 @@ LISTED = {Kind.RUN, Kind.MATRIX, Kind.TESTBED}
 """Those whose folders list what was written: a mark that is not listed is someone else's file."""
 
 
-class OtherFolderError(FileExistsError):
+class OtherFolderError(SkywaveError, FileExistsError):
     """A folder is that of something else."""
 
     def __init__(self, directory: Path, what: str) -> None:

@@ -1,4 +1,4 @@
-"""What to say of a name that nothing has."""
+"""Error messages for unknown names, with suggestions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others do with the machine's processors during a measurement."""
+"""Processor time that other processes and guests take during a measurement."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Ticks:
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares of the time of all processors, from 0 to 1. None if the system does not tell."""
+    """Shares of the time of all processors, from 0 to 1. None if unknown."""
 
     stolen: float | None = None
     """Given to others by the host of a virtual machine."""
@@ -51,7 +51,7 @@ class Shares:
 
 
 def shares(before: Ticks | None, after: Ticks | None, own: float) -> Shares:
-    """Return what others took between two moments, in which we used ``own`` ticks ourselves."""
+    """Return the shares of others between two moments; we used ``own`` ticks ourselves."""
     if before is None or after is None or after.all <= before.all:
         return Shares()
     passed = after.all - before.all
@@ -72,7 +72,7 @@ class Watch:
         self._before = Ticks.now()
 
     def shares(self) -> Shares:
-        """Return what others took so far: neither this process nor children that have ended."""
+        """Return the shares so far of others: neither this process nor its ended children."""
         after = Ticks.now()
         return shares(self._before, after, _own_ticks() - self._own)
 

@@ -12,6 +12,7 @@ import inspect
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
+from skywave._errors import SkywaveError
 from skywave._known import listed
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Member:
             )
 
 
-class UnusableMemberError(ValueError):
+class UnusableMemberError(SkywaveError, ValueError):
     """A named member cannot be used; ``field`` is the parameter at fault, if any."""
 
     def __init__(self, message: str, field: str = "") -> None:

@@ -30,7 +30,7 @@ def processors() -> int:
 
 @contextmanager
 def _pool() -> Iterator[tuple[ThreadPoolExecutor, Stop]]:
-    """Yield threads, and what stops the runs in them. At the end all of them have ended."""
+    """Yield threads, and a function that stops their runs. On exit, all of them have ended."""
     stop = Stop()
     pool = ThreadPoolExecutor(processors(), thread_name_prefix="skywave-run")
     try:
@@ -41,7 +41,7 @@ def _pool() -> Iterator[tuple[ThreadPoolExecutor, Stop]]:
 
 
 def in_order(call: Callable[[Item, Stop], Value], items: Iterable[Item]) -> Iterator[Value]:
-    """Yield what ``call`` returns for each item, in their order.
+    """Yield the result of ``call`` for each item, in order.
 
     ``call`` runs in other threads and should end when told to stop. Items are taken only a few
     ahead. An exception of a call is raised in its place.

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skywave import _core
+from skywave._errors import ScenarioError
 from skywave._files import replacing_files
 from skywave._members import live
 from skywave._parallel import in_order
+from skywave._progress import Progress
 from skywave.results import Results
 from skywave.scenario import Scenario
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 def run(
     scenario: Scenario,
     *,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     captures: Mapping[str, str] | None = None,
     qlogs: Mapping[str, str] | None = None,
     verify_physics: bool = False,
@@ -27,8 +29,8 @@ def run(
 
     Args:
         scenario: The scenario.
-        progress: Called with the fraction done, 0 to 1, every 32,768 events. An exception that it
-            raises stops the run.
+        progress: Called every 32,768 events with the seconds of the scenario that have passed. An
+            exception that it raises stops the run.
         captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
         qlogs: qlog files to write for qvis, by flow: ``{"f1": "f1.sqlog"}``. They show what the
             sender of the flow sees.
@@ -47,11 +49,17 @@ def run(
             f"expected a Scenario, not {type(scenario).__name__}: "
             "Scenario.from_file(path) reads one from a file"
         )
+    duration_s = scenario.duration.seconds
+
+    def tell(fraction: float) -> None:
+        if progress is not None:
+            progress(Progress("simulated", fraction * duration_s, duration_s))
+
     with replacing_files(captures) as capture_files, replacing_files(qlogs) as qlog_files:
-        return Results(
+        return Results.of_core(
             _core.run(
                 scenario.to_json(),
-                progress=progress,
+                progress=tell,
                 captures=capture_files,
                 qlogs=qlog_files,
                 verify_physics=verify_physics,
@@ -61,7 +69,7 @@ def run(
 
 
 def run_many(
-    scenarios: Iterable[Scenario], *, progress: Callable[[int, int], None] | None = None
+    scenarios: Iterable[Scenario], *, progress: Callable[[Progress], None] | None = None
 ) -> Generator[Results, None, None]:
     """Run scenarios on all cores and yield their results, in the same order.
 
@@ -72,7 +80,7 @@ def run_many(
     Args:
         scenarios: The scenarios. They are taken one by one, or all at once if there is
             ``progress``.
-        progress: Called with the number of results yielded and the number of scenarios.
+        progress: Called when a result is yielded, with the numbers of results and of scenarios.
 
     Raises:
         ScenarioError: If a scenario is wrong; the message has its index and names the field.
@@ -85,7 +93,7 @@ def run_many(
         return
     scenarios = list(scenarios)
     for done, results in enumerate(in_order(_run_one, enumerate(scenarios)), start=1):
-        progress(done, len(scenarios))
+        progress(Progress("runs", done, len(scenarios)))
         yield results
 
 
@@ -93,6 +101,6 @@ def _run_one(numbered: tuple[int, Scenario], stop: _core.Stop) -> Results:
     index, scenario = numbered
     text, members = scenario.to_core()
     try:
-        return Results(_core.run(text, members=members, stop=stop))
-    except _core.ScenarioError as error:
-        raise _core.ScenarioError(f"scenarios[{index}]: {error}") from None
+        return Results.of_core(_core.run(text, members=members, stop=stop))
+    except ScenarioError as error:
+        raise ScenarioError(f"scenarios[{index}]: {error}") from None

@@ -15,7 +15,7 @@ before they reach its queue::
         def loses(self, now_s: float, size: int) -> bool:
             return now_s % self.period_s < self.fade_s and self.random.random() < 0.5
 
-    scenario = Scenario.dumbbell(..., loss=Fading(fade_s=0.2))
+    scenario = dumbbell(..., loss=Fading(fade_s=0.2))
 """
 
 from __future__ import annotations

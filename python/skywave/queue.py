@@ -17,7 +17,7 @@ drops, and in which order they leave::
         def enqueue(self, packet: Packet) -> QueueVerdict:
             return "accept" if packet.packets_ahead < self.packets else "full"
 
-    scenario = Scenario.dumbbell(..., queue=DropTail(packets=20))
+    scenario = dumbbell(..., queue=DropTail(packets=20))
 
 docs/tutorials/own-queue-python.md has an example that marks, and what a call costs.
 """

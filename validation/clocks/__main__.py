@@ -15,7 +15,7 @@ from validation.testbed.running import in_order, run_all
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.stats import Average
+    from skywave.stats import Estimate
     from validation.testbed.experiment import Experiment
 
 HERE = Path(__file__).parent
@@ -24,10 +24,10 @@ WORKERS = 6
 
 def main() -> None:
     """Run what the arguments name, or everything, and store its table."""
-    lived = f"Linux {platform.release().split('-')[0]}, lived"
+    kernel = f"Linux {platform.release().split('-')[0]}, real time"
     parts = {
-        "examples": (list(examples.experiments()), "lived"),
-        "kernel_tcp": (list(kernel_tcp.experiments()), lived),
+        "examples": (list(examples.experiments()), "real time"),
+        "kernel_tcp": (list(kernel_tcp.experiments()), kernel),
     }
     chosen = sys.argv[1:] or list(parts)
     if unknown := [name for name in chosen if name not in parts]:
@@ -37,7 +37,7 @@ def main() -> None:
         store(experiments, label, HERE / f"{name}.csv")
 
 
-def store(experiments: Sequence[Experiment], lived: str, path: Path) -> None:
+def store(experiments: Sequence[Experiment], real_time: str, path: Path) -> None:
     """Run experiments on both clocks, and store means over runs with their margins."""
     done = in_order(run_all(experiments, workers=WORKERS), experiments)
     with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
@@ -50,13 +50,13 @@ def store(experiments: Sequence[Experiment], lived: str, path: Path) -> None:
             found = one.experiment
             simulated = [_text(one.simulated(key)) for key in measures]
             rows.writerow([found.section, found.label, "simulated", *simulated, ""])
-            values = [_text(one.lived(key)) for key in measures]
-            rows.writerow([found.section, found.label, lived, *values, f"{late_ms:.2f}"])
+            values = [_text(one.real_time(key)) for key in measures]
+            rows.writerow([found.section, found.label, real_time, *values, f"{late_ms:.2f}"])
     sys.stdout.write(f"wrote {path}\n")
 
 
-def _text(average: Average) -> str:
-    return f"{average.mean:.4g} ± {average.margin:.2g}"
+def _text(average: Estimate) -> str:
+    return f"{average.value:.4g} ± {average.margin:.2g}"
 
 
 if __name__ == "__main__":

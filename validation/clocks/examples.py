@@ -10,7 +10,7 @@ from attrs import evolve
 
 from skywave import Scenario
 from skywave.results.samples import Samples
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,21 +39,21 @@ def experiments() -> Iterator[Experiment]:
             paper="examples",
             section=name,
             label=whole.name,
-            scenarios=[evolve(whole, seed=seed) for seed in SEEDS],
+            scenarios=[whole.replace(seed=seed) for seed in SEEDS],
             find=measured,
             measures=MEASURES,
         )
 
 
-def measured(results: Results) -> Found:
+def measured(results: Results) -> Measurement:
     """Return the measures of a run. The bottleneck is the link with the highest utilisation."""
-    links = results.summary["links"]
+    links = results.totals["links"]
     bottleneck = max(links, key=lambda link: link["utilisation"])
     queue = Samples(results.links).groups("link").means(Samples(results.links)["queue_packets"])
     flows = Samples(results.flows)
-    return Found(
+    return Measurement(
         values={
-            "goodput": sum(flow["goodput_bps"] for flow in results.summary["flows"]) / 1e6,
+            "goodput": sum(flow["goodput_bps"] for flow in results.totals["flows"]) / 1e6,
             "utilisation": 100 * bottleneck["utilisation"],
             "queue": queue.get(bottleneck["name"], float("nan")),
             "lost": 100 * bottleneck["drops"] / max(bottleneck["arrivals"], 1),

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave import Bernoulli, CoDel, DropTail, Ftp, KernelTcp, Probes, Scenario
+from skywave import Bernoulli, CoDel, DropTail, Ftp, KernelTcp, Probes, Scenario, dumbbell
 from skywave.results.samples import Samples
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skywave.results import Results
-    from skywave.scenario import Loss, Queue
+    from skywave.scenario import LossModel, Queue
 
 SEGMENT = "1448 B"
 """1500 B on the wire, with the timestamps that the kernel sends and our segments do not have."""
@@ -49,7 +49,7 @@ class Network:
     mbps: float
     rtt_ms: int
     queue: Queue
-    loss: Loss | None = None
+    loss: LossModel | None = None
 
     @property
     def conditions(self) -> str:
@@ -78,7 +78,7 @@ NETWORKS = (
 def scenario(network: Network, control: str, seed: int) -> Scenario:
     """Return a run. On virtual time, our ``tcp`` runs in the place of the kernel's."""
     access_ms = 1
-    described = Scenario.dumbbell(
+    described = dumbbell(
         f"kernel-{network.name}-{control}-{seed}",
         duration=f"{DURATION_S} s",
         seed=seed,
@@ -91,7 +91,8 @@ def scenario(network: Network, control: str, seed: int) -> Scenario:
         probes=Probes(interval=f"{SAMPLE_MS} ms", links=(BOTTLENECK,)),
     )
     transport = KernelTcp(control=control, segment=SEGMENT)
-    return described.add_flow("flow", "s1", "d1", transport, Ftp())
+    described.add_flow("flow", "s1", "d1", transport, Ftp())
+    return described
 
 
 def experiments() -> Iterator[Experiment]:
@@ -108,9 +109,9 @@ def experiments() -> Iterator[Experiment]:
             )
 
 
-def measured(results: Results) -> Found:
+def measured(results: Results) -> Measurement:
     """Return the measures of a run."""
-    (flow,) = results.summary["flows"]
+    (flow,) = results.totals["flows"]
     samples = Samples(results.flows)
     cwnd, times_s = samples["cwnd_packets"], samples["time_s"]
     settled = cwnd[times_s > SETTLED_S]
@@ -124,7 +125,7 @@ def measured(results: Results) -> Found:
         while end + 1 < cut.size and cut[end + 1]:
             end += 1
         depths.append(after[end] / before[start])
-    return Found(
+    return Measurement(
         values={
             "goodput": flow["goodput_bps"] / 1e6,
             "resent": 100 * flow["retransmissions"] / max(flow["packets_sent"], 1),

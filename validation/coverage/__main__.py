@@ -1,4 +1,4 @@
-"""Simulate anew and store: ``python -m validation.coverage``."""
+"""Repeats the simulation and stores its results: ``python -m validation.coverage``."""
 
 from validation.coverage import FIXED, SEQUENTIAL, Fixed, Sequential, fixed, sequential, store
 

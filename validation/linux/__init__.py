@@ -9,6 +9,6 @@ is connected to it by a TAP device in a network namespace. The way through:
 - ``emulation``, ``capture``: what the path does to packets, and what was on the wire;
 - ``cases``: the matrix as data;
 - ``ends``: how either end is started, and what it reports;
-- ``verdict``: whether a case's evidence shows what it should;
+- ``outcome``: whether a case's evidence shows what it should;
 - ``lab``, ``matrix``: run one case, and many; ``__main__``: the command line.
 """

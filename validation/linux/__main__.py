@@ -16,6 +16,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from skywave import Progress
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from validation.linux import machine
 from validation.linux.cases import matrix as full_matrix
@@ -27,7 +28,7 @@ from validation.linux.kernel import KernelError, cached, fetch, folder
 from validation.linux.lab import Plan, Result
 from validation.linux.matrix import run
 from validation.linux.namespace import HOST, LabError, namespace
-from validation.linux.verdict import Outcome
+from validation.linux.outcome import Outcome
 
 KEEP = Path("out/interop")
 STATE = "SKYWAVE_LAB"
@@ -81,7 +82,7 @@ def matrix(
         def tell(result: Result) -> None:
             done[result.case.guest] += 1
             total = sum(case.guest == result.case.guest for case in cases)
-            show(result.case.guest, done[result.case.guest] / total)
+            show(Progress(result.case.guest, done[result.case.guest], total))
 
         command = None if kernel else tuple(our_command())
         results = run(cases, Plan(command, keep), tell)

@@ -1,4 +1,4 @@
-"""What was on the wire: tcpdump writes it down, tshark judges it."""
+"""Captures of the wire by tcpdump, judged by tshark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matrix as data: what each connection is like, and how it is to end."""
+"""The matrix as data: the properties of each connection, and its expected end."""
 
 from __future__ import annotations
 

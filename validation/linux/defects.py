@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from validation.linux.cases import Case
-    from validation.linux.verdict import Evidence
+    from validation.linux.outcome import Evidence
 
 SILENT_S = 0.5
 """A silence that is no round-trip time: the longest of any path is 0.2 s."""

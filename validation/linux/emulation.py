@@ -1,4 +1,4 @@
-"""What the path between the two ends does to packets.
+"""Losses, delays and other treatment of packets on the path between the two ends.
 
 netem and tbf run in the guest, whose kernel has them where the host's may not, on both directions
 of its interface: what leaves it directly, what enters it through an ifb device. The TAP is outside

@@ -117,8 +117,8 @@ def words(case: Case, *, ours: bool, peer: str, own: str, port: int) -> list[str
         *("--service-code", str(WRONG_SERVICE_CODE if asks_wrong else SERVICE_CODE)),
         *("--count", str(case.sends(ours))),
         *("--size", str(SIZE_BYTES)),
-        *("--interval-ms", str(INTERVAL_MS)),
-        *("--idle-ms", str(case.idle_ms)),
+        *("--gap", f"{INTERVAL_MS} ms"),
+        *("--close-idle", f"{case.idle_ms} ms"),
         *("--close", closes),
     ]
 

@@ -15,7 +15,7 @@ from validation.linux.cases import Role
 from validation.linux.ends import LISTENING, KernelEnd, Report, SkywaveEnd, words
 from validation.linux.guests import MACHINES, guest
 from validation.linux.namespace import namespace
-from validation.linux.verdict import Evidence, Outcome, end_was_lost, outcome, show
+from validation.linux.outcome import Evidence, Outcome, end_was_lost, outcome, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a machine needs to run the kernel's DCCP, and what it lacks."""
+"""The requirements for running the kernel's DCCP, and which of them a machine lacks."""
 
 from __future__ import annotations
 

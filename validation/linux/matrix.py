@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from validation.linux.lab import ATTEMPTS, Result, lab
 from validation.linux.machine import lacking
 from validation.linux.namespace import LabError
-from validation.linux.verdict import Outcome
+from validation.linux.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,11 +19,12 @@ from typer.exceptions import TyperException
 from skywave.cli.console import JsonOption, choose, out, print_json, progress_bar
 from skywave.papers import ns2
 from validation.ns2.case import Case, Kind, draw
-from validation.ns2.search import Found, Verdict, judge, search
+from validation.ns2.search import Found, Outcome, judge, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skywave import Progress
     from validation.ns2.runs import Packet
 
 NS2_FAILED = 1
@@ -55,8 +56,8 @@ def compare(
     kinds = list(Kind) if kind is None else [Kind(choose(kind, list(Kind), "type of flow"))]
     ns2.find()
     if case is not None:
-        verdict = judge(Case.parse(case))
-        print_json(_document(verdict)) if as_json else _print_verdict(verdict)
+        outcome = judge(Case.parse(case))
+        print_json(_document(outcome)) if as_json else _print_outcome(outcome)
         return
     # All types alternate, so an interrupted run has compared about as many of each.
     cases = [draw(kind, seed, index) for index in range(draws) for kind in kinds]
@@ -70,12 +71,12 @@ def compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _late(show: Callable[[str, float], None]) -> Callable[[str, float], None]:
+def _late(show: Callable[[Progress], None]) -> Callable[[Progress], None]:
     begun = time.monotonic()
 
-    def tell(stage: str, fraction: float) -> None:
+    def tell(step: Progress) -> None:
         if time.monotonic() - begun > QUIET_S:
-            show(stage, fraction)
+            show(step)
 
     return tell
 
@@ -89,22 +90,22 @@ def _print(found: Found, kinds: list[Kind]) -> None:
         draws, exact = found.of(kind)
         table.add_row(kind, str(draws), str(exact), f"{100 * exact / draws:.1f}" if draws else "-")
     out().print(table)
-    for kind_of, verdict in found.smallest.items():
+    for kind_of, outcome in found.smallest.items():
         _line(f"{kind_of} (draws: {found.count(kind_of)})")
-        _line(f"  {_packets(verdict)}")
-        _line(f"  --case '{verdict.case}'")
+        _line(f"  {_packets(outcome)}")
+        _line(f"  --case '{outcome.case}'")
 
 
-def _print_verdict(verdict: Verdict) -> None:
-    if verdict.kind is None:
-        _line(f"{verdict.case.kind}: exact")
+def _print_outcome(outcome: Outcome) -> None:
+    if outcome.kind is None:
+        _line(f"{outcome.case.kind}: exact")
     else:
-        _line(str(verdict.kind))
-        _line(f"  {_packets(verdict)}")
+        _line(str(outcome.kind))
+        _line(f"  {_packets(outcome)}")
 
 
-def _packets(verdict: Verdict) -> str:
-    found = verdict.difference
+def _packets(outcome: Outcome) -> str:
+    found = outcome.difference
     if found is None:
         return "the same packets"
     return f"packet {found.index}: {_words(found.ours)}; ns-2 {_words(found.theirs)}"
@@ -125,18 +126,18 @@ def _documents(found: Found, kinds: list[Kind]) -> dict[str, Any]:
         share = exact / draws if draws else None
         types.append({"type": kind, "draws": draws, "exact": exact, "share": share})
     differences = [
-        {**_document(verdict), "draws": found.count(kind)}
-        for kind, verdict in found.smallest.items()
+        {**_document(outcome), "draws": found.count(kind)}
+        for kind, outcome in found.smallest.items()
     ]
     return {"types": types, "differences": differences, "interrupted": found.interrupted}
 
 
-def _document(verdict: Verdict) -> dict[str, Any]:
-    document: dict[str, Any] = {"case": str(verdict.case), "type": verdict.case.kind}
-    document["exact"] = verdict.exact
-    if verdict.kind and verdict.difference:
-        found = verdict.difference
-        document |= {"what": verdict.kind.what, "phase": verdict.kind.phase, "packet": found.index}
+def _document(outcome: Outcome) -> dict[str, Any]:
+    document: dict[str, Any] = {"case": str(outcome.case), "type": outcome.case.kind}
+    document["exact"] = outcome.exact
+    if outcome.kind and outcome.difference:
+        found = outcome.difference
+        document |= {"what": outcome.kind.what, "phase": outcome.kind.phase, "packet": found.index}
         for name, packet in (("skywave", found.ours), ("ns2", found.theirs)):
             document[name] = packet and {"time_s": packet.time_s, "number": packet.number}
     return document

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING
 
+from skywave import Progress
 from validation.ns2.case import Case, Kind
 from validation.ns2.compare import Class, Difference, classify, difference
 from validation.ns2.runs import in_ns2, in_skywave
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Outcome:
     """A case, and how the two runs of it differ first, if they do."""
 
     case: Case
@@ -36,22 +37,22 @@ class Verdict:
 class Found:
     """What comparing drawn cases found."""
 
-    verdicts: list[Verdict] = field(default_factory=list)
-    smallest: dict[Class, Verdict] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
+    smallest: dict[Class, Outcome] = field(default_factory=dict)
     """The smallest case of each class of difference."""
     interrupted: bool = False
 
     def of(self, kind: Kind) -> tuple[int, int]:
         """Return how many cases of a type were compared, and how many of them were exact."""
-        exact = [verdict.exact for verdict in self.verdicts if verdict.case.kind is kind]
+        exact = [outcome.exact for outcome in self.outcomes if outcome.case.kind is kind]
         return len(exact), sum(exact)
 
     def count(self, kind: Class) -> int:
         """Return how many drawn cases differ in this way."""
-        return sum(verdict.kind == kind for verdict in self.verdicts)
+        return sum(outcome.kind == kind for outcome in self.outcomes)
 
 
-def judge(case: Case) -> Verdict:
+def judge(case: Case) -> Outcome:
     """Run a case in both simulators and compare.
 
     Raises:
@@ -60,17 +61,17 @@ def judge(case: Case) -> Verdict:
     """
     theirs = in_ns2(case)
     found = difference(case, in_skywave(case), theirs)
-    return Verdict(case, found, classify(case, found, theirs) if found else None)
+    return Outcome(case, found, classify(case, found, theirs) if found else None)
 
 
 def search(
     cases: Iterable[Case],
-    judge: Callable[[Case], Verdict],
-    tell: Callable[[str, float], None] = lambda _stage, _fraction: None,
+    judge: Callable[[Case], Outcome],
+    progress: Callable[[Progress], None] = lambda _: None,
 ) -> Found:
     """Judge cases on all processors, and shrink the smallest of each class that differs.
 
-    ``tell`` hears of the progress. An interrupt ends the search; what was found until then is
+    An interrupt ends the search; what was found until then is
     returned, and cases that were not shrunk yet are as drawn.
 
     Raises:
@@ -79,39 +80,39 @@ def search(
     """
     cases, found, stop = list(cases), Found(), Event()
 
-    def shrunk(verdict: Verdict) -> Verdict:
-        last = verdict
+    def shrunk(outcome: Outcome) -> Outcome:
+        last = outcome
 
         def fails(case: Case) -> bool:
             nonlocal last
             if stop.is_set():
                 return False
             other = judge(case)
-            if other.kind == verdict.kind:
+            if other.kind == outcome.kind:
                 last = other
-            return other.kind == verdict.kind
+            return other.kind == outcome.kind
 
-        shrink(verdict.case, fails)
+        shrink(outcome.case, fails)
         return last
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         try:
             drawn = [pool.submit(judge, case) for case in cases]
             for done, future in enumerate(as_completed(drawn), 1):
-                tell("drawn", done / len(drawn))
+                progress(Progress("drawn", done, len(drawn)))
                 future.result()
             _collect(drawn, found)
-            begun = [pool.submit(shrunk, verdict) for verdict in found.smallest.values()]
+            begun = [pool.submit(shrunk, outcome) for outcome in found.smallest.values()]
             for done, other in enumerate(as_completed(begun), 1):
-                tell("shrunk", done / len(begun))
-                verdict = other.result()
-                if verdict.kind:
-                    found.smallest[verdict.kind] = verdict
+                progress(Progress("shrunk", done, len(begun)))
+                outcome = other.result()
+                if outcome.kind:
+                    found.smallest[outcome.kind] = outcome
         except KeyboardInterrupt:
             stop.set()
             pool.shutdown(cancel_futures=True)
             found.interrupted = True
-            if not found.verdicts:
+            if not found.outcomes:
                 _collect(drawn, found)
         except BaseException:
             stop.set()
@@ -120,16 +121,16 @@ def search(
     return found
 
 
-def _collect(futures: Iterable[Future[Verdict]], found: Found) -> None:
-    """Collect the verdicts there are, and the smallest case of each class."""
+def _collect(futures: Iterable[Future[Outcome]], found: Found) -> None:
+    """Collect the outcomes there are, and the smallest case of each class."""
     done = [future for future in futures if future.done() and not future.cancelled()]
     # Who interrupts us in a terminal interrupts ns-2, too, which then fails.
-    found.verdicts = [future.result() for future in done if not future.exception()]
-    classes: dict[Class, list[Verdict]] = defaultdict(list)
-    for verdict in found.verdicts:
-        if verdict.kind:
-            classes[verdict.kind].append(verdict)
+    found.outcomes = [future.result() for future in done if not future.exception()]
+    classes: dict[Class, list[Outcome]] = defaultdict(list)
+    for outcome in found.outcomes:
+        if outcome.kind:
+            classes[outcome.kind].append(outcome)
     found.smallest = {
-        kind: min(classes[kind], key=lambda verdict: size(verdict.case))
+        kind: min(classes[kind], key=lambda outcome: size(outcome.case))
         for kind in sorted(classes, key=lambda kind: (list(Kind).index(kind.kind), str(kind)))
     }

@@ -6,6 +6,6 @@ which opens, ends, cancels and drops connections, and forks. Everything between 
 clients are killed (``victim``), and ``skywave send`` runs and is killed.
 
 Each end reports every connection when it is over (``ends``); the ``account`` compares the two. The
-``verdict`` judges samples of memory and descriptors, the account, and what is left at the end.
-``runner`` starts all of it; ``docs/soak.md`` says what a run has shown.
+``outcome`` judges samples of memory and descriptors, the account, and what is left at the end.
+``runner`` starts all of it; ``README.md`` says what a run has shown.
 """

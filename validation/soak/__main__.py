@@ -14,12 +14,12 @@ from rich.table import Table
 from skywave.cli.console import JsonOption, out, print_json
 from skywave.scenario.quantities import Duration
 from validation.soak import figure, results
+from validation.soak.outcome import Judgement, Outcome, judge, passes
 from validation.soak.plan import Plan
 from validation.soak.runner import Soak, SoakError
-from validation.soak.verdict import Judgement, Outcome, judge, passes
 
 if TYPE_CHECKING:
-    from validation.soak.verdict import Evidence
+    from validation.soak.outcome import Evidence
 
 FAILED = 1
 INTERRUPTED = 130
@@ -27,7 +27,7 @@ TELL_S = 60.0
 COLOURS = {Outcome.PASSED: "green", Outcome.FAILED: "red", Outcome.SKIPPED: "yellow"}
 
 app = typer.Typer(
-    help="Sockets under hostile traffic for hours: see docs/soak.md.",
+    help="Sockets under hostile traffic for hours: see validation/soak/README.md.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -117,7 +117,7 @@ def _tell(soak: Soak) -> None:
 
 
 def _print(judgements: list[Judgement], faults: list[str]) -> None:
-    table = Table(title="Verdict of the soak", title_justify="left")
+    table = Table(title="Outcome of the soak", title_justify="left")
     table.add_column("rule")
     table.add_column("measured", justify="right")
     table.add_column("bound", justify="right")

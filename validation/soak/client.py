@@ -24,8 +24,8 @@ from validation.soak.blocking import Blocking
 from validation.soak.ends import Reader, Report, name_of
 from validation.soak.plan import CCIDS, CLOSE_S, HOST, LOOK_S, SIZE, ports
 from validation.soak.process import Crew, cancel, complain, order, say, until_told
-from validation.soak.samples import keep_sampling, udp_port
-from validation.soak.talk import Patience, Sender, drain
+from validation.soak.samples import keep_sampling
+from validation.soak.talk import Patience, Sender, close, drain
 
 MOST_AT_A_TIME = 1000
 """Connections that the client works on at a time. Beyond it, it waits with the next."""
@@ -84,7 +84,7 @@ class Client:
         self._numbers = count(given["seed"] << 32)
         self._crew = Crew()
         self._open: dict[int, tuple[aio.Connection, Life]] = {}
-        self._blocking = net.Endpoint.udp(f"{HOST}:0")
+        self._blocking = net.Endpoint.udp(HOST, 0)
         self.endpoint = aio.Endpoint(self._blocking)
         self._is_quiet = threading.Event()
         self._counts = Counter[str]()
@@ -120,7 +120,7 @@ class Client:
         for connection, life in self._open.values():
             complain(TimeoutError(f"not over: {connection}, {life}, {connection.stats()}"))
         with suppress(TimeoutError):
-            await self.endpoint.close(timeout_s=CLOSE_S)
+            await close(self.endpoint)
         await self._crew.stop(CLOSE_S)
 
     async def _churn(self, rate: float) -> None:
@@ -142,7 +142,7 @@ class Client:
                 complain(ChildProcessError(f"a fork that was to {kind} ended with status {status}"))
 
     async def _live(self, life: Life) -> None:
-        endpoint = aio.Endpoint.udp(f"{HOST}:0") if life.has_own_endpoint else self.endpoint
+        endpoint = aio.Endpoint.udp(HOST, 0) if life.has_own_endpoint else self.endpoint
         connection = await self._connect(endpoint, life)
         if connection is not None:
             number = next(self._numbers)
@@ -154,7 +154,7 @@ class Client:
             say({"report": report.document()})
         if life.has_own_endpoint:
             try:
-                await endpoint.close(timeout_s=CLOSE_S)
+                await close(endpoint)
             except TimeoutError:
                 self._counts["endpoints aborted"] += 1
 
@@ -204,7 +204,7 @@ async def _flush(connection: aio.Connection, sender: Sender, life: Life) -> None
     except NetError:
         return
     stats = connection.stats()
-    left = stats["datagrams_sent"] + stats["datagrams_discarded"]
+    left = stats.datagrams_sent + stats.datagrams_discarded
     if life.port in ports("deaf") and left < sender.offered - sender.cancelled:
         complain(AssertionError(f"flushed, and {left} have left of {sender.offered}: {stats}"))
 
@@ -222,7 +222,7 @@ async def _end(connection: aio.Connection, life: Life) -> None:
         await _ended(connection, AWAIT_S)
     with suppress(TimeoutError, NetError):
         if connection.closed is None and life.ending != "cancel":
-            await connection.close(timeout_s=CLOSE_S)
+            await close(connection)
     await _ended(connection, CLOSE_S)
 
 
@@ -237,7 +237,7 @@ async def _ended(connection: aio.Connection, limit_s: float) -> None:
 async def _run() -> None:
     given = order()
     client = Client(given)
-    say({"port": udp_port(client.endpoint)})
+    say({"port": client.endpoint.local_address[1]})
     client.start()
     sampling = asyncio.create_task(
         keep_sampling(client.endpoint, given["sample_s"], client.counters)

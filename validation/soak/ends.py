@@ -1,4 +1,4 @@
-"""What the two ends of a connection send, check, and report when it is over.
+"""Data that both ends of a connection send and check, and their final reports.
 
 A datagram begins with the number of its connection, which the client draws, and goes on as
 :func:`skywave.net.load.datagram`. So a reader knows which connection a datagram was sent on, and
@@ -109,9 +109,9 @@ class Report:
             has_reader=has_reader,
             read_all=read_all,
             offered=offered,
-            acknowledged=stats["acknowledged"],
-            delivered=stats["datagrams_received"],
-            dropped=stats["datagrams_dropped"],
+            acknowledged=stats.acknowledged,
+            delivered=stats.datagrams_received,
+            dropped=stats.datagrams_dropped,
             read=read,
             latest=read + check.missing,
             altered=check.altered,
@@ -132,4 +132,4 @@ class Report:
 
 def name_of(closed: Closed | None) -> str:
     """Return how a connection ended, in words."""
-    return "open" if closed is None else closed["name"]
+    return "open" if closed is None else closed.name

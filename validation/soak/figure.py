@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from skywave.plots.style import COLOURS, TALL_IN, begin, style
-from validation.soak.results import SAMPLES, VERDICT
+from validation.soak.results import OUTCOME, SAMPLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ POINTS = 180
 def draw(directory: Path) -> Path:
     """Draw the figure of the results in a folder into it; return its path."""
     samples = pq.read_table(directory / SAMPLES)
-    verdict = json.loads((directory / VERDICT).read_text())
+    outcome = json.loads((directory / OUTCOME).read_text())
     path = directory / FIGURE
     with style():
         figure = begin((TALL_IN[0], 6.4))
@@ -56,7 +56,7 @@ def draw(directory: Path) -> Path:
             axes.set_ylabel(unit)
             axes.set_ylim(bottom=0)
             axes.margins(x=0.01)
-            for mark_s in (verdict["plan"]["warm_up_s"], verdict["quiet_s"]):
+            for mark_s in (outcome["plan"]["warm_up_s"], outcome["quiet_s"]):
                 axes.axvline(mark_s / 60, color="0.6", linewidth=0.8, linestyle=":")
         waiting.set_xlabel("time (min)")
         figure.align_ylabels()

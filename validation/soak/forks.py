@@ -1,4 +1,4 @@
-"""Forks of a process with endpoints: what the child does, and whether that went well."""
+"""Forks of a process with endpoints: the actions of the child, and their outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a soak does, and for how long."""
+"""The plan of a soak: its actions and their times."""
 
 from __future__ import annotations
 

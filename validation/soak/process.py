@@ -1,4 +1,4 @@
-"""What the processes of a soak have in common: an order, lines of JSON both ways, and tasks.
+"""Shared code of the processes of a soak: orders, lines of JSON both ways, and tasks.
 
 A process ends when its standard input does, so none outlives the one that started it.
 """

@@ -1,4 +1,4 @@
-"""What a soak leaves in its folder: ``samples.parquet`` and ``verdict.json``."""
+"""The files that a soak writes: ``samples.parquet`` and ``outcome.json``."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from skywave import _json
+from validation.soak.outcome import passes
 from validation.soak.samples import table
-from validation.soak.verdict import passes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from validation.soak.verdict import Evidence, Judgement
+    from validation.soak.outcome import Evidence, Judgement
 
 SAMPLES = "samples.parquet"
-VERDICT = "verdict.json"
+OUTCOME = "outcome.json"
 
 
 def write(
     directory: Path, evidence: Evidence, judgements: Sequence[Judgement], faults: Sequence[str]
 ) -> dict[str, Any]:
-    """Write everything; return what is in ``verdict.json``."""
+    """Write everything; return what is in ``outcome.json``."""
     rows = (sample for samples in evidence.samples.values() for sample in samples)
     pq.write_table(table(rows), directory / SAMPLES)
     document = {
@@ -36,5 +36,5 @@ def write(
         "judgements": [asdict(each) for each in judgements],
         "faults": list(faults),
     }
-    (directory / VERDICT).write_text(_json.text(document) + "\n")
+    (directory / OUTCOME).write_text(_json.text(document) + "\n")
     return document

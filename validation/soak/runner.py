@@ -17,10 +17,10 @@ import numpy as np
 
 from validation.soak.account import Account
 from validation.soak.ends import Report
+from validation.soak.outcome import Evidence
 from validation.soak.plan import HOST, PORTS, ports
 from validation.soak.process import Crew
 from validation.soak.samples import Sample, of_process
-from validation.soak.verdict import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -271,7 +271,7 @@ class Soak:
             await asyncio.sleep(self._rng.exponential(self.plan.commands_s))
             port = int(self._rng.choice(ports("command")))
             words = ("-m", "skywave", "send", f"{HOST}:{port}", "--udp-port", str(relay))
-            load = ("--count", str(self._rng.integers(200)), "--interval-ms", "10", "--json")
+            load = ("--count", str(self._rng.integers(200)), "--gap", "10 ms", "--json")
             self.counts["commands"] += 1
             await self._run_and_kill("send", (*words, *load), kills=self._rng.random() < 0.5)
 

@@ -1,4 +1,4 @@
-"""Samples of the judged processes: what the system says of them, and what their endpoints say."""
+"""Samples of the judged processes, from the system and from their endpoints."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ class Sample:
 def counters(endpoint: aio.Endpoint) -> dict[str, int]:
     """Return what an endpoint says, under the names of :class:`Sample`."""
     stats, snapshot = endpoint.stats(), endpoint.snapshot(0)
-    states = snapshot["states"]
+    states = snapshot.states
     return {
-        "connections": stats["connections"],
-        "time_waits": stats["time_waits"],
-        "closing": stats["closing"],
+        "connections": stats.connections,
+        "time_waits": stats.time_waits,
+        "closing": stats.closing,
         "half_open": states.get("REQUEST", 0) + states.get("RESPOND", 0),
-        "queued_bytes": stats["queued_bytes"],
-        "opened": snapshot["totals"]["connections"],
-        "strays": stats["strays"],
-        "malformed": stats["malformed"],
-        "cookies_sent": stats["cookies_sent"],
-        "too_busy": stats["too_busy"],
+        "queued_bytes": stats.queued_bytes,
+        "opened": snapshot.totals.connections,
+        "strays": stats.strays,
+        "malformed": stats.malformed,
+        "cookies_sent": stats.cookies_sent,
+        "too_busy": stats.too_busy,
     }
 
 
@@ -80,11 +80,6 @@ async def keep_sampling(
     while True:
         say({"sample": {**counters(endpoint), **more()}})
         await asyncio.sleep(every_s)
-
-
-def udp_port(endpoint: aio.Endpoint) -> int:
-    """Return the UDP port of an endpoint."""
-    return int(endpoint.local_address.rpartition(":")[2])
 
 
 def of_process(pid: int) -> dict[str, float]:

@@ -18,8 +18,8 @@ from skywave.net import Config, EndpointConfig, NetError, aio
 from validation.soak.ends import Reader, Report, name_of
 from validation.soak.plan import CLOSE_S, HOST, LOOK_S, PORTS, SIZE, Kind
 from validation.soak.process import Crew, order, say, until_told
-from validation.soak.samples import keep_sampling, udp_port
-from validation.soak.talk import Patience, Sender, drain
+from validation.soak.samples import keep_sampling
+from validation.soak.talk import Patience, Sender, close, drain
 
 CANCEL_ACCEPT_S = 0.2
 """The mean time after which a call of ``accept`` is cancelled."""
@@ -56,7 +56,7 @@ class Server:
     def __init__(self, seed: int, limits: dict[str, str], shards: int) -> None:
         self._rng = np.random.default_rng(seed)
         self._crew = Crew()
-        self.endpoint = aio.Endpoint.udp(f"{HOST}:0", config=EndpointConfig(shards=shards))
+        self.endpoint = aio.Endpoint.udp(HOST, 0, config=EndpointConfig(shards=shards))
         for port, (kind, ccid) in PORTS.items():
             config = Config(ccid=ccid, **limits)  # type: ignore[arg-type]
             self._crew.start(self._accept(self.endpoint.listen(port, config=config), kind))
@@ -68,7 +68,7 @@ class Server:
     async def close(self) -> None:
         """End everything."""
         with suppress(TimeoutError):
-            await self.endpoint.close(timeout_s=CLOSE_S)
+            await close(self.endpoint)
         await self._crew.stop(CLOSE_S)
 
     async def _accept(self, listener: aio.Listener, kind: Kind) -> None:
@@ -135,14 +135,14 @@ async def _end(connection: aio.Connection, manner: Manner, reader: Reader) -> No
         connection.abort()
     else:
         with suppress(TimeoutError, NetError):  # the report says how it ended
-            await connection.close(timeout_s=CLOSE_S)
+            await close(connection)
     await drain(connection, reader, manner.patience)
 
 
 async def _run() -> None:
     given = order()
     server = Server(given["seed"], given["limits"], given["shards"])
-    say({"port": udp_port(server.endpoint)})
+    say({"port": server.endpoint.local_address[1]})
     sampling = asyncio.create_task(
         keep_sampling(server.endpoint, given["sample_s"], server.counters)
     )

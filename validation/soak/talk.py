@@ -1,4 +1,4 @@
-"""How either end sends and reads, with calls that are cancelled at random moments."""
+"""Sending and reading at either end, with calls that are cancelled at random moments."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from skywave.net import NetError
 from validation.soak.ends import datagram
+from validation.soak.plan import CLOSE_S
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -93,3 +94,18 @@ async def drain(connection: aio.Connection, reader: Reader, patience: Patience) 
     with suppress(NetError):
         while (data := await patience.insist(connection.recv)) is not None:
             reader.take(data)
+
+
+async def close(end: aio.Connection | aio.Endpoint) -> None:
+    """Close within the time that a close may take; abort what is left then.
+
+    Raises:
+        TimeoutError: If something was aborted.
+
+    """
+    try:
+        async with asyncio.timeout(CLOSE_S):
+            await end.close()
+    except TimeoutError:
+        end.abort()
+        raise

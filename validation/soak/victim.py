@@ -39,7 +39,7 @@ async def _live(endpoint: aio.Endpoint, given: dict[str, Any], index: int) -> No
 
 async def _run() -> None:
     given = order()
-    endpoint = aio.Endpoint.udp(f"{HOST}:0")
+    endpoint = aio.Endpoint.udp(HOST, 0)
     await asyncio.gather(*(_live(endpoint, given, index) for index in range(CONNECTIONS)))
 
 

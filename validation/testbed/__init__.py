@@ -1,4 +1,4 @@
-"""The five papers on the real clock: what their testbeds measured, published, simulated and lived.
+"""The five papers' testbed experiments: published, simulated and real-time values.
 
 ``make testbed`` runs ``python -m validation.testbed``. Each experiment is a scenario of its paper's
 package, run on both clocks (:mod:`skywave.realtime`). Several run at a time, each in a process of

@@ -20,7 +20,7 @@ from validation.testbed.running import WORKERS, in_order, run_all
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from validation.testbed.experiment import Done
+    from validation.testbed.experiment import ExperimentResult
 
 SEEDS = range(1, 4)
 DOWNLOADS = range(1, 17)
@@ -50,14 +50,14 @@ def main(
     acquire("validation.testbed")
     experiments = [experiment for experiment in experiments if experiment.paper in chosen]
     begun = time.monotonic()
-    found: list[Done] = []
+    found: list[ExperimentResult] = []
     try:
         with progress_bar() as show:
             found.extend(
                 run_all(
                     experiments,
                     workers=workers,
-                    progress=lambda passed, total: show("real time", passed / total),
+                    progress=show,
                 )
             )
     finally:
@@ -70,7 +70,7 @@ def main(
             typer.echo(f"{wall_s:.0f} s; page: {out_dir / 'testbed.html'}")
 
 
-def _print(all_done: Sequence[Done]) -> None:
+def _print(all_done: Sequence[ExperimentResult]) -> None:
     rows = [line for done in all_done for line in lines(done)]
     print_in_blocks(
         out(),
@@ -81,7 +81,7 @@ def _print(all_done: Sequence[Done]) -> None:
         [
             Column("published", [row.published for row in rows]),
             Column("simulated", [row.simulated for row in rows]),
-            Column("lived", [row.lived for row in rows]),
+            Column("real time", [row.real_time for row in rows]),
         ],
     )
 

@@ -1,4 +1,4 @@
-"""Lien and Ding 2009 (004): a call over DCCP or UDP, beside one to five TCP flows of the kernel.
+"""Lien and Ding 2009: a call over DCCP or UDP, beside one to five TCP flows of the kernel.
 
 The paper simulated TCPs of its time. The kernel's are those that a call meets: Reno and CUBIC, with
 SACK, RACK, pacing where the control asks for it, and a receive window of its own.
@@ -15,7 +15,7 @@ from skywave.scenario import KernelTcp
 from skywave_papers.lien2009.measures import from_results
 from skywave_papers.lien2009.published import DELAY_MS, RATIO
 from skywave_papers.lien2009.setting import STREAMS, Conditions, scenario
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def _beside_kernel(conditions: Conditions, control: str, seed: int) -> Scenario:
         evolve(flow, transport=kernel) if flow.name.startswith("tcp") else flow
         for flow in described.flows
     ]
-    return evolve(described, name=f"{described.name}-kernel-{control}", flows=flows)
+    return described.replace(name=f"{described.name}-kernel-{control}", flows=flows)
 
 
 def _measures(conditions: Conditions, control: str) -> Iterator[tuple[str, Measure]]:
@@ -67,10 +67,10 @@ def _measures(conditions: Conditions, control: str) -> Iterator[tuple[str, Measu
         yield f"delay{flows}", Measure(f"delay, {beside}", "ms", delay)
 
 
-def _find(results: Results, conditions: Conditions) -> Found:
+def _find(results: Results, conditions: Conditions) -> Measurement:
     run = from_results(conditions, results)
     values = {}
     for flows in (1, STREAMS):
         values[f"received{flows}"] = float(run.ratio_percent[flows])
         values[f"delay{flows}"] = float(run.delay_ms[flows])
-    return Found(values=values, series={})
+    return Measurement(values=values, series={})

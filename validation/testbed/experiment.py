@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from skywave.results import Results
     from skywave.scenario import Scenario
-    from skywave.stats import Average
+    from skywave.stats import Estimate
 
     Series = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -33,8 +33,8 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What one run gives."""
+class Measurement:
+    """The values and series of one run."""
 
     values: Mapping[str, float]
     """By the key of the measure. What did not happen is NaN."""
@@ -53,7 +53,7 @@ class Experiment:
     label: str
     """Its conditions in words."""
     scenarios: Sequence[Scenario]
-    find: Callable[[Results], Found]
+    find: Callable[[Results], Measurement]
     """It is sent to another process, so it is no lambda."""
     measures: Mapping[str, Measure]
 
@@ -67,29 +67,29 @@ class Experiment:
 class Pair:
     """One run on both clocks."""
 
-    simulated: Found
-    lived: Found
-    emulator: Mapping[str, object]
-    """What the emulator says of itself."""
+    simulated: Measurement
+    real_time: Measurement
+    accuracy: Mapping[str, object]
+    """The report on its timing in real time."""
 
     @property
     def p99_s(self) -> float:
         """The 99th percentile of how late packets left the network, in seconds."""
-        lateness = self.emulator["lateness"]
+        lateness = self.accuracy["lateness"]
         return float(lateness["p99_s"]) if isinstance(lateness, dict) else 0.0
 
 
 @dataclass(frozen=True)
-class Done:
-    """An experiment that was run."""
+class ExperimentResult:
+    """The runs of an experiment."""
 
     experiment: Experiment
     pairs: Sequence[Pair]
 
-    def simulated(self, key: str) -> Average:
+    def simulated(self, key: str) -> Estimate:
         """Return the mean of a measure over the simulated runs."""
         return average([pair.simulated.values[key] for pair in self.pairs])
 
-    def lived(self, key: str) -> Average:
-        """Return the mean of a measure over the lived runs."""
-        return average([pair.lived.values[key] for pair in self.pairs])
+    def real_time(self, key: str) -> Estimate:
+        """Return the mean of a measure over the runs in real time."""
+        return average([pair.real_time.values[key] for pair in self.pairs])

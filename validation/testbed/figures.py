@@ -8,25 +8,26 @@ import numpy as np
 
 from skywave.plots.style import COLOURS
 from skywave.report.figures import Drawn, begin, style
+from validation.testbed.experiment import ExperimentResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.figure import Figure
 
-    from validation.testbed.experiment import Done
-
 WIDTH_IN, PANEL_IN, REST_IN = 6.5, 1.5, 0.9
 MEAN_S = 1.0
 """Curves are means of this time, so that both clocks can be told apart."""
 
 
-def courses(name: str, caption: str, done: Sequence[Done], series: str, label: str) -> Drawn:
+def courses(
+    name: str, caption: str, done: Sequence[ExperimentResult], series: str, label: str
+) -> Drawn:
     """Draw a series of the first run of each experiment, on both clocks."""
     return Drawn.at_widths(name, caption, lambda: _courses(done, series, label))
 
 
-def _courses(done: Sequence[Done], series: str, label: str) -> Figure:
+def _courses(done: Sequence[ExperimentResult], series: str, label: str) -> Figure:
     with style():
         figure = begin((WIDTH_IN, REST_IN + PANEL_IN * len(done)))
         figure.set_layout_engine("constrained")
@@ -35,7 +36,7 @@ def _courses(done: Sequence[Done], series: str, label: str) -> Figure:
             pair = one.pairs[0]
             for clock, found, colour, dashes in (
                 ("simulated", pair.simulated, COLOURS[0], "--"),
-                ("lived", pair.lived, COLOURS[1], "-"),
+                ("real time", pair.real_time, COLOURS[1], "-"),
             ):
                 times_s, values = _smooth(*found.series[series])
                 axes.plot(times_s, values, dashes, color=colour, linewidth=0.9, label=clock)
@@ -58,13 +59,13 @@ def _smooth(times_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.nda
     return times_s[:whole][count - 1 :: count], means
 
 
-def transfers(name: str, caption: str, done: Sequence[Done]) -> Drawn:
+def transfers(name: str, caption: str, done: Sequence[ExperimentResult]) -> Drawn:
     """Draw the times of transfers over the loss rate, by carrier and clock."""
     return Drawn.at_widths(name, caption, lambda: _transfers(done))
 
 
-def _transfers(done: Sequence[Done]) -> Figure:
-    carriers: dict[str, list[tuple[float, Done]]] = {}
+def _transfers(done: Sequence[ExperimentResult]) -> Figure:
+    carriers: dict[str, list[tuple[float, ExperimentResult]]] = {}
     for one in done:
         carrier, _, loss = one.experiment.label.partition(", ")
         carriers.setdefault(carrier, []).append((float(loss.split()[0]), one))
@@ -75,8 +76,11 @@ def _transfers(done: Sequence[Done]) -> Figure:
         for (carrier, points), colour in zip(carriers.items(), COLOURS, strict=False):
             points.sort(key=lambda point: point[0])
             losses = [loss for loss, _ in points]
-            for clock, dashes in (("simulated", "--"), ("lived", "-")):
-                means = [getattr(one, clock)("seconds").mean for _, one in points]
+            for clock, mean, dashes in (
+                ("simulated", ExperimentResult.simulated, "--"),
+                ("real time", ExperimentResult.real_time, "-"),
+            ):
+                means = [mean(one, "seconds").value for _, one in points]
                 axes.plot(
                     losses,
                     means,

@@ -1,4 +1,4 @@
-"""Li and Yousefi'zadeh 2009 (002), sections 4.2 and 5: Figures 3 to 5 on a Linux testbed.
+"""Li and Yousefi'zadeh 2009, sections 4.2 and 5: Figures 3 to 5 on a Linux testbed.
 
 The testbed's rates, delays, buffers and files are not published: ours are 4 Mbps, 500 ms, a
 bandwidth-delay product and 500 kB, as in the simulated figures.
@@ -27,7 +27,7 @@ from skywave_papers.li2009.setting import (
     dumbbell,
     transfer,
 )
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,13 +92,13 @@ def _course(
 def _over_dccp(scenario: Scenario, scheme: Scheme) -> Scenario:
     source = Ftp(datagram=f"{DCCP_DATA_B} B")
     flows = [evolve(flow, transport=dccp_of(scheme), source=source) for flow in scenario.flows]
-    return evolve(scenario, name=f"{scenario.name}-dccp", flows=flows)
+    return scenario.replace(name=f"{scenario.name}-dccp", flows=flows)
 
 
-def _find_course(results: Results, network: Network) -> Found:
+def _find_course(results: Results, network: Network) -> Measurement:
     found = course(results, network)
     transition_s = found.transition_s
-    return Found(
+    return Measurement(
         values={
             "transition_s": np.nan if transition_s is None else transition_s,
             "utilisation": found.steady_utilisation_percent,
@@ -127,10 +127,10 @@ def _transfer(carrier: Carrier, percent: int, seeds: range) -> Experiment:
     )
 
 
-def _find_transfer(results: Results) -> Found:
+def _find_transfer(results: Results) -> Measurement:
     flows = results.flows
     arrived = np.cumsum(flows["delivered_bytes"].to_numpy().astype(np.int64))
     done = int(np.searchsorted(arrived, FILE_B))
     times_s = flows["time_s"].to_numpy()
     seconds = np.nan if done == arrived.size else float(times_s[done])
-    return Found(values={"seconds": seconds}, series={})
+    return Measurement(values={"seconds": seconds}, series={})

@@ -1,4 +1,4 @@
-"""The page of the testbed: published, simulated and lived, side by side."""
+"""The page of the testbed: published, simulated and real-time values, side by side."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skywave.report.figures import Drawn
-    from skywave.stats import Average
-    from validation.testbed.experiment import Done, Measure
+    from skywave.stats import Estimate
+    from validation.testbed.experiment import ExperimentResult, Measure
 
 TITLES = {
     "li2009": "Li and Yousefi'zadeh 2009: DPCP on a Linux testbed",
@@ -42,34 +42,34 @@ class Line:
     measure: str
     published: str
     simulated: str
-    lived: str
+    real_time: str
 
 
-def lines(done: Done) -> list[Line]:
+def lines(done: ExperimentResult) -> list[Line]:
     """Return an experiment's measures as text."""
     return [_line(done, key, measure) for key, measure in done.experiment.measures.items()]
 
 
-def _line(done: Done, key: str, measure: Measure) -> Line:
+def _line(done: ExperimentResult, key: str, measure: Measure) -> Line:
     return Line(
         section=done.experiment.section,
         label=done.experiment.label,
         measure=f"{measure.title} ({measure.unit})",
         published=measure.published,
         simulated=_text(done.simulated(key), measure.missing),
-        lived=_text(done.lived(key), measure.missing),
+        real_time=_text(done.real_time(key), measure.missing),
     )
 
 
-def _text(average: Average, missing: str) -> str:
-    if math.isnan(average.mean):
+def _text(average: Estimate, missing: str) -> str:
+    if math.isnan(average.value):
         return missing
     if math.isnan(average.margin):
-        return number(average.mean, 3)
+        return number(average.value, 3)
     return average.text
 
 
-def document(all_done: Sequence[Done], wall_s: float) -> dict[str, Any]:
+def document(all_done: Sequence[ExperimentResult], wall_s: float) -> dict[str, Any]:
     """Return every number as JSON."""
     return {
         "wall_s": wall_s,
@@ -84,21 +84,21 @@ def document(all_done: Sequence[Done], wall_s: float) -> dict[str, Any]:
                         "unit": measure.unit,
                         "published": measure.published,
                         "simulated": [pair.simulated.values[key] for pair in done.pairs],
-                        "lived": [pair.lived.values[key] for pair in done.pairs],
+                        "real_time": [pair.real_time.values[key] for pair in done.pairs],
                     }
                     for key, measure in done.experiment.measures.items()
                 },
-                "emulator": [dict(pair.emulator) for pair in done.pairs],
+                "accuracy": [dict(pair.accuracy) for pair in done.pairs],
             }
             for done in all_done
         ],
     }
 
 
-def _drawn(all_done: Sequence[Done]) -> dict[str, list[Drawn]]:
+def _drawn(all_done: Sequence[ExperimentResult]) -> dict[str, list[Drawn]]:
     """Return the figures of each paper."""
 
-    def of(paper: str, section: str) -> list[Done]:
+    def of(paper: str, section: str) -> list[ExperimentResult]:
         return [
             done
             for done in all_done
@@ -150,7 +150,7 @@ def _drawn(all_done: Sequence[Done]) -> dict[str, list[Drawn]]:
     return drawn
 
 
-def write(all_done: Sequence[Done], wall_s: float, directory: Path) -> None:
+def write(all_done: Sequence[ExperimentResult], wall_s: float, directory: Path) -> None:
     """Write ``testbed.html``, its figures, and ``testbed.json`` with every number.
 
     Raises:
@@ -173,7 +173,7 @@ def write(all_done: Sequence[Done], wall_s: float, directory: Path) -> None:
             drawn=drawn,
             citations={key: installed.paper(key).citation for key in TITLES},
             worst=_worst(all_done),
-            doubts=_doubts(all_done),
+            losses=_losses(all_done),
             minutes=round(wall_s / 60, 1),
             runs=sum(len(done.pairs) for done in all_done),
             environment=environment.describe(),
@@ -183,25 +183,25 @@ def write(all_done: Sequence[Done], wall_s: float, directory: Path) -> None:
         (partial / "testbed.json").write_text(text, encoding="utf-8")
 
 
-def _by_paper(all_done: Sequence[Done]) -> Mapping[str, list[Line]]:
+def _by_paper(all_done: Sequence[ExperimentResult]) -> Mapping[str, list[Line]]:
     found: dict[str, list[Line]] = {key: [] for key in TITLES}
     for done in all_done:
         found[done.experiment.paper] += lines(done)
     return {key: each for key, each in found.items() if each}
 
 
-def _worst(all_done: Sequence[Done]) -> tuple[float, float]:
+def _worst(all_done: Sequence[ExperimentResult]) -> tuple[float, float]:
     """Return the median and the largest of the runs' 99th percentiles of lateness, in ms."""
     all_ms = sorted(1e3 * pair.p99_s for done in all_done for pair in done.pairs)
     return (all_ms[len(all_ms) // 2], all_ms[-1]) if all_ms else (0.0, 0.0)
 
 
-def _doubts(all_done: Sequence[Done]) -> Counter[str]:
+def _losses(all_done: Sequence[ExperimentResult]) -> Counter[str]:
     """Count what the machine did that no network does, over all runs."""
     counted: Counter[str] = Counter()
     for done in all_done:
         for pair in done.pairs:
             for name in ("overflows", "undelivered", "unsent", "malformed"):
-                count = pair.emulator[name]
+                count = pair.accuracy[name]
                 counted[name] += count if isinstance(count, int) else 0
     return +counted

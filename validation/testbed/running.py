@@ -7,16 +7,15 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from skywave import run
-from skywave.realtime.running import run_live
+from skywave import Progress, realtime, run
 from skywave.scenario import Scenario
-from validation.testbed.experiment import Done, Experiment, Pair
+from validation.testbed.experiment import Experiment, ExperimentResult, Pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skywave.results import Results
-    from validation.testbed.experiment import Found
+    from validation.testbed.experiment import Measurement
 
 WORKERS = 20
 """How many runs at a time: a network of a few megabits takes a small part of a processor."""
@@ -26,14 +25,14 @@ def run_all(
     experiments: Sequence[Experiment],
     *,
     workers: int = WORKERS,
-    progress: Callable[[float, float], None] | None = None,
-) -> Iterator[Done]:
+    progress: Callable[[Progress], None] | None = None,
+) -> Iterator[ExperimentResult]:
     """Run experiments, and yield each when all of its runs are done.
 
     Args:
         experiments: The experiments. The longest runs are begun first.
         workers: How many runs at a time.
-        progress: Called with the seconds of real time that have been run, and that there are.
+        progress: Called when a run is done, with the seconds of real time.
 
     """
     runs = [
@@ -60,10 +59,10 @@ def run_all(
                     experiment = experiments[index]
                     passed_s += experiment.scenarios[number].duration.seconds
                     if progress is not None:
-                        progress(passed_s, total_s)
+                        progress(Progress("real time", passed_s, total_s))
                     if len(found[index]) == len(experiment.scenarios):
                         pairs = [pair for _, pair in sorted(found[index].items())]
-                        yield Done(experiment, pairs)
+                        yield ExperimentResult(experiment, pairs)
         except BaseException:
             # It forgets its processes when it shuts down, and would wait for their runs.
             processes = list((pool._processes or {}).values())  # noqa: SLF001
@@ -73,7 +72,9 @@ def run_all(
             raise
 
 
-def in_order(done: Iterable[Done], experiments: Sequence[Experiment]) -> list[Done]:
+def in_order(
+    done: Iterable[ExperimentResult], experiments: Sequence[Experiment]
+) -> list[ExperimentResult]:
     """Return what is done in the order of the experiments."""
     order = {id(experiment): number for number, experiment in enumerate(experiments)}
     return sorted(done, key=lambda one: order[id(one.experiment)])
@@ -84,8 +85,8 @@ def _leave_signals() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _run(text: str, find: Callable[[Results], Found]) -> Pair:
+def _run(text: str, find: Callable[[Results], Measurement]) -> Pair:
     scenario = Scenario.from_text(text, "json")
-    lived = run_live(scenario)
+    in_real_time = realtime.run(scenario)
     simulated = run(scenario)
-    return Pair(find(simulated), find(lived.results), lived.verdict.document())
+    return Pair(find(simulated), find(in_real_time.results), in_real_time.accuracy.document())

@@ -1,4 +1,4 @@
-"""Sarwar et al. 2008 (003), section VI: downloads over a satellite link, standard and dynamic.
+"""Sarwar et al. 2008, section VI: downloads over a satellite link, standard and dynamic.
 
 The link was IPSTAR's; ours is its emulation, fitted to the standard downloads of Table I.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from skywave_papers.sarwar2008.downloads import totals
 from skywave_papers.sarwar2008.live import DYNAMIC, STANDARD, scenario
 from skywave_papers.sarwar2008.published import TABLE_1
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,10 +40,10 @@ def experiments(seeds: range) -> Iterator[Experiment]:
         )
 
 
-def _find(results: Results) -> Found:
+def _find(results: Results) -> Measurement:
     found = totals(results)
     first_s = found.first_loss_s
-    return Found(
+    return Measurement(
         values={
             "rate": found.rate_kbps,
             "loss": found.loss_percent,

@@ -1,4 +1,4 @@
-"""Chen, Yang and Hong 2010 (000): four schemes, at a tenth of the rate with a tenth of the flows.
+"""Chen, Yang and Hong 2010: four schemes, at a tenth of the rate with a tenth of the flows.
 
 The paper has 200 flows and 45 Mbps for 120 s; here are 20 flows and 4.5 Mbps for 60 s. Thresholds
 and buffer are a tenth too, so a flow's share of the link is the paper's.
@@ -12,7 +12,7 @@ from attrs import evolve
 
 from skywave.results.samples import Samples
 from skywave_papers.chen2010 import setting
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,23 +57,23 @@ def _scaled(scheme: setting.Scheme, seed: int) -> Scenario:
     whole = setting.scenario(scheme, seed, unpublished, red=red, senders=setting.FEWER_WORDS)
     hosts = range(1, setting.HOSTS // SCALE + 1)
     kept = {setting.flow_name(subnet, host) for subnet in range(setting.SUBNETS) for host in hosts}
-    assert whole.bottleneck is not None  # noqa: S101  (the paper's scenario is a dumbbell)
+    assert whole.dumbbell is not None  # noqa: S101  (the paper's scenario is a dumbbell)
     rate = f"{setting.CAPACITY_BPS / SCALE / 1e6:g} Mbps"
     return evolve(
         whole,
         name=f"{whole.name}-tenth",
         duration=f"{SECONDS} s",
-        bottleneck=evolve(whole.bottleneck, rate=rate),
+        dumbbell=evolve(whole.dumbbell, rate=rate),
         flows=[flow for flow in whole.flows if flow.name in kept or flow.name.startswith("web")],
         probes=evolve(whole.probes, flows=(min(kept),)),
     )
 
 
-def _find(results: Results) -> Found:
-    link = next(link for link in results.summary["links"] if link["name"] == setting.BOTTLENECK)
+def _find(results: Results) -> Measurement:
+    link = next(link for link in results.totals["links"] if link["name"] == setting.BOTTLENECK)
     rows = Samples(results.at_link(setting.BOTTLENECK))
     queue = rows["queue_packets"]
-    return Found(
+    return Measurement(
         values={
             "utilisation": 100 * link["utilisation"],
             "queue": float(queue.mean()),

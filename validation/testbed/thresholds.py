@@ -1,4 +1,4 @@
-"""Nor et al. 2011 (001): four initial slow-start thresholds of CCID 2, for 60 s."""
+"""Nor et al. 2011: four initial slow-start thresholds of CCID 2, for 60 s."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from skywave_papers.nor2011.measures import from_results
 from skywave_papers.nor2011.setting import DCCP_START_S, PUBLISHED_SSTHRESH, Conditions, scenario
-from validation.testbed.experiment import Experiment, Found, Measure
+from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,10 +38,10 @@ def experiments() -> Iterator[Experiment]:
         )
 
 
-def _find(results: Results) -> Found:
+def _find(results: Results) -> Measurement:
     found = from_results(results)
     rate_bps = found.mean_bps(found.dccp, DCCP_START_S, SECONDS)
-    return Found(
+    return Measurement(
         values={"rate": rate_bps / 1e3, "loss": found.loss_percent()},
         series={"rate": (found.time_s, np.asarray(found.dccp.throughput_bps / 1e3))},
     )

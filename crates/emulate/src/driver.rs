@@ -68,7 +68,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Runs until told to stop.
+    /// Runs until it is stopped.
     ///
     /// # Errors
     /// The error of a device, or the [failure](Network::failure) of a queue or a loss model.

@@ -4,8 +4,8 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 use skywave_units::{Duration, Instant};
 
-/// Packets later than this are counted. With less lateness, an emulated link cannot be told from a
-/// real one.
+/// Packets later than this are counted. With less lateness, an emulated link is
+/// indistinguishable from a real one.
 pub const LATE: Duration = Duration::from_millis(1);
 
 /// Values are exact to one in a thousand.

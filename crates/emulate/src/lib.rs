@@ -5,7 +5,7 @@
 //! ends of their interfaces are in the emulator's own namespace. The emulator reads the packets,
 //! sends them through a [`Network`], and delivers them when its links do.
 //!
-//! - [`Network`] has no clock and no devices; it is told the time. A packet's delay therefore does
+//! - [`Network`] has no clock and no devices; its caller passes the time. A packet's delay therefore does
 //!   not depend on how often the driver wakes, and errors do not add up along a route.
 //! - [`Emulation`] drives it, on a thread.
 //! - [`Report`] says what the links did, and how late packets left relative to the time at which

@@ -34,7 +34,7 @@ const OVERHEAD_BYTES: u64 = 128;
 
 /// Links and the routes over them, between hosts.
 ///
-/// It has no clock: it is told the time, and does everything at the times that its links determine,
+/// It has no clock: its caller passes the time, and it acts at the times that its links determine,
 /// in order. So the errors of a late driver do not add up along a route.
 #[derive(Debug)]
 pub struct Network {
@@ -80,7 +80,7 @@ pub struct LinkTotals {
 #[derive(Debug)]
 pub struct Arrival {
     /// When it arrived, according to the links on its way. Never later than the time that the
-    /// network was told.
+    /// caller passed.
     pub at: Instant,
     /// The index of the host.
     pub host: u32,

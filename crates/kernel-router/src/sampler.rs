@@ -1,4 +1,4 @@
-//! When counts and the length of the queue are read, and what the meter is told.
+//! The times at which counts and the queue are read, and the input of the meter.
 
 use skywave_mpcp::load::{Meter, MeterConfig};
 use skywave_units::{Duration, Instant, Rate};

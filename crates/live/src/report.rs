@@ -1,9 +1,9 @@
-//! How far a run on the real clock can be believed.
+//! How accurate the timing of a run in real time was.
 
 use serde::Serialize;
 use skywave_emulate::LatenessSummary;
 
-/// How far a run on the real clock can be believed.
+/// How accurate the timing of a run in real time was.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report {

@@ -1,5 +1,5 @@
 //! Scenarios on both clocks. Where the system does not let us create namespaces, there is nothing to
-//! test: `tests/test_live.py` says so.
+//! test: `tests/test_realtime.py` says so.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;

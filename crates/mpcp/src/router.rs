@@ -154,8 +154,8 @@ impl RouterParameters {
     /// Returns the configuration of the router's meter.
     ///
     /// # Errors
-    /// [`ParameterError`] if a parameter is out of range, other than the capacity, of which a meter
-    /// knows nothing.
+    /// [`ParameterError`] if a parameter is out of range, other than the capacity, which a meter
+    /// does not know.
     pub fn meter(&self) -> Result<MeterConfig, ParameterError> {
         let Self {
             interval,

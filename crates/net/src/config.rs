@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skywave_units::Bytes;
 
 use crate::error::OpenError;
 
@@ -16,12 +17,12 @@ pub(crate) const MAX_SHARDS: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EndpointConfig {
-    /// Requested size of the socket's send buffer in bytes; `None` keeps the system default. The
-    /// system may grant less. Default: 4 MiB.
-    pub send_buffer: Option<usize>,
-    /// Requested size of the socket's receive buffer in bytes; `None` keeps the system default. The
-    /// system may grant less (Linux: up to `net.core.rmem_max`). Default: 4 MiB.
-    pub receive_buffer: Option<usize>,
+    /// Requested size of the socket's send buffer; `None` keeps the system default. The system may
+    /// grant less. Default: 4 MB.
+    pub send_buffer: Option<Bytes>,
+    /// Requested size of the socket's receive buffer; `None` keeps the system default. The system
+    /// may grant less (Linux: up to `net.core.rmem_max`). Default: 4 MB.
+    pub receive_buffer: Option<Bytes>,
     /// Whether several packets may be passed to the system as one (GSO). Default: yes.
     pub send_offload: bool,
     /// Whether the system may deliver several packets as one (GRO). It only joins packets with the
@@ -57,11 +58,11 @@ pub struct EndpointConfig {
     /// early; a delayed packet of that connection could then meet a new one on the same ports,
     /// whose sequence numbers most probably reject it. Default: 16,384.
     pub max_time_waits: usize,
-    /// The most bytes of data that wait in the queues of all connections, to be sent or to be read.
+    /// The most data that waits in the queues of all connections, to be sent or to be read.
     /// Beyond it, each queue takes a datagram only if it is empty: sending waits, and received data
     /// is dropped and reported to the peer with Drop Code 2. The queues of a connection are limited
     /// by [`dccp::Config`](skywave_transport::dccp::Config). Default: 256 MB.
-    pub max_queued_bytes: usize,
+    pub max_queued_bytes: Bytes,
     /// Whether packets that belong to no connection are answered with a Reset (RFC 4340 section
     /// 8.3.1). Turn it off if another program on this host uses DCCP over IP on addresses for which
     /// this endpoint also receives. Default: yes.
@@ -82,8 +83,8 @@ pub struct EndpointConfig {
 impl Default for EndpointConfig {
     fn default() -> Self {
         Self {
-            send_buffer: Some(4 << 20),
-            receive_buffer: Some(4 << 20),
+            send_buffer: Some(Bytes::new(4_000_000)),
+            receive_buffer: Some(Bytes::new(4_000_000)),
             send_offload: true,
             receive_offload: true,
             shards: 1,
@@ -94,7 +95,7 @@ impl Default for EndpointConfig {
             max_per_prefix: 16_384,
             max_closing: 4_096,
             max_time_waits: 16_384,
-            max_queued_bytes: 256_000_000,
+            max_queued_bytes: Bytes::new(256_000_000),
             reset_strays: true,
             resets_per_second: 1024,
             #[cfg(feature = "qlog")]
@@ -140,16 +141,18 @@ pub struct Peer {
 }
 
 /// Counters of an endpoint, apart from those of its connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+///
+/// They count since the endpoint was opened, except for those that say "at present".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct EndpointStats {
-    /// Connections in the table, including handshakes.
+    /// Connections at present, including handshakes and those that are closing.
     pub connections: usize,
-    /// Ended connections whose ports may not be reused yet (TIMEWAIT).
+    /// Ended connections whose ports may not be reused at present (TIMEWAIT).
     pub time_waits: usize,
     /// Packets passed to the system.
     pub packets_sent: u64,
-    /// System calls that sent them.
+    /// System calls that sent packets.
     pub send_calls: u64,
     /// Packets received, valid or not.
     pub packets_received: u64,
@@ -157,9 +160,9 @@ pub struct EndpointStats {
     pub malformed: u64,
     /// Packets that belong to no connection.
     pub strays: u64,
-    /// Connections closed or dropped by their application whose peer has not confirmed it.
+    /// Connections that are closed at present, but whose peer has not confirmed it.
     pub closing: usize,
-    /// Bytes of data in the queues of all connections.
+    /// Bytes of data at present in the queues of all connections.
     pub queued_bytes: usize,
     /// Requests refused because the backlog was full, or because of a limit on connections.
     pub too_busy: u64,

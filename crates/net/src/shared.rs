@@ -100,7 +100,9 @@ impl<F> Shared<F> {
         Ok(Self {
             door: Mutex::new(dccp::Listener::new(door, dccp::Secret::new(secret))),
             table: Mutex::new(Table::new(&config)),
-            memory: Memory::new(config.max_queued_bytes),
+            memory: Memory::new(
+                usize::try_from(config.max_queued_bytes.get()).unwrap_or(usize::MAX),
+            ),
             closing: Closing::new(config.max_closing),
             logs,
             notices: Sorts::default(),

@@ -1,5 +1,5 @@
 //! Compares DCCP over loopback with plain UDP and, with the feature `quinn`, quinn's datagrams, as
-//! JSON: what `skywave perf --loopback --json` prints, without the Python package.
+//! JSON: what `skywave perf loopback --json` prints, without the Python package.
 
 use std::error::Error;
 

@@ -23,22 +23,11 @@ mod run;
 mod source;
 mod stepped;
 
-use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::import_exception;
 use pyo3::prelude::*;
 
-create_exception!(
-    skywave._core,
-    ScenarioError,
-    PyValueError,
-    "A scenario is wrong. The text is one line: the field, and what is wrong with it."
-);
-create_exception!(
-    skywave._core,
-    CaptureError,
-    PyValueError,
-    "A capture cannot be read. The text is one line with the byte offset."
-);
+import_exception!(skywave._errors, CaptureError);
+import_exception!(skywave._errors, ScenarioError);
 
 /// Returns what to append to the message that nothing is named `given`.
 #[pyfunction]
@@ -66,8 +55,6 @@ pub fn build<M: Members>(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
-    module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("ENGINE", run::ENGINE)?;
     module.add_class::<run::Run>()?;
     module.add_class::<run::Stop>()?;

@@ -104,14 +104,14 @@ fn a_control_that_only_the_kernel_has_is_valid_and_cannot_be_simulated() {
     let mut warnings = checked.warnings.iter();
     let warned = warnings.find(|one| one.field == "flows[0].transport.kernel-tcp.control");
     let message = &warned.unwrap().message;
-    let beginning = "cannot be simulated, only run with --live: \"bbr\" is not a known control";
+    let beginning = "cannot be simulated, only run in real time: \"bbr\" is not a known control";
     assert!(message.starts_with(beginning), "{message}");
     let error = run(&scenario, &registry, RunOptions::default(), |_| true).unwrap_err();
     let error = error.to_string();
     let field = "flows[0].transport.kernel-tcp.control: \"bbr\" is not a known control: use ";
     assert!(error.starts_with(field), "{error}");
     assert!(
-        error.ends_with("; the kernel may have it: see --live"),
+        error.ends_with("; the kernel may have it: see skywave realtime"),
         "{error}"
     );
 }

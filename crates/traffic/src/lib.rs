@@ -1,6 +1,6 @@
 //! The applications of flows: what is sent, and when.
 //!
-//! A [`Source`] is the sending application of a flow. It is sans-IO: it is told the time and hands
+//! A [`Source`] is the sending application of a flow. It is sans-IO: it receives the time and hands
 //! its data to the [`SendingEnd`] of any transport, so it runs in the simulator and on real sockets
 //! alike. A [`SourceKind`] is a source with its parameters, and [`Sources`] holds the kinds by name.
 //!

@@ -97,7 +97,7 @@ pub struct Playout {
     pub codec: Option<Codec>,
 }
 
-/// What a source is told about its flow.
+/// What a source knows about its flow.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     /// When the flow starts.

@@ -44,7 +44,7 @@ impl Payload {
         }
     }
 
-    /// Copies the data, so that it does not keep in memory a larger buffer of which it is a part.
+    /// Copies the data, so that it does not keep a larger, shared buffer in memory.
     pub fn detach(&mut self) {
         if let Self::Bytes(bytes) = self {
             *bytes = Bytes::copy_from_slice(bytes);

@@ -4,3 +4,7 @@
 experiments of papers. ``measured`` runs a program and tells what it used, ``process`` is the
 program that runs the simulator.
 """
+
+from skywave.bench.measurement import BenchError
+
+__all__ = ["BenchError"]

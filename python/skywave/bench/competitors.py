@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.bench import measured
-from skywave.bench.measured import BenchError
+from skywave.bench import measurement
+from skywave.bench.measurement import BenchError
 from skywave.papers import ns2
 
 if TYPE_CHECKING:
@@ -41,15 +41,15 @@ class Competitor:
     read: Callable[[str], dict[str, int]]
     remedy: str | None = None
 
-    def run(self, work: Dumbbell) -> tuple[measured.Measured, dict[str, int]]:
-        """Run the work; return what the process used and the counts.
+    def run(self, work: Dumbbell) -> tuple[measurement.Measurement, dict[str, int]]:
+        """Run the work; return the resources that the process used, and the counts.
 
         Raises:
             BenchError: If the simulator fails or prints no counts.
 
         """
         try:
-            output = measured.run(self.command(work))
+            output = measurement.run(self.command(work))
             return output, self.read(output.stdout)
         except BenchError as error:
             if self.remedy is None:

@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from skywave import _core
 from skywave._machine import Watch
-from skywave.bench import measured
+from skywave._progress import Progress
+from skywave.bench import measurement
 from skywave.bench.competitors import Dumbbell
-from skywave.bench.measured import BenchError
+from skywave.bench.measurement import BenchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from skywave.bench.competitors import Competitor
-    from skywave.bench.measured import Measured
+    from skywave.bench.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ ROUNDS = 5
 """Runs of a row beside other simulators. A single run would show what else the machine does."""
 
 
-class Beside(TypedDict):
-    """What another simulator used for a row: medians over the rounds, as are the ratios."""
+class CompetitorRow(TypedDict):
+    """Resources that another simulator used for a row, and ratios: medians over the rounds."""
 
     name: str
     counts: dict[str, int]
@@ -69,7 +70,7 @@ class Beside(TypedDict):
 
 
 class Row(TypedDict):
-    """The result of one row: the core's counts, and medians of what the processes used."""
+    """The result of one row: the core's counts, and medians of the resources used."""
 
     work: dict[str, Any]
     counts: dict[str, Any]
@@ -80,31 +81,27 @@ class Row(TypedDict):
     as in ``used_by_others``."""
     used_by_others: float | None
     """Share of all processors' time that other processes on this machine used."""
-    beside: list[Beside]
-
-
-def _unheard(_done: int, _total: int) -> None:
-    """Report progress to nobody."""
+    beside: list[CompetitorRow]
 
 
 def measure(
     work: Work,
     others: Sequence[Competitor] = (),
-    progress: Callable[[int, int], None] = _unheard,
+    progress: Callable[[Progress], None] = lambda _: None,
 ) -> Row:
-    """Run the work in a process of its own: several rounds in turn with ``others``, or once alone.
+    """Run the work in its own process: several rounds in turn with ``others``, or once alone.
 
     Raises:
         BenchError: If the work is invalid or another simulator fails.
 
     """
     rounds = ROUNDS if others else 1
-    ours: list[tuple[float, Measured]] = []
-    theirs: list[list[Measured]] = [[] for _ in others]
+    ours: list[tuple[float, Measurement]] = []
+    theirs: list[list[Measurement]] = [[] for _ in others]
     counted: list[dict[str, int]] = [{} for _ in others]
     watch = Watch()
     for turn in range(rounds):
-        progress(turn, rounds)
+        progress(Progress("bench", turn, rounds))
         counts, output = run_process("dumbbell", json.dumps(asdict(work)))
         ours.append((counts["cpu_s"], output))
         dumbbell = Dumbbell(
@@ -138,15 +135,15 @@ def measure(
 def _beside(
     name: str,
     their_counts: dict[str, int],
-    theirs: list[Measured],
+    theirs: list[Measurement],
     our_counts: dict[str, Any],
-    ours: list[tuple[float, Measured]],
-) -> Beside:
+    ours: list[tuple[float, Measurement]],
+) -> CompetitorRow:
     """Compare the rounds of another simulator with ours."""
     turns = [(their, cpu_s, our) for their, (cpu_s, our) in zip(theirs, ours, strict=True)]
     rounds = sorted(their.cpu_s / cpu_s for their, cpu_s, _ in turns)
     arrivals = their_counts.get("bottleneck_arrivals")
-    return Beside(
+    return CompetitorRow(
         name=name,
         counts=their_counts,
         process_cpu_s=statistics.median(their.cpu_s for their in theirs),
@@ -163,19 +160,19 @@ def _beside(
     )
 
 
-def _median_memory(outputs: list[Measured]) -> int:
+def _median_memory(outputs: list[Measurement]) -> int:
     return statistics.median_low(output.peak_memory_bytes for output in outputs)
 
 
-def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measured]:
-    """Run a piece of work in a process of its own; return its counts, and what the process used.
+def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measurement]:
+    """Run a piece of work in its own process; return its counts and the resources used.
 
     Raises:
         BenchError: If the work is invalid or the process fails.
 
     """
     program = Path(__file__).with_name("process.py")
-    output = measured.run([sys.executable, str(program), str(_core.__file__), kind, work])
+    output = measurement.run([sys.executable, str(program), str(_core.__file__), kind, work])
     answer: dict[str, Any] = json.loads(output.stdout.splitlines()[-1])
     if "error" in answer:
         raise BenchError(answer["error"])
@@ -183,7 +180,7 @@ def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measured]:
 
 
 def measure_standard(
-    others: Sequence[Competitor], progress: Callable[[int, int], None]
+    others: Sequence[Competitor], progress: Callable[[Progress], None]
 ) -> list[Row]:
     """Run the standard rows: several rounds each in turn with ``others``, or once alone.
 
@@ -194,9 +191,9 @@ def measure_standard(
     rows = []
     for done, work in enumerate(STANDARD):
 
-        def turns(turn: int, rounds: int, done: int = done) -> None:
-            progress(done * rounds + turn, len(STANDARD) * rounds)
+        def turns(step: Progress, done: int = done) -> None:
+            progress(Progress("bench", done + step.fraction, len(STANDARD)))
 
         rows.append(measure(work, others, turns))
-    progress(1, 1)
+    progress(Progress("bench", len(STANDARD), len(STANDARD)))
     return rows

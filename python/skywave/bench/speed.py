@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from skywave._machine import Watch
-from skywave.bench import measured, rows
+from skywave._progress import Progress
+from skywave.bench import measurement, rows
 from skywave.papers import ns2
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Speed(TypedDict):
     """Share of all processors' time that other processes on this machine used."""
 
 
-def measure(runs: Sequence[Timed], progress: Callable[[int, int], None]) -> list[Speed]:
+def measure(runs: Sequence[Timed], progress: Callable[[Progress], None]) -> list[Speed]:
     """Measure runs, one after the other.
 
     Raises:
@@ -48,9 +49,9 @@ def measure(runs: Sequence[Timed], progress: Callable[[int, int], None]) -> list
     speeds = []
     with tempfile.TemporaryDirectory(prefix="skywave-speed-") as scratch:
         for done, run in enumerate(runs):
-            progress(done, len(runs))
+            progress(Progress("runs", done, len(runs)))
             speeds.append(_measure(run, Path(scratch)))
-    progress(1, 1)
+    progress(Progress("runs", len(runs), len(runs)))
     return speeds
 
 
@@ -68,7 +69,7 @@ def _measure(run: Timed, scratch: Path) -> Speed:
         simulation.append(float(answer["cpu_s"]))
         process.append(output.cpu_s)
         if theirs is not None:
-            other.append(measured.run(theirs).cpu_s)
+            other.append(measurement.run(theirs).cpu_s)
     taken = watch.shares()
     return Speed(
         scheme=run.scheme,

@@ -1,189 +1,36 @@
 """The command ``skywave``.
 
 Results go to stdout, as tables or, with ``--json``, as one JSON document. Progress, warnings and
-errors go to stderr. An error is one line, ``error: ...``. The exit status is 2 if the input is
-wrong, 1 if the network fails, 3 if ``--strict`` is not met, 130 after Ctrl-C, 143 after SIGTERM,
-and 141 if the reader of the output has gone, as of a program that SIGPIPE ends.
+errors go to stderr. An error is one line, ``error: ...``. ``status`` has the exit statuses.
+
+``commands`` has the command line. It is imported only after signals are taken care of.
 """
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, NoReturn
-
-import typer
-from typer.exceptions import TyperException
-
-from skywave.cli.console import printed_warnings, write_line
-from skywave.cli.interrupts import Termination, termination_interrupts
-from skywave.sockets import NoSocketsError
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from skywave.cli.commands import COMMANDS, app, command_line, run
 
-NETWORK_FAILED = 1
-BAD_INPUT = 2
-INTERRUPTED = 130
-READER_GONE = 141
-TERMINATED = 143
-COMMANDS = {
-    "run": "scenario",
-    "check": "scenario",
-    "sweep": "sweep",
-    "schema": "scenario",
-    "compare": "compare",
-    "plot": "plot",
-    "reproduce": "reproduce",
-    "emulate": "emulate",
-    "matrix": "matrix",
-    "lab": "lab",
-    "bench": "bench",
-    "listen": "net.listen",
-    "send": "net.send",
-    "ping": "net.ping",
-    "perf": "net.perf",
-    "decode": "decode",
-    "version": "version",
-}
-"""All commands in the order of ``--help``, with the modules of ``skywave.cli`` that define them."""
+    __all__ = ["COMMANDS", "app", "command_line", "main", "run"]
+
+_OF_COMMANDS = ("COMMANDS", "app", "command_line", "run")
 
 
-def command_line(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """Return the command line with these commands; only their modules are imported."""
-    app = typer.Typer(
-        name="skywave",
-        help="DCCP on real networks, and a congestion-control laboratory: run network experiments "
-        "and reproduce papers.",
-        invoke_without_command=True,
-        # Otherwise lines are broken where the source breaks them, and again where the terminal
-        # ends.
-        rich_markup_mode="markdown",
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_help)
-    for name in names:
-        _add(app, name)
-    return app
-
-
-def _add(app: typer.Typer, name: str) -> None:
-    try:
-        module = import_module(f"skywave.cli.{COMMANDS[name]}")
-    except NoSocketsError:
-        whatever_is_given = {"ignore_unknown_options": True, "allow_extra_args": True}
-        app.command(name=name, context_settings=whatever_is_given)(_without_sockets)
-    else:
-        app.command(name=name)(getattr(module, name))
-
-
-def _without_sockets() -> None:
-    """Not available: this build of Skywave has no sockets."""
-    raise NoSocketsError
-
-
-if not TYPE_CHECKING:  # with it, any name would pass for one that is there
-
-    def __getattr__(name: str) -> typer.Typer:
-        """Return ``app``, the command line with all commands."""
-        if name == "app":
-            return command_line()
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _print_version(asked: bool) -> None:
-    if asked:
-        from skywave.cli import version  # noqa: PLC0415
-
-        version.version()
-        raise typer.Exit
-
-
-def _help(
-    context: typer.Context,
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            callback=_print_version,
-            is_eager=True,
-            help="Print the version of Skywave.",
-        ),
-    ] = False,
-) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+def __getattr__(name: str) -> object:
+    """Return a name of ``commands``, which is imported on first use."""
+    if name in _OF_COMMANDS:
+        return getattr(import_module("skywave.cli.commands"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def main() -> NoReturn:
     """Run the command line and end the process with its status."""
-    asked = sys.argv[1] if len(sys.argv) > 1 else ""
-    if asked in COMMANDS:
-        run(command_line([asked]))
-    # What is in front of a command, or in its place, may need all of them: --help, a suggestion.
-    run(command_line([] if asked == "--version" else COMMANDS))
+    from skywave.cli.interrupts import end_at_once_on_signals  # noqa: PLC0415  (before all else)
 
+    end_at_once_on_signals()
+    from skywave.cli import commands  # noqa: PLC0415  (takes most of the start)
 
-def run(command: typer.Typer) -> NoReturn:
-    """Run a command line as ours, and end the process with its status."""
-    # As `python -m` does: import controls that a scenario names from the current directory.
-    if "" not in sys.path and not sys.flags.safe_path:
-        sys.path.insert(0, "")
-    termination = Termination()
-    try:
-        with printed_warnings(), termination_interrupts() as termination:
-            status = command(standalone_mode=False)
-    except SystemExit as ended:
-        # So does typer end a command whose output nobody reads any more.
-        if isinstance(ended.__context__, BrokenPipeError):
-            sys.exit(READER_GONE)
-        raise
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-    except TyperException as error:
-        _fail(error.format_message())
-    except _of_input() as error:
-        _fail(str(error))
-    except _on_the_network() as error:
-        _fail(str(error), NETWORK_FAILED)
-    except (ValueError, OSError) as error:
-        # A control in Python raised it, and its author needs the traceback.
-        if hasattr(error, "__notes__"):
-            raise
-        if isinstance(error, ValueError):
-            _fail(str(error))
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    if status == INTERRUPTED and termination.is_asked:
-        status = TERMINATED
-        sys.stderr.write("terminated\n")
-    elif status == INTERRUPTED:
-        sys.stderr.write("interrupted\n")
-    sys.exit(status if isinstance(status, int) else 0)
-
-
-# Importing these takes longer than most commands, so it waits for an error.
-
-
-def _of_input() -> tuple[type[Exception], ...]:
-    from skywave._core import CaptureError, ScenarioError  # noqa: PLC0415
-    from skywave.bench.measured import BenchError  # noqa: PLC0415
-    from skywave.papers.installed import PaperError  # noqa: PLC0415
-
-    return ScenarioError, CaptureError, BenchError, PaperError
-
-
-def _on_the_network() -> tuple[type[Exception], ...]:
-    from skywave.realtime.privileges import LaunchError  # noqa: PLC0415
-    from skywave.sweeps.cluster import ClusterError  # noqa: PLC0415
-
-    try:
-        from skywave.net import NetError  # noqa: PLC0415
-    except NoSocketsError:
-        return NoSocketsError, ClusterError, LaunchError
-    return NetError, TimeoutError, ClusterError, LaunchError
-
-
-def _fail(message: str, status: int = BAD_INPUT) -> NoReturn:
-    write_line(f"error: {' '.join(message.split())}")
-    sys.exit(status)
+    commands.main()

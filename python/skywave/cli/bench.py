@@ -9,71 +9,65 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from skywave._core import Duration, Rate
+from skywave._progress import stage
 from skywave.bench import competitors
-from skywave.bench.measured import BenchError
-from skywave.bench.rows import Beside, Row, Work, measure, measure_standard
+from skywave.bench.measurement import BenchError
+from skywave.bench.rows import CompetitorRow, Row, Work, measure, measure_standard
+from skywave.cli.application import command, group
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skywave._progress import Progress
     from skywave.bench.competitors import Competitor
     from skywave.bench.speed import Speed
     from skywave.papers.protocol import Paper
 
 MOST = 1_000_000
-_NEEDED = "--flows, --rate, --buffer and --duration"
+ACCESS = Rate("100 Mbps")
+app = group("bench", "Measure the simulator on one core.")
+
+HtsimOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Also run htsim with the same flows and print the ratios. FILE is the program "
+        "validation/htsim/bench.cpp, built as the README there says. It runs twice: 'full' "
+        "has a queue and a pipe on each of six hops, as here and in ns-2; 'light' has the "
+        "bottleneck's queue and one pipe each way.",
+    ),
+]
 
 
-def bench(
+@command(app)
+def dumbbell(
     flows: Annotated[
-        int | None,
+        int,
         typer.Option(metavar="N", min=1, max=MOST, help="Number of long-lived TCP NewReno flows."),
-    ] = None,
-    rate: Annotated[
-        str | None, typer.Option(metavar="R", help='Rate of the bottleneck, e.g. "45 Mbps".')
-    ] = None,
+    ],
+    rate: Annotated[Rate, typer.Option(help='Rate of the bottleneck, e.g. "45 Mbps".')],
     buffer: Annotated[
-        int | None,
+        int,
         typer.Option(
-            metavar="P",
+            metavar="PACKETS",
             min=2,
             max=MOST,
             help="Bottleneck buffer in packets, including the packet in transmission.",
         ),
-    ] = None,
-    duration: Annotated[
-        str | None, typer.Option(metavar="S", help='Simulated time, e.g. "120 s".')
-    ] = None,
+    ],
+    duration: Annotated[Duration, typer.Option(help='Simulated time, e.g. "120 s".')],
     access: Annotated[
-        str, typer.Option(metavar="R", help='Rate of the access links, e.g. "100 Mbps".')
-    ] = "100 Mbps",
+        Rate, typer.Option(help='Rate of the access links, e.g. "100 Mbps".')
+    ] = ACCESS,
     beside_ns2: Annotated[
         bool, typer.Option("--ns2", help="Also run ns-2 with the same flows and print the ratios.")
     ] = False,
-    htsim: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Also run htsim with the same flows and print the ratios. The program at PATH is "
-            "validation/htsim/bench.cpp, built as the README there says. It runs twice: 'full' "
-            "has a queue and a pipe on each of six hops, as here and in ns-2; 'light' has the "
-            "bottleneck's queue and one pipe each way.",
-        ),
-    ] = None,
-    standard: Annotated[
-        bool,
-        typer.Option(
-            "--standard",
-            help="Run the three standard workloads and the runs that the papers nominate. Compare "
-            "with ns-2 if it is installed.",
-        ),
-    ] = False,
+    htsim: HtsimOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure the simulator on one core, with TCP flows over a drop-tail dumbbell.
-
-    Give --flows, --rate, --buffer and --duration, or --standard.
+    """Measure TCP flows over a drop-tail dumbbell.
 
     CPU seconds (user and system) and peak memory are those of a whole process, including start-up.
     Starting Python takes about 0.03 s, so the CPU time of the simulation alone is shown too.
@@ -84,31 +78,39 @@ def bench(
     Two shares of total processor time show how quiet the machine was: the time stolen by the host
     for other virtual machines, and the time used by other processes. Short runs give rough shares.
     """
-    given = (flows, rate, buffer, duration)
-    timed: list[tuple[Paper[Any], list[Speed]]] = []
+    others = _others(htsim, ns2=beside_ns2)
+    work = Work(
+        flows=flows, rate=str(rate), buffer=buffer, duration=str(duration), access=str(access)
+    )
     with progress_bar() as show:
-        if standard:
-            if any(value is not None for value in given):
-                raise typer.BadParameter(f"--standard excludes other options: leave out {_NEEDED}")
-            others = _others(htsim, ns2=beside_ns2, ns2_if_installed=True)
-            rows = measure_standard(others, lambda done, total: show("bench", done / total))
-            timed = _measure_papers(show)
-        else:
-            if flows is None or rate is None or buffer is None or duration is None:
-                raise typer.BadParameter(f"give {_NEEDED}, or --standard")
-            others = _others(htsim, ns2=beside_ns2)
-            work = Work(flows=flows, rate=rate, buffer=buffer, duration=duration, access=access)
-            rows = [measure(work, others, lambda done, total: show("bench", done / total))]
+        row = measure(work, others, show)
     if as_json:
-        speeds = {paper.key: one for paper, one in timed}
-        print_json({**speeds, "rows": rows} if standard else rows[0])
+        print_json(row)
     else:
-        out().print(_table(rows))
-        for paper, one in timed:
-            out().print(_speed_table(paper, one))
+        out().print(_table([row]))
 
 
-def _others(htsim: Path | None, *, ns2: bool, ns2_if_installed: bool = False) -> list[Competitor]:
+@command(app)
+def standard(htsim: HtsimOption = None, as_json: JsonOption = False) -> None:
+    """Measure the three standard workloads and the runs that the papers nominate.
+
+    Also runs ns-2 if it is installed. `skywave bench dumbbell --help` explains the rows.
+    """
+    others = _others(htsim, ns2_if_installed=True)
+    with progress_bar() as show:
+        rows = measure_standard(others, show)
+        timed = _measure_papers(show)
+    if as_json:
+        print_json({**{paper.key: one for paper, one in timed}, "rows": rows})
+        return
+    out().print(_table(rows))
+    for paper, one in timed:
+        out().print(_speed_table(paper, one))
+
+
+def _others(
+    htsim: Path | None, *, ns2: bool = False, ns2_if_installed: bool = False
+) -> list[Competitor]:
     """Return the simulators to run beside ours."""
     others = [] if htsim is None else competitors.find_htsim(htsim)
     if ns2 or ns2_if_installed:
@@ -121,7 +123,7 @@ def _others(htsim: Path | None, *, ns2: bool, ns2_if_installed: bool = False) ->
 
 
 def _measure_papers(
-    show: Callable[[str, float], None],
+    show: Callable[[Progress], None],
 ) -> list[tuple[Paper[Any], list[Speed]]]:
     """Measure the runs that papers time."""
     # Loading the code that draws papers takes a second.
@@ -129,7 +131,7 @@ def _measure_papers(
     from skywave.papers import installed  # noqa: PLC0415
 
     def measured(paper: Paper[Any]) -> list[Speed]:
-        return speed.measure(paper.timed, lambda done, total: show(paper.key, done / total))
+        return speed.measure(paper.timed, stage(show, paper.key))
 
     usable, broken = installed.every()
     warn(map(str, broken.values()))
@@ -211,7 +213,7 @@ _COUNTS = {
 """Labels of what other simulators count."""
 
 
-def _theirs(beside: Beside) -> dict[str, str]:
+def _theirs(beside: CompetitorRow) -> dict[str, str]:
     """Return another simulator's values by label."""
     name, counts = beside["name"], beside["counts"]
     lines = {f"{name} CPU (s)": f"{beside['process_cpu_s']:.3f}"}

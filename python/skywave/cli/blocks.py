@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import textwrap
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from attrs import evolve, frozen
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.measure import Measurement
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@frozen
+@dataclass(frozen=True)
 class Column:
     """A column of a table as text."""
 
@@ -64,7 +64,7 @@ def print_in_blocks(
     is too wide.
     """
     keys, columns = (
-        [evolve(column, cells=column.cells[:most_rows]) for column in each]
+        [replace(column, cells=column.cells[:most_rows]) for column in each]
         for each in (keys, columns)
     )
     if title is not None:
@@ -100,7 +100,7 @@ def _narrowed(console: Console, keys: Sequence[Column], most: int) -> list[Colum
         width = max(LEAST_KEY, least, widths[place] - excess)
         cells = ["\n".join(_lines(cell, width)) for cell in key.cells]
         header = "\n".join(textwrap.wrap(key.header, width, break_long_words=False))
-        changed = evolve(key, header=header, cells=cells)
+        changed = replace(key, header=header, cells=cells)
         if changed == narrowed[place] or width >= widths[place]:
             break
         narrowed[place] = changed

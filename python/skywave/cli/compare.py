@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from skywave._known import listed
 from skywave._printing import number
+from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, choose, out, print_json, warn
 from skywave.cli.plot import texts_of
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from skywave.stats.comparison import Test
     from skywave.sweeps.table import Sweep
 
+app = typer.Typer()
 
+
+@command(app)
 def compare(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Output directory of `skywave sweep`.")
@@ -67,11 +71,11 @@ def compare(
     that do not vary, as in a scenario without randomness, are not tested.
     """
     from skywave.stats import CONFIDENCE, comparison  # noqa: PLC0415  (slow to import)
-    from skywave.sweeps.table import load  # noqa: PLC0415
+    from skywave.sweeps.table import Sweep  # noqa: PLC0415
 
     tests = get_args(comparison.Test)
     chosen = cast("Test", choose(test, tests, "test"))
-    found = load(directory, None if measure is None else [measure])
+    found = Sweep.load(directory, None if measure is None else [measure])
     [name, *_] = found.measures
     names = _Names(found, texts_of(labels or ()))
     rows = found.compare(name, by, baseline=baseline, test=chosen).to_pylist()
@@ -111,7 +115,7 @@ def compare(
 
 
 class _Names:
-    """What a table calls values: as figures do, or as the user has asked for."""
+    """Labels of values in a table: those of figures, or the user's own."""
 
     def __init__(self, sweep: Sweep, given: Mapping[str, str]) -> None:
         self._sweep, self._given = sweep, given

@@ -8,7 +8,8 @@ import sys
 import textwrap
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,25 +17,25 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
-    Progress,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.progress import Progress as Bar
 
 from skywave import _json
+from skywave._files import is_full
 from skywave._folders import check_folder
 from skywave._known import listed
+from skywave._progress import lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from skywave._folders import Kind
+    from skywave._progress import Progress
 
 WIDTH_OF_A_PIPE = 120
-BETWEEN_LINES_S = 10.0
-"""How often a line says how far a command is, if there is no terminal for a bar."""
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of tables.")
@@ -88,12 +89,24 @@ def write_line(line: str) -> None:
     if sys.stderr.isatty():
         columns = shutil.get_terminal_size().columns
         line = textwrap.fill(line, columns, break_long_words=False, break_on_hyphens=False)
-    sys.stderr.write(f"{line}\n")
+    # There is no other place for it.
+    with suppress(OSError):
+        sys.stderr.write(f"{line}\n")
+
+
+def open_closed_streams() -> None:
+    """Open the standard streams that the caller has closed, as a null device.
+
+    Otherwise the next file that is opened would take the place of one of them.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115  (until the end)
 
 
 @contextmanager
 def printed_warnings() -> Iterator[None]:
-    """Print what the library warns of as :func:`warn` does; what others warn of is for tests."""
+    """Print the library's warnings as :func:`warn` does; those of others are for tests."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: warn([str(message)])
         yield
@@ -115,26 +128,34 @@ def prepare_folder(directory: Path, kind: Kind) -> None:
     """Check that results can be written into a folder, and say so if they replace older ones.
 
     Raises:
-        OSError: If they cannot, or the folder is that of something else.
+        typer.BadParameter: If there is no room.
+        OSError: If they cannot for another reason, or the folder is that of something else.
 
     """
-    if check_folder(directory, kind):
+    try:
+        replaces = check_folder(directory, kind)
+    except OSError as error:
+        if is_full(error):
+            # Nothing is lost yet.
+            raise typer.BadParameter(f"--out {directory}: {error.strerror}") from error
+        raise
+    if replaces:
         sys.stderr.write(f"{directory} has {kind.value}: replaced at the end\n")
 
 
 @contextmanager
 def progress_bar(
     clock: Callable[[], float] = time.monotonic,
-) -> Iterator[Callable[[str, float], None]]:
+) -> Iterator[Callable[[Progress], None]]:
     """Show a progress bar on stderr, or a line every ten seconds if stderr is not a terminal.
 
-    Yields a function that takes the name of a stage and the fraction of it that is done.
+    Yields the function for ``progress=``.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _progress_lines(clock)
+        yield lines(clock)
         return
-    bar = Progress(
+    bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
@@ -146,24 +167,10 @@ def progress_bar(
     )
     tasks: dict[str, Any] = {}
 
-    def show(stage: str, fraction: float) -> None:
-        if stage not in tasks:
-            tasks[stage] = bar.add_task(escape(stage), total=1.0)
-        bar.update(tasks[stage], completed=fraction)
+    def show(step: Progress) -> None:
+        if step.stage not in tasks:
+            tasks[step.stage] = bar.add_task(escape(step.stage), total=1.0)
+        bar.update(tasks[step.stage], completed=step.fraction)
 
     with bar:
         yield show
-
-
-def _progress_lines(clock: Callable[[], float]) -> Callable[[str, float], None]:
-    last_s = clock()
-
-    def show(stage: str, fraction: float) -> None:
-        nonlocal last_s
-        now_s = clock()
-        if now_s - last_s >= BETWEEN_LINES_S:
-            last_s = now_s
-            sys.stderr.write(f"{stage}: {100 * fraction:.0f} %\n")
-            sys.stderr.flush()
-
-    return show

@@ -9,14 +9,19 @@ import typer
 from rich.markup import escape
 
 from skywave import _core
-from skywave.cli.console import JsonOption, out, print_json, warn
+from skywave._errors import CaptureError
+from skywave.cli.application import command
+from skywave.cli.console import JsonOption, out, print_json, warn, write_line
+from skywave.cli.status import FAILED
 
 USUAL_CAUSE = (
     "the usual cause is checksum offload: captured on the sending host, before its network device"
     " fills in checksums"
 )
+app = typer.Typer()
 
 
+@command(app, fails="the capture is corrupt after the frames that were printed")
 def decode(
     capture: Annotated[
         Path,
@@ -43,14 +48,13 @@ def decode(
     offload: the capture was taken on the sending host, before its network device filled in the
     checksums.
 
-    If the capture is truncated or still being written, prints the complete frames, then the error,
-    and exits with status 2.
+    If the capture is truncated or still being written, prints the complete frames, then the error.
 
     Skips malformed comments, names and counters with a warning.
     """
     console = out()
     frames: list[_core.Frame] = []
-    fault: _core.CaptureError | None = None
+    fault: CaptureError | None = None
     decoded: _core.Frames | None = None
     try:
         decoded = _core.decode_capture(capture.read_bytes(), udp_ports or ())
@@ -60,7 +64,7 @@ def decode(
                 line = f"{len(frames):5d} {frame['time_s']:.6f} s {frame['protocol']}"
                 text = f"{line} {frame['bytes']} B  {escape(frame['text'])}"
                 console.print(text, highlight=False, soft_wrap=True)
-    except _core.CaptureError as error:
+    except CaptureError as error:
         fault = error
     skipped = [] if decoded is None else decoded.skipped
     if as_json:
@@ -69,5 +73,8 @@ def decode(
     warn(skipped)
     if wrong := sum(frame["wrong_checksum"] is not None for frame in frames):
         warn([f"{wrong:,} of {len(frames):,} frames have a bad checksum; {USUAL_CAUSE}"])
-    if fault is not None:
+    if fault is not None and not frames:
         raise fault
+    if fault is not None:
+        write_line(f"error: {fault}")
+        raise typer.Exit(FAILED)

@@ -1,16 +1,36 @@
-"""Ctrl-C and SIGTERM: both end a command in an orderly way."""
+"""Ctrl-C and SIGTERM: both end a command in order, with a line that names the signal."""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
+
+from skywave.cli.status import INTERRUPTED, TERMINATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
+
+
+def end_at_once_on_signals() -> None:
+    """Let Ctrl-C and SIGTERM end the process without an exception, except in :func:`interrupts`.
+
+    Modules that are being imported may swallow an exception, or print it.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _end_at_once)
+
+
+def _end_at_once(number: int, _: FrameType | None) -> NoReturn:
+    is_asked = number == signal.SIGTERM
+    with suppress(OSError):
+        os.write(2, b"terminated\n" if is_asked else b"interrupted\n")
+    os._exit(TERMINATED if is_asked else INTERRUPTED)
 
 
 @dataclass
@@ -21,8 +41,8 @@ class Termination:
 
 
 @contextmanager
-def termination_interrupts() -> Iterator[Termination]:
-    """Let SIGTERM interrupt the main thread as Ctrl-C does; yields what tells them apart."""
+def interrupts() -> Iterator[Termination]:
+    """Let Ctrl-C and SIGTERM interrupt the main thread; yields an object that tells them apart."""
     termination = Termination()
     if threading.current_thread() is not threading.main_thread():
         yield termination
@@ -32,11 +52,15 @@ def termination_interrupts() -> Iterator[Termination]:
         termination.is_asked = True
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, terminate)}
+    # A shell may have it ignored.
+    if signal.getsignal(signal.SIGINT) is _end_at_once:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield termination
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

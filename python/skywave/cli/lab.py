@@ -8,11 +8,14 @@ from typing import Annotated
 
 import typer
 
+from skywave.cli.application import command
 from skywave.cli.page import BrowserOption, announce, lab_extra
 
 PORT = 8377
+app = typer.Typer()
 
 
+@command(app)
 def lab(
     scenario: Annotated[
         Path | None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skywave._folders import Kind
+from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_in_blocks
 from skywave.cli.console import JsonOption, choose, finish, prepare_folder, progress_bar, warn
 from skywave.scenario.quantities import Duration
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 LEAST_S = 20.0
 """The shortest run. The measures need parts of a run that a shorter one does not have."""
+app = typer.Typer()
 
 
+@command(app)
 def matrix(
     controls: Annotated[
         list[str] | None,
@@ -83,7 +86,7 @@ def matrix(
             networks=_chosen(networks, NETWORKS, "network"),
             seeds=of_papers.SEEDS if seeds is None else seeds,
             duration_s=duration_s,
-            progress=lambda network, done, total: show(network, done / total),
+            progress=show,
         )
         ran.write(out_dir)
     finish(

@@ -1,4 +1,4 @@
-"""What commands with a page of their own have in common."""
+"""Shared code of commands that open a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skywave._extras import needs
+from skywave._extras import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +21,13 @@ BrowserOption = Annotated[
 
 @contextmanager
 def lab_extra() -> Iterator[None]:
-    """Say in one line what to install if an import fails for lack of the extra ``skywave[lab]``."""
+    """Raise a one-line error if an import fails for lack of the extra ``skywave[lab]``."""
     try:
         yield
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("skywave"):
             raise
-        raise ValueError(needs("the page of skywave lab", "lab")) from None
+        raise MissingExtraError("the page of skywave lab", "lab") from None
 
 
 def announce(what: str, address: str, *, browser: bool) -> None:

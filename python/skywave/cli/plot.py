@@ -3,79 +3,108 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
+from skywave._core import Duration
+from skywave.cli.application import command, group
 from skywave.cli.console import JsonOption, out, print_json
-from skywave.scenario.quantities import Duration
+from skywave.results.run import TOTALS, read_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
     from matplotlib.figure import Figure
 
     from skywave.sweeps.table import Sweep
 
-OF_RUNS = ("flows", "links", "from_s", "to_s")
-OF_SWEEPS = ("x", "by", "where", "labels")
 SIZE = re.compile(r"(?P<width>\d+(\.\d+)?) ?x ?(?P<height>\d+(\.\d+)?) ?(?P<unit>in|cm|mm)")
 UNITS_IN = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 SAMPLED = ("flows.parquet", "links.parquet")
 """What a figure of a run is made from."""
 
 
-def plot(
-    directory: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="Output directory of `skywave run` or `skywave sweep`."),
-    ],
-    kind: Annotated[
+app = group("plot", "Plot results as a figure of the width of a paper's column.")
+
+
+@dataclass(frozen=True)
+class Figured:
+    """Options of every figure."""
+
+    log_axes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--log-axis", metavar="AXIS", help="Make this axis logarithmic: x or y; repeatable."
+        ),
+    ] = None
+    size: Annotated[
         str | None,
         typer.Option(
-            help="Kind of figure. For a run: series (over time, the default), cdf or box. For a "
-            "sweep: line, heat, cdf or box."
+            "--figure-size",
+            metavar="SIZE",
+            help='Width and height, e.g. "7x3 in" or "18x8 cm". Default: as wide as a column.',
         ),
-    ] = None,
+    ] = None
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            metavar="FILE",
+            help="Output file (.pdf, .svg or .png); repeatable. Default: DIR/plot.pdf.",
+        ),
+    ] = None
+    as_json: JsonOption = False
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of a figure.
+
+        Raises:
+            ValueError: If one of the files cannot be a figure.
+            typer.BadParameter: If the size is none.
+
+        """
+        from skywave.plots.files import format_of  # noqa: PLC0415  (loads matplotlib)
+
+        for file in self.files or ():
+            format_of(file)
+        return {
+            "log": tuple(self.log_axes or ()),
+            "size_in": None if self.size is None else _size_in(self.size),
+        }
+
+    def write(self, figure: Figure, directory: Path) -> None:
+        """Write a figure, and print the names of its files."""
+        from skywave import plots  # noqa: PLC0415  (loads matplotlib)
+
+        files = self.files or [directory / "plot.pdf"]
+        written = [str(file) for file in plots.write(figure, files)]
+        if self.as_json:
+            print_json({"files": written})
+            return
+        for name in written:
+            out().print(f"Figure: {escape(name)}", soft_wrap=True, highlight=False)
+
+
+@command(app)
+def run(
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Output directory of `skywave run`."),
+    ],
+    kind: Annotated[
+        str, typer.Option(metavar="KIND", help="series (over time), cdf or box.")
+    ] = "series",
     measures: Annotated[
         list[str] | None,
         typer.Option(
             "--measure",
             metavar="NAME",
-            help="Measure to plot, e.g. goodput, delay_mean or mos; repeatable in a time series.",
-        ),
-    ] = None,
-    x: Annotated[
-        str | None, typer.Option(metavar="DIMENSION", help="Dimension on the x axis.")
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            "--y",
-            metavar="DIMENSION",
-            help="Dimension shown as lines, groups, or rows of a heat map. All others become "
-            "panels.",
-        ),
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DIMENSION=VALUE",
-            help="Use only runs of a sweep with this value, e.g. control=cubic; repeatable, also "
-            "for several values of one dimension.",
-        ),
-    ] = None,
-    labels: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--label",
-            metavar="VALUE=TEXT",
-            help='Relabel a value of a sweep or the axis of a dimension, e.g. "tcp '
-            'control=cubic=CUBIC"; repeatable.',
+            help="Measure to plot, e.g. goodput or mos; repeatable in a time series.",
         ),
     ] = None,
     flows: Annotated[
@@ -92,65 +121,100 @@ def plot(
         ),
     ] = None,
     from_: Annotated[
-        str | None,
-        typer.Option("--from", metavar="TIME", help='Start of the time axis, e.g. "10 s".'),
+        Duration | None, typer.Option("--from", help='Start of the time axis, e.g. "10 s".')
     ] = None,
     to: Annotated[
-        str | None, typer.Option(metavar="TIME", help='End of the time axis, e.g. "1 min".')
+        Duration | None, typer.Option("--to", help='End of the time axis, e.g. "1 min".')
     ] = None,
-    log: Annotated[
-        list[str] | None,
-        typer.Option(metavar="AXIS", help="Make this axis logarithmic: x or y; repeatable."),
-    ] = None,
-    size: Annotated[
+    *,
+    figured: Figured,
+) -> None:
+    """Plot a run over time: goodput, cwnd, queue and delay."""
+    from skywave import plots  # noqa: PLC0415  (loads matplotlib)
+
+    options = figured.options()
+    figure = plots.of_run(
+        _tables(directory),
+        kind,  # type: ignore[arg-type]
+        measure=measures or (),
+        flows=flows or (),
+        links=links or (),
+        from_s=0.0 if from_ is None else from_.seconds,
+        to_s=None if to is None else to.seconds,
+        **options,
+    )
+    figured.write(figure, directory)
+
+
+@command(app)
+def sweep(
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Output directory of `skywave sweep`."),
+    ],
+    kind: Annotated[
         str | None,
         typer.Option(
-            metavar="SIZE",
-            help='Width and height, e.g. "7x3 in" or "18x8 cm". Default: as wide as a column.',
+            metavar="KIND",
+            help="line, heat, cdf or box. Default: heat for two dimensions of numbers, else line.",
         ),
     ] = None,
-    files: Annotated[
-        list[Path] | None,
+    measure: Annotated[
+        str | None,
         typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Output file (.pdf, .svg or .png); repeatable. Default: DIR/plot.pdf.",
+            metavar="NAME",
+            help="Measure to plot, e.g. delay_mean. Default: the first measure of the sweep.",
         ),
     ] = None,
-    as_json: JsonOption = False,
+    x: Annotated[
+        str | None, typer.Option(metavar="DIMENSION", help="Dimension on the x axis.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIMENSION",
+            help="Dimension shown as lines, groups, or rows of a heat map. All others become "
+            "panels.",
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DIMENSION=VALUE",
+            help="Use only runs with this value, e.g. control=cubic; repeatable, also for several "
+            "values of one dimension.",
+        ),
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            metavar="VALUE=TEXT",
+            help='Relabel a value or the axis of a dimension, e.g. "tcp control=cubic=CUBIC"; '
+            "repeatable.",
+        ),
+    ] = None,
+    *,
+    figured: Figured,
 ) -> None:
-    """Plot a run or a sweep as a figure of the width of a paper's column.
+    """Plot a sweep over its dimensions.
 
-    Plots a run over time: goodput, cwnd, queue and delay. Plots a sweep over its dimensions: means
-    over seeds with 95 % confidence intervals, as up to ten lines in each of up to six panels.
+    Shows means over seeds with 95 % confidence intervals, as up to ten lines in each of up to six
+    panels.
     """
-    from skywave import plots  # noqa: PLC0415  (loads matplotlib)
-    from skywave.plots.files import format_of  # noqa: PLC0415
-
-    chosen = files or [directory / "plot.pdf"]
-    for file in chosen:
-        format_of(file)
-    figure = of_directory(
-        directory,
-        kind,
-        tuple(measures or ()),
+    options = figured.options()
+    # Every measure is stored, whichever the sweep prints.
+    found = _sweep(directory, measure)
+    figure = found.plot(
+        kind,  # type: ignore[arg-type]
+        measure=measure and found.measures[0],
         x=x,
         by=by,
         where=_values(where or ()),
         labels=texts_of(labels or ()),
-        flows=flows,
-        links=links,
-        from_s=None if from_ is None else Duration(from_).seconds,
-        to_s=None if to is None else Duration(to).seconds,
-        log=log,
-        size_in=None if size is None else _size_in(size),
+        **options,
     )
-    written = [str(file) for file in plots.write(figure, chosen)]
-    if as_json:
-        print_json({"files": written})
-        return
-    for name in written:
-        out().print(f"Figure: {escape(name)}", soft_wrap=True, highlight=False)
+    figured.write(figure, directory)
 
 
 def _size_in(text: str) -> tuple[float, float]:
@@ -188,56 +252,31 @@ def texts_of(given: Sequence[str]) -> dict[str, str]:
     return labels
 
 
-def of_directory(
-    directory: str | Path, kind: str | None = None, measures: tuple[str, ...] = (), **options: Any
-) -> Figure:
-    """Return a figure of a run's or a sweep's directory.
+def _sweep(directory: Path, measure: str | None) -> Sweep:
+    from skywave.sweeps.table import Sweep  # noqa: PLC0415  (loaded when there is a sweep)
 
-    ``options`` are the other arguments of :func:`skywave.plots.of_run` or
-    :func:`skywave.plots.of_sweep`. Those that are None or empty are not given.
-
-    Raises:
-        ValueError: As these functions do, or if an option is of the other of the two.
-        OSError: If the directory cannot be read.
-
-    """
-    from skywave.plots import of_run  # noqa: PLC0415  (loads matplotlib)
-
-    path = Path(directory)
-    given = {name: value for name, value in options.items() if value}
-    if is_run(path):
-        _refuse(given, OF_SWEEPS, "a sweep", "a run")
-        return of_run(_tables(path), kind or "series", measures=measures, **given)  # type: ignore[arg-type]
-    if len(measures) > 1:
-        raise ValueError(f"a figure of a sweep has one measure, not {len(measures)}")
-    sweep = _sweep(path, measures)
-    _refuse(given, OF_RUNS, "a run", "a sweep")
-    return sweep.plot(kind, sweep.measures[0] if measures else None, **given)  # type: ignore[arg-type]
-
-
-def _sweep(directory: Path, measures: tuple[str, ...]) -> Sweep:
-    # Every measure is stored, whichever the sweep has asked for.
-    from skywave.sweeps.table import load  # noqa: PLC0415  (loaded when there is a sweep)
-
-    if (directory / "both.json").exists():
-        raise ValueError(
-            f"{directory} has runs on both clocks: give the folder of one, such as "
-            f"{directory / 'simulated-1'}"
-        )
+    if is_run(directory):
+        raise ValueError(f"{directory} has a run: skywave plot run plots it")
     if not (directory / "sweep.json").exists():
-        raise ValueError(
-            f"{directory} has no results: give a folder that skywave run --out or sweep --out has "
-            "written"
-        )
-    return load(directory, measures or None)
+        raise ValueError(f"{directory} has no sweep: give a directory of skywave sweep --out")
+    return Sweep.load(directory, measure and [measure])
 
 
 def is_run(directory: Path) -> bool:
-    """Return whether a directory has the results of one run; those of --both have no summary."""
-    return any((directory / name).exists() for name in ("summary.json", *SAMPLED))
+    """Return whether a directory has a run. A comparison of both clocks has no totals."""
+    return any((directory / name).exists() for name in (TOTALS, *SAMPLED))
 
 
 def _tables(directory: Path) -> dict[str, pa.Table]:
+    if (directory / "sweep.json").exists():
+        raise ValueError(f"{directory} has a sweep: skywave plot sweep plots it")
+    if (directory / "comparison.json").exists():
+        raise ValueError(
+            f"{directory} has runs on both clocks: give the directory of one, such as "
+            f"{directory / 'simulated-1'}"
+        )
+    if not is_run(directory):
+        raise ValueError(f"{directory} has no run: give a directory of skywave run --out")
     tables = read_tables(directory)
     if not any(Path(file).stem in tables for file in SAMPLED):
         raise ValueError(
@@ -245,25 +284,3 @@ def _tables(directory: Path) -> dict[str, pa.Table]:
             "again with --out"
         )
     return tables
-
-
-def read_tables(directory: Path) -> dict[str, pa.Table]:
-    """Return the tables of a run by name.
-
-    Raises:
-        OSError: If a table cannot be read.
-        ValueError: If a file is not Parquet.
-
-    """
-    import pyarrow.parquet  # noqa: PLC0415  (loaded when there are tables)
-
-    return {
-        file.stem: pyarrow.parquet.read_table(file) for file in sorted(directory.glob("*.parquet"))
-    }
-
-
-def _refuse(given: Mapping[str, Any], names: tuple[str, ...], of: str, found: str) -> None:
-    for name in names:
-        if name in given:
-            option = name.removesuffix("_s").removesuffix("s")
-            raise ValueError(f"--{option} is for {of}, and the directory has {found}")

@@ -1,4 +1,4 @@
-"""``skywave reproduce``."""
+"""``skywave papers`` and ``skywave reproduce``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.table import Table
 from skywave import papers
 from skywave._folders import Kind
 from skywave._printing import number
+from skywave.cli.application import command
 from skywave.cli.console import (
     JsonOption,
     finish,
@@ -36,17 +37,48 @@ if TYPE_CHECKING:
     from skywave.papers.score import Score
 
 
+app = typer.Typer()
+
+
+@command(app, "papers")
+def list_papers(as_json: JsonOption = False) -> None:
+    """List the papers that `skywave reproduce` can reproduce."""
+    usable, broken = installed.every()
+    if as_json:
+        print_json(
+            {
+                "papers": {paper.key: paper.citation.title for paper in usable},
+                "broken": {key: str(why) for key, why in broken.items()},
+            }
+        )
+        return
+    table = Table("paper", "title", "authors", "year", "from")
+    for paper in usable:
+        citation = paper.citation
+        table.add_row(
+            paper.key,
+            escape(citation.title),
+            escape(citation.authors),
+            f"{citation.year}",
+            installed.distribution(paper.key),
+        )
+    out().print(table)
+    warn(map(str, broken.values()))
+
+
+@command(app)
 def reproduce(
     paper: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PAPER]", help="Key of a paper; --list shows all keys.", show_default=False
+            metavar="[PAPER]",
+            help="Key of a paper; `skywave papers` lists them.",
+            show_default=False,
         ),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Reproduce all papers and write a front page.")
     ] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List the papers and exit.")] = False,
     out_dir: Annotated[
         Path | None,
         typer.Option(
@@ -79,41 +111,14 @@ def reproduce(
     as_json: JsonOption = False,
 ) -> None:
     """Reproduce one paper or all: run experiments, judge published values and write a report."""
-    if (paper is not None) + every + listed != 1:
-        raise typer.BadParameter(f"name one paper, or give --all or --list; {installed.known()}")
-    if listed:
-        _list(as_json=as_json)
-        return
+    if (paper is not None) == every:
+        raise typer.BadParameter(f"name one paper, or give --all; {installed.known()}")
     directory = out_dir or Path("out") / (paper or "all")
     prepare_folder(directory, Kind.REPORT if paper else Kind.FRONT)
     if paper is None:
         _all(directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
     else:
         _one(paper, directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
-
-
-def _list(*, as_json: bool) -> None:
-    usable, broken = installed.every()
-    if as_json:
-        print_json(
-            {
-                "papers": {paper.key: paper.citation.title for paper in usable},
-                "broken": {key: str(why) for key, why in broken.items()},
-            }
-        )
-        return
-    table = Table("paper", "title", "authors", "year", "from")
-    for paper in usable:
-        citation = paper.citation
-        table.add_row(
-            paper.key,
-            escape(citation.title),
-            escape(citation.authors),
-            f"{citation.year}",
-            installed.distribution(paper.key),
-        )
-    out().print(table)
-    warn(map(str, broken.values()))
 
 
 def _one(
@@ -124,7 +129,7 @@ def _one(
             paper,
             live_ns2=live_ns2,
             seeds=seeds,
-            progress=lambda stage, done, total: show(stage, done / total),
+            progress=show,
         )
         with installed.faults_named(installed.paper(paper)):
             reproduction.write(directory)
@@ -137,7 +142,7 @@ def _one(
 
 
 def _show(console: Console, judgement: Judgement, *, why: bool) -> None:
-    """Print what was found, and a row for each table and figure and for the further claims."""
+    """Print the finding, and a row for each table and figure and for the further claims."""
     table = Table(title=escape(judgement.paper.title), title_justify="left")
     table.add_column("")
     for column in ("values", "match", "values of ns-2", "match in ns-2"):
@@ -192,13 +197,13 @@ def _reasons(console: Console, judgements: Sequence[Judgement], *, why: bool) ->
 
 
 def _after(reason: str, before: str) -> str:
-    """Return a reason without what the one before it says in full."""
+    """Return a reason without the part that repeats the one before it."""
     rest = reason.removeprefix(before)
     return reason if rest == reason or not before else f"As above. {rest.lstrip()}"
 
 
 def _numbers(cell: Cell, *, is_claim: bool) -> str:
-    """Return what a value is compared with and by which rule, our value and ns-2's as text."""
+    """Return the published value, its rule, our value and ns-2's as text."""
     compared = "reference" if is_claim else "published"
     unit = f" {cell.unit}" if cell.unit else ""
     # Beside ours, "within 10 %" would read as if it were.
@@ -217,7 +222,7 @@ def _all(directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_js
             directory,
             live_ns2=live_ns2,
             seeds=seeds,
-            progress=lambda key, stage, done, total: show(f"{key}, {stage}", done / total),
+            progress=show,
         )
     finish(
         front.to_dict(),

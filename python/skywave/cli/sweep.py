@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from attrs import asdict
 from rich.markup import escape
 
+from skywave._core import Duration
 from skywave._files import is_full
 from skywave._printing import DIGITS, number, with_margin
+from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
 from skywave.cli.scenario import ScenarioFile, fields, read
+from skywave.cli.status import FAILED
 from skywave.results.columns import Scale
 from skywave.scenario.paths import parse_values
 
@@ -25,15 +28,16 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from skywave._progress import Progress
     from skywave.sweeps.table import Sweep
-    from skywave.sweeps.work import Progress
 
-RUNS_FAILED = 1
 MOST_POINTS = 50
 """The most combinations of values that are printed."""
 MOST_FAILURES = 5
+app = typer.Typer()
 
 
+@command(app, fails="a run failed")
 def sweep(
     scenario: ScenarioFile,
     directory: Annotated[
@@ -48,7 +52,8 @@ def sweep(
             "--set",
             metavar="PATH=VALUES",
             help="Vary a field over these values, e.g. dumbbell.rate='1 Mbps,5 Mbps' or "
-            '"flows[*].start=0 s,5 s"; repeatable (see docs/sweeps.md).',
+            '"dumbbell.queue={ red = { packets = 50 } } as RED,unlimited"; repeatable (see '
+            "docs/sweeps.md).",
         ),
     ] = None,
     seeds: Annotated[
@@ -62,14 +67,14 @@ def sweep(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAMES",
-            help="Columns of the printed table, e.g. goodput,delay_mean or goodput[FLOW]; "
+            metavar="NAME",
+            help="Column of the printed table, e.g. goodput, delay_mean or goodput[FLOW]; "
             "repeatable. All measures are always stored.",
         ),
     ] = None,
     warm_up: Annotated[
-        str, typer.Option(metavar="TIME", help="Discard samples taken before this time.")
-    ] = "0 s",
+        Duration | None, typer.Option(help="Discard samples taken before this time.")
+    ] = None,
     until: Annotated[
         str | None,
         typer.Option(
@@ -94,7 +99,7 @@ def sweep(
     """Run a scenario with every combination of values, and print means over seeds.
 
     Stores each run as soon as it is done. Run the same command again to resume after Ctrl-C, to add
-    runs after a change, or to retry failed runs. Exits with status 1 if a run failed.
+    runs after a change, or to retry failed runs.
     """
     from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.runner import RunsFailedWarning  # noqa: PLC0415
@@ -102,7 +107,7 @@ def sweep(
     from skywave.sweeps.store import Store  # noqa: PLC0415
 
     over = {path: parse_values(values) for path, values in fields(settings)}
-    state: list[Progress] = []
+    first: list[Progress] = []
     store = Store(directory)
     before = store.planned()
     try:
@@ -110,17 +115,17 @@ def sweep(
             # They are printed below.
             warnings.simplefilter("ignore", RunsFailedWarning)
 
-            def tell(progress: Progress) -> None:
-                state[:] = [progress]
-                show(f"{progress.total} runs", progress.done / max(progress.total, 1))
+            def tell(step: Progress) -> None:
+                first[:] = first or [step]
+                show(step)
 
             found = run_sweep(
                 read(scenario),
                 over,
                 out=directory,
                 seeds=seeds,
-                measures=[name for text in measure or DEFAULT for name in text.split(",")],
-                warm_up=warm_up,
+                measures=measure or DEFAULT,
+                warm_up_s=0.0 if warm_up is None else warm_up.seconds,
                 until=until,
                 max_seeds=max_seeds,
                 on=on,
@@ -128,17 +133,14 @@ def sweep(
             )
     except (KeyboardInterrupt, OSError) as error:
         room = "make room and " if isinstance(error, OSError) and is_full(error) else ""
-        # Without progress, it has not begun, and the plan is that of the last time.
-        kept, total = sum(map(store.has, before)), len(before)
-        for progress in state:
-            kept, total = progress.done - progress.failed, progress.total
-        if total:
+        if planned := store.planned():
             sys.stderr.write(
-                f"{kept} of {total} runs are done and kept in {directory}; "
+                f"{sum(map(store.has, planned))} of {len(planned)} runs are done and kept in "
+                f"{directory}; "
                 f"{room}run the same command again to resume\n"
             )
         raise
-    resumed = state[0].resumed if state else 0
+    resumed = int(first[0].done)
     if as_json:
         print_json(_document(found, resumed))
     else:
@@ -149,7 +151,7 @@ def sweep(
             [f"{left:,} runs of {directory} are no longer part of its sweep; their files are kept"]
         )
     if found.failures:
-        raise typer.Exit(RUNS_FAILED)
+        raise typer.Exit(FAILED)
 
 
 def _document(found: Sweep, resumed: int) -> dict[str, Any]:
@@ -178,7 +180,7 @@ def _points(found: Sweep) -> Iterator[dict[str, Any]]:
         means = {}
         for name in found.measures:
             mean = average([float("nan") if run[name] is None else run[name] for run in runs])
-            means[name] = {"mean": mean.mean, "margin": mean.margin}
+            means[name] = {"mean": mean.value, "margin": mean.margin}
         yield {
             **dict(zip(found.dimensions, values, strict=True)),
             "seeds": len(runs),
@@ -194,7 +196,7 @@ def _print(found: Sweep, resumed: int) -> None:
         console.print(f"[italic]{_title(seeds)}[/]", highlight=False)
         _print_means(console, found, points)
     if len(points) > MOST_POINTS:
-        console.print(f"{len(points) - MOST_POINTS:,} more: see --json, or skywave.load in Python")
+        console.print(f"{len(points) - MOST_POINTS:,} more: see --json, or Sweep.load in Python")
     before = f", {resumed:,} of them before" if resumed else ""
     console.print(
         f"{found.table.num_rows:,} of {found.planned:,} runs are done{before}. "
@@ -221,7 +223,7 @@ def _title(seeds: set[int]) -> str:
 
 
 def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -> None:
-    """Print a row for each of the first points; what all have in common is in a line above."""
+    """Print a row for each of the first points, below a line of the values that all share."""
     keys = print_common(
         console,
         [

@@ -1,10 +1,13 @@
 """The lab page: watch scenarios and sockets while they run.
 
-Requires the extra ``skywave[lab]``. :mod:`skywave.lab.site` is what every page has.
-:mod:`skywave.lab.server` makes the application of ``skywave lab``, of which a
-:class:`~skywave.lab.session.Session` is one open page. A :class:`~skywave.lab.runs.Run` on it is a
-:class:`~skywave.lab.simulated.SimulatedRun` or a :class:`~skywave.lab.lived.LivedRun`, which is on
-the real clock. :mod:`skywave.lab.connections` makes the page of a socket.
-:mod:`skywave.lab.messages` and :mod:`skywave.lab.frames` are what all pages receive. ``static`` has
-the page as ``make lab`` builds it from the folder ``lab`` of the repository.
+Requires the extra ``skywave[lab]``.
+
+- :mod:`skywave.lab.site` has what every page needs.
+- :mod:`skywave.lab.server` makes the application of ``skywave lab``. Each open page is a
+  :class:`~skywave.lab.session.Session`, whose runs (:class:`~skywave.lab.runs.Run`) are simulated
+  (:class:`~skywave.lab.simulation.SimulatedRun`) or in real time
+  (:class:`~skywave.lab.real_time.ProcessRun`).
+- :mod:`skywave.lab.connections` makes the page of a socket.
+- :mod:`skywave.lab.messages` and :mod:`skywave.lab.frames` are what all pages receive.
+- ``static`` has the page as ``make lab`` builds it from the folder ``lab`` of the repository.
 """

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skywave._core import ScenarioError
+from skywave._errors import ScenarioError
 from skywave.lab import reading
 from skywave.lab.toml import written
 from skywave.scenario import Scenario
@@ -70,7 +70,7 @@ def example() -> Choice:
 
 
 def of_file(path: Path) -> Choice:
-    """Return the scenario of a file. What it names in other files becomes part of its text.
+    """Return the scenario of a file. The contents of files that it names become part of its text.
 
     Raises:
         ScenarioError: If it is wrong; the message names the field.
@@ -84,12 +84,12 @@ def of_file(path: Path) -> Choice:
     text, experiment = read_file(path, parsed)
     try:
         reading.inspect(text)
-    except reading.Wrong:
+    except reading.PageError:
         text = written(experiment.to_dict())
         try:
             reading.inspect(text)
-        except reading.Wrong as wrong:
-            raise ScenarioError(str(wrong)) from None
+        except reading.PageError as error:
+            raise ScenarioError(str(error)) from None
     return Choice(str(path), "File", path.name, text)
 
 
@@ -117,7 +117,7 @@ def _examples() -> Iterator[Choice]:
         text = path.read_text(encoding="utf-8")
         try:
             reading.inspect(text)
-        except reading.Wrong:  # it needs files, or a control in Python
+        except reading.PageError:  # it needs files, or a control in Python
             continue
         yield Choice(f"example/{path.stem}", "Examples", path.stem, text)
 
@@ -133,7 +133,7 @@ def _papers() -> Iterator[Choice]:
             described = scenario(Run("beside", control, key, 1, network.duration_s))
             text = written(described.to_dict())
             reading.inspect(text)
-        except (KeyError, reading.Wrong):  # the network cannot run this control
+        except (KeyError, reading.PageError):  # the network cannot run this control
             continue
         title = f"{network.label}: {control} beside TCP"
         yield Choice(f"paper/{key}", "Networks of papers", title, text)

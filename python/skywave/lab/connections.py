@@ -1,4 +1,4 @@
-"""The page of a socket: what its connections do, while it runs."""
+"""The page of a socket, which plots its connections live."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ import pyarrow as pa
 from skywave.lab import messages
 from skywave.lab.frames import packed
 from skywave.lab.messages import State
-from skywave.lab.reading import Wrong
+from skywave.lab.reading import PageError
 from skywave.lab.site import served, site
+from skywave.net.protocol import address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from skywave.lab.guard import Guard
     from skywave.lab.messages import Phase
-    from skywave.net import ConnectionSnapshot, Endpoint
+    from skywave.net import ConnectionSnapshot, Endpoint, Stats
 
 RUN = "a"
 """The name of what is shown, in messages."""
@@ -61,7 +62,7 @@ SCHEMA = pa.schema(
 
 
 class Samples:
-    """What the oldest connections of an endpoint have done lately. Times are since its creation."""
+    """Recent samples of an endpoint's oldest connections. Times are since its creation."""
 
     def __init__(self, endpoint: Endpoint, now: Callable[[], float] = time.monotonic) -> None:
         """Create it, without samples."""
@@ -76,28 +77,30 @@ class Samples:
         self._began = now()
         self._rows: deque[pa.RecordBatch] = deque(maxlen=round(KEPT_S / INTERVAL_S))
         self._taken = 0
-        self._before: dict[int, Mapping[str, Any]] = {}
+        self._before: dict[int, Stats] = {}
 
     def take(self) -> None:
         """Take a sample."""
         time_s = self._now() - self._began
         took_s, self.time_s = time_s - self.time_s, time_s
         snapshot = self._endpoint.snapshot(MOST_SHOWN)
-        self.open = sum(snapshot["states"].values())
-        rows = [self._row(connection, took_s) for connection in snapshot["connections"]]
-        self._before = {one["id"]: {**one["stats"]} for one in snapshot["connections"]}
+        self.open = sum(snapshot.states.values())
+        rows = [self._row(connection, took_s) for connection in snapshot.connections]
+        self._before = {one.id: one.stats for one in snapshot.connections}
         self._rows.append(pa.RecordBatch.from_pylist(rows, SCHEMA))
         self._taken += 1
 
     def _row(self, connection: ConnectionSnapshot, took_s: float) -> dict[str, Any]:
-        stats: Mapping[str, Any] = connection["stats"]
+        stats = connection.stats
+        before = self._before.get(connection.id)
         # One that was not shown is new if all were; otherwise nobody knows what it did before.
-        unknown: Mapping[str, Any] | None = {} if len(self._before) < MOST_SHOWN else None
-        before = self._before.get(connection["id"], unknown)
+        is_known = before is not None or len(self._before) < MOST_SHOWN
 
         def since(name: str) -> float | None:
-            value = stats[name]
-            return None if value is None or before is None else value - (before.get(name) or 0)
+            value: float | None = getattr(stats, name)
+            return (
+                value - (getattr(before, name, 0) or 0) if value is not None and is_known else None
+            )
 
         def rate(name: str) -> float | None:
             count = since(name)
@@ -106,7 +109,7 @@ class Samples:
         return {
             "time_s": self.time_s,
             "connection": _name(connection),
-            **{column: stats[name] for name, column in STATE.items()},
+            **{column: getattr(stats, name) for name, column in STATE.items()},
             **{column: since(name) for name, column in SINCE.items()},
             **{column: rate(name) for name, column in RATES.items()},
         }
@@ -128,8 +131,7 @@ class Samples:
 
 
 def _name(connection: ConnectionSnapshot) -> str:
-    peer = connection["peer_ip"]
-    return f"{connection['id']}: {f'[{peer}]' if ':' in peer else peer}:{connection['peer_port']}"
+    return f"{connection.id}: {address(connection.peer_ip, connection.peer_port)}"
 
 
 class Watcher:
@@ -142,7 +144,7 @@ class Watcher:
 
     async def receive(self, _: str) -> None:
         """Refuse every message."""
-        await self._send(messages.error(RUN, Wrong("", READ_ONLY)))
+        await self._send(messages.error(RUN, PageError("", READ_ONLY)))
 
     async def show(self) -> None:
         """Send samples as they are taken, until that fails."""
@@ -153,7 +155,7 @@ class Watcher:
             if notes != told:
                 phase: Phase = "ended" if failure else "running"
                 time_s = self._samples.time_s
-                state = State(RUN, "real", phase, time_s, None, kept_s=KEPT_S, notes=notes)
+                state = State(RUN, "real_time", phase, time_s, None, kept_s=KEPT_S, notes=notes)
                 await self._send(state.message())
                 told = notes
             seen, table = self._samples.after(seen)
@@ -194,6 +196,6 @@ def application(samples: Samples, *, token: str, port: int, title: str) -> Guard
 def watched(endpoint: Endpoint) -> Iterator[str]:
     """Serve the page of an endpoint until the block ends; gives its address."""
     samples = Samples(endpoint)
-    title = f"Skywave: the socket at {endpoint.local_address}"
+    title = f"Skywave: the socket at {address(*endpoint.local_address)}"
     with served(partial(application, samples, title=title), beside=samples.keep) as page:
         yield page.address

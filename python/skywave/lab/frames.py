@@ -1,4 +1,4 @@
-"""Frames: what was sampled, as bytes for the page.
+"""Frames: samples as bytes for the page.
 
 A frame is the length of its header in four bytes, little endian, the header in JSON, and for each
 of the header's ``tables`` an Arrow IPC stream of the length that stands there.
@@ -36,7 +36,7 @@ COLUMNS = {
 
 
 def meanings() -> dict[str, dict[str, str]]:
-    """Return what these columns mean, by table."""
+    """Return the meanings of these columns, by table."""
     return {
         table["name"]: {
             column["name"]: column["doc"]

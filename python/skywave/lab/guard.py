@@ -1,4 +1,4 @@
-"""Who may talk to the page's server: a browser on this machine that has been given the token.
+"""Access control of the page's server: only a browser on this machine that has the token.
 
 The server runs what the page asks for, so other pages in the same browser must not reach it. The
 name in ``Host`` keeps out those that point a name of theirs to this machine, ``Origin`` those that

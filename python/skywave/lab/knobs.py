@@ -1,4 +1,4 @@
-"""Knobs: the few values of a scenario that one turns while it runs, and how a text gets them."""
+"""Knobs: values of a scenario that users change during a run, and their edits of its text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from skywave import _core
-from skywave.lab.reading import Wrong, inspect, schema
+from skywave.lab.reading import PageError, inspect, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,13 +53,13 @@ def turned(text: str, field: str, value: float | str) -> str:
     """Return a scenario's text with another value of a knob.
 
     Raises:
-        Wrong: If the text has no such knob, or the value cannot be written into it.
+        PageError: If the text has no such knob, or the value cannot be written into it.
 
     """
     scenario = inspect(text).scenario
     knobs = {knob.field: knob for knob in of_scenario(scenario)}
     if field not in knobs:
-        raise Wrong(field, "this scenario has no such knob")
+        raise PageError(field, "this scenario has no such knob")
     changed = _written(text, field, _toml(knobs[field], value, scenario))
     inspect(changed)
     return changed
@@ -114,7 +114,7 @@ def _toml(knob: Knob, value: float | str, scenario: Mapping[str, Any]) -> str:
     if knob.kind == "choice":
         return _choice(knob, value, scenario)
     if isinstance(value, str) or not 0 <= value < MOST:
-        raise Wrong(knob.field, f"{value} is not a number from 0 to {MOST:g}")
+        raise PageError(knob.field, f"{value} is not a number from 0 to {MOST:g}")
     rounded = float(f"{value:.3g}")
     match knob.kind:
         case "rate":
@@ -131,7 +131,7 @@ def _toml(knob: Knob, value: float | str, scenario: Mapping[str, Any]) -> str:
 
 def _choice(knob: Knob, value: float | str, scenario: Mapping[str, Any]) -> str:
     if value not in knob.choices:
-        raise Wrong(knob.field, f"{value} is not one of {', '.join(knob.choices)}")
+        raise PageError(knob.field, f"{value} is not one of {', '.join(knob.choices)}")
     if knob.field.endswith(".queue"):
         return _queue(str(value), scenario)
     return str(value) if knob.field.endswith(".ccid") else f'"{value}"'
@@ -158,12 +158,12 @@ def _written(text: str, field: str, toml: str) -> str:
     if place is not None and place[3]:
         _, start, end, _ = place
         if toml.startswith("{") and text[start] not in '{"':
-            raise Wrong(field, "it has a header of its own: change it in the text")
+            raise PageError(field, "it has a header of its own: change it in the text")
         return text[:start] + toml + text[end:]
     parent, _, key = field.rpartition(".")
     place = _core.place_of_field(text, parent)
     if place is None or not place[3]:
-        raise Wrong(field, "the text does not have the table that it belongs to")
+        raise PageError(field, "the text does not have the table that it belongs to")
     _, start, end, _ = place
     if text[end - 1] == "}":
         before = text[start : end - 1].rstrip()

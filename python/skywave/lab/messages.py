@@ -1,4 +1,4 @@
-"""What a page is told: by whom it is greeted, how far its runs are, and what is wrong."""
+"""Messages to a page: greetings, the progress of its runs, and errors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.lab.reading import Wrong
+    from skywave.lab.reading import PageError
 
 Send = Callable[[bytes | dict[str, object]], Awaitable[None]]
 """Sends a frame as bytes, or a message."""
-Clock = Literal["simulated", "real"]
+Clock = Literal["simulated", "real_time"]
 Phase = Literal["running", "paused", "again", "ended", "stopped"]
 """``again``: it runs up to the present once more, because its scenario has changed."""
 
@@ -36,7 +36,7 @@ class State:
     """How much of the past is shown; None for all."""
     notes: tuple[str, ...] = ()
     """What else there is to say of it, in lines."""
-    doubt: str | None = None
+    inaccuracy: str | None = None
     """Why its timing was too inaccurate; None if it was accurate, or is not known yet."""
 
     def message(self) -> dict[str, object]:
@@ -49,31 +49,31 @@ def hello(
     title: str,
     *,
     session: str = "",
-    not_real: str | None = None,
+    no_real_time: str | None = None,
     meanings: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, object]:
     """Return the first message to a page.
 
-    ``session`` names it in the addresses of downloads. ``not_real`` says why there are no runs on
-    the real clock. ``meanings`` has those of columns, by table.
+    ``session`` names it in the addresses of downloads. ``no_real_time`` says why runs in real time
+    are unavailable. ``meanings`` has those of columns, by table.
     """
     return {
         "type": "hello",
         "session": session,
         "shows": shows,
         "title": title,
-        "not_real": not_real,
+        "no_real_time": no_real_time,
         "meanings": meanings or {},
     }
 
 
-def error(run: str, wrong: Wrong) -> dict[str, object]:
-    """Return what is wrong with a message, a scenario or a run; ``run`` may be empty."""
+def error(run: str, fault: PageError) -> dict[str, object]:
+    """Return the error of a message, a scenario or a run; ``run`` may be empty."""
     return {
         "type": "error",
         "run": run,
-        "field": wrong.field,
-        "message": wrong.message,
-        "line": wrong.line,
-        "column": wrong.column,
+        "field": fault.field,
+        "message": fault.message,
+        "line": fault.line,
+        "column": fault.column,
     }

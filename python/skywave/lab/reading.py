@@ -8,6 +8,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
+from skywave._errors import ScenarioError, SkywaveError
 from skywave.scenario.experiment import Inspection
 from skywave.scenario.place import field_of, line_and_column
 
@@ -19,13 +20,13 @@ KINDS = {"control": "control", "queue": "queue", "loss": "loss model", "source":
 SYNTAX = re.compile(r"not TOML: line (\d+), column (\d+): (.*)")
 
 
-class Wrong(Exception):  # noqa: N818  (of a text, not of the program)
-    """A text is not a scenario that the page may run. Lines and columns count from 1."""
+class PageError(SkywaveError):
+    """A message, a scenario or a run is faulty. Lines and columns count from 1."""
 
     def __init__(
         self, field: str, message: str, line: int | None = None, column: int | None = None
     ) -> None:
-        """Create it. ``field`` is empty if it is the whole text that is wrong."""
+        """Create it. ``field`` is empty if the fault is in no single field."""
         super().__init__(f"{field}: {message}" if field else message)
         self.field = field
         self.message = message
@@ -37,27 +38,27 @@ def inspect(text: str) -> Inspection:
     """Check a scenario in TOML. It may name no files and no members in Python.
 
     Raises:
-        Wrong: If it cannot be run.
+        PageError: If it cannot be run.
 
     """
     try:
         return Inspection.of(_core.inspect_scenario(text, "toml", imports=False))
-    except _core.ScenarioError as error:
+    except ScenarioError as error:
         raise located(text, str(error)) from None
 
 
-def located(text: str, message: str) -> Wrong:
-    """Return what is wrong with a text by the message of a ``ScenarioError``, with its place."""
+def located(text: str, message: str) -> PageError:
+    """Return the error that a ``ScenarioError`` reports in a text, with its place."""
     syntax = SYNTAX.match(message)
     if syntax is not None:
         line, column, reason = syntax.groups()
-        return Wrong("", f"not TOML: {reason}", int(line), int(column))
+        return PageError("", f"not TOML: {reason}", int(line), int(column))
     if message.startswith("not TOML: "):  # nested too deeply
-        return Wrong("", message)
+        return PageError("", message)
     for field, kind, name in _in_python(_document(text), ""):
         return _at(text, field, f'"{name}" is a {kind} in Python, which a page may not load')
     field = field_of(message)
-    return _at(text, field, message.removeprefix(f"{field}: ")) if field else Wrong("", message)
+    return _at(text, field, message.removeprefix(f"{field}: ")) if field else PageError("", message)
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -68,7 +69,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _in_python(value: Any, path: str) -> Iterator[tuple[str, str, str]]:
-    """Find every member that is ``module:Class``. What the core has read is not deep."""
+    """Find every member that is ``module:Class``. Documents from the core are not deep."""
     if isinstance(value, dict):
         for key, inner in value.items():
             here = f"{path}.{key}" if path else key
@@ -82,8 +83,8 @@ def _in_python(value: Any, path: str) -> Iterator[tuple[str, str, str]]:
             yield from _in_python(inner, f"{path}[{index}]")
 
 
-def _at(text: str, field: str, message: str) -> Wrong:
-    return Wrong(field, message, *(line_and_column(text, field) or ()))
+def _at(text: str, field: str, message: str) -> PageError:
+    return PageError(field, message, *(line_and_column(text, field) or ()))
 
 
 def schema() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a run on the page does, whichever clock it has."""
+"""The interface of a run on the page, simulated or in real time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Run(Protocol):
     """A run on the page.
 
     One that cannot be paused, stepped, paced or changed raises
-    :class:`~skywave.lab.reading.Wrong` when it is asked to.
+    :class:`~skywave.lab.reading.PageError` when it is asked to.
     """
 
     text: str
@@ -37,13 +37,13 @@ class Run(Protocol):
         """Go on at another pace, in simulated seconds per second; None is as fast as it can."""
 
     def stop(self) -> None:
-        """End the run here. It keeps what it has measured."""
+        """End the run now. It keeps its measurements."""
 
     async def change(self, text: str) -> None:
         """Run another scenario up to the present, and continue from there.
 
         Raises:
-            Wrong: If the scenario cannot be run; the run continues unchanged.
+            PageError: If the scenario cannot be run; the run continues unchanged.
 
         """
 
@@ -54,7 +54,7 @@ class Run(Protocol):
         """Send the state."""
 
     def results(self) -> Mapping[str, pa.Table]:
-        """Return all tables if it is over, otherwise what has been sampled so far."""
+        """Return all tables if the run is over, otherwise the samples so far."""
 
     def capture(self, link: str, file: str) -> None:
         """Write the packets of a link as pcapng.

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from skywave._core import ScenarioError
+from skywave._errors import ScenarioError
 from skywave.lab import choices, messages, reading
 from skywave.lab.frames import meanings
 from skywave.lab.session import Session
@@ -63,12 +63,12 @@ def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
         key, session = secrets.token_urlsafe(8), Session(connection)
         sessions[key] = session
         try:
-            not_real = await asyncio.to_thread(refusal)
+            no_real_time = await asyncio.to_thread(refusal)
             greeting = messages.hello(
                 "scenarios",
                 "Skywave laboratory",
                 session=key,
-                not_real=not_real,
+                no_real_time=no_real_time,
                 meanings=meanings(),
             )
             await connection.send_json(greeting)

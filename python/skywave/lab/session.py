@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.websockets import WebSocketDisconnect
 
 from skywave.lab import knobs, messages
-from skywave.lab.lived import LivedRun
-from skywave.lab.reading import Wrong, inspect
-from skywave.lab.simulated import Prepared, SimulatedRun
+from skywave.lab.reading import PageError, inspect
+from skywave.lab.real_time import ProcessRun
+from skywave.lab.simulation import PreparedScenario, SimulatedRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,21 +50,21 @@ class Session:
         self._sending = asyncio.Lock()
 
     async def receive(self, text: str) -> None:
-        """Do what a message asks for. What is wrong with it is answered, not raised."""
+        """Handle a message. Errors in it are answered, not raised."""
         run = ""
         try:
             message = json.loads(text)
             if not isinstance(message, dict) or message.get("run") not in RUNS:
-                raise Wrong("", "a message is an object with a run, a or b")
+                raise PageError("", "a message is an object with a run, a or b")
             run = message["run"]
             await self._do(run, message)
         except json.JSONDecodeError as error:
-            await self._refuse(run, Wrong("", f"a message is JSON: {error}"))
+            await self._refuse(run, PageError("", f"a message is JSON: {error}"))
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             # ScenarioError is a ValueError. What is nested too deeply ends in a RecursionError.
-            await self._refuse(run, Wrong("", f"this message is not understood: {error!r}"))
-        except Wrong as wrong:
-            await self._refuse(run, wrong)
+            await self._refuse(run, PageError("", f"this message is not understood: {error!r}"))
+        except PageError as error:
+            await self._refuse(run, error)
 
     async def _do(self, run: str, message: Mapping[str, Any]) -> None:
         match message["type"]:
@@ -88,7 +88,7 @@ class Session:
                 getattr(self.runs[run], name)()
                 await self.runs[run].tell()
             case _:
-                raise Wrong("", "there is no such message, or no such run")
+                raise PageError("", "there is no such message, or no such run")
 
     async def _check(self, run: str, text: str) -> None:
         inspection = await asyncio.to_thread(inspect, text)
@@ -101,12 +101,12 @@ class Session:
         begun: Run
         match message.get("clock", "simulated"):
             case "simulated":
-                prepared = await asyncio.to_thread(Prepared.of, text)
+                prepared = await asyncio.to_thread(PreparedScenario.of, text)
                 begun = SimulatedRun(run, prepared, pace, self._send, paused=paused)
-            case "real":
-                begun = await LivedRun.prepared(run, text, self._send)
+            case "real_time":
+                begun = await ProcessRun.prepared(run, text, self._send)
             case clock:
-                raise Wrong("", f"{clock} is not a clock: it is simulated or real")
+                raise PageError("", f"{clock} is not a clock: it is simulated or real")
         await self._end(run)
         self.runs[run] = begun
         self._drive(run, begun)
@@ -141,8 +141,8 @@ class Session:
         for run in list(self.runs):
             await self._end(run)
 
-    async def _refuse(self, run: str, wrong: Wrong) -> None:
-        await self._send(messages.error(run, wrong))
+    async def _refuse(self, run: str, error: PageError) -> None:
+        await self._send(messages.error(run, error))
 
     async def _send(self, message: bytes | dict[str, object]) -> None:
         async with self._sending:
@@ -152,18 +152,18 @@ class Session:
                 await self._socket.send_text(json.dumps(message))
 
 
-def _failure(error: Exception) -> Wrong:
-    if isinstance(error, Wrong):
+def _failure(error: Exception) -> PageError:
+    if isinstance(error, PageError):
         return error
     # Those of the system and of the core say what they are; others have a name for that.
     says = error if isinstance(error, OSError | RuntimeError) else repr(error)
-    return Wrong("", f"the run failed: {says}")
+    return PageError("", f"the run failed: {says}")
 
 
 def _text(message: Mapping[str, Any]) -> str:
     text = message["text"]
     if not isinstance(text, str):
-        raise Wrong("", "the text of a scenario is text")
+        raise PageError("", "the text of a scenario is text")
     return text
 
 
@@ -172,5 +172,5 @@ def _pace(message: Mapping[str, Any]) -> float | None:
     if pace is None:
         return None
     if isinstance(pace, bool) or not isinstance(pace, int | float) or not 0 < pace < 1e9:
-        raise Wrong("", f"{pace} is not a pace: give seconds per second, or null")
+        raise PageError("", f"{pace} is not a pace: give seconds per second, or null")
     return float(pace)

@@ -1,4 +1,4 @@
-"""What every page has: its files, its socket, and a server on the loopback interface."""
+"""The parts of every page: files, WebSocket, and a server on the loopback interface."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ MOST_TEXT_B = 1 << 20
 UNSUPPORTED_DATA = 1003
 
 
-class Talks(Protocol):
+class PageSession(Protocol):
     """One open page."""
 
     async def receive(self, text: str) -> None:
-        """Do what a message asks for. What is wrong with it is answered, not raised."""
+        """Handle a message. Errors in it are answered, not raised."""
 
 
 def site(
     *,
     token: str,
     port: int,
-    opened: Callable[[WebSocket], AbstractAsyncContextManager[Talks]],
+    opened: Callable[[WebSocket], AbstractAsyncContextManager[PageSession]],
     routes: Sequence[BaseRoute] = (),
 ) -> Guard:
     """Return an application. ``opened`` says hello to a page, and talks with it from then on."""
@@ -106,11 +106,11 @@ def listening(port: int) -> socket.socket:
 
 
 @dataclass(frozen=True)
-class Served:
-    """A page that is served."""
+class PageServer:
+    """The server of a page."""
 
     address: str
-    """What opens it: it contains the token."""
+    """The URL that opens the page: it contains the token."""
     _ended: threading.Event
 
     def wait(self) -> None:
@@ -124,7 +124,7 @@ def served(
     *,
     port: int = 0,
     beside: Callable[[], Coroutine[Any, Any, None]] | None = None,
-) -> Iterator[Served]:
+) -> Iterator[PageServer]:
     """Serve an application, in a thread, until the block ends.
 
     ``make`` returns the application for a ``token`` and a ``port``; port 0 takes a free one.
@@ -160,7 +160,7 @@ def served(
             is_ready.wait()
             if ended.is_set():
                 raise RuntimeError("the server of the page has failed")
-            yield Served(f"http://{LOOPBACK}:{port}/?token={token}", ended)
+            yield PageServer(f"http://{LOOPBACK}:{port}/?token={token}", ended)
         finally:
             server.should_exit = True
             thread.join()

@@ -1,4 +1,4 @@
-"""Writes scenarios as TOML, as they are read by people: a header for each part and each flow."""
+"""Writes scenarios as TOML for readers: a header for each part and each flow."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skywave._progress import stage
 from skywave._simulate import run_many
 from skywave.matrix import measures
 from skywave.matrix.controls import CONTROLS
@@ -18,6 +19,8 @@ from skywave.matrix.runs import Run, scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from skywave._progress import Progress
 
 SEEDS = 5
 """Runs of each kind, by default."""
@@ -44,7 +47,7 @@ def run(
     networks: Sequence[str] = tuple(NETWORKS),
     seeds: int = SEEDS,
     duration_s: float | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Matrix:
     """Run the matrix, or a part of it.
 
@@ -53,18 +56,13 @@ def run(
         networks: Keys of ``NETWORKS``.
         seeds: The number of runs of each kind; seeds start at 1.
         duration_s: The duration of each run. Default: that of the network or of its call.
-        progress: Called with the network, the number of its finished runs, and that of all its
-            runs.
+        progress: Called when a run is done. The stages are the labels of the networks.
 
     """
     measured: dict[Run, measures.Values] = {}
     for network in networks:
         runs = list(plan(controls, (network,), seeds, duration_s))
-
-        def step(done: int, total: int, network: str = network) -> None:
-            if progress is not None:
-                progress(NETWORKS[network].label, done, total)
-
+        step = stage(progress, NETWORKS[network].label)
         results = run_many(map(scenario, runs), progress=step)
         for one, found in zip(runs, results, strict=True):
             measured[one] = measures.values(one, found)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Panel:
-    """A table of cells. ``rows`` and ``columns`` map the keys of what was run to labels.
+    """A table of cells. ``rows`` and ``columns`` map keys to labels.
 
     ``scale`` is the pair of values shown as worst and best.
     """

@@ -105,7 +105,7 @@ def _row(
         control=control,
         measure=measure,
         unit=MEASURES[measure].unit,
-        mean=over_seeds.mean,
+        mean=over_seeds.value,
         margin=None if len(values) == 1 else over_seeds.margin,
         seeds=len(values),
         unreached=values.count(None),

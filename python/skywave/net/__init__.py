@@ -4,8 +4,8 @@ A listener and a client in one process, over UDP on port 6511 (RFC 6773)::
 
     from skywave.net import Endpoint
 
-    server = Endpoint.udp("127.0.0.1:6511").listen(5001)
-    client = Endpoint.udp("127.0.0.1:0").connect("127.0.0.1", 5001)
+    server = Endpoint.udp("127.0.0.1", 6511).listen(5001)
+    client = Endpoint.udp("127.0.0.1", 0).connect("127.0.0.1", 5001)
     client.send(b"hello")
     print(server.accept().recv())
 
@@ -15,14 +15,16 @@ A fork of the process (``os.fork``, or ``multiprocessing`` with the start method
 use the endpoints and connections that it inherits, and neither closes nor disturbs them: every call
 raises :class:`ForkedError`. It can open its own endpoints.
 
+What happens is logged by ``logging.getLogger("skywave.net")`` (:mod:`skywave.net.log`).
+
 If Skywave was built without sockets, importing this module raises
-:class:`~skywave.sockets.NoSocketsError`.
+:class:`skywave.NoSocketsError`.
 """
 
-from skywave.sockets import NoSocketsError
+from skywave._errors import NoSocketsError
 
 try:
-    from skywave._core import Connection, Endpoint, Listener, log_to_stderr
+    from skywave._core import Connection, Endpoint, Listener
 except ImportError as error:
     raise NoSocketsError from error
 from skywave.net.config import Config, EndpointConfig
@@ -44,10 +46,12 @@ from skywave.net.errors import (
     ResetError,
     UnreachableError,
 )
+from skywave.net.log import TRACE
 from skywave.net.protocol import UDP_PORT
 from skywave.net.stats import Closed, ConnectionSnapshot, EndpointStats, Snapshot, Stats, Totals
 
 __all__ = [
+    "TRACE",
     "UDP_PORT",
     "AbortedError",
     "AddressInUseError",
@@ -76,5 +80,4 @@ __all__ = [
     "Stats",
     "Totals",
     "UnreachableError",
-    "log_to_stderr",
 ]

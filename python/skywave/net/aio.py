@@ -6,7 +6,7 @@
     from skywave.net import aio
 
     async def main():
-        endpoint = aio.Endpoint.udp(":0")
+        endpoint = aio.Endpoint.udp(udp_port=0)
         connection = await endpoint.connect("127.0.0.1", 5001)
         await connection.send(b"hello")
         await connection.close()
@@ -75,7 +75,7 @@ class _Closing(_Block):
     """
 
     @abstractmethod
-    async def close(self, timeout_s: float | None = None) -> None: ...
+    async def close(self) -> None: ...
 
     @abstractmethod
     def close_in_background(self) -> None: ...
@@ -105,7 +105,7 @@ class Connection(_Closing):
 
     async def send(self, data: bytes | bytearray | memoryview) -> None:
         """Queue a datagram, waiting for room if necessary."""
-        await self._blocking.send_async(data)
+        await self._blocking._send_async(data)
 
     async def recv(self) -> bytes | None:
         """Return the next datagram, or ``None`` if the connection has been closed.
@@ -118,23 +118,18 @@ class Connection(_Closing):
             try:
                 return self._blocking.try_recv()
             except BlockingIOError:
-                await self._blocking.readable_async()
+                await self._blocking._readable_async()
 
     async def flush(self) -> None:
         """Wait until all queued datagrams have left."""
-        await self._blocking.flush_async()
+        await self._blocking._flush_async()
 
-    async def close(self, timeout_s: float | None = None) -> None:
+    async def close(self) -> None:
         """Send queued datagrams, close the connection, and wait until the peer confirms.
 
-        If cancelled, as by ``asyncio.timeout``, closing goes on; ``abort`` ends it.
-
-        Raises:
-            TimeoutError: If that is not done within ``timeout_s`` seconds. The connection has then
-                been aborted; the message says how many queued datagrams were discarded.
-
+        If cancelled, as by ``asyncio.timeout``, closing continues; ``abort`` ends it.
         """
-        await self._blocking.close_async(timeout_s)
+        await self._blocking._close_async()
 
     def close_in_background(self) -> None:
         """Close without waiting for the end."""
@@ -154,9 +149,14 @@ class Connection(_Closing):
         return self._blocking.max_datagram_size
 
     @property
-    def peer(self) -> str:
-        """The peer's address and DCCP port."""
+    def peer(self) -> tuple[str, int]:
+        """The peer's host and DCCP port."""
         return self._blocking.peer
+
+    @property
+    def peer_udp_port(self) -> int | None:
+        """The peer's UDP port; ``None`` over IP."""
+        return self._blocking.peer_udp_port
 
     @property
     def service_code(self) -> str:
@@ -165,7 +165,7 @@ class Connection(_Closing):
 
     @property
     def ccids(self) -> tuple[int, int]:
-        """The CCIDs of what this end sends and of what it receives."""
+        """The CCIDs of the data that this end sends and of the data that it receives."""
         return self._blocking.ccids
 
     @property
@@ -213,10 +213,10 @@ class Listener(_Block):
             try:
                 return Connection(self._blocking.try_accept())
             except BlockingIOError:
-                await self._blocking.acceptable_async()
+                await self._blocking._acceptable_async()
 
     def close(self) -> None:
-        """Stop accepting connections. Those that have been accepted go on."""
+        """Stop accepting connections. Those that have been accepted stay open."""
         self._blocking.close()
 
     async def _leave(self, kind: type[BaseException] | None) -> None:  # noqa: ARG002
@@ -246,28 +246,29 @@ class Endpoint(_Closing):
         self._blocking = _checked(blocking, net.Endpoint)
 
     @classmethod
-    def udp(cls, address: str = f":{UDP_PORT}", *, config: EndpointConfig | None = None) -> Self:
+    def udp(
+        cls, host: str = "", udp_port: int = UDP_PORT, *, config: EndpointConfig | None = None
+    ) -> Self:
         """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges.
 
-        An address without a host, as in ``":6511"``, means all addresses of IPv4 and IPv6, or of
-        IPv4 where the system has no IPv6. With port 0 the system chooses one. So a client opens
-        ``":0"``.
+        Without a host, it is at all addresses of IPv4 and IPv6, or of IPv4 where the system has no
+        IPv6. With ``udp_port=0`` the system chooses a port, as a client wants.
         """
-        return cls(net.Endpoint.udp(address, config=config))
+        return cls(net.Endpoint.udp(host, udp_port, config=config))
 
     @classmethod
     def raw(
         cls,
-        address: str = "0.0.0.0",  # noqa: S104  (all addresses are intended)
+        host: str = "0.0.0.0",  # noqa: S104  (all addresses are intended)
         *,
         config: EndpointConfig | None = None,
     ) -> Self:
         """Open a raw socket for IP protocol 33. This needs CAP_NET_RAW."""
-        return cls(net.Endpoint.raw(address, config=config))
+        return cls(net.Endpoint.raw(host, config=config))
 
     @property
-    def local_address(self) -> str:
-        """The address of the socket."""
+    def local_address(self) -> tuple[str, int]:
+        """The host and the UDP port of the socket; the port is 0 over IP."""
         return self._blocking.local_address
 
     async def connect(
@@ -275,24 +276,19 @@ class Endpoint(_Closing):
     ) -> Connection:
         """Connect to DCCP port ``port`` of a host; see :meth:`skywave.net.Endpoint.connect`."""
         return Connection(
-            await self._blocking.connect_async(host, port, udp_port=udp_port, config=config)
+            await self._blocking._connect_async(host, port, udp_port=udp_port, config=config)
         )
 
     def listen(self, port: int, *, config: Config | None = None) -> Listener:
         """Accept connections on DCCP port ``port``."""
         return Listener(self._blocking.listen(port, config=config))
 
-    async def close(self, timeout_s: float | None = None) -> None:
+    async def close(self) -> None:
         """Close all connections and wait until they have ended.
 
-        If cancelled, as by ``asyncio.timeout``, closing goes on; ``abort`` ends it.
-
-        Raises:
-            TimeoutError: If some have not ended within ``timeout_s`` seconds; these have then been
-                aborted.
-
+        If cancelled, as by ``asyncio.timeout``, closing continues; ``abort`` ends it.
         """
-        await self._blocking.close_async(timeout_s)
+        await self._blocking._close_async()
 
     def close_in_background(self) -> None:
         """Close without waiting for the end."""
@@ -307,7 +303,7 @@ class Endpoint(_Closing):
         return self._blocking.stats()
 
     def snapshot(self, most: int = 1000) -> net.Snapshot:
-        """Return what the connections are doing: the ``most`` oldest one by one, and all in sums.
+        """Return statistics of the ``most`` oldest connections one by one, and sums over all.
 
         It looks at each connection, and takes about a microsecond for each.
         """
@@ -324,5 +320,5 @@ def _checked(blocking: Blocking, kind: type[Blocking]) -> Blocking:
 
 
 def _name(blocking: net.Connection | net.Listener | net.Endpoint) -> str:
-    """Return the representation of what has the same API here as ``blocking`` there."""
+    """Return the representation of the asyncio counterpart of ``blocking``."""
     return repr(blocking).replace("skywave.net.", "skywave.net.aio.", 1)

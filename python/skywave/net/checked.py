@@ -1,4 +1,4 @@
-"""What the core checks as soon as it is described."""
+"""Descriptions that the core checks as soon as they are created."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from os import PathLike  # noqa: TC003 - Part reads the types of fields
 
-from attrs import field, frozen
+from attrs import converters, field, frozen
 
 from skywave.control import Control
 from skywave.net.checked import Checked
@@ -124,11 +124,11 @@ class EndpointConfig(Checked):
     `dccp::Config`).
 
     Attributes:
-        send_buffer: Requested size of the socket's send buffer in bytes; `None` keeps the
-            system default. The system may grant less. Default: 4 MiB.
-        receive_buffer: Requested size of the socket's receive buffer in bytes; `None` keeps
-            the system default. The system may grant less (Linux: up to `net.core.rmem_max`).
-            Default: 4 MiB.
+        send_buffer: Requested size of the socket's send buffer; `None` keeps the system
+            default. The system may grant less. Default: 4 MB.
+        receive_buffer: Requested size of the socket's receive buffer; `None` keeps the system
+            default. The system may grant less (Linux: up to `net.core.rmem_max`). Default: 4
+            MB.
         send_offload: Whether several packets may be passed to the system as one (GSO).
             Default: yes.
         receive_offload: Whether the system may deliver several packets as one (GRO). It only
@@ -161,11 +161,10 @@ class EndpointConfig(Checked):
             oldest rest ends early; a delayed packet of that connection could then meet a new
             one on the same ports, whose sequence numbers most probably reject it. Default:
             16,384.
-        max_queued_bytes: The most bytes of data that wait in the queues of all connections,
-            to be sent or to be read. Beyond it, each queue takes a datagram only if it is
-            empty: sending waits, and received data is dropped and reported to the peer with
-            Drop Code 2. The queues of a connection are limited by `dccp::Config`. Default:
-            256 MB.
+        max_queued_bytes: The most data that waits in the queues of all connections, to be
+            sent or to be read. Beyond it, each queue takes a datagram only if it is empty:
+            sending waits, and received data is dropped and reported to the peer with Drop
+            Code 2. The queues of a connection are limited by `dccp::Config`. Default: 256 MB.
         reset_strays: Whether packets that belong to no connection are answered with a Reset
             (RFC 4340 section 8.3.1). Turn it off if another program on this host uses DCCP
             over IP on addresses for which this endpoint also receives. Default: yes.
@@ -180,8 +179,10 @@ class EndpointConfig(Checked):
 
     """
 
-    send_buffer: int | None = 4194304
-    receive_buffer: int | None = 4194304
+    send_buffer: Bytes | None = field(default=Bytes("4 MB"), converter=converters.optional(Bytes))
+    receive_buffer: Bytes | None = field(
+        default=Bytes("4 MB"), converter=converters.optional(Bytes)
+    )
     send_offload: bool = True
     receive_offload: bool = True
     shards: int = 1
@@ -192,7 +193,7 @@ class EndpointConfig(Checked):
     max_per_prefix: int = 16384
     max_closing: int = 4096
     max_time_waits: int = 16384
-    max_queued_bytes: int = 256000000
+    max_queued_bytes: Bytes = field(default=Bytes("256 MB"), converter=Bytes)
     reset_strays: bool = True
     resets_per_second: int = 1024
     qlog: str | PathLike[str] | None = None

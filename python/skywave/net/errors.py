@@ -6,8 +6,10 @@ All inherit from :class:`NetError`, and some also from the corresponding built-i
 
 from __future__ import annotations
 
+from skywave._errors import SkywaveError
 
-class NetError(OSError):
+
+class NetError(SkywaveError, OSError):
     """Something failed on the network."""
 
 

@@ -24,7 +24,7 @@ LARGEST = 2**63 - 1
 
 
 class _Reader:
-    """Reads a file, and again what has been put back."""
+    """Reads a file, and data that has been put back."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
@@ -132,7 +132,7 @@ def _size(source: BinaryIO) -> int | None:
 
 
 class Assembly:
-    """Writes what arrives. Parts of a file go to their places, other datagrams are appended."""
+    """Writes arriving data. Parts of a file go to their places, other datagrams are appended."""
 
     def __init__(self, sink: BinaryIO) -> None:
         self._sink = sink
@@ -191,7 +191,7 @@ class Assembly:
         spans[first:behind] = [(start, end)]
 
     def as_dict(self) -> dict[str, Any] | None:
-        """Return what has arrived of the file; None if no part of a file has."""
+        """Return a report on the parts of the file that arrived; None if none did."""
         if not self._has_parts:
             return None
         arrived = sum(end - start for start, end in self._spans)
@@ -203,7 +203,7 @@ class Assembly:
         }
 
     def fault(self) -> str | None:
-        """Return what is wrong with the file; None if it is whole, or there is none."""
+        """Return the fault of the file; None if it is complete, or there is none."""
         if not self._has_parts:
             return None
         if self._size is None:

@@ -4,7 +4,7 @@
 
     from skywave.net import Endpoint, metrics
 
-    with Endpoint.udp(":6511") as endpoint, metrics.serving(endpoint, "127.0.0.1", 9633):
+    with Endpoint.udp() as endpoint, metrics.serving(endpoint, "127.0.0.1", 9633):
         ...
 
 ``http://127.0.0.1:9633/metrics`` then serves the metrics in Prometheus' text format. A program that
@@ -17,21 +17,25 @@ bounded; ``skywave_endpoint_unlisted_connections`` counts the others.
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from inspect import getdoc
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from skywave.net import Endpoint, aio
+from skywave.net import Endpoint, Stats, aio
+from skywave.net.protocol import address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from prometheus_client.core import Metric
 
     from skywave.net import ConnectionSnapshot, Snapshot
+    from skywave.net.stats import Statistics
 
 LARGEST_PORT = 65_535
 MOST_LISTED = 100
@@ -40,174 +44,82 @@ MOST_LISTED = 100
 CONNECTION_LABELS = ("endpoint", "local", "local_port", "peer", "peer_port", "ccid")
 
 
-class _Described(NamedTuple):
-    """A metric: its name, its meaning, and the key of its value among the statistics."""
+def _family(
+    name: str, kind: type[Statistics], key: str, labels: Sequence[str]
+) -> CounterMetricFamily | GaugeMetricFamily:
+    """Return a metric without samples. Its meaning is that of a field of statistics."""
+    family = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+    found = re.search(rf"^    {key}: (.*(?:\n        .*)*)", getdoc(kind) or "", re.MULTILINE)
+    meaning = " ".join(found[1].split()).replace("`None`", "absent") if found else ""
+    if key.endswith("_bps"):
+        meaning = meaning.replace("bits", "bytes")
+    return family(f"skywave_{name}", meaning, labels=labels)
 
-    name: str
-    help: str
-    key: str
-    scale: float = 1.0
 
-    def family(self, labels: Sequence[str]) -> CounterMetricFamily | GaugeMetricFamily:
-        kind = CounterMetricFamily if self.name.endswith("_total") else GaugeMetricFamily
-        return kind(f"skywave_{self.name}", self.help, labels=labels)
-
-    def value(self, statistics: Mapping[str, object]) -> float | None:
-        value = statistics[self.key]
-        return value * self.scale if isinstance(value, int | float) else None
+def _value(statistics: Statistics, key: str) -> float | None:
+    value: float | None = getattr(statistics, key)
+    return value / 8 if value is not None and key.endswith("_bps") else value
 
 
 # From `Endpoint.stats()`.
-SOCKET = (
-    _Described("endpoint_connections", "Connections, including handshakes.", "connections"),
-    _Described(
-        "endpoint_closing_connections",
-        "Connections that are closed but whose peer has not confirmed it.",
-        "closing",
-    ),
-    _Described(
-        "endpoint_time_waits",
-        "Ended connections whose ports may not be reused yet (TIMEWAIT).",
-        "time_waits",
-    ),
-    _Described(
-        "endpoint_queued_bytes", "Bytes of data in the queues of all connections.", "queued_bytes"
-    ),
-    _Described("endpoint_packets_sent_total", "Packets passed to the system.", "packets_sent"),
-    _Described("endpoint_send_calls_total", "System calls that sent them.", "send_calls"),
-    _Described(
-        "endpoint_packets_received_total", "Packets received, valid or not.", "packets_received"
-    ),
-    _Described(
-        "endpoint_malformed_packets_total",
-        "Packets dropped because they are not valid DCCP packets.",
-        "malformed",
-    ),
-    _Described("endpoint_stray_packets_total", "Packets that belong to no connection.", "strays"),
-    _Described(
-        "endpoint_refused_requests_total",
-        "Requests refused because the backlog was full, or because of a limit on connections.",
-        "too_busy",
-    ),
-    _Described(
-        "endpoint_cookies_sent_total",
-        "Requests answered with an Init Cookie, without storing anything.",
-        "cookies_sent",
-    ),
-    _Described(
-        "endpoint_half_open_dropped_total",
-        "Half-open handshakes dropped to make room for others.",
-        "half_open_dropped",
-    ),
-    _Described(
-        "endpoint_closing_dropped_total",
-        "Connections reset because too many were closing.",
-        "closing_dropped",
-    ),
-    _Described(
-        "endpoint_send_errors_total", "Packets that the system refused to send.", "send_errors"
-    ),
-    _Described(
-        "endpoint_network_errors_total", "Errors reported by the network (ICMP).", "network_errors"
-    ),
-    _Described(
-        "endpoint_qlog_dropped_total", "Events that are missing in qlog files.", "qlog_dropped"
-    ),
-)
+SOCKET = {
+    "endpoint_connections": "connections",
+    "endpoint_closing_connections": "closing",
+    "endpoint_time_waits": "time_waits",
+    "endpoint_queued_bytes": "queued_bytes",
+    "endpoint_packets_sent_total": "packets_sent",
+    "endpoint_send_calls_total": "send_calls",
+    "endpoint_packets_received_total": "packets_received",
+    "endpoint_malformed_packets_total": "malformed",
+    "endpoint_stray_packets_total": "strays",
+    "endpoint_refused_requests_total": "too_busy",
+    "endpoint_cookies_sent_total": "cookies_sent",
+    "endpoint_half_open_dropped_total": "half_open_dropped",
+    "endpoint_closing_dropped_total": "closing_dropped",
+    "endpoint_send_errors_total": "send_errors",
+    "endpoint_network_errors_total": "network_errors",
+    "endpoint_qlog_dropped_total": "qlog_dropped",
+}
 
 # From the totals of `Endpoint.snapshot()`.
-TOTALS = (
-    _Described(
-        "endpoint_connections_begun_total", "Connections begun here or by a peer.", "connections"
-    ),
-    _Described("endpoint_datagrams_sent_total", "Data packets sent.", "datagrams_sent"),
-    _Described("endpoint_data_sent_bytes_total", "Bytes of data sent.", "bytes_sent"),
-    _Described(
-        "endpoint_datagrams_received_total",
-        "Datagrams received and put into the application's queue.",
-        "datagrams_received",
-    ),
-    _Described("endpoint_data_received_bytes_total", "Bytes of data received.", "bytes_received"),
-    _Described(
-        "endpoint_datagrams_dropped_total",
-        "Datagrams received but dropped for lack of room or a wrong checksum.",
-        "datagrams_dropped",
-    ),
-    _Described(
-        "endpoint_datagrams_discarded_total",
-        "Datagrams never sent because the path carries no packets of their size.",
-        "datagrams_discarded",
-    ),
-    _Described("endpoint_lost_packets_total", "Data packets known to be lost.", "lost"),
-    _Described(
-        "endpoint_marked_packets_total",
-        "Data packets sent and known to have been marked (ECN Congestion Experienced).",
-        "marked",
-    ),
-    _Described(
-        "endpoint_marks_received_total",
-        "Packets received with ECN Congestion Experienced.",
-        "marks_received",
-    ),
-    _Described("endpoint_timeouts_total", "Transmit timeouts of congestion controls.", "timeouts"),
-    _Described("endpoint_duplicates_total", "Packets that arrived twice.", "duplicates"),
-    _Described(
-        "endpoint_invalid_packets_total",
-        "Packets of connections ignored because a check failed.",
-        "invalid_packets",
-    ),
-    _Described(
-        "endpoint_mtu_probes_sent_total",
-        "Packets sent to find out which size a path carries.",
-        "mtu_probes_sent",
-    ),
-    _Described("endpoint_resets_sent_total", "Connections reset by this end.", "resets_sent"),
-    _Described("endpoint_resets_received_total", "Resets from peers.", "resets_received"),
-)
+TOTALS = {
+    "endpoint_connections_begun_total": "connections",
+    "endpoint_datagrams_sent_total": "datagrams_sent",
+    "endpoint_data_sent_bytes_total": "bytes_sent",
+    "endpoint_datagrams_received_total": "datagrams_received",
+    "endpoint_data_received_bytes_total": "bytes_received",
+    "endpoint_datagrams_dropped_total": "datagrams_dropped",
+    "endpoint_datagrams_discarded_total": "datagrams_discarded",
+    "endpoint_lost_packets_total": "lost",
+    "endpoint_marked_packets_total": "marked",
+    "endpoint_marks_received_total": "marks_received",
+    "endpoint_timeouts_total": "timeouts",
+    "endpoint_duplicates_total": "duplicates",
+    "endpoint_invalid_packets_total": "invalid_packets",
+    "endpoint_mtu_probes_sent_total": "mtu_probes_sent",
+    "endpoint_resets_sent_total": "resets_sent",
+    "endpoint_resets_received_total": "resets_received",
+}
 
 # From the statistics of a connection.
-CONNECTION = (
-    _Described("connection_cwnd_packets", "Congestion window in packets.", "cwnd"),
-    _Described(
-        "connection_ssthresh_packets",
-        "Slow-start threshold in packets; absent while it is unbounded.",
-        "ssthresh",
-    ),
-    _Described("connection_in_flight_packets", "Data packets outstanding.", "pipe"),
-    _Described("connection_srtt_seconds", "Smoothed round-trip time in seconds.", "srtt_s"),
-    _Described(
-        "connection_allowed_rate_bytes_per_second",
-        "Allowed sending rate of data (X of TFRC) in bytes per second.",
-        "rate_bps",
-        1 / 8,
-    ),
-    _Described(
-        "connection_receive_rate_bytes_per_second",
-        "Receive rate by the peer's latest report (X_recv of TFRC) in bytes per second.",
-        "receive_rate_bps",
-        1 / 8,
-    ),
-    _Described("connection_loss_event_rate", "Loss event rate (p of TFRC).", "loss_event_rate"),
-    _Described("connection_queued_datagrams", "Datagrams waiting to be sent.", "queued"),
-    _Described("connection_packets_sent_total", "Packets sent, of every type.", "packets_sent"),
-    _Described(
-        "connection_packets_received_total", "Packets received, of every type.", "packets_received"
-    ),
-    _Described("connection_data_sent_bytes_total", "Bytes of data sent.", "bytes_sent"),
-    _Described("connection_data_received_bytes_total", "Bytes of data received.", "bytes_received"),
-    _Described("connection_lost_packets_total", "Data packets known to be lost.", "lost"),
-    _Described(
-        "connection_marked_packets_total",
-        "Data packets sent and known to have been marked (ECN Congestion Experienced).",
-        "marked",
-    ),
-    _Described(
-        "connection_dropped_by_peer_packets_total",
-        "Data packets that have arrived, but whose data the peer says it dropped.",
-        "dropped_by_peer",
-    ),
-    _Described("connection_timeouts_total", "Transmit timeouts of congestion control.", "timeouts"),
-)
+CONNECTION = {
+    "connection_cwnd_packets": "cwnd",
+    "connection_ssthresh_packets": "ssthresh",
+    "connection_in_flight_packets": "pipe",
+    "connection_srtt_seconds": "srtt_s",
+    "connection_allowed_rate_bytes_per_second": "rate_bps",
+    "connection_receive_rate_bytes_per_second": "receive_rate_bps",
+    "connection_loss_event_rate": "loss_event_rate",
+    "connection_queued_datagrams": "queued",
+    "connection_packets_sent_total": "packets_sent",
+    "connection_packets_received_total": "packets_received",
+    "connection_data_sent_bytes_total": "bytes_sent",
+    "connection_data_received_bytes_total": "bytes_received",
+    "connection_lost_packets_total": "lost",
+    "connection_marked_packets_total": "marked",
+    "connection_dropped_by_peer_packets_total": "dropped_by_peer",
+    "connection_timeouts_total": "timeouts",
+}
 
 
 class EndpointCollector(Collector):
@@ -225,54 +137,56 @@ class EndpointCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
-        address = self._endpoint.local_address
+        at = _label(*self._endpoint.local_address)
         stats = self._endpoint.stats()
         snapshot = self._endpoint.snapshot(self._most_listed)
-        for all_described, statistics in ((SOCKET, stats), (TOTALS, snapshot["totals"])):
-            for described in all_described:
-                family = described.family(("endpoint",))
-                family.add_metric((address,), described.value(statistics) or 0.0)
+        for names, statistics in ((SOCKET, stats), (TOTALS, snapshot.totals)):
+            for name, key in names.items():
+                family = _family(name, type(statistics), key, ("endpoint",))
+                family.add_metric((at,), _value(statistics, key) or 0.0)
                 yield family
-        yield from _states(address, snapshot)
-        for described in CONNECTION:
-            family = described.family(CONNECTION_LABELS)
-            for connection in snapshot["connections"]:
-                value = described.value(connection["stats"])
+        yield from _states(at, snapshot)
+        for name, key in CONNECTION.items():
+            family = _family(name, Stats, key, CONNECTION_LABELS)
+            for connection in snapshot.connections:
+                value = _value(connection.stats, key)
                 if value is not None:
-                    family.add_metric(_labels(address, connection), value)
+                    family.add_metric(_labels(at, connection), value)
             yield family
 
 
-def _states(address: str, snapshot: Snapshot) -> Iterator[Metric]:
+def _states(endpoint: str, snapshot: Snapshot) -> Iterator[Metric]:
     states = GaugeMetricFamily(
         "skywave_endpoint_state_connections",
         "Connections in each state of RFC 4340 section 4.3.",
         labels=("endpoint", "state"),
     )
-    for state, count in snapshot["states"].items():
-        states.add_metric((address, state), count)
+    for state, count in snapshot.states.items():
+        states.add_metric((endpoint, state), count)
     yield states
     unlisted = GaugeMetricFamily(
         "skywave_endpoint_unlisted_connections",
         "Connections without metrics of their own, since there are many.",
         labels=("endpoint",),
     )
-    count = sum(snapshot["states"].values()) - len(snapshot["connections"])
-    unlisted.add_metric((address,), count)
+    count = sum(snapshot.states.values()) - len(snapshot.connections)
+    unlisted.add_metric((endpoint,), count)
     yield unlisted
 
 
+def _label(host: str, udp_port: int | None) -> str:
+    """Return the address of a socket; over IP it has no port."""
+    return address(host, udp_port) if udp_port else host
+
+
 def _labels(endpoint: str, connection: ConnectionSnapshot) -> tuple[str, ...]:
-    peer = connection["peer_ip"]
-    if (udp_port := connection["peer_udp_port"]) is not None:
-        peer = f"[{peer}]:{udp_port}" if ":" in peer else f"{peer}:{udp_port}"
     return (
         endpoint,
-        connection["local_ip"],
-        str(connection["local_port"]),
-        peer,
-        str(connection["peer_port"]),
-        str(connection["ccids"][0]),
+        connection.local_ip,
+        str(connection.local_port),
+        _label(connection.peer_ip, connection.peer_udp_port),
+        str(connection.peer_port),
+        str(connection.ccids[0]),
     )
 
 

@@ -1,9 +1,14 @@
-"""The UDP port of DCCP, and Service Codes as text."""
+"""The UDP port of DCCP, and addresses and Service Codes as text."""
 
 from __future__ import annotations
 
 UDP_PORT = 6511
 """The UDP port of DCCP's encapsulation (RFC 6773 section 3.8)."""
+
+
+def address(host: str, port: int) -> str:
+    """Return a host and a port as one text, with an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def service_code(text: str) -> str | int:

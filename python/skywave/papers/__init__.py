@@ -13,10 +13,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skywave.papers import installed
+from skywave.papers.installed import BrokenPaperError, PaperError, UnknownPaperError
+from skywave.papers.ledger_text import LedgerError
+from skywave.papers.ns2 import Ns2Error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skywave._progress import Progress
     from skywave.papers.reproduction import Reproduction
-    from skywave.papers.stages import Progress
+
+__all__ = [
+    "BrokenPaperError",
+    "LedgerError",
+    "Ns2Error",
+    "PaperError",
+    "UnknownPaperError",
+    "reproduce",
+]
 
 
 def reproduce(
@@ -24,7 +38,7 @@ def reproduce(
     *,
     live_ns2: bool = True,
     seeds: int | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Reproduction:
     """Run a paper's experiments and judge its published values.
 

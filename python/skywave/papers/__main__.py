@@ -35,7 +35,7 @@ def stored(paper: Paper[Any]) -> Works:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Regenerate what ``arguments`` name; return the exit status."""
+    """Regenerate the results that ``arguments`` name; return the exit status."""
     parser = argparse.ArgumentParser("python -m skywave.papers", description=__doc__)
     kinds = {"golden": golden, "stored": stored}
     parser.add_argument("kind", choices=kinds, help="what to regenerate")

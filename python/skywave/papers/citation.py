@@ -1,4 +1,4 @@
-"""Which publication a paper is."""
+"""The citation of a paper."""
 
 from __future__ import annotations
 

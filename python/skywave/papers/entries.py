@@ -1,4 +1,4 @@
-"""What the tables of a ledger contain."""
+"""The contents of a ledger's tables."""
 
 # ruff: noqa: TC001, TC003 (annotations are read when a ledger is)
 
@@ -14,13 +14,14 @@ from skywave.papers.expectation import Expectation
 from skywave.papers.placeholders import fill
 from skywave.papers.reasons import Reason
 from skywave.papers.reproduction import Finding, Parameter
+from skywave.papers.sentences import Reading
 
 Scalar = str | int | float
 
 
 @dataclass(frozen=True)
 class Test:
-    """A published value or a claim: what is measured, and what the paper lets us expect.
+    """A published value or a claim: the quantity, and its expected value and rule.
 
     Attributes:
         id: A unique name that begins with the place in the paper: ``table1/ssthresh=20``.
@@ -42,7 +43,7 @@ class Test:
 
     @cached_property
     def expectation(self) -> Expectation:
-        """What ``expect`` says."""
+        """The parsed ``expect``."""
         return Expectation.parse(self.expect)
 
     def each(self) -> Iterator[Test]:
@@ -67,7 +68,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Quotation:
-    """A sentence of the paper, and what tests it.
+    """A sentence of the paper, and its tests.
 
     Attributes:
         says: The sentence, or the part of it that can be tested.
@@ -98,6 +99,7 @@ class Contents:
     value: tuple[Test, ...]
     sentence: tuple[Quotation, ...] = ()
     reason: Mapping[str, Reason] = field(default_factory=dict)
+    reading: tuple[Reading, ...] = ()
     printed: tuple[Printed, ...] = ()
     finding: Finding | None = None
 

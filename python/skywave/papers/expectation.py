@@ -1,4 +1,4 @@
-"""What a paper lets us expect of a value, as its ledger writes it: ``"160 s, within 10 %"``."""
+"""Expected values and their rules, as a ledger writes them: ``"160 s, within 10 %"``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a ledger that has the right types."""
+"""Checks of a ledger beyond its types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def faults(ledger: Contents) -> Iterator[tuple[str, str]]:
-    """Yield each fault: the field that has it, and what is wrong."""
+    """Yield each fault: its field and a description."""
     if not ledger.paper.title:
         yield "paper.title", "it is empty"
     if not all(author.strip() for author in ledger.paper.authors.split(", ")):
@@ -36,10 +36,18 @@ def faults(ledger: Contents) -> Iterator[tuple[str, str]]:
             if len(test.conditions) < len(each.conditions):
                 yield f"{place}.conditions", f"two of {test.id} have the same name"
     yield from _of_texts(ledger)
+    yield from _of_readings(ledger)
     for index, quotation in enumerate(ledger.sentence):
         for begin in quotation.tested_by:
             if not any(f"{one}/".startswith(f"{begin}/") for one in known):
                 yield f"sentence[{index}].tested_by", f"no test is {begin} or begins with it"
+
+
+def _of_readings(ledger: Contents) -> Iterator[tuple[str, str]]:
+    labels = [one.label for one in ledger.reading]
+    for index, label in enumerate(labels):
+        if label in labels[:index]:
+            yield f"reading[{index}].label", f"{label} is the label of another reading too"
 
 
 def _of_test(test: Test, place: str, ledger: Contents) -> Iterator[tuple[str, str]]:

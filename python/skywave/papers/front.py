@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from skywave._progress import Progress
+
 
 @dataclass(frozen=True)
 class Front:
@@ -59,9 +61,9 @@ def reproduce_all(
     keys: Sequence[str] | None = None,
     live_ns2: bool = True,
     seeds: int | None = None,
-    progress: Callable[[str, str, int, int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Front:
-    """Reproduce every paper into a directory of its own, beside a front page.
+    """Reproduce every paper into its own directory, and write a front page.
 
     Args:
         directory: Receives ``report.html``, ``report.json``, and a directory for each paper.
@@ -70,7 +72,7 @@ def reproduce_all(
         live_ns2: Whether to run ns-2 if it is installed. Otherwise its stored results are used.
         seeds: The number of seeds for averages of papers that let you choose it. Default: the
             paper's smaller number for this purpose (``Paper.seeds.brief``).
-        progress: Called with the paper, the stage, the number of finished steps and that of all.
+        progress: Called at every step. A stage begins with the paper's key.
 
     Raises:
         UnknownPaperError: If there are no papers.

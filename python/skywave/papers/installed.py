@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
+from skywave._errors import ScenarioError, SkywaveError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ _KEY = re.compile(r"[a-z0-9][a-z0-9_-]*")
 """A key names directories and anchors."""
 
 
-class PaperError(Exception):
+class PaperError(SkywaveError):
     """A paper is not available. The message is one line that says what to do."""
 
 
@@ -91,7 +92,7 @@ def faults_named(paper: Paper[Any]) -> Iterator[None]:
 
     try:
         yield
-    except (PaperError, LedgerError, _core.ScenarioError, OSError, MemoryError):
+    except (PaperError, LedgerError, ScenarioError, OSError, MemoryError):
         raise
     except Exception as error:
         package = str(files(paper.package))

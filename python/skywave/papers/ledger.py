@@ -1,4 +1,4 @@
-"""What a paper says, and what would confirm it: ``paper.toml``.
+"""The ledger of a paper, ``paper.toml``: its values and sentences, and the tests that confirm them.
 
 The ledger holds what is written down before the first run: the citation, the parameters with their
 sources, the published values and the sentences with the rules that judge them, and later the
@@ -197,7 +197,7 @@ class Ledger(Contents):
 
 
 class _Words(dict[str, object]):
-    """What placeholders stand for: numbers from the runs, and the texts of reasons."""
+    """The values of placeholders: numbers from the runs, and the texts of reasons."""
 
     def __init__(self, ledger: Ledger, words: Mapping[str, object]) -> None:
         super().__init__(words)
@@ -231,7 +231,7 @@ class _Words(dict[str, object]):
 
 
 def _begins(test: Test, known: Iterable[str]) -> list[str]:
-    """Return what the ids of a test's rows begin with; the ids, if those of other tests do too."""
+    """Return the common beginning of the ids of a test's rows; the ids, if others share it."""
     own = [one.id for one in test.each()]
     begin = commonpath(own)
     same = [one for one in known if begin and f"{one}/".startswith(f"{begin}/")]

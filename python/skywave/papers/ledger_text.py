@@ -1,4 +1,4 @@
-"""How the text of a ledger is read: its types, and errors that name the line."""
+"""Reads the text of a ledger into typed classes, with errors that name the line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
 import cattrs
 
+from skywave._errors import SkywaveError
 from skywave.papers.entries import Scalar
 from skywave.papers.reasons import Cause
 from skywave.papers.reproduction import Parameter
@@ -27,8 +28,8 @@ _CAUSES = {
 """Causes by their names in a ledger; unknown is what has no reason."""
 
 
-class LedgerError(ValueError):
-    """A ledger or the measurements for it are wrong. The message says where, and what to do."""
+class LedgerError(SkywaveError, ValueError):
+    """A ledger or the measurements for it are wrong. The message names the place and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class LedgerText:
         return cls(text.replace("\r\n", "\n"), path.name)
 
     def structured(self, kind: type[_T]) -> _T:
-        """Return what the text says, as an object of a class.
+        """Return the text's contents as an object of a class.
 
         Raises:
             LedgerError: If the text is not TOML, or does not fit the class.
@@ -78,7 +79,7 @@ class LedgerText:
             raise self.error((at.lstrip("."), why) for why, _, at in apart) from None
 
     def error(self, faults: Iterable[tuple[str, str]]) -> LedgerError:
-        """Return the error that lists faults, each by its field and what is wrong with it."""
+        """Return the error that lists faults, each with its field."""
         lines = []
         for place, why in faults:
             found = line_and_column(self.text, place)
@@ -93,7 +94,7 @@ def is_finite(value: object) -> bool:
 
 
 def _why(error: BaseException, kind: Any) -> str:
-    """Return what is wrong with a field."""
+    """Return the fault of a field."""
     if isinstance(error, cattrs.ForbiddenExtraKeysError):
         return f"it has no {' and no '.join(sorted(error.extra_fields))}: {_SEE}"
     if isinstance(error, ValueError):

@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from skywave.scenario import Back, Dccp, DropTail, Dumbbell, Loss, Queue, Red, Tcp, TraceSteps, Web
+from skywave.scenario import (
+    Back,
+    Dccp,
+    DropTail,
+    Dumbbell,
+    LossModel,
+    Queue,
+    Red,
+    Tcp,
+    TraceSteps,
+    Web,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,13 +78,13 @@ class Network:
     hosts: int
     web: Web = field(default_factory=Web)
     web_sources: int = 0
-    loss: Loss | None = None
+    loss: LossModel | None = None
     trace: Callable[[int, float], TraceSteps] | None = None
     back: Back | None = None
     call: Call | None = None
 
     def __post_init__(self) -> None:
-        """Check what the matrix relies on.
+        """Check the assumptions of the matrix.
 
         Raises:
             ValueError: If the number of flows is odd, or the queue is not counted in packets.

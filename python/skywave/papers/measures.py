@@ -1,4 +1,4 @@
-"""What a paper's judge measured."""
+"""The measurements of a paper's judge."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measured value, and conditions of the measurement that only the runs can tell.
+    """A measured value, and conditions of the measurement that only the runs reveal.
 
     ``value`` is None if the quantity did not occur. If it is a mean over runs, ``sd`` may be the
     standard deviation of single runs, for rules that allow for it.
@@ -52,6 +52,11 @@ class Measures:
 def difference(one: float | None, other: float | None) -> float | None:
     """Return ``one`` less ``other``; None if either did not occur."""
     return None if one is None or other is None else one - other
+
+
+def mean(rows: Iterable[object], name: str) -> float | None:
+    """Return the mean of a field over rows, such as runs with different seeds; None if one is."""
+    return _mean([getattr(row, name) for row in rows])
 
 
 def over_seeds(by_seed: Sequence[Mapping[str, Value]]) -> dict[str, float | None]:

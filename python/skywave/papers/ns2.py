@@ -6,11 +6,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from skywave._errors import SkywaveError
+
 SCRIPTS = Path(__file__).parents[3] / "validation" / "ns2" / "scripts"
 """The scripts. They are part of the repository, not of the installed package."""
 
 
-class Ns2Error(Exception):
+class Ns2Error(SkywaveError):
     """ns-2 is missing or failed. The message is one line."""
 
 

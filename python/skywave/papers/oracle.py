@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from skywave._files import replacing
+from skywave._progress import Progress
 from skywave.papers import ns2
 from skywave.papers.reproduction import Ns2Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    RunsDone = Callable[[int, int], None]
-    """Called with the number of finished runs and that of all runs."""
 
 STORED = "stored results of ns-2.35"
 
@@ -28,7 +26,7 @@ Answer = TypeVar("Answer")
 def run_all(
     runs: Iterable[Run],
     run_one: Callable[[Run], Answer],
-    progress: RunsDone | None,
+    progress: Callable[[Progress], None] | None,
 ) -> dict[Run, Answer]:
     """Run ``run_one`` for each run on all cores. If one fails, cancel those not yet started."""
     answers: dict[Run, Answer] = {}
@@ -38,7 +36,7 @@ def run_all(
             for done, future in enumerate(as_completed(pending), start=1):
                 answers[pending[future]] = future.result()
                 if progress is not None:
-                    progress(done, len(pending))
+                    progress(Progress("ns-2", done, len(pending)))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -55,7 +53,7 @@ class Oracle(Generic[Run, Answer]):
 
     stored: Path
     runs: Sequence[Run]
-    ask: Callable[[Sequence[Run], Path, RunsDone | None], None]
+    ask: Callable[[Sequence[Run], Path, Callable[[Progress], None] | None], None]
     read: Callable[[Sequence[Run], Path], Mapping[Run, Answer]]
 
     def consult(
@@ -63,7 +61,7 @@ class Oracle(Generic[Run, Answer]):
         runs: Sequence[Run] | None = None,
         *,
         live: bool = True,
-        progress: RunsDone | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> tuple[Mapping[Run, Answer], Ns2Source]:
         """Run ns-2, or read its stored results if ns-2 cannot be run or ``live`` is false.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers.cells import by_reason
+from skywave.papers.measures import mean
 from skywave.report import pages
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _OWN = "skywave.papers"
 
 def render(template: str, *, package: str = _OWN, **values: Any) -> str:
     """Render a template of a package. It can extend and import the templates that papers share."""
-    return pages.render(template, (package, _OWN), {"by_reason": by_reason}, **values)
+    return pages.render(template, (package, _OWN), {"by_reason": by_reason, "mean": mean}, **values)
 
 
 def link(report: Path, previous: Citation | None, following: Citation | None) -> None:

@@ -18,13 +18,14 @@ from skywave.papers.seeds import LEAST_SEEDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from skywave._progress import Progress
     from skywave.papers.cells import Comparison
     from skywave.papers.citation import Citation
     from skywave.papers.ledger import Ledger
     from skywave.papers.lent import Control, Network
     from skywave.papers.measures import Measures
+    from skywave.papers.readings import ReadingResult
     from skywave.papers.reproduction import Ns2Source
-    from skywave.papers.stages import Progress
     from skywave.papers.timed import Timed
     from skywave.report.figures import Drawn
     from skywave.report.tables import Table
@@ -49,7 +50,7 @@ class Options:
 
     live_ns2: bool
     seeds: int
-    progress: Progress | None
+    progress: Callable[[Progress], None] | None
 
 
 @dataclass(frozen=True)
@@ -108,14 +109,14 @@ class Paper(Generic[Measured]):
         measures: Returns what the tests of the ledger measured, by their ids.
         figures: Returns the figures of the report.
         comparisons: Returns quantities beside ns-2's.
-        readings: Returns the results of each reading of what the paper leaves open; the template
-            has them as ``readings``.
-        sections: Returns whatever else the template needs, by name.
+        readings: Returns the results of each reading of what the paper leaves open, first that of
+            the reading that the verdicts use. The template has them as ``readings``.
+        sections: Returns whatever else the template needs, by name; ``measured`` it has anyway.
         seeds: The number of seeds for averages; None if users cannot choose it.
         stored: Tables that take minutes to compute (``make searches``).
         golden: Runs external programs and stores their output (``make golden``); None if there
             are none.
-        timed: Runs whose duration is measured (``skywave bench --standard``).
+        timed: Runs whose duration is measured (``skywave bench standard``).
         network: The paper's column of the matrix; None if it has no network for others.
         controls: The paper's rows of the matrix: the controls that it proposes.
 
@@ -128,7 +129,7 @@ class Paper(Generic[Measured]):
     measures: Callable[[Measured], Measures]
     figures: Callable[[Measured], Sequence[Drawn]]
     comparisons: Callable[[Measured], Sequence[Comparison]] = _nothing
-    readings: Callable[[Measured], object] = _nothing
+    readings: Callable[[Measured], Sequence[ReadingResult]] = _nothing
     sections: Callable[[Measured], Mapping[str, Any]] = _no_sections
     seeds: Seeds | None = None
     stored: Sequence[Table[Any, Any]] = ()
@@ -159,7 +160,7 @@ class Paper(Generic[Measured]):
         *,
         live_ns2: bool = True,
         seeds: int | None = None,
-        progress: Progress | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> Reproduction:
         """Run the experiments and judge the published values.
 
@@ -195,12 +196,17 @@ class Paper(Generic[Measured]):
             scenarios=ran.scenarios,
             results=ran.results,
             package=self.package,
-            sections={"readings": self.readings(measured), **self.sections(measured)},
+            sections={
+                "measured": measured,
+                "readings": self.readings(measured),
+                **self.sections(measured),
+            },
             seeds=over,
             own_seeds=own,
             live_ns2=live_ns2,
             claims=claims,
             sentences=self.ledger.sentences(measures),
+            readings=self.ledger.reading,
             digits=denominators(self.ledger.printed),
             finding=self.ledger.found(measures),
         )

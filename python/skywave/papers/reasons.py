@@ -1,4 +1,4 @@
-"""Why values do not match: a cause that several values share, and the reason in full."""
+"""Reasons of mismatches: a cause that several values share, and the reason in full."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a value does not match, and what kind of reason that is."""
+    """Why a value does not match, and the kind of reason."""
 
     text: str
     cause: Cause = Cause.OTHER

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skywave.papers.cells import Cell, Comparison
     from skywave.papers.citation import Citation
     from skywave.papers.digits import Denominator
-    from skywave.papers.sentences import Sentence
+    from skywave.papers.sentences import Reading, Sentence
     from skywave.report.figures import Drawn
     from skywave.results import Results
     from skywave.scenario import Scenario
@@ -46,7 +46,7 @@ class Ns2Source:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a reproduction found: a sentence for readers outside the field, and a figure.
+    """The finding of a reproduction: a sentence for readers outside the field, and a figure.
 
     ``figure`` is the name of one of the report's figures, which shows published values, ours and,
     where there are any, ns-2's. ``headline`` is a shorter sentence for the list at the top of
@@ -160,6 +160,7 @@ class Reproduction(Judgement):
     """The judgement of a paper, and everything that it is based on.
 
     ``package`` contains the template of the report; ``sections`` has its additional values.
+    ``readings`` are those of what the paper leaves open, as the ledger has them.
     """
 
     figures: Sequence[Drawn]
@@ -167,6 +168,7 @@ class Reproduction(Judgement):
     results: Mapping[str, Results]
     package: str
     sections: Mapping[str, Any]
+    readings: Sequence[Reading] = field(default=(), kw_only=True)
 
     @property
     def judgement(self) -> Judgement:

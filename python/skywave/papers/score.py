@@ -1,4 +1,4 @@
-"""Counts how far papers agree: with what they published, with other claims, and with ns-2."""
+"""Counts matches: with published values, with further claims, and with ns-2."""
 
 from __future__ import annotations
 

@@ -1,8 +1,12 @@
-"""A paper's sentences, each with where it is tested, or why it is not."""
+"""A paper's sentences, each with where it is tested, or why it is not; and how to read them."""
+
+# ruff: noqa: TC003 (annotations are read when a ledger is)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -21,3 +25,20 @@ class Sentence:
     def is_tested_by(self, cell: str) -> bool:
         """Return whether the value or claim with this id tests the sentence."""
         return any(f"{cell}/".startswith(f"{begin}/") for begin in self.tests)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A choice of what the paper leaves open or says twice.
+
+    Attributes:
+        label: A unique name.
+        says: What the paper says of it, and what speaks for it or against it.
+        changes: How it differs from the reading that the verdicts use, in terms of the paper's
+            ``readings.py``.
+
+    """
+
+    label: str
+    says: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict)

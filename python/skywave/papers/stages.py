@@ -1,39 +1,35 @@
-"""Runs of a reproduction, and the reporting of their progress by stage."""
+"""Runs of a reproduction, whose progress is reported by stage."""
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from skywave._progress import stage
 from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from skywave._progress import Progress
     from skywave.results import Results
     from skywave.scenario import Scenario
 
-    Progress = Callable[[str, int, int], None]
-    """Called with the stage, the number of its finished steps and that of all its steps."""
+__all__ = ["measure_each", "run_each", "run_plans", "stage"]
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-def stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:
-    """Return the progress function of the stage ``name``."""
-    return None if progress is None else lambda done, total: progress(name, done, total)
-
-
 def run_each(
-    scenarios: Mapping[Key, Scenario], progress: Callable[[int, int], None] | None = None
+    scenarios: Mapping[Key, Scenario], progress: Callable[[Progress], None] | None = None
 ) -> dict[Key, Results]:
     """Run scenarios on all cores; return their results by key."""
     return dict(zip(scenarios, run_many(scenarios.values(), progress=progress), strict=True))
 
 
 def run_plans(
-    *plans: Mapping[Any, Scenario], progress: Callable[[int, int], None] | None = None
+    *plans: Mapping[Any, Scenario], progress: Callable[[Progress], None] | None = None
 ) -> list[dict[Any, Results]]:
     """Run several sets of scenarios together; return the results of each set by key.
 
@@ -47,7 +43,7 @@ def run_plans(
 def measure_each(
     scenarios: Mapping[Key, Scenario],
     measure: Callable[[Key, Results], Value],
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> dict[Key, Value]:
     """Run scenarios on all cores; return the measurements of their results by key."""
     runs = run_many(scenarios.values(), progress=progress)

@@ -1,4 +1,4 @@
-"""Runs of a paper whose duration ``skywave bench --standard`` measures."""
+"""Runs of a paper whose duration ``skywave bench standard`` measures."""
 
 from __future__ import annotations
 

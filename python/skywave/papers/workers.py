@@ -16,11 +16,12 @@ import sys
 import threading
 import traceback
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import TYPE_CHECKING
 
 from skywave import papers
+from skywave._progress import Progress
 from skywave.papers import installed
 from skywave.papers.installed import BrokenPaperError
 from skywave.papers.reproduction import Judgement
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    Message = Judgement | tuple[str, int, int] | BaseException
+    Message = Judgement | Progress | BaseException
     """A finished paper, a step, or an error."""
     Outcome = Judgement | BrokenPaperError
     """The outcome for a paper, which may turn out to be unusable."""
@@ -74,7 +75,7 @@ class _Worker:
 
 
 def reproduce_each(
-    works: Sequence[Work], progress: Callable[[str, str, int, int], None] | None
+    works: Sequence[Work], progress: Callable[[Progress], None] | None
 ) -> dict[str, Outcome]:
     """Reproduce and write papers, as many at a time as there are cores; return their outcomes.
 
@@ -96,9 +97,9 @@ def reproduce_each(
             ready = wait(list(busy))
             for worker in [one for one in busy.values() if one.connection in ready]:
                 match worker.receive():
-                    case (stage, done, total):
+                    case Progress() as step:
                         if progress is not None:
-                            progress(worker.key, stage, done, total)
+                            progress(replace(step, stage=f"{worker.key}, {step.stage}"))
                     case Judgement() | BrokenPaperError() as outcome:
                         came_to[worker.key] = outcome
                         if waiting:
@@ -194,9 +195,6 @@ def _serve(connection: Connection) -> None:
 
 
 def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
-    def step(stage: str, done: int, total: int) -> None:
-        connection.send((stage, done, total))
-
     try:
         # Import first: some imports swallow interrupts.
         paper = installed.paper(work.key)
@@ -205,7 +203,7 @@ def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
             work.key,
             live_ns2=work.live_ns2,
             seeds=paper.brief_seeds(work.seeds),
-            progress=step,
+            progress=connection.send,
         )
         with installed.faults_named(paper):
             reproduction.write(work.directory)

@@ -39,7 +39,7 @@ def render(figure: Figure, format_: str, *, has_text: bool = False) -> bytes:
 
 
 def format_of(file: str | Path) -> str:
-    """Return the format that the name of a file asks for.
+    """Return the format that a file's name selects.
 
     Raises:
         ValueError: If its end is not that of a known format.

@@ -1,4 +1,4 @@
-"""What figures call the dimensions of a sweep and their values: as short as readers need."""
+"""Labels of the dimensions of a sweep and their values, as short as possible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENTRY = re.compile(r"(?:flows|links)\[(?P<entry>[^\]]+)\]")
 
 
 def axis_name(dimension: str, path: str) -> str:
-    """Return what the axis of a dimension is called, by the path of its field.
+    """Return the label of a dimension's axis, by the path of its field.
 
     ``queue (packets)`` for ``packets``, ``start of voice`` for ``flows[voice].start``.
     """

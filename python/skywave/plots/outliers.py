@@ -1,4 +1,4 @@
-"""Samples that are far beyond what lasts, and would leave no room for the others.
+"""Clipping of samples far above the sustained level, which would flatten the others.
 
 Data that has waited for a retransmission reaches the application all at once, so goodput may be
 many times the rate of the link for one sample. Of other measures, the largest samples are what a

@@ -32,7 +32,7 @@ _width_in: ContextVar[float] = ContextVar("width_in", default=COLUMN_IN)
 
 
 def column_in() -> float:
-    """Return how wide figures are: as the caller has asked for, or as wide as a column."""
+    """Return the width of figures: the caller's, or that of a column."""
     return _width_in.get()
 
 

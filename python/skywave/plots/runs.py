@@ -40,7 +40,7 @@ def of_run(
     tables: Mapping[str, pa.Table],
     kind: RunKind = "series",
     *,
-    measures: Sequence[str] = (),
+    measure: str | Sequence[str] = (),
     flows: Collection[str] = (),
     links: Collection[str] = (),
     from_s: float = 0.0,
@@ -50,7 +50,8 @@ def of_run(
 ) -> Figure:
     """Return a figure of a run, as wide as a column of a paper.
 
-    ``"series"`` has a panel over time for each measure: by default goodput, cwnd, queue and delay.
+    ``"series"`` has a panel over time for each ``measure``, a name or several: by default goodput,
+    cwnd, queue and delay.
     ``"cdf"`` and ``"box"`` have the distribution of the samples of one measure, by default goodput,
     by flow or link. Measures are columns of the tables ``flows`` and ``links``, with or without
     their units, and of voice calls ``played`` and ``mos``, over ten seconds each
@@ -73,6 +74,7 @@ def of_run(
             the message lists what there is.
 
     """
+    measures = [measure] if isinstance(measure, str) else list(measure)
     if kind not in get_args(RunKind):
         raise ValueError(f"{kind} is not a figure of a run: use {listed(kind, get_args(RunKind))}")
     if to_s is not None and to_s <= from_s:

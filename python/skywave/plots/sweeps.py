@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from skywave.stats import Average
+    from skywave.stats import Estimate
 
 SweepKind = Literal["line", "heat", "cdf", "box"]
 MOST_PANELS = 6
@@ -81,7 +81,6 @@ def of_sweep(
     measure: str | None = None,
     x: str | None = None,
     by: str | None = None,
-    y: str | None = None,
     where: Mapping[str, str | Sequence[str]] | None = None,
     paths: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
@@ -91,7 +90,7 @@ def of_sweep(
     """Return a figure of a sweep, as wide as a column of a paper.
 
     - ``"line"``: means over ``x`` with intervals as bars, a line for each value of ``by``;
-    - ``"heat"``: means as colours, over ``x`` and ``y``, which is another name of ``by``;
+    - ``"heat"``: means as colours, over ``x`` and ``by``, which has the rows;
     - ``"cdf"`` and ``"box"``: the distribution over seeds for each value of ``by``.
 
     By default ``kind`` is a heat map of two dimensions that are both numbers, and lines otherwise.
@@ -115,9 +114,6 @@ def of_sweep(
             there is. Also if there are too many panels or lines.
 
     """
-    if by is not None and y is not None:
-        raise ValueError("y is another name of by: give one of them")
-    by = by if y is None else y
     named = _Names.of(table, dimensions, paths or {}, labels or {})
     table, dimensions = _where(table, dimensions, where or {}, named)
     name = find(measure, measures) if measure else _first(measures)
@@ -149,7 +145,7 @@ def of_sweep(
 
 @dataclass(frozen=True)
 class _Names:
-    """What the figure calls dimensions and their values."""
+    """Labels of dimensions and their values in the figure."""
 
     titles: dict[str, str]
     """The names that the user gives to dimensions."""
@@ -166,7 +162,7 @@ class _Names:
         paths: Mapping[str, str],
         labels: Mapping[str, str],
     ) -> _Names:
-        """Name what a table has.
+        """Return the labels of a table's dimensions and values.
 
         Raises:
             ValueError: If ``labels`` has one for what is neither a dimension nor a value.
@@ -252,7 +248,7 @@ class _Axis:
         return f"{self.positions[value]:g}" if self.is_numeric else self.names[str(value)]
 
     def named(self, value: Any) -> str:
-        """Return a value with what it is: ``queue 50 packets``, ``rate 10 Mbps``."""
+        """Return a value with its dimension: ``queue 50 packets``, ``rate 10 Mbps``."""
         text = self.names[str(value)]
         what, parenthesis, unit = self.label.rpartition(" (")
         if not (self.is_numeric and parenthesis):
@@ -387,7 +383,7 @@ def _check_groups(axes: Mapping[str, _Axis], x: str | None, by: str | None) -> N
 
 
 def _hint(names: Collection[str], axes: Mapping[str, _Axis], x: str | None, by: str | None) -> str:
-    """Say what to do if dimensions have more values than there is room for."""
+    """Return advice for dimensions with more values than there is room for."""
     said = _choices(names, axes)
     others = _varied(axes, {x, by})
     fitting = [
@@ -472,7 +468,7 @@ def _lines(
         raise ValueError(f"{x} is not numbers above 0: it cannot be a logarithmic axis")
     if "y" in log:
         every = (
-            one.mean for each in panels.values() for of in each.values() for one in of.values()
+            one.value for each in panels.values() for of in each.values() for one in of.values()
         )
         check_positive([np.array(list(every))], measure)
     with column_style():
@@ -500,14 +496,14 @@ def _lines(
     return figure
 
 
-def _ends(means: Iterable[Mapping[Any, Average]], factor: float) -> Iterator[float]:
+def _ends(means: Iterable[Mapping[Any, Estimate]], factor: float) -> Iterator[float]:
     """Return the ends of the bars of known means."""
     for each in means:
         for one in each.values():
-            if np.isfinite(one.mean):
+            if np.isfinite(one.value):
                 margin = float(np.nan_to_num(one.margin))
-                yield (one.mean - margin) / factor
-                yield (one.mean + margin) / factor
+                yield (one.value - margin) / factor
+                yield (one.value + margin) / factor
 
 
 def _fit_y(panel: Axes, ends: Sequence[float]) -> None:
@@ -539,7 +535,7 @@ def _fit_log_y(panel: Axes, ends: Sequence[float]) -> None:
 def _draw_means(
     panel: Axes,
     name: str,
-    means: Mapping[Any, Average],
+    means: Mapping[Any, Estimate],
     axis: _Axis,
     factor: float,
     look: Mapping[str, Any],
@@ -548,7 +544,7 @@ def _draw_means(
     values = [value for value in axis.values if value in means]
     panel.errorbar(
         [axis.positions[value] + beside for value in values],
-        [means[value].mean / factor for value in values],
+        [means[value].value / factor for value in values],
         # A single run has no interval.
         yerr=np.nan_to_num([means[value].margin / factor for value in values]),
         label=name,
@@ -568,9 +564,9 @@ def _scale_logarithmically(panel: Axes, axis: _Axis) -> None:
     panel.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _size(means: Iterable[Average]) -> float:
+def _size(means: Iterable[Estimate]) -> float:
     """Return the largest size of a known mean; -1 if there is none."""
-    return max((abs(one.mean) for one in means if np.isfinite(one.mean)), default=-1.0)
+    return max((abs(one.value) for one in means if np.isfinite(one.value)), default=-1.0)
 
 
 def _known(size: float) -> float:
@@ -584,7 +580,7 @@ def _heat(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str 
     if by is None and len(others) != 1:
         raise ValueError(
             f"a heat map shows two dimensions, and {len(_varied(axes))} have several values: give "
-            f"x and y (--x and --y), two of {', '.join(axes)}"
+            f"x and by (--x and --by), two of {', '.join(axes)}"
         )
     y = by or others[0]
     if x == y:
@@ -606,7 +602,7 @@ def _heat(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str 
         title: np.array(
             [
                 [
-                    means[column, row].mean / scale.factor if (column, row) in means else np.nan
+                    means[column, row].value / scale.factor if (column, row) in means else np.nan
                     for column in columns.values
                 ]
                 for row in order

@@ -1,4 +1,4 @@
-"""How wide texts are, and texts in lines."""
+"""Widths of texts, and line breaks."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _vertical(names: Sequence[str], most_lines: int) -> list[str]:
 
 
 def make_room(figure: Figure, names_in: float) -> None:
-    """Let a figure grow by what the names on its x axis need, so that the axes do not shrink."""
+    """Let a figure grow for the names on its x axis, so that the axes do not shrink."""
     figure.set_figheight(figure.get_figheight() + max(0.0, names_in - LONG_IN))
 
 

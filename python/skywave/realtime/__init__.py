@@ -1,8 +1,8 @@
-"""Scenarios on the real clock, between real sockets (Linux only).
+"""Scenarios in real time, between real sockets (Linux only).
 
 The nodes at which flows begin and end are network namespaces; the links and queues between them are
-the simulator's, on the real clock. :func:`run_live` returns the simulator's tables, with a
-:class:`Verdict` on their accuracy. :func:`run_both` runs a scenario on both clocks.
+the simulator's, in real time. :func:`run` returns the simulator's tables and a
+:class:`RunAccuracy`. :func:`compare` runs a scenario in simulated and in real time.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skywave.realtime.both import Both, run_both
-    from skywave.realtime.running import Lived, run_live
-    from skywave.realtime.verdict import Verdict
+    from skywave.realtime.accuracy import RunAccuracy
+    from skywave.realtime.comparison import ClockComparison, compare
+    from skywave.realtime.privileges import LaunchError
+    from skywave.realtime.running import RealTimeRun, run
 
-__all__ = ["Both", "Lived", "Verdict", "run_both", "run_live"]
+__all__ = ["ClockComparison", "LaunchError", "RealTimeRun", "RunAccuracy", "compare", "run"]
 
 _LATER = {
-    "Both": "skywave.realtime.both",
-    "Lived": "skywave.realtime.running",
-    "Verdict": "skywave.realtime.verdict",
-    "run_both": "skywave.realtime.both",
-    "run_live": "skywave.realtime.running",
+    "ClockComparison": "skywave.realtime.comparison",
+    "LaunchError": "skywave.realtime.privileges",
+    "RealTimeRun": "skywave.realtime.running",
+    "RunAccuracy": "skywave.realtime.accuracy",
+    "compare": "skywave.realtime.comparison",
+    "run": "skywave.realtime.running",
 }
 """The modules of names that are imported on first use: an emulated link needs none of them."""
 

@@ -11,15 +11,15 @@ from skywave._machine import Shares
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NOT_BELIEVED = 3
-"""The exit status of a command whose ``--strict`` what it ran has not met."""
+TOO_INACCURATE = 3
+"""The exit status of a command with ``--strict`` whose timing was too inaccurate."""
 STRICT_MS = 1.0
-"""How late 99 % of packets may be, in ms, unless somebody says otherwise."""
+"""The default of the lateness that 99 % of packets may have, in ms."""
 
 
 @dataclass(frozen=True)
-class Verdict(ABC):
-    """What the core reports, with what others took of the processors meanwhile."""
+class TimingAccuracy(ABC):
+    """The core's report on its timing, and the processor time that others used meanwhile."""
 
     report: dict[str, Any]
     """It has ``lateness`` with ``packets``, ``median_s``, ``p99_s``, ``max_s`` and ``beyond_1_ms``
@@ -27,7 +27,7 @@ class Verdict(ABC):
     shares: Shares = field(default_factory=Shares)
 
     @abstractmethod
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield a warning for each thing that the machine did and no network does."""
 
     @property
@@ -58,19 +58,41 @@ class Verdict(ABC):
                 f"of the processors' time, {self.shares.stolen:.1%} went to other machines on the "
                 f"same host, and {self.shares.others:.1%} to other processes and the kernel"
             )
-        for doubt in self.doubts():
-            yield f"warning: {doubt}"
+        for warning in self.warnings():
+            yield f"warning: {warning}"
 
-    def broken(self, strict_ms: float) -> str | None:
-        """Return the first warning, or one if 1 % of packets left more than ``strict_ms`` late."""
-        for doubt in self.doubts():
-            return doubt
+    def failure(self, strict_ms: float) -> str | None:
+        """Return why ``--strict`` fails: the first warning, or too much lateness.
+
+        Returns None if there is no warning and 99 % of packets left at most ``strict_ms`` late.
+        """
+        for warning in self.warnings():
+            return warning
         if 1e3 * self.p99_s <= strict_ms:
             return None
         return (
             f"packets left late by {as_text(self.p99_s)} (99th percentile), and "
             f"{as_text(strict_ms / 1e3)} is allowed"
         )
+
+
+class RunAccuracy(TimingAccuracy):
+    """How accurate the timing of a run was.
+
+    ``report`` also has ``elapsed_s``, ``whole``, ``interrupted``, and as counts of packets
+    ``overflows``, ``undelivered``, ``unsent``, ``unknown`` and ``malformed``.
+    """
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning for each thing that the machine did and no network does."""
+        for name, what in (
+            ("overflows", "were lost because this machine is too slow for the scenario"),
+            ("undelivered", "were not taken by the system at their destination"),
+            ("unsent", "were not taken by the system at their sender"),
+            ("malformed", "were incomplete or malformed"),
+        ):
+            if self.report[name]:
+                yield f"{self.report[name]:,} packets {what}"
 
 
 def as_text(seconds: float) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from skywave.realtime.both import Both
+    from skywave.realtime.comparison import ClockComparison
     from skywave.results import Results
 
 WIDTH_IN, PANEL_IN, REST_IN = 6.5, 1.35, 0.85
@@ -36,13 +36,13 @@ MOST_SHOWN = len(COLOURS)
 """The most flows or links that are shown; of more, the first ones."""
 CLOCKS: tuple[tuple[str, Literal["--", "-"], float], ...] = (
     ("simulated", "--", 0.9),
-    ("lived", "-", 0.8),
+    ("real time", "-", 0.8),
 )
 
 
-def over_time(both: Both, name: str) -> Drawn | None:
+def over_time(comparison: ClockComparison, name: str) -> Drawn | None:
     """Draw the first run of each clock over time; None if nothing was sampled."""
-    runs = (both.simulated[0], both.lived[0].results)
+    runs = (comparison.simulated[0], comparison.real_time[0].results)
     panels = [
         (table, measure)
         for table, measure in PANELS
@@ -51,7 +51,7 @@ def over_time(both: Both, name: str) -> Drawn | None:
     if not panels:
         return None
     caption = (
-        f"{both.scenario.name}: the first run, simulated (dashed) and in real time (solid). "
+        f"{comparison.scenario.name}: the first run, simulated (dashed) and in real time (solid). "
         "Each point is of an interval that ends then."
     )
     return Drawn.at_widths(name, caption, lambda: _draw(runs, panels))
@@ -90,7 +90,7 @@ def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> Non
         for name, colour in zip(shown, COLOURS, strict=False):
             one = series[name]
             drawn[f"{clock} {name}"], colours[f"{clock} {name}"] = one, colour
-            label = name if clock == "lived" else None
+            label = name if clock == "real time" else None
             axes.plot(
                 one.times_s,
                 one.values / scale.factor,
@@ -118,7 +118,7 @@ def _series(results: Results, table: str, measure: str) -> dict[str, Series]:
 
 
 def _busy(results: Results) -> list[str]:
-    links = results.summary["links"]
+    links = results.totals["links"]
     busiest = sorted(links, key=lambda link: -link["queue_max_packets"])
     return [link["name"] for link in busiest[:1]]
 

@@ -1,4 +1,4 @@
-"""What the real clock needs: Linux, and the privileges that network namespaces take."""
+"""The requirements of real time: Linux, and privileges for network namespaces."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import sys
 from functools import cache
 
 from skywave import _core
+from skywave._errors import SkywaveError
 
 _INSIDE = "SKYWAVE_IN_USER_NAMESPACE"
 _UNSHARE = ("--user", "--map-root-user", "--net")
 
 
-class LaunchError(RuntimeError):
+class LaunchError(SkywaveError, RuntimeError):
     """The system does not let us create namespaces."""
 
 
 def require() -> None:
-    """Raise ``LaunchError`` if this build of Skywave has no runs on the real clock."""
+    """Raise ``LaunchError`` if this build of Skywave cannot run in real time."""
     if not hasattr(_core, "run_live"):
         raise LaunchError(
             "runs in real time need Linux, and the extension built with its default features"
@@ -62,7 +63,7 @@ def around() -> list[str]:
 
 @cache
 def check() -> None:
-    """Try whether network namespaces can be created. What has once worked is not tried again.
+    """Check that network namespaces can be created. A success is remembered.
 
     Raises:
         LaunchError: If the system does not let us create them.
@@ -76,7 +77,7 @@ def check() -> None:
 
 
 def refusal() -> str | None:
-    """Return why there are no runs on the real clock here; None if there are."""
+    """Return why nothing can run in real time here; None if it can."""
     try:
         require()
         check()

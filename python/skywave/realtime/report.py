@@ -1,4 +1,4 @@
-"""The output of a comparison of both clocks: a page, its figures and its tables."""
+"""Writes a comparison of simulated and real time: a page, its figures and its tables."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from skywave.results.columns import Scale
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skywave.realtime.both import Both, Row
+    from skywave.realtime.comparison import ClockComparison, Row
 
 
 def cells(row: Row) -> dict[str, str]:
-    """Return a row as text: what, measure, both means with margins, their ratio, the verdict."""
-    scale = Scale.of(row.measure, max(abs(row.simulated.mean), abs(row.lived.mean)))
+    """Return a row as text: what, measure, means with margins, ratio, and whether they differ."""
+    scale = Scale.of(row.measure, max(abs(row.simulated.value), abs(row.real_time.value)))
 
     def text(mean: float, margin: float) -> str:
         shown = number(mean / scale.factor, 3)
@@ -32,41 +32,41 @@ def cells(row: Row) -> dict[str, str]:
     return {
         "what": row.what,
         "measure": scale.label,
-        "simulated": text(row.simulated.mean, row.simulated.margin),
-        "lived": text(row.lived.mean, row.lived.margin),
+        "simulated": text(row.simulated.value, row.simulated.margin),
+        "real_time": text(row.real_time.value, row.real_time.margin),
         "ratio": "" if row.ratio is None else number(row.ratio, 3),
         "differs": "differs" if row.differs else "",
     }
 
 
-def document(both: Both) -> dict[str, Any]:
+def document(comparison: ClockComparison) -> dict[str, Any]:
     """Return it as JSON."""
     return {
-        "name": both.scenario.name,
-        "runs": len(both.lived),
-        "planned": both.planned,
+        "name": comparison.scenario.name,
+        "runs": len(comparison.real_time),
+        "planned": comparison.planned,
         "rows": [
             {
                 "what": row.what,
                 "measure": row.measure,
-                "simulated": row.simulated.mean,
+                "simulated": row.simulated.value,
                 "simulated_margin": row.simulated.margin,
-                "lived": row.lived.mean,
-                "lived_margin": row.lived.margin,
+                "real_time": row.real_time.value,
+                "real_time_margin": row.real_time.margin,
                 "differs": None if row.difference is None else row.differs,
             }
-            for row in both.rows()
+            for row in comparison.rows()
         ],
-        "causes": both.causes(),
-        "warnings": both.warnings(),
-        "emulator": [run.verdict.document() for run in both.lived],
+        "causes": comparison.causes(),
+        "warnings": comparison.warnings(),
+        "accuracy": [run.accuracy.document() for run in comparison.real_time],
     }
 
 
-def write(both: Both, directory: Path) -> None:
-    """Write the page ``both.html``, ``both.json``, the figure, and every table of every run.
+def write(comparison: ClockComparison, directory: Path) -> None:
+    """Write ``comparison.html``, ``comparison.json``, the figure, and every table of every run.
 
-    What an earlier run has left there and this one does not write is removed.
+    Files of an earlier comparison that this one does not write are removed.
 
     Raises:
         OSError: If the directory cannot be written, or is that of something else. Its
@@ -75,28 +75,29 @@ def write(both: Both, directory: Path) -> None:
     """
     check_folder(directory, Kind.RUN)
     with replacing(directory, whole=True) as partial:
-        figure = over_time(both, "over-time")
+        figure = over_time(comparison, "over-time")
         if figure is not None:
             (partial / "figures").mkdir()
             figure.write(partial / "figures")
         page = render(
-            "both.html.j2",
+            "comparison.html.j2",
             packages="skywave.realtime",
-            both=both,
-            rows=[cells(row) for row in both.rows()],
+            comparison=comparison,
+            rows=[cells(row) for row in comparison.rows()],
             figure=figure,
-            causes=both.causes(),
-            warnings=both.warnings(),
-            verdicts=[list(run.verdict.lines()) for run in both.lived],
+            causes=comparison.causes(),
+            warnings=comparison.warnings(),
+            accuracies=[list(run.accuracy.lines()) for run in comparison.real_time],
             environment=environment.describe(),
         )
-        (partial / "both.html").write_text(page, encoding="utf-8")
-        text = _json.text(document(both)) + "\n"
-        (partial / "both.json").write_text(text, encoding="utf-8")
-        scenario = both.scenario.to_json() + "\n"
+        (partial / "comparison.html").write_text(page, encoding="utf-8")
+        text = _json.text(document(comparison)) + "\n"
+        (partial / "comparison.json").write_text(text, encoding="utf-8")
+        scenario = comparison.scenario.to_json() + "\n"
         (partial / "scenario.json").write_text(scenario, encoding="utf-8")
-        for index, (simulated, lived) in enumerate(zip(both.simulated, both.lived, strict=True)):
-            for clock, results in (("simulated", simulated), ("lived", lived.results)):
-                tables = partial / f"{clock}-{index + 1}"
+        real_time = [run.results for run in comparison.real_time]
+        for clock, runs in (("simulated", comparison.simulated), ("real-time", real_time)):
+            for number, results in enumerate(runs, start=1):
+                tables = partial / f"{clock}-{number}"
                 tables.mkdir()
                 results.write_tables(tables)

@@ -10,8 +10,9 @@ from skywave import _core
 from skywave._files import replacing_files
 from skywave._machine import Watch
 from skywave._members import live
+from skywave._progress import Progress
+from skywave.realtime.accuracy import RunAccuracy
 from skywave.realtime.privileges import require
-from skywave.realtime.verdict import Verdict
 from skywave.results import Results
 
 if TYPE_CHECKING:
@@ -23,35 +24,35 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lived:
+class RealTimeRun:
     """A run in real time."""
 
     results: Results
     """As those of a simulation. If the run was interrupted, those of the time that it took."""
-    verdict: Verdict
+    accuracy: RunAccuracy
     """How accurate the timing was."""
 
     @property
     def is_interrupted(self) -> bool:
         """Whether it was interrupted, by Ctrl-C or by ``progress``."""
-        return bool(self.verdict.report["interrupted"])
+        return bool(self.accuracy.report["interrupted"])
 
     @property
     def is_whole(self) -> bool:
         """Whether it ran for the scenario's whole duration, even if interrupted at its end."""
-        return bool(self.verdict.report["whole"])
+        return bool(self.accuracy.report["whole"])
 
 
-def run_live(
+def run(
     scenario: Scenario,
     *,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     samples: Callable[[float, Mapping[str, pa.RecordBatch]], None] | None = None,
     captures: Mapping[str, str] | None = None,
     qlogs: Mapping[str, str] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
-) -> Lived:
+) -> RealTimeRun:
     """Run a scenario in real time, for its full duration.
 
     Ctrl-C ends it early and returns the results so far; during the set-up of the nodes, it raises
@@ -59,8 +60,8 @@ def run_live(
 
     Args:
         scenario: The scenario, without NAT and Quick-Start.
-        progress: Called twenty times a second with the current stage ("set-up", "in real time")
-            and its completed fraction, 0 to 1. An exception that it raises stops the run.
+        progress: Called twenty times a second. The stages are "set-up" and "in real time", whose
+            total is the duration in seconds. An exception that it raises stops the run.
         samples: Called as often once time passes, with the time in seconds and the samples since
             the last call: the tables of ``probes.interval``, and internal variables. It delays
             packets, so it should only pass them on.
@@ -79,12 +80,13 @@ def run_live(
 
     """
     require()
+    duration_s = scenario.duration.seconds
 
     def told(
         stage: str, fraction: float, time_s: float, tables: Mapping[str, pa.RecordBatch]
     ) -> None:
         if progress is not None:
-            progress(stage, fraction)
+            progress(Progress(stage, fraction * duration_s, duration_s))
         if samples is not None and tables:
             samples(time_s, tables)
 
@@ -100,4 +102,4 @@ def run_live(
             spin=spin,
             samples=samples is not None,
         )
-        return Lived(Results(run), Verdict(json.loads(report), watch.shares()))
+        return RealTimeRun(Results.of_core(run), RunAccuracy(json.loads(report), watch.shares()))

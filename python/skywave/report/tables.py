@@ -10,6 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
 
 from skywave._files import replacing_file
+from skywave._progress import Progress, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,6 +43,26 @@ class Table(Generic[Given, Row]):
         """Return the stored rows, in the order of ``given``."""
         return read(self.path, self.kind)
 
+    def rows(self, **values: object) -> list[Row]:
+        """Return the stored rows whose fields have these values."""
+        return [
+            row
+            for row in self.read()
+            if all(getattr(row, name) == value for name, value in values.items())
+        ]
+
+    def row(self, **values: object) -> Row:
+        """Return the one stored row whose fields have these values.
+
+        Raises:
+            ValueError: If there is no such row, or more than one.
+
+        """
+        found = self.rows(**values)
+        if len(found) != 1:
+            raise ValueError(f"{self.path.name} has {len(found)} rows with {values}, not one")
+        return found[0]
+
     def renew(self) -> None:
         """Compute and store all rows, reporting progress on stderr.
 
@@ -73,6 +94,7 @@ def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int) -> No
         total: The number of rows.
 
     """
+    tell = _overwritten if sys.stderr.isatty() else lines()
     with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_columns(kind))
@@ -81,8 +103,13 @@ def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int) -> No
                 f"{value:.{DIGITS}g}" if isinstance(value, float) else value
                 for value in _values(row)
             )
-            sys.stderr.write(f"\r{path.name}: {number} of {total}")
-    sys.stderr.write("\n")
+            tell(Progress(path.name, number, total))
+
+
+def _overwritten(step: Progress) -> None:
+    """Write a step in the place of the one before it."""
+    end = "\n" if step.done == step.total else ""
+    sys.stderr.write(f"\r{step.stage}: {step.done:g} of {step.total:g}{end}")
 
 
 def _built(kind: Any, row: Mapping[str, str]) -> Any:

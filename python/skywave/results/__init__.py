@@ -1,4 +1,4 @@
-"""The results of a run, as Arrow tables, and what can be read from them.
+"""The results of a run, as Arrow tables, and values derived from them.
 
 ``columns`` knows the names and units of columns, ``samples`` takes flows and links out of tables.
 ``emodel`` rates calls, ``fairness`` has Jain's index.
@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skywave.results.run import FlowSummary, LinkSummary, Results, Summary
-__all__ = ["FlowSummary", "LinkSummary", "Results", "Summary"]
+    from skywave.results.run import FlowTotals, LinkTotals, NoTableError, Results, Totals
+__all__ = ["FlowTotals", "LinkTotals", "NoTableError", "Results", "Totals"]
 
 
 if not TYPE_CHECKING:  # with it, any name would pass for one that is there

@@ -53,7 +53,7 @@ PERIOD_S = 10.0
 
 @dataclass(frozen=True)
 class Call:
-    """What determines the quality of a call besides its losses."""
+    """The factors that determine the quality of a call besides its losses."""
 
     codec: Codec | None
     """None if the scenario does not say."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Self, TypedDict
 
 from skywave import _json
+from skywave._errors import SkywaveError
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
 
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
     from skywave import _core
     from skywave.plots.runs import RunKind
 
+TOTALS = "totals.json"
+"""The file that marks the directory of a run."""
 MOST_NAMED = 10
 """The most flows that have a warning of their own."""
 
 
-class FlowSummary(TypedDict):
+class FlowTotals(TypedDict):
     """Totals of one flow."""
 
     name: str
@@ -54,7 +58,7 @@ class FlowSummary(TypedDict):
     last event and without recoveries with SACK. 0 for other transports."""
 
 
-class LinkSummary(TypedDict):
+class LinkTotals(TypedDict):
     """Totals of one direction of a link."""
 
     name: str
@@ -76,7 +80,7 @@ class LinkSummary(TypedDict):
     """The longest queue at a time of sampling."""
 
 
-class Summary(TypedDict):
+class Totals(TypedDict):
     """Totals of a run."""
 
     name: str
@@ -86,53 +90,79 @@ class Summary(TypedDict):
     """Simulated time."""
     events: int
     """Events that the simulator processed."""
-    flows: list[FlowSummary]
-    links: list[LinkSummary]
+    flows: list[FlowTotals]
+    links: list[LinkTotals]
 
 
+class NoTableError(SkywaveError, AttributeError):
+    """A run has no such table. The message says how to get it."""
+
+
+@dataclass(eq=False, repr=False)
 class Results:
     """The tables and totals of one run.
 
     Times are seconds of simulated time. A sample at ``time_s`` covers the probe interval that ends
-    then. ``tables`` holds the tables by name, without those of probes that were off.
+    then. The tables of probes that were off are missing: as attributes they raise
+    :class:`NoTableError`.
     """
 
-    def __init__(self, run: _core.Run) -> None:
-        """Create results from what the core returned."""
+    tables: dict[str, pa.Table]
+    """The tables by name."""
+    totals: Totals
+    """Totals of the run, of its flows and of its links."""
+    fingerprint: str
+    """A hash of every event; the same scenario and seed give the same."""
+    violations: list[str]
+    """What contradicts the laws of the network, one sentence each: for example, a packet that
+    leaves a link but never entered it. It is a fault of Skywave, or of a control or queue of
+    your own. Empty unless the run was checked: ``run(.., verify_physics=True)``.
+    """
+
+    @classmethod
+    def of_core(cls, run: _core.Run) -> Self:
+        """Return the core's results."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
-        self.tables: dict[str, pa.Table] = {
-            name: pa.Table.from_batches([batch]) for name, batch in run.tables.items()
-        }
-        """The tables by name."""
-        self.summary: Summary = json.loads(run.summary)
-        """Totals of the run, of its flows and of its links."""
-        self.fingerprint: str = run.fingerprint
-        """A hash of every event; the same scenario and seed give the same."""
-        self.violations: list[str] = list(run.violations)
-        """What contradicts the laws of the network, one sentence each: for example, a packet that
-        leaves a link but never entered it. It is a fault of Skywave, or of a control or queue of
-        your own. Empty unless the run was checked: ``run(.., verify_physics=True)``.
+        tables = {name: pa.Table.from_batches([batch]) for name, batch in run.tables.items()}
+        return cls(tables, json.loads(run.summary), run.fingerprint, list(run.violations))
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Self:
+        """Read the results that :meth:`write` or ``skywave run --out`` has written.
+
+        Raises:
+            FileNotFoundError: If the directory has no results of a run.
+            OSError: If a file cannot be read.
+            ValueError: If a file is damaged.
+
         """
+        directory = Path(directory)
+        file = directory / TOTALS
+        if not file.is_file():
+            raise FileNotFoundError(f"{directory} has no results of a run: it has no {TOTALS}")
+        document = json.loads(file.read_text(encoding="utf-8"))
+        fingerprint, violations = document.pop("fingerprint"), document.pop("violations")
+        return cls(read_tables(directory), document, fingerprint, violations)
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{name}: {table.num_rows}" for name, table in self.tables.items())
-        return f"<Results of {self.summary['name']!r}: rows of {rows}>"
+        return f"<Results of {self.totals['name']!r}: rows of {rows}>"
 
     @property
     def flows(self) -> pa.Table:
         """Goodput, delay, srtt, cwnd, ssthresh and pipe of each flow, sampled."""
-        return self.tables["flows"]
+        return self._table("flows")
 
     @property
     def links(self) -> pa.Table:
         """Arrivals, drops, deliveries, throughput and queue of each link, sampled."""
-        return self.tables["links"]
+        return self._table("links")
 
     @property
     def link_flows(self) -> pa.Table:
         """Arrivals, drops, deliveries and throughput of each flow at each link, sampled."""
-        return self.tables["link_flows"]
+        return self._table("link_flows")
 
     def at_link(self, link: str) -> pa.Table:
         """Return the samples of one link."""
@@ -174,12 +204,11 @@ class Results:
         sender and ``delay_mean_s`` the time until arrival, both since the frame was made.
         ``mode_mean`` is the codec's mode; 0 is the best.
         """
-        if "voice" not in self.tables:
-            raise KeyError(
-                "voice: no voice flow (give a flow a Voice source), "
-                "or a run that ended before the deadlines of the first interval"
-            )
-        return self.tables["voice"]
+        return self._table(
+            "voice",
+            "no voice flow (give a flow a Voice source), "
+            "or a run that ended before the deadlines of the first interval",
+        )
 
     @property
     def transfers(self) -> pa.Table:
@@ -189,14 +218,12 @@ class Results:
         complete, and ``arrived_bytes`` of ``bytes`` had arrived. Both are null if the run
         ended before.
         """
-        if "transfers" not in self.tables:
-            raise KeyError("transfers: no web traffic; give a flow a Web source")
-        return self.tables["transfers"]
+        return self._table("transfers", "no web traffic; give a flow a Web source")
 
     @property
     def drops(self) -> pa.Table:
         """Every dropped packet."""
-        return self.tables["drops"]
+        return self._table("drops")
 
     @property
     def packets(self) -> pa.Table:
@@ -204,9 +231,13 @@ class Results:
         return self._probed("packets")
 
     def _probed(self, name: str) -> pa.Table:
-        if name not in self.tables:
-            raise KeyError(f"{name}: not measured; set Probes({name}=True) in the scenario")
-        return self.tables[name]
+        return self._table(name, f"not measured; set Probes({name}=True) in the scenario")
+
+    def _table(self, name: str, why_not: str = "the run has no such table") -> pa.Table:
+        try:
+            return self.tables[name]
+        except KeyError:
+            raise NoTableError(f"{name}: {why_not}", name=name, obj=self) from None
 
     def to_pandas(self) -> dict[str, pd.DataFrame]:
         """Return the tables as pandas data frames (requires the extra ``skywave[pandas]``)."""
@@ -244,7 +275,7 @@ class Results:
         """Return a warning for each flow limited by its receive window: part of ``warnings``."""
         from skywave.stats import limited_by_receive_window  # noqa: PLC0415  (loads numpy)
 
-        limited = [limited_by_receive_window(flow) for flow in self.summary["flows"]]
+        limited = [limited_by_receive_window(flow) for flow in self.totals["flows"]]
         found = [sentence for sentence in limited if sentence is not None]
         if len(found) > MOST_NAMED:
             more = len(found) - MOST_NAMED
@@ -255,7 +286,7 @@ class Results:
         self,
         kind: RunKind = "series",
         *,
-        measures: Sequence[str] = (),
+        measure: str | Sequence[str] = (),
         flows: Collection[str] = (),
         links: Collection[str] = (),
         from_s: float = 0.0,
@@ -279,7 +310,7 @@ class Results:
         figure = plots.of_run(
             self.tables,
             kind,
-            measures=measures,
+            measure=measure,
             flows=flows,
             links=links,
             from_s=from_s,
@@ -291,9 +322,9 @@ class Results:
         return figure
 
     def write(self, directory: str | Path) -> Path:
-        """Write each table as Parquet and CSV, and ``summary.json``; return the directory.
+        """Write each table as Parquet and CSV, and ``totals.json``; return the directory.
 
-        Removes files of an earlier run that this run does not write.
+        :meth:`load` reads them. Removes files of an earlier run that this run does not write.
 
         Raises:
             OSError: If the directory cannot be written, or contains anything other than a run's
@@ -303,9 +334,13 @@ class Results:
         check_folder(directory, Kind.RUN)
         with replacing(directory, whole=True) as partial:
             self.write_tables(partial)
-            document = {**self.summary, "fingerprint": self.fingerprint}
+            document = {
+                **self.totals,
+                "fingerprint": self.fingerprint,
+                "violations": self.violations,
+            }
             text = _json.text(document) + "\n"
-            (partial / "summary.json").write_text(text, encoding="utf-8")
+            (partial / TOTALS).write_text(text, encoding="utf-8")
         return Path(directory)
 
     def write_tables(self, directory: Path, prefix: str = "") -> None:
@@ -316,6 +351,21 @@ class Results:
         for name, table in self.tables.items():
             pyarrow.parquet.write_table(table, directory / f"{prefix}{name}.parquet")
             pyarrow.csv.write_csv(table, directory / f"{prefix}{name}.csv")
+
+
+def read_tables(directory: Path) -> dict[str, pa.Table]:
+    """Return the tables that :meth:`Results.write_tables` has written, by name.
+
+    Raises:
+        OSError: If a table cannot be read.
+        ValueError: If a file is not Parquet.
+
+    """
+    import pyarrow.parquet  # noqa: PLC0415  (loaded when there are tables)
+
+    return {
+        file.stem: pyarrow.parquet.read_table(file) for file in sorted(directory.glob("*.parquet"))
+    }
 
 
 def _where(table: pa.Table, column: str, name: str) -> pa.Table:

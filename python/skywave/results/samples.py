@@ -91,7 +91,7 @@ class Samples:
         return shares(self["time_s"])
 
     def state(self, column: str, groups: Groups) -> NDArray[np.float64]:
-        """Return a column of ``HELD`` with NaN for what a sender has none of, or when it is idle.
+        """Return a column of ``HELD``, NaN where a sender lacks the quantity or is idle.
 
         A sender without a window says 0, and one that has not started or has ended says its initial
         or its last value. It counts from the flow's first data to its last.
@@ -123,7 +123,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Groups:
-    """The rows of a table by flow or link, and what follows from their values.
+    """The rows of a table by flow or link, and aggregates of their values.
 
     All are computed at once: there may be thousands of flows, and runs of a millisecond.
     """
@@ -149,7 +149,7 @@ class Groups:
     def means(
         self, values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
     ) -> dict[str, float]:
-        """Return the mean of each, weighted if weights are given, without what is NaN."""
+        """Return the mean of each, weighted if weights are given, ignoring NaN."""
         known = ~np.isnan(values)
         weights = known.astype(np.float64) if weights is None else np.where(known, weights, 0.0)
         total, of = self._sums(np.where(known, values, 0.0) * weights), self._sums(weights)
@@ -164,7 +164,7 @@ class Groups:
         return np.asarray((first[self.numbers] <= rows) & (rows <= last[self.numbers]))
 
     def largest(self, values: NDArray[np.float64]) -> dict[str, float]:
-        """Return the largest of each, without what is NaN."""
+        """Return the largest of each, ignoring NaN."""
         found = np.full(len(self.names), np.nan)
         np.fmax.at(found, self.numbers, values)
         return self._named(found)

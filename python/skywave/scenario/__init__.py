@@ -7,7 +7,21 @@ describes their conventions.
 from skywave.scenario import parts
 from skywave.scenario.experiment import Inspection, Scenario
 from skywave.scenario.parts import *  # noqa: F403
-from skywave.scenario.parts import Feedback, Loss, Queue, Source, Trace, Transport
+from skywave.scenario.parts import Feedback, LossModel, Queue, Source, Trace, Transport
+from skywave.scenario.topologies import Aggregate, Hop, dumbbell, parking_lot
 
-__all__ = ["Feedback", "Inspection", "Loss", "Queue", "Scenario", "Source", "Trace", "Transport"]
+__all__ = [
+    "Aggregate",
+    "Feedback",
+    "Hop",
+    "Inspection",
+    "LossModel",
+    "Queue",
+    "Scenario",
+    "Source",
+    "Trace",
+    "Transport",
+    "dumbbell",
+    "parking_lot",
+]
 __all__ += parts.__all__

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-from attrs import define, frozen
+from attrs import define
 
 from skywave import _core
+from skywave._errors import ScenarioError
 from skywave._files import read_text
 from skywave.scenario import parts
-from skywave.scenario.parts import DropTail, Dumbbell, Flow, Ftp, Probes, Unlimited
+from skywave.scenario.parts import Flow, Ftp
 from skywave.scenario.place import field_of, line_and_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from skywave.scenario.parts import Back, Loss, Queue, Source, Trace, Transport
-    from skywave.scenario.quantities import Duration, Rate
+    from skywave.scenario.parts import Source, Transport
+    from skywave.scenario.quantities import Duration
 
 Syntax = Literal["toml", "json"]
 Read = TypeVar("Read")
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What a check of a scenario finds, without running it."""
+    """The findings of a check of a scenario, without running it."""
 
     scenario: dict[str, Any]
     """The scenario with all defaults, including those that follow from a profile or a control."""
@@ -38,7 +40,7 @@ class Inspection:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Read what the core returns."""
+        """Read the core's findings."""
         found = json.loads(text)
         return cls(
             scenario=found["scenario"],
@@ -54,53 +56,9 @@ class Inspection:
 class Scenario(parts.Scenario):
     """An experiment: a network, the flows on it, what to measure, and for how long.
 
-    ``bottleneck`` is ``dumbbell`` in the schema. ``nodes`` and ``links`` add to it.
+    :func:`skywave.dumbbell` and :func:`skywave.parking_lot` return common ones. ``nodes`` and
+    ``links`` add to ``dumbbell``.
     """
-
-    @classmethod
-    def dumbbell(
-        cls,
-        name: str,
-        *,
-        duration: Duration | str,
-        rate: Rate | str,
-        delay: Duration | str,
-        pairs: int = 1,
-        queue: Queue | int = Unlimited(),
-        loss: Loss | None = None,
-        trace: Trace | None = None,
-        jitter: Duration | str = "0 s",
-        back: Back | None = None,
-        access_rate: Rate | str = "1 Gbps",
-        access_delays: Iterable[Duration | str] = ("1 ms",),
-        seed: int = 0,
-        probes: Probes = Probes(),
-    ) -> Self:
-        """Return a scenario on a dumbbell, without flows.
-
-        ``rate``, ``delay``, ``queue``, ``loss``, ``trace`` and ``jitter`` are those of the
-        bottleneck ``r1->r2``. An integer ``queue`` is a drop-tail queue of that many packets.
-        ``back`` has what differs in the reverse direction, ``r2->r1``.
-        """
-        bottleneck = Dumbbell(
-            pairs=pairs,
-            rate=rate,
-            delay=delay,
-            access_rate=access_rate,
-            access_delays=access_delays,
-            queue=DropTail(packets=queue) if isinstance(queue, int) else queue,
-            loss=loss,
-            trace=trace,
-            jitter=jitter,
-            back=back,
-        )
-        return cls(
-            name=name,
-            duration=duration,
-            seed=seed,
-            bottleneck=bottleneck,
-            probes=probes,
-        )
 
     def add_flow(
         self,
@@ -114,8 +72,8 @@ class Scenario(parts.Scenario):
         start_jitter: Duration | str = "0 s",
         stop: Duration | str | None = None,
         class_: int = 0,
-    ) -> Self:
-        """Add a flow and return the scenario. By default the flow always has data to send."""
+    ) -> None:
+        """Add a flow. By default it always has data to send."""
         self.flows.append(
             Flow(
                 name=name,
@@ -129,7 +87,17 @@ class Scenario(parts.Scenario):
                 class_=class_,
             )
         )
-        return self
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with other values of these fields. Flows added to one are not in the other.
+
+        Raises:
+            TypeError: If there is no such field.
+            ValueError: If a text is not a quantity.
+
+        """
+        lists = {name: list(getattr(self, name)) for name in ("nodes", "links", "flows")}
+        return super().replace(**(lists | changes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scenario as the core reads it, without fields that have their defaults."""
@@ -223,17 +191,17 @@ def read_file(path: str | Path, read: Callable[[str, Syntax, str], Read]) -> Rea
     """
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):
-        raise _core.ScenarioError(f"{path} is YAML: a scenario is a .toml or a .json file")
+        raise ScenarioError(f"{path} is YAML: a scenario is a .toml or a .json file")
     try:
         text = read_text(path)
     except UnicodeDecodeError as error:
         message = f"{path} is not text in UTF-8 ({error.reason}): save it as UTF-8"
-        raise _core.ScenarioError(message) from error
+        raise ScenarioError(message) from error
     syntax: Syntax = "json" if path.suffix == ".json" else "toml"
     try:
         return read(text, syntax, str(path.parent))
-    except _core.ScenarioError as error:
-        raise _core.ScenarioError(message_about(path, text, syntax, error)) from None
+    except ScenarioError as error:
+        raise ScenarioError(message_about(path, text, syntax, error)) from None
 
 
 def message_about(source: str | Path, text: str, syntax: Syntax, error: Exception) -> str:

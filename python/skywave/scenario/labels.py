@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from attrs import frozen
 
 from skywave._members import Member
 from skywave.scenario.part import plain
@@ -27,6 +26,14 @@ TEXT = re.compile(
     rf"(?:(?P<kind>[\w.-]+)(?: (?P<of_kind>{FIELD}(?:, {FIELD})*))?"
     rf"|(?P<fields>{FIELD}(?:, {FIELD})*))"
 )
+
+
+@dataclass(frozen=True)
+class Named:
+    """A value under a name that the user gives it."""
+
+    name: str
+    value: object
 
 
 def label_of(value: object) -> Label:
@@ -53,7 +60,7 @@ def alike(labels: list[Label]) -> list[Label]:
     return [label if isinstance(label, str) else json.dumps(label) for label in labels]
 
 
-@frozen
+@dataclass(frozen=True)
 class Parts:
     """A label, taken apart."""
 

@@ -1,4 +1,4 @@
-"""The base class of what is described to the core: conversion to and from the core's form."""
+"""The base class of descriptions for the core: conversion to and from the core's form."""
 
 from __future__ import annotations
 
@@ -47,6 +47,17 @@ class Part:
     """A part of a scenario. ``TAG`` is its key if a value can have several forms."""
 
     TAG: ClassVar[str | None] = None
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with other values of these fields.
+
+        Raises:
+            TypeError: If there is no such field.
+            ValueError: If a text is not a quantity.
+
+        """
+        kind: Any = self
+        return attrs.evolve(kind, **changes)  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part as the core reads it, without fields that have their defaults."""

@@ -222,7 +222,7 @@ class Scenario(Part):
             change the random numbers of the others.
         nodes: The names of the nodes, in addition to those of `dumbbell`; at most 250,000.
         links: The links, in addition to those of `dumbbell`; at most 250,000.
-        bottleneck: Shorthand for the classic topology of two routers. Absent: the network
+        dumbbell: Shorthand for the classic topology of two routers. Absent: the network
             consists of `nodes` and `links`.
         flows: The flows; at least one, and at most 100,000.
         probes: What to measure.
@@ -237,7 +237,7 @@ class Scenario(Part):
     seed: int = 0
     nodes: list[str] = Factory(list)
     links: list[Link] = Factory(list)
-    bottleneck: Dumbbell | None = field(default=None, metadata={"key": "dumbbell"})
+    dumbbell: Dumbbell | None = None
     flows: list[Flow] = Factory(list)
     probes: Probes = Probes()
     verify_wire: bool = False
@@ -290,7 +290,7 @@ class Link(Part):
     rate: Rate = field(converter=Rate)
     delay: Duration = field(converter=Duration)
     queue: Queue = Unlimited()
-    loss: Loss | None = None
+    loss: LossModel | None = None
     trace: Trace | None = None
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
     overtaking: bool = False
@@ -441,7 +441,7 @@ class Back(Part):
     rate: Rate | None = field(default=None, converter=converters.optional(Rate))
     delay: Duration | None = field(default=None, converter=converters.optional(Duration))
     queue: Queue | None = None
-    loss: Loss | None = None
+    loss: LossModel | None = None
     trace: Trace | None = None
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
     overtaking: bool = False
@@ -490,7 +490,7 @@ class Dumbbell(Part):
     rate: Rate = field(converter=Rate)
     delay: Duration = field(converter=Duration)
     queue: Queue = Unlimited()
-    loss: Loss | None = None
+    loss: LossModel | None = None
     trace: Trace | None = None
     jitter: Duration = field(default=Duration("0 s"), converter=Duration)
     overtaking: bool = False
@@ -1425,7 +1425,7 @@ Queue: TypeAlias = (
 )
 """A queue discipline: `{ name = { parameters } }`, or its name alone."""
 
-Loss: TypeAlias = Bernoulli | GilbertElliott | PacketLoss | losses.Losses
+LossModel: TypeAlias = Bernoulli | GilbertElliott | PacketLoss | losses.Losses
 """Losses other than by the queue. They occur before the queue, so lost packets use no
 bandwidth.
 """

@@ -10,15 +10,16 @@ import copy
 import json
 import re
 import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from attrs import frozen
-
-from skywave._core import ScenarioError, check_scenario
+from skywave._core import check_scenario
+from skywave._errors import ScenarioError
 from skywave._known import listed
 from skywave._members import named
 from skywave.control import Control
 from skywave.scenario.experiment import Scenario
+from skywave.scenario.labels import Named
 from skywave.scenario.part import plain
 
 if TYPE_CHECKING:
@@ -29,9 +30,15 @@ if TYPE_CHECKING:
 
 STEP = re.compile(r'(?P<key>"[^"]*"|[^".\[\]]+)(?P<entries>(?:\[[^\[\]]+\])*)(?:\.|$)')
 EVERY = "*"
+NAMED = re.compile(
+    r"(?P<value>.*\S)\s+as\s+"
+    r"""(?:"(?P<quoted>[^"]+)"|(?P<bare>[^"'\[\]{}(),=]*[^"'\[\]{}(),=\s]))\s*""",
+    re.DOTALL,
+)
+"""A value with a name. An ``as`` within quotation marks or brackets names nothing."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Entry:
     """One entry of a list, or every one (``*``)."""
 
@@ -46,7 +53,7 @@ class Entry:
         return [index for index, entry in enumerate(entries) if _name(entry) == self.which]
 
 
-@frozen
+@dataclass(frozen=True)
 class FieldPath:
     """A path, which may lead to several fields."""
 
@@ -105,7 +112,7 @@ class FieldPath:
                 parent[last] = plain(value)
 
     def _hint(self, complete: Mapping[str, Any]) -> str:
-        """Return what the last step that leads somewhere has instead."""
+        """Return the fields at the last step of the path that exists."""
         if self.steps[0] == "links" and not complete.get("links") and complete.get("dumbbell"):
             return self._hint_of_dumbbell()
         for length in range(len(self.steps) - 1, -1, -1):
@@ -124,7 +131,7 @@ class FieldPath:
         return ""
 
     def _hint_of_dumbbell(self) -> str:
-        """Return what describes the link of a path in a scenario with a dumbbell."""
+        """Return the field of the dumbbell that describes the link of a path."""
         field = self.text.partition("].")[2] or "rate"
         match self.steps:
             case ["links", Entry("r1->r2"), *_]:
@@ -154,20 +161,28 @@ def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
 
 
 def parse_values(text: str) -> tuple[object, ...]:
-    """Parse values that commas separate, as TOML; what is not TOML is a text.
+    """Parse comma-separated values as TOML; anything else is text.
 
     ``10,50`` are numbers, ``10 ms,20 ms`` and ``cubic,reno`` texts. A comma within brackets, braces
-    or quotation marks separates nothing.
+    or quotation marks separates nothing. A value followed by ``as NAME`` is a :class:`Named`; a
+    name with a comma needs quotation marks.
 
     Raises:
         ValueError: If there is no value between two commas.
 
     """
-    return tuple(parse_value(part) for part in _split(text))
+    return tuple(map(_value, _split(text)))
+
+
+def _value(text: str) -> object:
+    found = NAMED.fullmatch(text)
+    if found is None:
+        return parse_value(text)
+    return Named(found["quoted"] or found["bare"], parse_value(found["value"]))
 
 
 def parse_value(text: str) -> object:
-    """Parse one value, as TOML; what is not TOML is a text."""
+    """Parse one value as TOML; anything else is text."""
     text = text.strip()
     try:
         value: object = tomllib.loads(f"value = {text}")["value"]
@@ -250,7 +265,7 @@ def _has(complete: Mapping[str, Any], place: Place) -> bool:
 
 
 def _made(document: dict[str, Any], complete: Any, place: Place) -> Any:
-    """Return the value at a place of a document, which gets what it lacks on the way."""
+    """Return the value at a place of a document, creating missing parents."""
     value: Any = document
     for depth, key in enumerate(place):
         complete = complete[key]

@@ -1,4 +1,4 @@
-"""Where a field stands in a scenario's text."""
+"""Finds the line of a field in a scenario's text."""
 
 from __future__ import annotations
 

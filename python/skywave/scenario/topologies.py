@@ -1,16 +1,17 @@
-"""Topologies other than the dumbbell, as functions that return scenarios."""
+"""Common topologies, as functions that return scenarios."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skywave.scenario import Ftp, Link, Probes, Scenario, Unlimited
+from skywave.scenario.experiment import Scenario
+from skywave.scenario.parts import DropTail, Dumbbell, Ftp, Link, Probes, Unlimited
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from skywave.scenario import Queue, Source, Transport
+    from skywave.scenario.parts import Back, LossModel, Queue, Source, Trace, Transport
     from skywave.scenario.quantities import Duration, Rate
 
 
@@ -40,6 +41,49 @@ class Hop:
     delay: Duration | str
     queue: Queue = Unlimited()
     local: Aggregate | None = None
+
+
+def dumbbell(
+    name: str,
+    *,
+    duration: Duration | str,
+    rate: Rate | str,
+    delay: Duration | str,
+    pairs: int = 1,
+    queue: Queue | int = Unlimited(),
+    loss: LossModel | None = None,
+    trace: Trace | None = None,
+    jitter: Duration | str = "0 s",
+    back: Back | None = None,
+    access_rate: Rate | str = "1 Gbps",
+    access_delays: Iterable[Duration | str] = ("1 ms",),
+    seed: int = 0,
+    probes: Probes = Probes(),
+) -> Scenario:
+    """Return a dumbbell, without flows.
+
+    ``rate``, ``delay``, ``queue``, ``loss``, ``trace`` and ``jitter`` are those of the bottleneck
+    ``r1->r2``. An integer ``queue`` is a drop-tail queue of that many packets. ``back`` has what
+    differs in the reverse direction, ``r2->r1``.
+    """
+    return Scenario(
+        name=name,
+        duration=duration,
+        seed=seed,
+        probes=probes,
+        dumbbell=Dumbbell(
+            pairs=pairs,
+            rate=rate,
+            delay=delay,
+            access_rate=access_rate,
+            access_delays=access_delays,
+            queue=DropTail(packets=queue) if isinstance(queue, int) else queue,
+            loss=loss,
+            trace=trace,
+            jitter=jitter,
+            back=back,
+        ),
+    )
 
 
 def parking_lot(

@@ -19,7 +19,7 @@ from skywave.stats.diagnostics import (
     warm_up_in_mean,
     warm_ups_in_means,
 )
-from skywave.stats.intervals import CONFIDENCE, Average, Estimate, average, bootstrap, median
+from skywave.stats.intervals import CONFIDENCE, Estimate, average, bootstrap, median
 from skywave.stats.stopping import LEAST_SEEDS, Target
 from skywave.stats.tables import by_point, compare_table, seeds_without_effect, summarise
 from skywave.stats.warm_up import truncation
@@ -27,7 +27,6 @@ from skywave.stats.warm_up import truncation
 __all__ = [
     "CONFIDENCE",
     "LEAST_SEEDS",
-    "Average",
     "Comparison",
     "Estimate",
     "Target",

@@ -91,9 +91,9 @@ def compare(
         if len(values) < 2:
             raise ValueError(f"{name} has fewer than two runs: more are needed to compare")
     if all((sample == sample[0]).all() for sample in ((x - y,) if test in PAIRED else (x, y))):
-        difference, p, effect = Estimate(float(x[0] - y[0]), NAN, NAN, confidence), NAN, NAN
+        difference, p, effect = Estimate.around(float(x[0] - y[0]), NAN, confidence), NAN, NAN
     elif np.isnan(x).any() or np.isnan(y).any():
-        difference, p, effect = Estimate(NAN, NAN, NAN, confidence), NAN, NAN
+        difference, p, effect = Estimate.around(NAN, NAN, confidence), NAN, NAN
     else:
         difference, p, effect = _TESTS[test](x, y, confidence)
     return Comparison(
@@ -205,10 +205,10 @@ def _paired_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float)
 
     apart = x - y
     found = average(list(apart), confidence)
-    effect = found.mean / float(np.std(apart, ddof=1))
+    effect = found.value / float(np.std(apart, ddof=1))
     # t = d_z sqrt(n)
     p = float(2 * stdtr(len(apart) - 1, -abs(effect) * np.sqrt(len(apart))))
-    return Estimate(found.mean, found.low, found.high, confidence), p, effect
+    return found, p, effect
 
 
 def _welch_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) -> _Found:
@@ -218,8 +218,7 @@ def _welch_t(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) 
     error, degrees = _welch(list(x), list(y))
     margin = float(stdtrit(degrees, (1 + confidence) / 2) * error)
     effect = apart / float(np.sqrt((np.var(x, ddof=1) + np.var(y, ddof=1)) / 2))
-    difference = Estimate(apart, apart - margin, apart + margin, confidence)
-    return difference, welch(list(x), list(y)), effect
+    return Estimate.around(apart, margin, confidence), welch(list(x), list(y)), effect
 
 
 def _wilcoxon(x: NDArray[np.float64], y: NDArray[np.float64], confidence: float) -> _Found:
@@ -239,7 +238,7 @@ def _mann_whitney(x: NDArray[np.float64], y: NDArray[np.float64], confidence: fl
     effect = float(np.mean(np.sign(x[:, None] - y[None, :])))
     p = float(scipy.stats.mannwhitneyu(x, y).pvalue)
     low, high = bca((x, y), _difference_of_means, confidence=confidence)
-    difference = Estimate(float(_difference_of_means(x, y)), low, high, confidence)
+    difference = Estimate.between(float(_difference_of_means(x, y)), low, high, confidence)
     return difference, p, effect
 
 

@@ -100,7 +100,7 @@ def warm_up_in_mean(
 
 
 def _shift(values: NDArray[np.float64], steady: NDArray[np.float64]) -> float:
-    """Return by what share of the steady mean the mean is higher; 0 if that has no answer."""
+    """Return the relative excess of the mean over the steady mean; 0 if undefined."""
     mean = float(np.nanmean(steady))
     return 0.0 if mean == 0 else (float(np.nanmean(values)) - mean) / abs(mean)
 

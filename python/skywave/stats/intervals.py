@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from math import isnan
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -21,54 +22,45 @@ RESAMPLES = 9999
 
 
 @dataclass(frozen=True)
-class Average:
-    """A mean over seeds, and its margin: half of its confidence interval (Student's t).
-
-    Both have the unit of the values. The margin of a single run is NaN. If any value is NaN, so are
-    mean and margin. A margin of 0 means that all runs gave the same value, as runs do in which
-    nothing is random; it says nothing about the precision of the mean.
-    """
-
-    mean: float
-    margin: float
-    confidence: float = CONFIDENCE
-
-    @property
-    def low(self) -> float:
-        """The lower end of the interval."""
-        return self.mean - self.margin
-
-    @property
-    def high(self) -> float:
-        """The upper end of the interval."""
-        return self.mean + self.margin
-
-    @property
-    def text(self) -> str:
-        """Mean and margin as text."""
-        return f"{number(self.mean, 3)} ± {number(self.margin, 2)}"
-
-
-@dataclass(frozen=True)
 class Estimate:
-    """A value with a confidence interval that need not be symmetric, all in the same unit."""
+    """A value with a confidence interval, all in the same unit.
+
+    An interval that cannot be computed has ends and a margin of NaN. A margin of 0 means that all
+    runs gave the same value, as runs do in which nothing is random; it says nothing about the
+    precision of the value.
+    """
 
     value: float
     low: float
     high: float
+    margin: float
+    """Half the width of the interval."""
     confidence: float = CONFIDENCE
+
+    @classmethod
+    def around(cls, value: float, margin: float, confidence: float = CONFIDENCE) -> Self:
+        """Return an estimate whose value is in the middle of its interval."""
+        return cls(value, value - margin, value + margin, margin, confidence)
+
+    @classmethod
+    def between(cls, value: float, low: float, high: float, confidence: float = CONFIDENCE) -> Self:
+        """Return an estimate whose value need not be in the middle of its interval."""
+        return cls(value, low, high, (high - low) / 2, confidence)
 
     @property
     def text(self) -> str:
-        """Value and interval as text."""
+        """The value and its margin as text, or its interval if that is not symmetric."""
+        if self == self.around(self.value, self.margin, self.confidence) or isnan(self.margin):
+            return f"{number(self.value, 3)} ± {number(self.margin, 2)}"
         return f"{number(self.value, 3)} ({number(self.low, 3)} to {number(self.high, 3)})"
 
 
-def average(values: Sequence[float], confidence: float = CONFIDENCE) -> Average:
-    """Return the mean of independent runs and the margin of its confidence interval.
+def average(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean of independent runs with its confidence interval.
 
-    The margin is t(n - 1) s / sqrt(n), where s is the sample standard deviation and t the quantile
-    of Student's t (Jain 1991, section 13.2). It is exact for normally distributed values.
+    Its margin is t(n - 1) s / sqrt(n), where s is the sample standard deviation and t the quantile
+    of Student's t (Jain 1991, section 13.2). It is exact for normally distributed values, and NaN
+    for a single run. If any value is NaN, so are mean and margin.
 
     Raises:
         ValueError: If there are no values, or ``confidence`` is not between 0 and 1.
@@ -76,16 +68,16 @@ def average(values: Sequence[float], confidence: float = CONFIDENCE) -> Average:
     """
     _check(values, confidence)
     if len(values) == 1:
-        return Average(float(values[0]), float("nan"), confidence)
+        return Estimate.around(float(values[0]), float("nan"), confidence)
     if all(value == values[0] for value in values):
         # Return it exactly: the mean of equal numbers may have a rounding error.
-        return Average(float(values[0]), 0.0, confidence)
+        return Estimate.around(float(values[0]), 0.0, confidence)
     # Not from scipy.stats, which takes a second to load.
     from scipy.special import stdtrit  # noqa: PLC0415
 
     quantile = stdtrit(len(values) - 1, (1 + confidence) / 2)
     error = np.std(values, ddof=1) / np.sqrt(len(values))
-    return Average(float(np.mean(values)), float(quantile * error), confidence)
+    return Estimate.around(float(np.mean(values)), float(quantile * error), confidence)
 
 
 def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
@@ -109,8 +101,8 @@ def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     while 2 * bdtr(rank, len(ordered), 0.5) <= 1 - confidence:
         rank += 1
     if rank == 0 or np.isnan(middle):
-        return Estimate(middle, float("nan"), float("nan"), confidence)
-    return Estimate(middle, float(ordered[rank - 1]), float(ordered[-rank]), confidence)
+        return Estimate.around(middle, float("nan"), confidence)
+    return Estimate.between(middle, float(ordered[rank - 1]), float(ordered[-rank]), confidence)
 
 
 def bootstrap(
@@ -139,12 +131,12 @@ def bootstrap(
     if (sample == sample[0]).all() and len(sample) > 1:
         # The statistic of one of them, without the rounding errors of a mean of equal numbers.
         found = float(statistic(sample[:1], axis=-1))
-        return Estimate(found, found, found, confidence)
+        return Estimate.around(found, 0.0, confidence)
     found = float(statistic(sample, axis=-1))
     if len(sample) == 1 or np.isnan(sample).any():
-        return Estimate(found, float("nan"), float("nan"), confidence)
+        return Estimate.around(found, float("nan"), confidence)
     low, high = bca((sample,), statistic, confidence=confidence, seed=seed)
-    return Estimate(found, low, high, confidence)
+    return Estimate.between(found, low, high, confidence)
 
 
 def bca(

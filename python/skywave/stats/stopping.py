@@ -104,7 +104,7 @@ class Target:
         if len(values) < LEAST_SEEDS:
             return False
         found = average(values, self.confidence)
-        return found.margin == 0 or found.margin < self._allowed(found.mean)
+        return found.margin == 0 or found.margin < self._allowed(found.value)
 
     def seeds_needed(self, values: Sequence[float]) -> int | None:
         """Return an estimate of the total number of seeds, for a display of progress.
@@ -118,7 +118,7 @@ class Target:
         found = average(values, self.confidence)
         if found.margin == 0:
             return max(LEAST_SEEDS, len(values))
-        allowed = self._allowed(found.mean)
+        allowed = self._allowed(found.value)
         if math.isnan(found.margin) or allowed == 0:
             return None
         needed = len(values) * (found.margin / allowed) ** 2

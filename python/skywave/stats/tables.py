@@ -86,7 +86,7 @@ def summarise(
                     **dict(zip(dimensions, point, strict=True)),
                     "measure": measure,
                     "seeds": len(values),
-                    "mean": mean.mean,
+                    "mean": mean.value,
                     "margin": mean.margin,
                     "median": middle.value,
                     "median_low": middle.low,

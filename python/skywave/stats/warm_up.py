@@ -1,4 +1,4 @@
-"""When the warm-up of a run is over."""
+"""Detects the end of the warm-up of a run."""
 
 from __future__ import annotations
 

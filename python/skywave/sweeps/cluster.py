@@ -10,7 +10,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
-from skywave._extras import needs
+from skywave._errors import SkywaveError
+from skywave._extras import MissingExtraError
 from skywave.sweeps.store import Failure
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ POLL_S = 0.01
 GONE = "the Dask scheduler is gone: start it, and run the sweep again"
 
 
-class ClusterError(RuntimeError):
-    """A cluster cannot be used. What was done is stored."""
+class ClusterError(SkywaveError, RuntimeError):
+    """A cluster cannot be used. Completed runs are stored."""
 
 
 @contextmanager
@@ -46,13 +47,14 @@ def connected(on: str | Client) -> Iterator[Client]:
     """Yield a client, connected to the scheduler if an address is given.
 
     Raises:
-        ClusterError: If Dask is not installed, or there is no scheduler.
+        MissingExtraError: If Dask is not installed.
+        ClusterError: If there is no scheduler.
 
     """
     try:
         from distributed import Client  # noqa: PLC0415  (an extra)
     except ImportError as error:
-        raise ClusterError(needs("a sweep on a cluster", "dask")) from error
+        raise MissingExtraError("a sweep on a cluster", "dask") from error
     if isinstance(on, Client):
         yield on
         return
@@ -102,7 +104,7 @@ def work(engine: str, jobs: bytes) -> list[Outcome | Failure]:
 
 
 class _Tasks:
-    """The tasks of a sweep: batches of jobs, and what becomes of them."""
+    """The tasks of a sweep: batches of jobs, and their outcomes."""
 
     def __init__(self, client: Client, jobs: Iterator[Job]) -> None:
         from distributed import as_completed  # noqa: PLC0415
@@ -135,7 +137,7 @@ class _Tasks:
             self._submit()
 
     def stop(self) -> Iterator[tuple[tuple[Job, ...], list[Any]]]:
-        """Cancel what is not done, and yield what is."""
+        """Cancel unfinished tasks, and yield finished ones."""
         begun, self._begun = self._begun, {}
         for future, batch in begun.items():
             if future.status == "finished":

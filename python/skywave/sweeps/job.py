@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import time
 import traceback
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from attrs import frozen
 
 from skywave import _core
 from skywave.results import Results
@@ -17,10 +16,10 @@ from skywave.sweeps.values import Start
 
 if TYPE_CHECKING:
     from skywave._members import Member
-    from skywave.sweeps.measures import Measuring
+    from skywave.sweeps.measures import MeasurementPlan
 
 
-@frozen
+@dataclass(frozen=True)
 class Job:
     """A run to be done."""
 
@@ -30,7 +29,7 @@ class Job:
     """The scenario as JSON."""
     members: dict[str, type[Member]]
     """The classes of members in Python."""
-    measuring: Measuring
+    measuring: MeasurementPlan
     is_first: bool = False
     """Whether it has the first seed of its point."""
 
@@ -43,7 +42,7 @@ class Job:
         """
         begun = time.perf_counter()
         try:
-            results = Results(_core.run(self.text, members=self.members, stop=stop))
+            results = Results.of_core(_core.run(self.text, members=self.members, stop=stop))
             starts = self._starts() if self.measuring.warm_up_s > 0 else ()
             values = self.measuring.values(results, starts, is_first=self.is_first)
         except (KeyboardInterrupt, SystemExit):

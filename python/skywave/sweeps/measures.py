@@ -1,12 +1,11 @@
-"""The measures of a run: which there are, and what they mean."""
+"""The list of measures of a run, with their meanings."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
-
-from attrs import field, frozen
 
 from skywave.results import columns, emodel, samples
 from skywave.sweeps import values
@@ -24,7 +23,7 @@ COLUMNS = ("run", "seed", "fingerprint", "wall_s")
 """The columns of a table that are no dimensions or measures."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Measure:
     """A measure. Its name is that of its column."""
 
@@ -147,17 +146,17 @@ MEASURES = {
 }
 
 
-@frozen
-class Measuring:
-    """What is measured in each run."""
+@dataclass(frozen=True)
+class MeasurementPlan:
+    """What to measure in each run."""
 
     warm_up_s: float = 0.0
-    """What is sampled until then does not count, in seconds."""
-    own: Mapping[str, Callable[[Results], float]] = field(factory=dict)
-    """Measures of the user's, by name."""
+    """Samples before this time are discarded, in seconds."""
+    own: Mapping[str, Callable[[Results], float]] = field(default_factory=dict)
+    """User-defined measures, by name."""
 
     def identity(self) -> list[object]:
-        """Return what values depend on, as JSON.
+        """Return everything that the values depend on, as JSON.
 
         Raises:
             ValueError: If the source of a function cannot be found.
@@ -177,14 +176,14 @@ class Measuring:
         found = of_flows(results, self.warm_up_s, starts) | of_links(results, self.warm_up_s)
         if is_first:
             found |= warm_ups(results, self.warm_up_s)
-        found["events", ""] = results.summary["events"]
+        found["events", ""] = results.totals["events"]
         for name, function in self.own.items():
             found[name, ""] = float(function(results))
         return found
 
 
-@frozen
-class Asked:
+@dataclass(frozen=True)
+class MeasureRequest:
     """A requested measure: of one flow or link, of each, or of the run."""
 
     measure: str
@@ -192,7 +191,7 @@ class Asked:
     """A name, "*" for all, or "" for the run."""
 
     @classmethod
-    def parse(cls, text: str, own: Iterable[str] = ()) -> Asked:
+    def parse(cls, text: str, own: Iterable[str] = ()) -> MeasureRequest:
         """Parse ``goodput``, ``goodput_bps[voice]`` or ``utilisation[*]``.
 
         Raises:
@@ -218,7 +217,7 @@ def column_name(measure: str, of: str) -> str:
 
 
 def key_of(column: str) -> tuple[str, str]:
-    """Return the measure of a column, and what it is of."""
+    """Return the measure of a column, and its flow or link."""
     measure, _, of = column.partition("[")
     return measure, of.removesuffix("]")
 

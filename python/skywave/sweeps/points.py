@@ -1,4 +1,4 @@
-"""What a sweep runs: the combinations of values, and the scenario of each."""
+"""The points of a sweep: the combinations of values, and the scenario of each."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import inspect
 import itertools
 import json
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
-
-from skywave import _core
+from skywave._errors import ScenarioError
 from skywave.scenario import Scenario
-from skywave.scenario.labels import alike, label_of
+from skywave.scenario.labels import Named, alike, label_of
 from skywave.scenario.paths import with_field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from skywave._members import Member
     from skywave.scenario.labels import Label
@@ -26,19 +26,26 @@ RUN_DIGITS = 32
 """Hexadecimal digits that name a run: 128 bits."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Dimension:
-    """What is varied: a field of the scenario, or a parameter of the function that makes it."""
+    """A dimension: a field of the scenario, or a parameter of the function that returns it."""
 
     path: str
     name: str
     """The name of its column: as much of the path's end as tells it from the others."""
     values: tuple[object, ...]
+    names: tuple[str | None, ...]
+    """The names of values that the user has named."""
 
     @property
     def labels(self) -> list[Label]:
-        """The values as they are shown in tables; of one type if they are numbers."""
-        return alike([label_of(value) for value in self.values])
+        """The values as they are shown in tables: by name, and of one type if they are numbers."""
+        return alike(
+            [
+                label_of(value) if name is None else name
+                for value, name in zip(self.values, self.names, strict=True)
+            ]
+        )
 
 
 def dimensions(
@@ -57,19 +64,26 @@ def dimensions(
         given = over[path]
         if isinstance(given, str):
             raise ValueError(f"{path}: {given!r} is one text: give a list of values")
-        values = tuple(given)
-        if not values:
+        dimension = Dimension(path, name, *_named(given))
+        if not dimension.values:
             raise ValueError(f"{path}: no values: give at least one")
-        dimension = Dimension(path, name, values)
-        labels = dimension.labels
-        for label in labels:
-            if labels.count(label) > 1:
-                raise ValueError(f"{path}: {label} is given twice")
+        for labels in (dimension.labels, alike([label_of(value) for value in dimension.values])):
+            for label in labels:
+                if labels.count(label) > 1:
+                    raise ValueError(f"{path}: {label} is given twice")
         found.append(dimension)
     return tuple(found)
 
 
-@frozen
+def _named(given: Iterable[object]) -> tuple[tuple[object, ...], tuple[str | None, ...]]:
+    """Return values and their names."""
+    if isinstance(given, Mapping):
+        given = [Named(name, value) for name, value in given.items()]
+    each = [one if isinstance(one, Named) else Named("", one) for one in given]
+    return tuple(one.value for one in each), tuple(one.name or None for one in each)
+
+
+@dataclass(frozen=True)
 class Point:
     """One combination of values. It does not depend on the seed."""
 
@@ -91,7 +105,7 @@ class Point:
         return json.dumps({**json.loads(self.text), "seed": seed})
 
 
-@frozen
+@dataclass(frozen=True)
 class Grid:
     """All points of a sweep: each combination of its dimensions' values."""
 
@@ -115,9 +129,9 @@ class Grid:
         """
         for shown, scenario in self._scenarios():
             try:
-                identity = [evolve(scenario, seed=0).digest(), salt]
+                identity = [scenario.replace(seed=0).digest(), salt]
                 text, members = scenario.to_core()
-            except _core.ScenarioError as error:
+            except ScenarioError as error:
                 raise self._at(shown, error) from None
             if warm_up_s >= scenario.duration.seconds:
                 raise self._at(
@@ -161,13 +175,13 @@ class Grid:
             here = (*shown, label)
             try:
                 changed = with_field(scenario, dimension.path, value)
-            except _core.ScenarioError as error:
+            except ScenarioError as error:
                 raise self._at(here, error) from None
             yield from self._set(here, changed)
 
-    def _at(self, labels: tuple[Label, ...], error: Exception) -> _core.ScenarioError:
+    def _at(self, labels: tuple[Label, ...], error: Exception) -> ScenarioError:
         where = f"with {self.describe(labels)}: " if labels else ""
-        return _core.ScenarioError(f"{where}{error}")
+        return ScenarioError(f"{where}{error}")
 
 
 def check_function(function: Callable[..., Scenario], names: Iterable[str]) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
-
-from attrs import frozen
 
 from skywave.results.columns import in_units
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@frozen
+@dataclass(frozen=True)
 class Quantities:
     """A dimension whose values are quantities of one unit, such as ``5 ms`` and ``1 s``."""
 
@@ -28,7 +27,7 @@ class Quantities:
 
     @classmethod
     def of(cls, dimension: str, given: Iterable[object], taken: Collection[str]) -> Self | None:
-        """Return what a dimension's values come to; None if it keeps them as they were given.
+        """Return a dimension's values as quantities; None if they stay as they were given.
 
         It does if one is no quantity, if units differ, if two are equal, or if the name with the
         unit is taken.

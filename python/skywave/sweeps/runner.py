@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave.scenario import Scenario
-from skywave.scenario.quantities import Duration
 from skywave.stats import LEAST_SEEDS, Target
-from skywave.sweeps.measures import COLUMNS, DEFAULT, MEASURES, Asked, Measuring, column_name
+from skywave.sweeps.measures import (
+    COLUMNS,
+    DEFAULT,
+    MEASURES,
+    MeasurementPlan,
+    MeasureRequest,
+    column_name,
+)
 from skywave.sweeps.points import Grid, check_function, dimensions
 from skywave.sweeps.store import Store
-from skywave.sweeps.table import Sweep, load
+from skywave.sweeps.table import Sweep
 from skywave.sweeps.work import Work, executor
 
 if TYPE_CHECKING:
@@ -23,8 +29,8 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
+    from skywave._progress import Progress
     from skywave.results import Results
-    from skywave.sweeps.work import Progress
 
 MAX_SEEDS = 1000
 """The most seeds of a point, by default, if a target decides how many there are."""
@@ -41,8 +47,8 @@ def sweep(
     out: str | Path,
     seeds: int | Iterable[int] = 1,
     measures: Sequence[str | Callable[[Results], float]] = DEFAULT,
-    warm_up: Duration | str = "0 s",
-    until: str | None = None,
+    warm_up_s: float = 0.0,
+    until: str | Target | None = None,
     max_seeds: int = MAX_SEEDS,
     on: str | Client | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -57,20 +63,21 @@ def sweep(
         base: A scenario, the path of a scenario file, or a function that returns a scenario. A
             function receives the values as keyword arguments.
         over: Values by the path of a field, such as ``"dumbbell.rate"`` or ``"flows[*].start"``;
-            for a function, by the name of a parameter.
+            for a function, by the name of a parameter. Values may have names, which tables and
+            figures show: ``{"dumbbell.queue": {"short": DropTail(packets=10), ...}}``.
         out: The output directory.
         seeds: The number of seeds (1, 2, ...), or the seeds. With ``until``, the initial number: at
             least ten, the default.
-        measures: The columns of the table: names as in :func:`skywave.load`, and functions that
-            take a ``Results`` and return a number. All built-in measures are always stored.
-        warm_up: Discard samples taken before this time.
-        until: The required precision of a mean, such as ``"ci(goodput) < 2 %"``
-            (:class:`skywave.stats.Target`): each point gets more seeds, at least ten, to reach it.
+        measures: The columns of the table: names as in :meth:`skywave.Sweep.load`, and functions
+            that take a ``Results`` and return a number. All built-in measures are always stored.
+        warm_up_s: Discard samples taken before this time, in seconds.
+        until: The required precision of a mean, such as ``"ci(goodput) < 2 %"``, or a
+            :class:`skywave.stats.Target`: each point gets more seeds, at least ten, to reach it.
         max_seeds: With ``until``, the maximum number of seeds per point.
         on: The Dask cluster to run on: the address of its scheduler, such as
             ``"tcp://scheduler:8786"``, or a ``dask.distributed.Client``. Default: the processors
             of this machine.
-        progress: Called when a run is done.
+        progress: Called first with the number of runs that were done before, then after each run.
 
     Returns:
         The results. ``failures`` lists failed runs, and a warning is issued for them; all others
@@ -85,7 +92,7 @@ def sweep(
     """
     if isinstance(base, str | Path):
         base = Scenario.from_file(base)
-    measuring, columns = _measuring(measures, Duration(warm_up))
+    measuring, columns = _measuring(measures, warm_up_s)
     taken = [*COLUMNS, *MEASURES, *measuring.own]
     grid = Grid(base, dimensions(over or {}, taken))
     if not isinstance(base, Scenario):
@@ -94,12 +101,17 @@ def sweep(
     first = _seeds(seeds, target, max_seeds)
     store = Store(Path(out))
     work = Work(grid, measuring, first, store)
-    work.check_flows(Asked.parse(column, measuring.own) for column in columns)
+    work.check_flows(MeasureRequest.parse(column, measuring.own) for column in columns)
     about = {
         "engine": _core.ENGINE,
         "base": base.to_dict() if isinstance(base, Scenario) else _name(base),
         "dimensions": [
-            {"name": each.name, "path": each.path, "values": each.labels}
+            {
+                "name": each.name,
+                "path": each.path,
+                "values": each.labels,
+                "names": [name for name in each.names if name is not None],
+            }
             for each in grid.dimensions
         ],
         "seeds": list(first),
@@ -118,9 +130,9 @@ def sweep(
     except KeyboardInterrupt:
         # The interrupt says more than why there is no table.
         with suppress(OSError, ValueError):
-            load(out).write_csv(store.csv)
+            Sweep.load(out).write_csv(store.csv)
         raise
-    found = load(out)
+    found = Sweep.load(out)
     found.write_csv(store.csv)
     if found.failures:
         warnings.warn(
@@ -132,12 +144,12 @@ def sweep(
     return found
 
 
-def _target(until: str, own: Iterable[str]) -> Target:
+def _target(until: str | Target, own: Iterable[str]) -> Target:
     """Return a target for the name of a stored measure."""
-    target = Target.parse(until)
-    asked = Asked.parse(target.measure, own)
+    target = Target.parse(until) if isinstance(until, str) else until
+    asked = MeasureRequest.parse(target.measure, own)
     if asked.of == "*":
-        raise ValueError(f'"{until}": name one flow or link, not all')
+        raise ValueError(f'"{target.text}": name one flow or link, not all')
     target.column([column_name(asked.measure, asked.of)])
     return replace(target, measure=column_name(asked.measure, asked.of))
 
@@ -160,8 +172,8 @@ def _seeds(seeds: int | Iterable[int], target: Target | None, max_seeds: int) ->
 
 
 def _measuring(
-    measures: Sequence[str | Callable[[Results], float]], warm_up: Duration
-) -> tuple[Measuring, list[str]]:
+    measures: Sequence[str | Callable[[Results], float]], warm_up_s: float
+) -> tuple[MeasurementPlan, list[str]]:
     """Return what is measured, and the names of the table's columns."""
     own: dict[str, Callable[[Results], float]] = {}
     for measure in measures:
@@ -175,8 +187,8 @@ def _measuring(
         own[name] = measure
     columns = [each if isinstance(each, str) else _name(each) for each in measures]
     for column in columns:
-        Asked.parse(column, own)
-    return Measuring(warm_up.seconds, own), columns
+        MeasureRequest.parse(column, own)
+    return MeasurementPlan(warm_up_s, own), columns
 
 
 def _name(function: Callable[..., object]) -> str:

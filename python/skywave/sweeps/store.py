@@ -13,11 +13,11 @@ same runs are requested again.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
-
 from skywave import _json
+from skywave._errors import SkywaveError
 from skywave._files import replace_file, replacing_file
 from skywave._folders import Kind, check_folder
 
@@ -32,13 +32,13 @@ END_OF_PARQUET = b"PAR1"
 METADATA = b"skywave"
 
 
-class DamagedError(OSError):
+class DamagedError(SkywaveError, OSError):
     """The plan of a sweep cannot be read."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Outcome:
-    """What is kept of a run."""
+    """The stored outcome of a run."""
 
     values: Values
     fingerprint: str
@@ -47,7 +47,7 @@ class Outcome:
     """How long the run took, in seconds."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Failure:
     """A run that failed."""
 
@@ -64,7 +64,7 @@ class Failure:
         return f"{self.where}: {self.reason}"
 
 
-@frozen
+@dataclass(frozen=True)
 class Store:
     """The folder of a sweep."""
 
@@ -93,7 +93,7 @@ class Store:
         return self.directory / "failed" / f"{run}.txt"
 
     def has(self, run: str) -> bool:
-        """Return whether a run is done. A file that is not whole does not count."""
+        """Return whether a run is done. An incomplete file does not count."""
         try:
             with self._file(run).open("rb") as file:
                 file.seek(-len(END_OF_PARQUET), 2)
@@ -159,7 +159,7 @@ class Store:
         return Failure(run, reason, trace)
 
     def write_plan(self, plan: pa.Table, about: dict[str, Any]) -> None:
-        """Store what the sweep consists of.
+        """Store the plan of the sweep.
 
         Raises:
             OSError: If it cannot be written. The previous plan stays.
@@ -184,7 +184,7 @@ class Store:
             return set()
 
     def read_plan(self) -> tuple[pa.Table, dict[str, Any]]:
-        """Return what the sweep consists of.
+        """Return the plan of the sweep.
 
         Raises:
             OSError: If the folder has no sweep, or it cannot be read.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from attrs import evolve
+from typing import TYPE_CHECKING, Any, Self
 
 from skywave._files import replacing_file
 from skywave._known import listed
@@ -13,10 +12,10 @@ from skywave.results.columns import Column
 from skywave.scenario.labels import without_common
 from skywave.stats import CONFIDENCE
 from skywave.stats.tables import describe
-from skywave.sweeps.doubts import Doubts
-from skywave.sweeps.measures import COLUMNS, MEASURES, Asked, column_name, key_of
+from skywave.sweeps.measures import COLUMNS, MEASURES, MeasureRequest, column_name, key_of
 from skywave.sweeps.quantities import Quantities, with_numbers
 from skywave.sweeps.store import Failure, Outcome, Store
+from skywave.sweeps.warning import SweepWarnings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -35,7 +34,7 @@ MEANING = b"meaning"
 
 
 class _Runs:
-    """What the runs of a plan have given, as far as it was asked for."""
+    """The requested values of the runs of a plan."""
 
     def __init__(
         self,
@@ -43,12 +42,12 @@ class _Runs:
         plan: pa.Table,
         dimensions: Sequence[str],
         until: str | None,
-        asked: Sequence[Asked],
+        asked: Sequence[MeasureRequest],
     ) -> None:
         self.outcomes: dict[int, Outcome] = {}
         """By the row of the plan."""
         self.failures: list[Failure] = []
-        self.doubts = Doubts(dimensions, until)
+        self.warnings = SweepWarnings(dimensions, until)
         self.stored: dict[tuple[str, str], bool] = {}
         """What is stored of any run, measures and what they are of: whether it was asked for."""
         names = (*dimensions, "seed")
@@ -56,13 +55,13 @@ class _Runs:
         for index, (run, *point) in enumerate(rows):
             outcome = store.read(run)
             if outcome is not None:
-                self.doubts.add(point[:-1], outcome)
+                self.warnings.add(point[:-1], outcome)
                 for key in outcome.values.keys() - self.stored.keys():
                     self.stored[key] = any(column.matches(*key) for column in asked)
                 values = {key: value for key, value in outcome.values.items() if self.stored[key]}
                 self.outcomes[index] = Outcome(values, outcome.fingerprint, outcome.wall_s)
             elif (failure := store.failure(run)) is not None:
-                self.failures.append(evolve(failure, where=describe(names, tuple(point))))
+                self.failures.append(replace(failure, where=describe(names, tuple(point))))
 
 
 class Sweep:
@@ -74,7 +73,7 @@ class Sweep:
     """
 
     def __init__(self, directory: Path, measures: Iterable[str] | None = None) -> None:
-        """Read what a folder has. Use :func:`skywave.load`."""
+        """Read the contents of a folder. Use :meth:`load`."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         store = Store(directory)
@@ -83,10 +82,17 @@ class Sweep:
         """The folder."""
         names = [each["name"] for each in about["dimensions"]]
         taken = {*COLUMNS, *MEASURES, *about["own_measures"], *names}
-        quantities = (Quantities.of(name, plan[name].unique().to_pylist(), taken) for name in names)
+        labels = {name: plan[name].unique().to_pylist() for name in names}
+        self._named = {name for each in about["dimensions"] for name in each["names"]}
+        quantities = (
+            Quantities.of(name, values, taken)
+            for name, values in labels.items()
+            if self._named.isdisjoint(values)
+        )
         self._quantities = {each.column: each for each in quantities if each is not None}
         self._short = {
-            name: without_common(map(str, plan[name].unique().to_pylist())) for name in names
+            name: without_common(str(value) for value in values if value not in self._named)
+            for name, values in labels.items()
         }
         columns = {each.dimension: each.column for each in self._quantities.values()}
         self.dimensions: tuple[str, ...] = tuple(columns.get(name, name) for name in names)
@@ -106,7 +112,7 @@ class Sweep:
         self.planned: int = plan.num_rows
         """The number of runs that belong to the sweep."""
         wanted = about["measures"] if measures is None else measures
-        asked = [Asked.parse(each, about["own_measures"]) for each in wanted]
+        asked = [MeasureRequest.parse(each, about["own_measures"]) for each in wanted]
         runs = _Runs(store, plan, names, about["until"], asked)
         found = dict.fromkeys(
             column_name(*key) for outcome in runs.outcomes.values() for key in outcome.values
@@ -118,7 +124,7 @@ class Sweep:
         self.failures: list[Failure] = runs.failures
         """The runs that have failed. Running the sweep again retries them."""
         not_run = self.planned - len(runs.outcomes) - len(self.failures)
-        self._warnings = runs.doubts.sentences()
+        self._warnings = runs.warnings.sentences()
         if not_run:
             self._warnings.insert(0, f"{not_run:,} of {self.planned:,} runs are not done yet")
         table = plan.take(pa.array(runs.outcomes, pa.int64()))
@@ -136,6 +142,23 @@ class Sweep:
         self._given = names, table.replace_schema_metadata()
         self.table: pa.Table = with_numbers(self._given[1], self._quantities.values())
         """The table."""
+
+    @classmethod
+    def load(cls, directory: str | Path, measures: Iterable[str] | None = None) -> Self:
+        """Return the results of a sweep's completed runs.
+
+        Args:
+            directory: The output directory of :func:`skywave.sweep` or ``skywave sweep``.
+            measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"``
+                or ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default:
+                those that the sweep requested.
+
+        Raises:
+            OSError: If the directory contains no sweep.
+            ValueError: If there is no such measure; the message lists those that exist.
+
+        """
+        return cls(Path(directory), measures)
 
     def __repr__(self) -> str:
         dimensions = ", ".join(self.dimensions) or "seeds only"
@@ -262,11 +285,10 @@ class Sweep:
     def plot(
         self,
         kind: SweepKind | None = None,
-        measure: str | None = None,
         *,
+        measure: str | None = None,
         x: str | None = None,
         by: str | None = None,
-        y: str | None = None,
         where: Mapping[str, str | Sequence[str]] | None = None,
         labels: Mapping[str, str] | None = None,
         log: Collection[str] = (),
@@ -288,6 +310,8 @@ class Sweep:
 
         dimensions, table = self._given
         chosen = (where or {}).items()
+        found = {value for name in dimensions for value in table[name].to_pylist()}
+        texts = {name: name for name in self._named & found}
         figure = plots.of_sweep(
             table,
             dimensions,
@@ -296,10 +320,9 @@ class Sweep:
             measure=measure,
             x=None if x is None else self.short_name(x),
             by=None if by is None else self.short_name(by),
-            y=None if y is None else self.short_name(y),
             where={self.short_name(name): self._given_values(name, of) for name, of in chosen},
             paths={self.short_name(name): path for name, path in self.paths.items()},
-            labels={self.short_name(name): text for name, text in (labels or {}).items()},
+            labels=texts | {self.short_name(name): text for name, text in (labels or {}).items()},
             log=log,
             size_in=size_in,
         )
@@ -342,27 +365,10 @@ class Sweep:
         )
 
 
-def load(directory: str | Path, measures: Iterable[str] | None = None) -> Sweep:
-    """Return the results of a sweep's completed runs.
-
-    Args:
-        directory: The output directory of ``skywave.sweep`` or ``skywave sweep``.
-        measures: The measures to have as columns, such as ``"goodput"``, ``"goodput[voice]"`` or
-            ``"utilisation[*]"``. Every measure is stored, so this needs no new run. Default: those
-            that the sweep requested.
-
-    Raises:
-        OSError: If the directory contains no sweep.
-        ValueError: If there is no such measure; the message lists those that exist.
-
-    """
-    return Sweep(Path(directory), measures)
-
-
 def _check_found(
-    asked: Iterable[Asked], found: Collection[str], stored: Iterable[tuple[str, str]]
+    asked: Iterable[MeasureRequest], found: Collection[str], stored: Iterable[tuple[str, str]]
 ) -> None:
-    """Raise ``ValueError`` if a measure of one flow or link was asked for that no run has."""
+    """Raise ``ValueError`` if no run has a requested measure of one flow or link."""
     for each in asked:
         if each.of not in {"", "*"} and column_name(each.measure, each.of) not in found:
             there = sorted(of for measure, of in stored if measure == each.measure and of)
@@ -370,7 +376,7 @@ def _check_found(
             raise ValueError(f"there is no {kind} {each.of}: use {listed(each.of, there)}")
 
 
-def _ordered(asked: list[Asked], found: Iterable[str]) -> tuple[str, ...]:
+def _ordered(asked: list[MeasureRequest], found: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the columns in the order in which they were asked for."""
     names: dict[str, None] = {}
     for column in asked:

@@ -1,11 +1,11 @@
-"""The measures of a run: how they follow from its results."""
+"""Computes the measures of a run from its results."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import frozen
 
 from skywave.results import emodel
 from skywave.results.fairness import jain
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from skywave.results import FlowSummary, Results
+    from skywave.results import FlowTotals, Results
 
     Values = dict[tuple[str, str], float]
     """Values by measure and by what they are of: a flow, a link, or "" for the run."""
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAN = float("nan")
 
 
-@frozen
+@dataclass(frozen=True)
 class Start:
     """When a flow starts, in seconds: the earliest and the latest time that its jitter allows."""
 
@@ -44,8 +44,8 @@ class Start:
 
 def of_flows(results: Results, warm_up_s: float, starts: Sequence[Start]) -> Values:
     """Return the measures of each flow, and of the run. With a warm-up, ``starts`` are needed."""
-    summary = results.summary
-    flows = summary["flows"]
+    totals = results.totals
+    flows = totals["flows"]
     values: Values = {}
     for flow in flows:
         of = flow["name"]
@@ -77,7 +77,7 @@ def of_flows(results: Results, warm_up_s: float, starts: Sequence[Start]) -> Val
     return values
 
 
-def _of_samples(values: Values, sampled: Samples, flows: list[FlowSummary]) -> None:
+def _of_samples(values: Values, sampled: Samples, flows: list[FlowTotals]) -> None:
     by_flow, packets = sampled.groups("flow"), sampled["delivered_packets"]
     delays, largest = sampled["delay_mean_s"], sampled["delay_max_s"]
     found = {
@@ -93,7 +93,7 @@ def _of_samples(values: Values, sampled: Samples, flows: list[FlowSummary]) -> N
 
 
 def _of_senders(
-    values: Values, samples: Samples, warm_up_s: float, flows: list[FlowSummary]
+    values: Values, samples: Samples, warm_up_s: float, flows: list[FlowTotals]
 ) -> None:
     by_flow = samples.groups("flow")
     counted = _counted(samples, warm_up_s)
@@ -113,8 +113,8 @@ def _without_warm_up(
     by_flow, early = samples.groups("flow"), samples["time_s"] <= begin_s
     before = by_flow.sums(np.where(early, samples["delivered_bytes"], 0.0))
     number = by_flow.sums(np.ones(early.size))
-    duration_s = results.summary["duration_s"]
-    for flow, start in zip(results.summary["flows"], starts, strict=True):
+    duration_s = results.totals["duration_s"]
+    for flow, start in zip(results.totals["flows"], starts, strict=True):
         of = flow["name"]
         active_s = start.active_after(begin_s, flow["active_s"], duration_s)
         later_bits = 8 * (flow["delivered_bytes"] - before.get(of, 0.0))
@@ -165,10 +165,10 @@ def warm_ups(results: Results, warm_up_s: float) -> Values:
 def of_links(results: Results, warm_up_s: float) -> Values:
     """Return the measures of each link, and of the run."""
     values: Values = {}
-    summary = results.summary
+    totals = results.totals
     lost = arrived = 0.0
     later = _of_sampled_links(results, warm_up_s)
-    for link in summary["links"]:
+    for link in totals["links"]:
         of = link["name"]
         found = {
             "arrivals": link["arrivals"],
@@ -199,7 +199,7 @@ def of_links(results: Results, warm_up_s: float) -> Values:
 
 
 def _of_sampled_links(results: Results, warm_up_s: float) -> dict[str, dict[str, float]]:
-    """Return what follows from samples, by its name and the link's: totals with a warm-up alone."""
+    """Return values from samples, by measure and link; totals only with a warm-up."""
     sampled = _sampled(results, "links", warm_up_s)
     if sampled is None:
         return {}

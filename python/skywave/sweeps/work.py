@@ -1,4 +1,4 @@
-"""The runs of a sweep: which there are, which are missing, and how many more there must be."""
+"""The runs of a sweep: planned, missing, and still to be added."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from contextlib import closing, contextmanager
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
-
 from skywave._known import listed
+from skywave._progress import Progress
 from skywave.sweeps import cluster, local
 from skywave.sweeps.job import Job
 from skywave.sweeps.measures import MEASURES, key_of
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from skywave.stats import Target
     from skywave.sweeps.local import Keep
-    from skywave.sweeps.measures import Asked, Measuring
+    from skywave.sweeps.measures import MeasurementPlan, MeasureRequest
     from skywave.sweeps.points import Grid, Point
     from skywave.sweeps.store import Failure, Store
 
@@ -32,21 +31,9 @@ POINTS_KEPT = 10_000
 """Points whose scenarios are kept in memory; those of larger sweeps are made twice."""
 
 
-@frozen
-class Progress:
-    """How far a sweep is."""
-
-    done: int
-    """Runs that are done, failed ones included."""
-    resumed: int
-    """Of these, runs that were done before."""
-    total: int
-    failed: int
-
-
 @contextmanager
 def executor(on: str | Client | None) -> Iterator[Do]:
-    """Yield what does jobs: this machine, or a Dask cluster.
+    """Yield the executor of jobs: this machine, or a Dask cluster.
 
     Raises:
         ClusterError: If the cluster cannot be used.
@@ -63,7 +50,7 @@ class Work:
     """The runs of a sweep."""
 
     def __init__(
-        self, grid: Grid, measuring: Measuring, seeds: Sequence[int], store: Store
+        self, grid: Grid, measuring: MeasurementPlan, seeds: Sequence[int], store: Store
     ) -> None:
         """Check the scenarios of all points, which get the same seeds."""
         self._grid, self._measuring, self._store = grid, measuring, store
@@ -72,11 +59,10 @@ class Work:
         if len(grid) <= POINTS_KEPT:
             self._points = tuple(grid.points(self._salt, measuring.warm_up_s))
         self._seeds: list[Sequence[int]] = [seeds] * len(grid)
-        self._resumed: int | None = None
         self._failed: set[str] = set()
         self._values: dict[int, list[float]] = {}
 
-    def check_flows(self, asked: Iterable[Asked]) -> None:
+    def check_flows(self, asked: Iterable[MeasureRequest]) -> None:
         """Raise ``ValueError`` if a measure of a flow is asked for that no point has."""
         named = [each for each in asked if each.of not in {"", "*"}]
         wanted = {each.of for each in named if MEASURES[each.measure].of == "flow"}
@@ -113,23 +99,13 @@ class Work:
         names = (point.run_name(seed) for point, seed in self._runs())
         missing = [not (self._store.has(name) or name in self._failed) for name in names]
         done = len(missing) - sum(missing)
-        if self._resumed is None:
-            self._resumed = done
-        state = Progress(done, self._resumed, len(missing), len(self._failed))
         tell = progress or (lambda _: None)
-        tell(state)
-        try:
-            with closing(do(self._jobs(missing), self._store.keep)) as outcomes:
-                for failure in outcomes:
-                    if failure is not None:
-                        self._failed.add(failure.run)
-                    state = evolve(state, done=state.done + 1, failed=len(self._failed))
-                    tell(state)
-        except BaseException:
-            # What was done at the same time is stored too.
-            stored = sum(self._store.has(point.run_name(seed)) for point, seed in self._runs())
-            tell(evolve(state, done=stored + state.failed))
-            raise
+        tell(Progress("runs", done, len(missing)))
+        with closing(do(self._jobs(missing), self._store.keep)) as outcomes:
+            for now_done, failure in enumerate(outcomes, start=done + 1):
+                if failure is not None:
+                    self._failed.add(failure.run)
+                tell(Progress("runs", now_done, len(missing)))
 
     def add_seeds(self, target: Target, most: int) -> bool:
         """Give more seeds to points that do not meet a target yet; return whether there are any.

@@ -1,4 +1,4 @@
-"""The search for what the paper does not give: buffer, number of web sources, flavour of TCP.
+"""The search for unpublished parameters: buffer, number of web sources, flavour of TCP.
 
 It runs every combination of a coarse grid with TCP/RED on the same twelve seeds, which the averages
 of the report do not use. With three, a nanosecond at the bottleneck moved a distance by more than

@@ -42,7 +42,7 @@ from skywave_papers.chen2010.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from skywave.scenario import Dccp, Tcp
     from skywave.scenario.parts import VcpGrowth, VcpStart
@@ -75,7 +75,7 @@ def model_with(symbol: str, value: float) -> Model:
 
 
 @dataclass(frozen=True)
-class Settled:
+class SteadyState:
     """DCCP/VCP under the assumptions of equation 9, in the steady state of one run."""
 
     symbol: str
@@ -105,7 +105,7 @@ def equal(
         name=f"chen2010-equal-{seed}",
         duration=f"{EQUAL_S} s",
         seed=seed,
-        bottleneck=Dumbbell(
+        dumbbell=Dumbbell(
             pairs=1,
             rate=f"{round(model.capacity_bps)} bps",
             delay="10 ms",
@@ -125,14 +125,14 @@ def equal(
     return description
 
 
-def settled(given: tuple[str, float, int]) -> Settled:
+def settled(given: tuple[str, float, int]) -> SteadyState:
     """Run one value of one parameter with one seed."""
     symbol, value, seed = given
     model = model_with(symbol, value)
     results = run(equal(model, seed))
     late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
     bps = 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
-    return Settled(
+    return SteadyState(
         symbol,
         value,
         seed,
@@ -197,7 +197,7 @@ MIXED = (IN_VCPS_QUEUE, TWO_QUEUES)
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangedNetwork:
     """One run of the network of section 4 with a change."""
 
     change: str
@@ -248,18 +248,18 @@ def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
         IN_VCPS_QUEUE: vcp,
         TWO_QUEUES: Weighted(queues=(SubQueue(weight=1, queue=red), SubQueue(weight=1, queue=vcp))),
     }[change]
-    if description.bottleneck is None:
+    if description.dumbbell is None:
         raise ValueError(f"{description.name} has no bottleneck")
-    description.bottleneck = evolve(description.bottleneck, queue=queue)
+    description.dumbbell = evolve(description.dumbbell, queue=queue)
     return description
 
 
-def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> Changed:
+def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> ChangedNetwork:
     """Return the outcome of a run."""
     series = found.series
     halves = (slice(None, HOSTS // 2), slice(HOSTS // 2, None))
     vcp, tcp = (found.goodput_kbps[:, half].mean() for half in halves)
-    return Changed(
+    return ChangedNetwork(
         change,
         scheme.name,
         seed,
@@ -272,7 +272,7 @@ def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> Changed:
     )
 
 
-def changed(given: tuple[str, Scheme, int]) -> Changed:
+def changed(given: tuple[str, Scheme, int]) -> ChangedNetwork:
     """Run the network of section 4 with one change and one seed."""
     change, scheme, seed = given
     results = run(changed_scenario(change, scheme, seed))
@@ -281,7 +281,7 @@ def changed(given: tuple[str, Scheme, int]) -> Changed:
 
 SETTLED = Table(
     Path(__file__).with_name("settled.csv"),
-    Settled,
+    SteadyState,
     tuple(
         (symbol, value, seed)
         for symbol, (_, values) in VARIED.items()
@@ -290,23 +290,20 @@ SETTLED = Table(
     ),
     settled,
 )
+CHANGES = (
+    *(
+        (change, scheme)
+        for change in (WITHOUT_WEB, WEB_OVER_TCP, WEB_IN_SLOW_START)
+        for scheme in (TCP_VCP, DCCP_VCP)
+    ),
+    *((change, DCCP_VCP) for change in MIXED),
+)
 CHANGED = Table(
     Path(__file__).with_name("changed.csv"),
-    Changed,
-    tuple(
-        (change, scheme, seed)
-        for change, schemes in (
-            (WITHOUT_WEB, (TCP_VCP, DCCP_VCP)),
-            (WEB_OVER_TCP, (TCP_VCP, DCCP_VCP)),
-            (WEB_IN_SLOW_START, (TCP_VCP, DCCP_VCP)),
-            *((change, (DCCP_VCP,)) for change in MIXED),
-        )
-        for scheme in schemes
-        for seed in SEEDS
-    ),
+    ChangedNetwork,
+    tuple((*change, seed) for change in CHANGES for seed in SEEDS),
     changed,
 )
-
 
 BALANCE = Table(
     Path(__file__).with_name("balance.csv"),
@@ -320,25 +317,3 @@ BALANCE = Table(
     ),
     balance,
 )
-
-
-@dataclass(frozen=True)
-class Further:
-    """The stored outcomes."""
-
-    settled: Sequence[Settled]
-    changed: Sequence[Changed]
-    balance: Sequence[Balance]
-
-    def rows(self, symbol: str, value: float) -> list[Settled]:
-        """Return the runs with one value of one parameter, by seed."""
-        return [row for row in self.settled if (row.symbol, row.value) == (symbol, value)]
-
-    def of(self, change: str, scheme: Scheme) -> list[Changed]:
-        """Return the runs of a scheme with a change, by seed."""
-        return [row for row in self.changed if (row.change, row.scheme) == (change, scheme.name)]
-
-
-def read() -> Further:
-    """Return the stored outcomes."""
-    return Further(SETTLED.read(), CHANGED.read(), BALANCE.read())

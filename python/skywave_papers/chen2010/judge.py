@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and our schemes with RED beside ns-2's.
+"""The measurements for the tests of ``paper.toml``, and our schemes with RED beside ns-2's.
 
 Measurements are means over seeds unless they say something else.
 """
@@ -13,10 +13,13 @@ import numpy as np
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
 from skywave.papers.measures import Measure, Measures
 from skywave.stats import average
+from skywave_papers.chen2010 import ccid2
 from skywave_papers.chen2010.analysis import Model, critical_h
 from skywave_papers.chen2010.further import (
+    CHANGED,
     IN_VCPS_QUEUE,
     LATE_S,
+    SETTLED,
     TWO_QUEUES,
     VARIED,
     WEB_OVER_TCP,
@@ -37,9 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from skywave_papers.chen2010 import oracle
-    from skywave_papers.chen2010.further import Changed, Further
+    from skywave_papers.chen2010.further import ChangedNetwork
     from skywave_papers.chen2010.measures import Run
-    from skywave_papers.chen2010.readings import Answer
     from skywave_papers.chen2010.setting import Scheme
 
     Runs = Mapping[Scheme, Sequence[Run]]
@@ -79,20 +81,20 @@ def published_value(figure: str, scheme: Scheme) -> float | None:
     return LEDGER.published(value) if value in LEDGER.values else None
 
 
-def measure(ours: Runs, ns2: Ns2, found: Further, nearest: Answer) -> Measures:
+def measure(ours: Runs, ns2: Ns2) -> Measures:
     """Measure everything.
 
-    ns-2 has only the schemes with RED. ``found`` are our further runs, and ``nearest`` is the
-    reading of CCID 2 whose DCCP/RED is closest to the published one.
+    ns-2 has only the schemes with RED.
     """
+    nearest = ccid2.nearest(ccid2.TABLE.read())[0]
     return Measures(
         ours={
             **published(ours),
-            **_of_analysis(ours, found),
-            **_of_rates(ours, found),
-            **_of_queues(ours, found),
+            **_of_analysis(ours),
+            **_of_rates(ours),
+            **_of_queues(ours),
             **_of_drops(ours),
-            **_of_coexistence(ours, found),
+            **_of_coexistence(ours),
         },
         ns2={
             value: theirs
@@ -105,7 +107,7 @@ def measure(ours: Runs, ns2: Ns2, found: Further, nearest: Answer) -> Measures:
         },
         words={
             **_of_schemes(ours),
-            **_of_web(found),
+            **_of_web(),
             "nearest_buffer": nearest.reading.buffer,
             "nearest_queue": f"{nearest.queue_packets:.0f}",
             "nearest_drops": f"{nearest.drop_percent:.1f}",
@@ -151,7 +153,7 @@ def _over_seeds(by_seed: Sequence[float], over_seeds: OverSeeds, unit: str) -> M
         return Measure(float(np.median(by_seed)), {"seeds": len(by_seed), **spread})
     found = average(by_seed)
     spread = {"95 % confidence": f"± {found.margin:.2g} {unit}"}
-    return Measure(found.mean, {"seeds": len(by_seed), **spread})
+    return Measure(found.value, {"seeds": len(by_seed), **spread})
 
 
 def _of_schemes(ours: Runs) -> dict[str, object]:
@@ -170,15 +172,17 @@ def _of_schemes(ours: Runs) -> dict[str, object]:
     }
 
 
-def _of_web(found: Further) -> dict[str, object]:
+def _of_web() -> dict[str, object]:
     """Return what web traffic that does not use VCP makes of VCP's queue and rates."""
-    over_tcp = {scheme: found.of(WEB_OVER_TCP, scheme) for scheme in VCP}
+    over_tcp = {scheme: CHANGED.rows(change=WEB_OVER_TCP, scheme=scheme.name) for scheme in VCP}
 
     def mean(name: str) -> float:
         return _mean_of(getattr(row, name) for row in over_tcp[TCP_VCP])
 
     def change(scheme: Scheme, name: str) -> float:
-        pairs = zip(over_tcp[scheme], found.of(WITHOUT_WEB, scheme), strict=True)
+        pairs = zip(
+            over_tcp[scheme], CHANGED.rows(change=WITHOUT_WEB, scheme=scheme.name), strict=True
+        )
         return _mean_of(getattr(one, name) - getattr(other, name) for one, other in pairs)
 
     return {
@@ -189,9 +193,9 @@ def _of_web(found: Further) -> dict[str, object]:
     }
 
 
-def _of_analysis(ours: Runs, found: Further) -> Values:
+def _of_analysis(ours: Runs) -> Values:
     """Measure what the paper says of fairness, load and equations."""
-    base = found.rows("N", Model().flows)
+    base = SETTLED.rows(symbol="N", value=Model().flows)
     return {
         **{
             f"2/fairness/{scheme.transport}": _mean(
@@ -204,25 +208,25 @@ def _of_analysis(ours: Runs, found: Further) -> Values:
         "3/same-rate": min(row.jain for row in base),
         **{
             f"3/equation9/{symbol.lower()}/{number}": _mean_of(
-                row.rate_kbps for row in found.rows(symbol, value)
+                row.rate_kbps for row in SETTLED.rows(symbol=symbol, value=value)
             )
             for symbol, (name, values) in VARIED.items()
             for number, value in enumerate(values, start=1)
             # The values of section 4 are in each parameter, and are judged once.
             if symbol == "N" or value != getattr(Model(), name)
         },
-        **{f"3/falls/{one.lower()}": max(_changes_percent(one, found)) for one in ("N", "R")},
+        **{f"3/falls/{one.lower()}": max(_changes_percent(one)) for one in ("N", "R")},
         **{
-            f"3/grows/{one.lower()}": min(_changes_percent(one, found))
+            f"3/grows/{one.lower()}": min(_changes_percent(one))
             for one in ("C", "zeta", "s", "gamma")
         },
     }
 
 
-def _changes_percent(symbol: str, found: Further) -> list[float]:
+def _changes_percent(symbol: str) -> list[float]:
     """Return the relative changes between successive values of a parameter, by seed and value."""
     by_value = [
-        np.array([row.rate_kbps for row in found.rows(symbol, value)])
+        np.array([row.rate_kbps for row in SETTLED.rows(symbol=symbol, value=value)])
         for value in VARIED[symbol][1]
     ]
     return [
@@ -232,7 +236,7 @@ def _changes_percent(symbol: str, found: Further) -> list[float]:
     ]
 
 
-def _of_rates(ours: Runs, found: Further) -> Values:
+def _of_rates(ours: Runs) -> Values:
     """Measure what the paper says of sources' rates, and of utilisation."""
     return {
         "4/equation9-units": Model().rate_at_rest_bps / 1e3,
@@ -249,14 +253,17 @@ def _of_rates(ours: Runs, found: Further) -> Values:
         **{f"4.1/very-low/{one.transport}": _mean(ours, one, _lowest_percent) for one in VCP},
         **{
             f"4.1/web-disturbs/{one.transport}": _change(
-                ours[one], _variation, found.of(WITHOUT_WEB, one), "variation"
+                ours[one],
+                _variation,
+                CHANGED.rows(change=WITHOUT_WEB, scheme=one.name),
+                "variation",
             )
             for one in VCP
         },
     }
 
 
-def _of_queues(ours: Runs, found: Further) -> Values:
+def _of_queues(ours: Runs) -> Values:
     queue = {scheme: _mean(ours, scheme, _queue) for scheme in ours}
     return {
         "4.2/dccp-red-lower": queue[DCCP_RED] - queue[TCP_RED],
@@ -269,7 +276,7 @@ def _of_queues(ours: Runs, found: Further) -> Values:
         },
         **{
             f"4.2/web-causes/{one.transport}": _change(
-                ours[one], _queue_sd, found.of(WITHOUT_WEB, one), "queue_sd"
+                ours[one], _queue_sd, CHANGED.rows(change=WITHOUT_WEB, scheme=one.name), "queue_sd"
             )
             for one in VCP
         },
@@ -292,11 +299,11 @@ def _of_drops(ours: Runs) -> Values:
     }
 
 
-def _of_coexistence(ours: Runs, found: Further) -> Values:
+def _of_coexistence(ours: Runs) -> Values:
     def of_tcp_percent(change: str) -> float:
-        return float(np.mean([row.of_tcp_percent for row in found.of(change, DCCP_VCP)]))
+        return float(np.mean([row.of_tcp_percent for row in CHANGED.rows(change=change)]))
 
-    web_over_tcp = found.of(WEB_OVER_TCP, DCCP_VCP)
+    web_over_tcp = CHANGED.rows(change=WEB_OVER_TCP, scheme=DCCP_VCP.name)
     return {
         "4.4/one-queue": of_tcp_percent(IN_VCPS_QUEUE),
         "4.4/web": _change(ours[DCCP_VCP], _late_drop_percent, web_over_tcp, "late_drop_percent"),
@@ -313,7 +320,7 @@ def _mean(ours: Runs, scheme: Scheme, of: Callable[[Run], float]) -> float:
 
 
 def _change(
-    runs: Sequence[Run], of: Callable[[Run], float], changed: Sequence[Changed], name: str
+    runs: Sequence[Run], of: Callable[[Run], float], changed: Sequence[ChangedNetwork], name: str
 ) -> float:
     """Return what a change of the network makes of a measure, over the seeds that both have."""
     return _mean_of(getattr(row, name) - of(run) for run, row in zip(runs, changed, strict=False))

@@ -14,7 +14,7 @@ from skywave_papers.chen2010.setting import (
 )
 
 NETWORK = of_dumbbell(
-    scenario(TCP_RED, seed=1).bottleneck,
+    scenario(TCP_RED, seed=1).dumbbell,
     label="Chen 2010",
     conditions="many flows: 45 Mbps, RTT 60 to 220 ms, RED in a buffer of 200 packets, 200 "
     "flows and 50 web sources over TCP",

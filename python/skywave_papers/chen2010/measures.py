@@ -109,6 +109,17 @@ class Run:
     web_kbps: float
 
     @property
+    def utilisation_percent(self) -> float:
+        """Utilisation of the bottleneck, in percent."""
+        return 100 * self.utilisation
+
+    @property
+    def kbps_by_subnet(self) -> Floats:
+        """Mean goodput of the flows with the same round-trip time, by subnet."""
+        means: Floats = self.goodput_kbps.mean(axis=1)
+        return means
+
+    @property
     def jain_by_subnet(self) -> Floats:
         """Jain's index over the flows with the same round-trip time, by subnet."""
         return np.array([jain(rates) for rates in self.goodput_kbps])
@@ -116,19 +127,19 @@ class Run:
     @property
     def jain_of_subnets(self) -> float:
         """Jain's index over the subnets; 1 if the round-trip time does not matter."""
-        return jain(self.goodput_kbps.mean(axis=1))
+        return jain(self.kbps_by_subnet)
 
 
 def from_results(results: Results) -> Run:
     """Return the measures of one of our runs."""
     link = results.at_link(BOTTLENECK)
     shown = results.flows_at(BOTTLENECK, SHOWN)
-    delivered = {flow["name"]: flow["delivered_bytes"] for flow in results.summary["flows"]}
+    delivered = {flow["name"]: flow["delivered_bytes"] for flow in results.totals["flows"]}
     goodput = [
         [delivered[flow_name(subnet, host)] * 8e-3 / DURATION_S for host in range(1, HOSTS + 1)]
         for subnet in range(SUBNETS)
     ]
-    (bottleneck,) = (row for row in results.summary["links"] if row["name"] == BOTTLENECK)
+    (bottleneck,) = (row for row in results.totals["links"] if row["name"] == BOTTLENECK)
     return Run(
         series=Series(
             time_s=link["time_s"].to_numpy(),
@@ -147,10 +158,10 @@ def from_results(results: Results) -> Run:
 
 def over_the_run_bps(results: Results, prefixes: tuple[str, ...] = ("",)) -> list[float]:
     """Return the goodput of the flows with these names, from time zero, whenever they started."""
-    seconds = results.summary["duration_s"]
+    seconds = results.totals["duration_s"]
     return [
         8 * flow["delivered_bytes"] / seconds
-        for flow in results.summary["flows"]
+        for flow in results.totals["flows"]
         if flow["name"].startswith(prefixes)
     ]
 

@@ -1,139 +1,98 @@
-"""Whether some reading of CCID 2 gives the published DCCP/RED: 125 packets, 3 % dropped.
+"""What readings come to, over the seeds of the report.
 
-Each reading is run with several buffers on the same two seeds. CCID 2 reduces its window once for
-all packets lost in it, as in RFC 4341 and in ns-2's module. The drop rate is the paper's: the mean
-over intervals of 10 ms.
-``python -m skywave.papers stored chen2010/readings`` runs all of them and stores the results.
+A reading changes the senders (``senders``, from those of ``senders_as``), the ``buffer``, or how
+values are judged (``drop_rates``, ``quiet_over_seeds``).
+``python -m skywave.papers stored chen2010/readings`` runs and stores the results.
 """
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from skywave import run_many
-from skywave.papers.cells import CLOSE, relative_distance
+from skywave.papers.readings import ReadingResult
+from skywave.papers.stages import measure_each
 from skywave.report.tables import Table
+from skywave_papers.chen2010 import judge, measures, setting
 from skywave_papers.chen2010.ledger import LEDGER
-from skywave_papers.chen2010.measures import from_results
-from skywave_papers.chen2010.setting import CODES, DCCP_RED, UNPUBLISHED, scenario
+from skywave_papers.chen2010.setting import CODES, FEWER_WORDS, UNPUBLISHED, WORDS, Senders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
-QUEUE_PACKETS, DROP_PERCENT = (LEDGER.published(value) for value in ("fig6b", "fig7b"))
-"""The published DCCP/RED."""
-SEEDS = range(1001, 1003)
-BUFFERS = (130, 140, 200, 800)
-GROWTHS = ("rfc4341", "ns2-tcplike", "per-ack")
-ACK_RATIOS = (1, 2)
-TIMEOUTS = ("200 ms", "1 s")
-RULES: tuple[tuple[Literal["rfc", "ns2"], str, str], ...] = (
-    ("rfc", "200 ms", "marks"),
-    ("ns2", "1 s", "drops"),
-)
-"""Rules, smallest RTO and action of RED, for readings with an Ack Ratio of 2."""
+    from skywave.papers.sentences import Reading
+    from skywave_papers.chen2010.judge import DropRate
+    from skywave_papers.chen2010.measures import Run
+    from skywave_papers.chen2010.setting import Scheme, Unpublished
 
-
-@dataclass(frozen=True)
-class Reading:
-    """One reading of what the paper calls CCID 2.
-
-    ``growth`` is by packets (in slow start half a packet for each, or one) or, with a fractional
-    window, by acknowledgements. ``ack_ratio`` is the initial one; with windows of a few packets it
-    cannot stay above 2 (RFC 4341 section 6.1.2). ``least_rto`` is the smallest RTO. RED may mark
-    instead of dropping, since CCID 2 is designed for ECN.
-    """
-
-    profile: Literal["rfc", "ns2"]
-    growth: str
-    ack_ratio: int
-    least_rto: str
-    router: str
-    buffer: int
-
-    @property
-    def dccp(self) -> dict[str, Any]:
-        """The parameters of DCCP that differ from the paper's settings."""
-        return {
-            "profile": self.profile,
-            "growth": self.growth,
-            "ack_ratio": self.ack_ratio,
-            "min_rto": self.least_rto,
-            "ecn": self.router == "marks",
-            # With these, all packets have the same size.
-            "short_seqnos": True,
-        }
+SENDERS = {"words": WORDS, "fewer-words": FEWER_WORDS, "codes": CODES}
+DROP_RATES: Mapping[str, Mapping[str, DropRate]] = {
+    "as-said": judge.DROP_RATES,
+    "shares": judge.SHARES,
+    "means-of-intervals": judge.MEANS_OF_INTERVALS,
+}
 
 
-ALL_READINGS = (
-    *(
-        Reading("rfc", growth, ack_ratio, timeout, "drops", buffer)
-        for growth, ack_ratio, timeout, buffer in itertools.product(
-            GROWTHS, ACK_RATIOS, TIMEOUTS, BUFFERS
-        )
-    ),
-    *(
-        Reading(profile, growth, 2, timeout, router, buffer)
-        for profile, timeout, router in RULES
-        for growth, buffer in itertools.product(GROWTHS, BUFFERS)
-    ),
-)
+def senders_of(reading: Reading) -> Senders:
+    """Return how senders work under a reading; "rfc" stands for what the paper changes."""
+    changes: dict[str, Any] = {
+        name: None if value == "rfc" else value
+        for name, value in reading.changes.get("senders", {}).items()
+    }
+    return replace(SENDERS[reading.changes.get("senders_as", "words")], **changes)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The results of a reading, as means over the seeds."""
-
-    reading: Reading
-    queue_packets: float
-    drop_percent: float
-    peak_percent: float
-    utilisation: float
-
-    @property
-    def is_published(self) -> bool:
-        """Whether mean queue and mean drop rate would both count as a match."""
-        return CLOSE.holds(QUEUE_PACKETS, self.queue_packets) and CLOSE.holds(
-            DROP_PERCENT, self.drop_percent
-        )
-
-    @property
-    def miss(self) -> float:
-        """Root-mean-square relative distance to the published mean queue and mean drop rate."""
-        return relative_distance(
-            (self.queue_packets, QUEUE_PACKETS), (self.drop_percent, DROP_PERCENT)
-        )
+def unpublished_of(reading: Reading) -> Unpublished:
+    """Return the buffer and the web traffic of a reading."""
+    return replace(UNPUBLISHED, buffer=reading.changes.get("buffer", UNPUBLISHED.buffer))
 
 
-def ask(reading: Reading) -> Answer:
-    """Run one reading and return its results."""
-    unpublished = replace(UNPUBLISHED, buffer=reading.buffer)
-    red = {"ecn": reading.router == "marks"}
-    runs = [
-        from_results(results)
-        for results in run_many(
-            scenario(DCCP_RED, seed, unpublished, red=red, dccp=reading.dccp, senders=CODES)
-            for seed in SEEDS
-        )
-    ]
-    return Answer(
-        reading,
-        float(np.mean([run.series.queue_mean for run in runs])),
-        float(np.mean([run.series.interval_drop_percent for run in runs])),
-        float(np.mean([run.series.peak_percent for run in runs])),
-        float(np.mean([run.utilisation for run in runs])),
+@cache
+def _runs(scheme: Scheme, senders: Senders, unpublished: Unpublished) -> list[Run]:
+    found = measure_each(
+        {
+            seed: setting.scenario(scheme, seed, unpublished, senders=senders)
+            for seed in setting.SEEDS
+        },
+        lambda _, results: measures.from_results(results),
+    )
+    return list(found.values())
+
+
+def _network(scheme: Scheme, reading: Reading) -> tuple[Any, ...]:
+    """Return what a reading makes of a scheme's runs."""
+    senders, unpublished = senders_of(reading), unpublished_of(reading)
+    return (
+        unpublished,
+        setting.transport_of(scheme, unpublished, senders),
+        setting.web_transport_of(scheme, unpublished, senders),
     )
 
 
-def nearest(answers: Iterable[Answer]) -> list[Answer]:
-    """Return the answers sorted by distance from the published values, closest first."""
-    return sorted(answers, key=lambda answer: answer.miss)
+def _runs_of(scheme: Scheme, reading: Reading) -> list[Run]:
+    """Return the runs of the first reading under which they are the same."""
+    first = next(
+        other for other in LEDGER.reading if _network(scheme, other) == _network(scheme, reading)
+    )
+    return _runs(scheme, senders_of(first), unpublished_of(first))
 
 
-TABLE = Table(Path(__file__).with_name("readings.csv"), Answer, ALL_READINGS, ask)
-"""The stored answers, in the order of the readings."""
+def attempt(reading: Reading) -> ReadingResult:
+    """Run all schemes under this reading, and judge them."""
+    runs = {scheme: _runs_of(scheme, reading) for scheme in setting.SCHEMES}
+
+    def met(seeds: slice) -> list[str]:
+        values = judge.published(
+            {scheme: of_scheme[seeds] for scheme, of_scheme in runs.items()},
+            DROP_RATES[reading.changes.get("drop_rates", "as-said")],
+            reading.changes.get("quiet_over_seeds", "median"),
+        )
+        return LEDGER.met(values)
+
+    singly = [len(met(slice(index, index + 1))) for index in range(len(setting.SEEDS))]
+    return ReadingResult.of(reading.label, met(slice(None)), singly)
+
+
+TABLE = Table(Path(__file__).with_suffix(".csv"), ReadingResult, LEDGER.reading, attempt)

@@ -226,7 +226,7 @@ def scenario(
         name=f"chen2010-{scheme.name}-{seed}",
         duration=f"{DURATION_S} s",
         seed=seed,
-        bottleneck=Dumbbell(
+        dumbbell=Dumbbell(
             pairs=SUBNETS,
             rate=f"{CAPACITY_BPS / 1e6:g} Mbps",
             delay=f"{BOTTLENECK_DELAY_MS:g} ms",

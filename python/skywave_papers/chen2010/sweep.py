@@ -29,7 +29,7 @@ from skywave_papers.chen2010.measures import over_the_run_bps
 from skywave_papers.vcp_scripts import START_JITTER, TCP, buffer_packets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -185,7 +185,7 @@ def _empty(point: Point, router: Router, seed: int) -> Scenario:
 def _dumbbell(point: Point, router: Router, seed: int) -> Scenario:
     network = evolve(
         _empty(point, router, seed),
-        bottleneck=Dumbbell(
+        dumbbell=Dumbbell(
             pairs=1,
             rate=_rate(point.mbps),
             # The bottleneck has four fifths of the propagation time.
@@ -331,14 +331,6 @@ TABLE = Table(
 """The stored outcomes."""
 
 
-def by_point(found: Sequence[Outcome]) -> list[tuple[Point, list[Outcome]]]:
-    """Return each point with its outcomes for all routers."""
-    return [
-        (point, [one for one in found if (one.sweep, one.x) == (point.sweep, point.x)])
-        for point in POINTS
-    ]
-
-
 SMALL_SHARES = (("capacity", 2.0), ("flows", 1000.0))
 """Where a fair share is hardly a packet: capacity in Mbps, number of flows."""
 
@@ -346,10 +338,15 @@ FAST_SCALING = (("capacity", 10.0), ("flows", 100.0), ("rtt", 200.0))
 """Where the scaling of the code already loses packets: also round-trip time in ms."""
 
 
-def small(found: Sequence[Outcome]) -> dict[str, float]:
-    """Return the least queue of VCP, in percent, and the least loss of the code's scaling there."""
-    by_key = {(one.sweep, one.x, one.router): one for one in found}
-    return {
-        "queue_percent": 100 * min(by_key[*point, "vcp"].queue_share for point in SMALL_SHARES),
-        "code_drop_percent": min(by_key[*point, "vcp-ns2"].drop_percent for point in FAST_SCALING),
-    }
+def least_small_queue_percent() -> float:
+    """Return the least queue of VCP where a fair share is hardly a packet, in percent."""
+    return 100 * min(
+        TABLE.row(sweep=sweep, x=x, router="vcp").queue_share for sweep, x in SMALL_SHARES
+    )
+
+
+def least_code_drop_percent() -> float:
+    """Return the least loss where the scaling of the code already loses packets."""
+    return min(
+        TABLE.row(sweep=sweep, x=x, router="vcp-ns2").drop_percent for sweep, x in FAST_SCALING
+    )

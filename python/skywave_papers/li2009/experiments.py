@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from skywave.results import Results
     from skywave.scenario import Scenario
-    from skywave.stats import Average
+    from skywave.stats import Estimate
     from skywave_papers.li2009.dumbbell import Course
-    from skywave_papers.li2009.further import Further
+    from skywave_papers.li2009.further import Single
     from skywave_papers.li2009.loads import Loads
     from skywave_papers.li2009.lossy import TransferTimes
     from skywave_papers.li2009.parking import LinkSeries
     from skywave_papers.li2009.setting import Carrier, Choices, Reading, Scheme
-    from skywave_papers.li2009.variants import Dumbbell, Lot
+    from skywave_papers.li2009.variants import Lot
 
     Transfers = Mapping[Carrier, Mapping[int, TransferTimes]]
     """Times of each carrier by loss rate in percent."""
@@ -49,18 +49,16 @@ class Ours:
 
 @dataclass(frozen=True)
 class Measured:
-    """Figures 2 to 5, additional measurements of their runs, and the stored variants.
+    """Figures 2 to 5, additional measurements of their runs, and flows of one kind each.
 
     ``series`` has the parking lots of one seed, which the figures show.
     """
 
     ours: Ours
     series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]]
-    vcp_shares: Mapping[int, Average]
+    vcp_shares: Mapping[int, Estimate]
     loads: Mapping[tuple[Scheme, Reading], Loads]
-    lots: Sequence[Lot]
-    dumbbells: Sequence[Dumbbell]
-    further: Further
+    single: Single
 
 
 def shown_links(results: Results) -> dict[str, LinkSeries]:

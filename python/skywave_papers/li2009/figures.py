@@ -42,17 +42,16 @@ from skywave_papers.li2009.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from matplotlib.figure import Figure
 
-    from skywave.stats import Average
+    from skywave.stats import Estimate
     from skywave_papers.li2009.dumbbell import Course
     from skywave_papers.li2009.experiments import Ours
     from skywave_papers.li2009.lossy import TransferTimes
     from skywave_papers.li2009.parking import LinkSeries
     from skywave_papers.li2009.setting import Carrier, Reading, Scheme
-    from skywave_papers.li2009.variants import Lot
 
 T_RHOS_MS = (DEFAULT.interval_ms, *variants.INTERVALS_MS)
 LOT_MEAN = 5
@@ -71,8 +70,7 @@ KNEE_PERCENT = (LEDGER.published("fig4/knee"), LEDGER.published("4.3/downgrade-f
 def draw(
     ours: Ours,
     series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]],
-    vcp_shares: Mapping[int, Average],
-    lots: Sequence[Lot],
+    vcp_shares: Mapping[int, Estimate],
 ) -> list[Drawn]:
     """Draw all figures. ``series`` has the parking lots of one seed."""
     first = {scheme: runs[0] for scheme, runs in ours.dumbbells.items()}
@@ -113,7 +111,7 @@ def draw(
                 "interval",
                 "Not published: t_rho, the routers' interval. Long's share of L0 before and after "
                 "L2's Local starts, with 30 and 10 senders. Dotted: published values of DPCP.",
-                partial(_intervals, lots),
+                _intervals,
             ),
         ]
 
@@ -218,7 +216,7 @@ def _utilisation(courses: Mapping[Scheme, Course]) -> Figure:
 
 
 def _transfers(
-    transfers: Mapping[Carrier, Mapping[int, TransferTimes]], vcp_shares: Mapping[int, Average]
+    transfers: Mapping[Carrier, Mapping[int, TransferTimes]], vcp_shares: Mapping[int, Estimate]
 ) -> Figure:
     figure = begin(TALL_IN, above_in=NO_TITLE_IN)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
@@ -243,7 +241,7 @@ def _transfers(
     upper.legend(loc="upper left")
     lower.errorbar(
         list(vcp_shares),
-        [100 * share.mean for share in vcp_shares.values()],
+        [100 * share.value for share in vcp_shares.values()],
         yerr=[100 * share.margin for share in vcp_shares.values()],
         color=COLOURS[1],
         marker="o",
@@ -273,7 +271,7 @@ def _queues(courses: Mapping[Scheme, Course]) -> Figure:
     return figure
 
 
-def _intervals(lots: Sequence[Lot]) -> Figure:
+def _intervals() -> Figure:
     figure = begin(WIDE_IN)
     panels = figure.subplots(1, 2, sharey=True)
     for axes, measure, title, value in zip(
@@ -285,7 +283,7 @@ def _intervals(lots: Sequence[Lot]) -> Figure:
     ):
         for scheme, colour in zip(SCHEMES, COLOURS, strict=False):
             chosen = (replace(DEFAULT, interval_ms=ms) for ms in T_RHOS_MS)
-            found = [variants.find(lots, scheme, FLOWS, choices) for choices in chosen]
+            found = [variants.lot(scheme, choices=choices) for choices in chosen]
             percent = [getattr(lot, measure) for lot in found]
             axes.plot(
                 T_RHOS_MS, percent, color=colour, marker="o", markersize=3, label=scheme.label

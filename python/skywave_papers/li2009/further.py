@@ -77,7 +77,7 @@ SWEEP_KEYS: tuple[SweepKey, ...] = tuple(
 
 
 @dataclass(frozen=True)
-class Swept:
+class NetworkResult:
     """A dumbbell's outcome: means over seeds.
 
     ``transition_s`` is that of Figure 3. ``queue_percent`` is relative to the buffer, and
@@ -96,7 +96,7 @@ class Swept:
     loss_percent: float
 
 
-def sweep(key: SweepKey) -> Swept:
+def sweep(key: SweepKey) -> NetworkResult:
     """Run a dumbbell with all seeds and return its outcome."""
     group, network, scheme = key
     runs = run_each({seed: setting.dumbbell(scheme, network, seed=seed) for seed in SWEEP_SEEDS})
@@ -106,7 +106,7 @@ def sweep(key: SweepKey) -> Swept:
     def mean(values: Sequence[float]) -> float:
         return float(np.mean(values))
 
-    return Swept(
+    return NetworkResult(
         group,
         network.mbps,
         network.rtt_ms,
@@ -131,7 +131,7 @@ ShortKey = tuple[Reading, int]
 
 
 @dataclass(frozen=True)
-class Short:
+class ShortLot:
     """VCP's parking lot with short delays: Local over Long on L0, as in Figure 2a."""
 
     reading: str
@@ -139,22 +139,22 @@ class Short:
     l0_local_over_long: float
 
 
-def short_lot(key: ShortKey) -> Short:
+def short_lot(key: ShortKey) -> ShortLot:
     """Run VCP's parking lot with short delays."""
     reading, seed = key
     results = run(setting.lot(VCP, reading, seed=seed, hop_ms=SHORT_HOP_MS))
     split = parking.series(results, "L0").split((parking.WARM_S, LOT_S))
     ratio = split.local_over_long
-    return Short(reading.name, seed, float("nan") if ratio is None else ratio)
+    return ShortLot(reading.name, seed, float("nan") if ratio is None else ratio)
 
 
 _STORED = Path(__file__).parent
 
-SWEEP = Table(_STORED / "sweep.csv", Swept, SWEEP_KEYS, sweep)
+SWEEP = Table(_STORED / "sweep.csv", NetworkResult, SWEEP_KEYS, sweep)
 """The stored dumbbells."""
 SHORT = Table(
     _STORED / "short.csv",
-    Short,
+    ShortLot,
     tuple((reading, seed) for reading in READINGS for seed in LOT_SEEDS),
     short_lot,
 )
@@ -185,7 +185,7 @@ SWITCH_EVERY_S = 10
 def _two_paths() -> Scenario:
     """Return the dumbbell with a bottleneck that switches between two paths."""
     scenario = _with_packets(setting.dumbbell(DPCP))
-    bottleneck = scenario.bottleneck
+    bottleneck = scenario.dumbbell
     assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
     steps = tuple(
         Step(
@@ -194,7 +194,7 @@ def _two_paths() -> Scenario:
         )
         for number in range(1, DUMBBELL_S // SWITCH_EVERY_S)
     )
-    scenario.bottleneck = evolve(bottleneck, trace=TraceSteps(steps=steps), overtaking=True)
+    scenario.dumbbell = evolve(bottleneck, trace=TraceSteps(steps=steps), overtaking=True)
     return scenario
 
 
@@ -216,9 +216,9 @@ def scenarios() -> dict[str, Scenario]:
     plans["ten"] = _with_packets(setting.dumbbell(DPCP, replace(PAPER_NETWORK, flows=10)))
     plans["losses"] = _with_packets(setting.dumbbell(DPCP))
     plans["paths"] = _two_paths()
-    network = plans["losses"].bottleneck
+    network = plans["losses"].dumbbell
     assert network is not None  # noqa: S101  (it is a dumbbell)
-    plans["losses"].bottleneck = evolve(network, loss=LOST)
+    plans["losses"].dumbbell = evolve(network, loss=LOST)
     plain = setting.dumbbell(DPCP)
     plain.flows = []
     plain.add_flow("ftp1", "s1", "d1", TCP, Ftp(), start_jitter=START_JITTER)
@@ -269,7 +269,7 @@ def measure(runs: Mapping[str, Results]) -> Single:
 
 
 def _delivered(results: Results) -> int:
-    (flow,) = results.summary["flows"]
+    (flow,) = results.totals["flows"]
     return int(flow["delivered_bytes"])
 
 
@@ -301,24 +301,6 @@ def _largest(results: Results) -> int:
     return int(pc.max(results.tables["packets"]["bytes"]).as_py())
 
 
-@dataclass(frozen=True)
-class Further:
-    """The stored outcomes, and what is measured of one flow each."""
-
-    swept: Sequence[Swept]
-    short: Sequence[Short]
-    single: Single
-
-    def of_group(self, group: str, scheme: Scheme) -> list[Swept]:
-        """Return the rows of a protocol on the networks of a group, in the order of these."""
-        return [row for row in self.swept if (row.group, row.scheme) == (group, scheme.name)]
-
-    def short_ratio(self, reading: Reading) -> float:
-        """Return Local over Long with short delays: the mean over seeds."""
-        rows = [row.l0_local_over_long for row in self.short if row.reading == reading.name]
-        return float(np.mean(rows))
-
-
-def read(single: Single) -> Further:
-    """Return the stored outcomes together with what is measured of one flow each."""
-    return Further(SWEEP.read(), SHORT.read(), single)
+def short_ratio(reading: Reading) -> float:
+    """Return Local over Long with short delays: the mean over seeds."""
+    return float(np.mean([row.l0_local_over_long for row in SHORT.rows(reading=reading.name)]))

@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and the numbers that its texts name."""
+"""The measurements for the tests of ``paper.toml``, and the numbers that its texts name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from skywave.papers.measures import Measure, Measures, Value
 from skywave.results.fairness import jain
 from skywave.stats import CONFIDENCE, average, welch
-from skywave_papers.li2009 import variants
+from skywave_papers.li2009 import further, variants
 from skywave_papers.li2009.further import GROUPS
 from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.parking import law_percent
@@ -34,13 +34,13 @@ from skywave_papers.li2009.setting import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.stats import Average
+    from skywave.stats import Estimate
     from skywave_papers.li2009.dumbbell import Course
     from skywave_papers.li2009.experiments import Measured, Ours, Transfers
-    from skywave_papers.li2009.further import Further, Single, Swept
+    from skywave_papers.li2009.further import NetworkResult, Single
     from skywave_papers.li2009.lossy import TransferTimes
-    from skywave_papers.li2009.setting import Carrier, Choices, Network, Reading, Scheme
-    from skywave_papers.li2009.variants import Dumbbell, Lot
+    from skywave_papers.li2009.setting import Carrier, Reading, Scheme
+    from skywave_papers.li2009.variants import Lot
 
     Values = dict[str, Value]
 
@@ -91,7 +91,7 @@ def _figure_2(vcp: Sequence[Lot], dpcp: Sequence[Lot]) -> Values:
 def _over_seeds(test: str, values: Sequence[float]) -> Measure:
     mean = average(values)
     seeds = f"{matching(test, values)} of {len(values)}"
-    return Measure(mean.mean, {"mean": mean.text, "seeds that match": seeds})
+    return Measure(mean.value, {"mean": mean.text, "seeds that match": seeds})
 
 
 def figure_3(courses: Mapping[Scheme, Sequence[Course]]) -> Values:
@@ -158,13 +158,13 @@ def _claims(measured: Measured) -> Values:
     found: Values = {
         **_of_dumbbells(measured),
         **_of_arithmetic(),
-        **_of_single_flows(measured.further.single),
+        **_of_single_flows(measured.single),
         **_of_losses(measured.ours.transfers, measured.vcp_shares),
     }
     for reading in READINGS:
         found |= _of_lots(measured, reading)
     for group in GROUPS:
-        found |= _of_networks(measured.further, group)
+        found |= _of_networks(group)
     return found
 
 
@@ -176,7 +176,7 @@ def _of_dumbbells(measured: Measured) -> Values:
     )
     times_s = {scheme: transition_s(courses[scheme]) for scheme in SCHEMES}
     unbound, bound = (
-        variants.find_dumbbell(measured.dumbbells, DPCP, choices=choices).transition_s
+        variants.dumbbell_of(DPCP, choices=choices).transition_s
         for choices in (DEFAULT, variants.LIMITS)
     )
     return {
@@ -193,7 +193,7 @@ def _of_lots(measured: Measured, reading: Reading) -> Values:
     name, loads = reading.name, measured.loads
 
     def mean(scheme: Scheme, measure: Callable[[Lot], float]) -> float:
-        return variants.mean(measured.lots, scheme, reading, measure)
+        return variants.mean(scheme, reading, measure)
 
     def evenness(scheme: Scheme) -> float:
         """Return how evenly the aggregates split L0 before L2's Local starts."""
@@ -207,7 +207,7 @@ def _of_lots(measured: Measured, reading: Reading) -> Values:
         f"2.2/fewer-bottlenecks/{name}": ratio * reading.long / reading.local,
         f"2.2/stays-overloaded/{name}": loads[VCP, reading].overload_percent
         - loads[DPCP, reading].overload_percent,
-        f"2.2/large-delays/{name}": ratio / measured.further.short_ratio(reading),
+        f"2.2/large-delays/{name}": ratio / further.short_ratio(reading),
         f"5/comparable-utilisation/{name}": tpcp / dpcp,
     }
 
@@ -239,9 +239,9 @@ def _of_single_flows(single: Single) -> Values:
     }
 
 
-def _of_losses(transfers: Transfers, vcp_shares: Mapping[int, Average]) -> Values:
+def _of_losses(transfers: Transfers, vcp_shares: Mapping[int, Estimate]) -> Values:
     most = LOSS_PERCENT[-1]
-    shares = {percent: 100 * share.mean for percent, share in vcp_shares.items()}
+    shares = {percent: 100 * share.value for percent, share in vcp_shares.items()}
     is_usual = LEDGER.expected("3.4/falls-back").is_met_by
     return {
         "3.4/chains-without-loss": shares[0],
@@ -257,16 +257,21 @@ def _of_losses(transfers: Transfers, vcp_shares: Mapping[int, Average]) -> Value
     }
 
 
-def _of_networks(further: Further, group: str) -> Values:
+def _of_networks(group: str) -> Values:
     """Count the networks of a group in which the protocols do as the paper says."""
-    rows = list(zip(*(further.of_group(group, one) for one in (VCP, DPCP, TPCP)), strict=True))
+    rows = list(
+        zip(
+            *(further.SWEEP.rows(group=group, scheme=one.name) for one in (VCP, DPCP, TPCP)),
+            strict=True,
+        )
+    )
     name = "-".join(re.findall(r"\w+", group))
     used, times = (
         LEDGER.expected(f"5/comparable-{what}/dumbbell").rule
         for what in ("utilisation", "convergence")
     )
 
-    def count(holds: Callable[[Swept, Swept, Swept], bool]) -> int:
+    def count(holds: Callable[[NetworkResult, NetworkResult, NetworkResult], bool]) -> int:
         return sum(holds(*row) for row in rows)
 
     return {
@@ -314,26 +319,23 @@ def alike_from_percent(
 
 def _words(measured: Measured) -> dict[str, str]:
     """Return the numbers that the finding and the reasons name."""
-    lots, courses, transfers = measured.lots, measured.ours.dumbbells, measured.ours.transfers
+    courses, transfers = measured.ours.dumbbells, measured.ours.transfers
     near, five, ten = (
         replace(PAPER_NETWORK, **changed)
         for changed in ({"rtt_ms": 200}, {"flows": 5}, {"flows": 10})
     )
 
     def percent(scheme: Scheme, measure: Callable[[Lot], float]) -> str:
-        return f"{variants.mean(lots, scheme, FLOWS, measure):.0f}"
+        return f"{variants.mean(scheme, FLOWS, measure):.0f}"
 
-    def stored(
-        scheme: Scheme, network: Network = PAPER_NETWORK, choices: Choices = DEFAULT
-    ) -> Dumbbell:
-        return variants.find_dumbbell(measured.dumbbells, scheme, network, choices)
+    stored = variants.dumbbell_of
 
     def load(scheme: Scheme, reading: Reading) -> str:
         found = measured.loads[scheme, reading]
         return f"{found.load_p5:.2f} to {found.load_p95:.2f}"
 
     before, after = (law_percent(FLOWS, joined=joined) for joined in (False, True))
-    shares = [lot.l0_long_after for lot in variants.find_seeds(lots, DPCP, FLOWS)]
+    shares = [lot.l0_long_after for lot in variants.lots(DPCP, FLOWS)]
     alike = alike_from_percent(transfers[DPCP_TCP], transfers[VCP_TCP])
     words = {
         "quicker": f"{transition_s(courses[VCP]) / transition_s(courses[DPCP]):.1f}",

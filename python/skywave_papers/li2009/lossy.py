@@ -42,7 +42,7 @@ class TransferTimes:
     @property
     def mean_s(self) -> float:
         """Mean duration."""
-        return average(self.seconds).mean
+        return average(self.seconds).value
 
     @property
     def margin_s(self) -> float:
@@ -55,7 +55,7 @@ def transfer(results: Results, carrier: Carrier, percent: int) -> Transfer:
     flows = results.flows
     arrived = np.cumsum(flows["delivered_bytes"].to_numpy().astype(np.int64))
     done = np.searchsorted(arrived, FILE_B)
-    (flow,) = results.summary["flows"]
+    (flow,) = results.totals["flows"]
     if done == arrived.size:
         return Transfer(float(limit_s(carrier, percent)), is_done=False, timeouts=flow["timeouts"])
     return Transfer(float(flows["time_s"][int(done)].as_py()), True, flow["timeouts"])

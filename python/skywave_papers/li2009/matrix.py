@@ -14,7 +14,7 @@ from skywave_papers.vcp_scripts import WIRE_B
 
 def _network() -> Network:
     network = replace(PAPER_NETWORK, flows=10)
-    bottleneck = dumbbell(VCP, network).bottleneck
+    bottleneck = dumbbell(VCP, network).dumbbell
     assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
     assert isinstance(bottleneck.queue, VcpRouter)  # noqa: S101
     # All routers of the paper signal load. Other controls get a plain queue of the same size.

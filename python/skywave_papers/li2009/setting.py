@@ -19,6 +19,7 @@ from skywave.scenario import (
     Tcp,
     Vcp,
     VcpRouter,
+    topologies,
 )
 from skywave.scenario.topologies import Aggregate, Hop, parking_lot
 from skywave_papers.vcp_scripts import IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
@@ -313,13 +314,15 @@ def transfer(
     )
     if carrier.transport == "tcp":
         source = Ftp(size=f"{FILE_B} B")
-        return scenario.add_flow(
+        scenario.add_flow(
             "file", "s1", "d1", tcp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
         )
+        return scenario
     source = Ftp(datagram=f"{DCCP_DATA_B} B")
-    return scenario.add_flow(
+    scenario.add_flow(
         "file", "s1", "d1", dccp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
     )
+    return scenario
 
 
 def _dumbbell(
@@ -332,7 +335,7 @@ def _dumbbell(
     probes: Probes,
     loss_percent: int = 0,
 ) -> Scenario:
-    return Scenario.dumbbell(
+    return topologies.dumbbell(
         name,
         duration=f"{duration_s} s",
         seed=seed,

@@ -8,6 +8,7 @@ They take minutes, so they are stored.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from skywave_papers.li2009 import dumbbell, parking, setting
 from skywave_papers.li2009.setting import (
     DEFAULT,
     DPCP,
+    FLOWS,
     LOT_S,
     LOT_SEED,
     LOT_SEEDS,
@@ -34,7 +36,7 @@ from skywave_papers.li2009.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
 
     from skywave.results import Results
 
@@ -202,49 +204,46 @@ DUMBBELLS = Table(Path(__file__).with_name("dumbbells.csv"), Dumbbell, DUMBBELL_
 """The stored outcomes of dumbbells."""
 
 
-def find(
-    rows: Iterable[Lot],
-    scheme: Scheme,
-    reading: Reading,
-    choices: Choices = DEFAULT,
-    seed: int = LOT_SEED,
+def lot(
+    scheme: Scheme, reading: Reading = FLOWS, choices: Choices = DEFAULT, seed: int = LOT_SEED
 ) -> Lot:
-    """Return the row of one parking lot."""
-    key = (scheme.name, reading.name, choices.label, seed)
-    return next(row for row in rows if (row.scheme, row.reading, row.choices, row.seed) == key)
+    """Return the stored row of one parking lot."""
+    return LOTS.row(scheme=scheme.name, reading=reading.name, choices=choices.label, seed=seed)
 
 
-def find_seeds(rows: Iterable[Lot], scheme: Scheme, reading: Reading) -> list[Lot]:
-    """Return the rows of one parking lot with all seeds, in the order of the seeds."""
-    key = (scheme.name, reading.name, DEFAULT.label)
-    found = [row for row in rows if (row.scheme, row.reading, row.choices) == key]
-    return sorted(found, key=lambda row: row.seed)
+def lots(scheme: Scheme, reading: Reading) -> list[Lot]:
+    """Return the rows of one parking lot with the default choices, in the order of the seeds."""
+    return LOTS.rows(scheme=scheme.name, reading=reading.name, choices=DEFAULT.label)
 
 
-def mean(
-    rows: Iterable[Lot], scheme: Scheme, reading: Reading, measure: Callable[[Lot], float]
-) -> float:
+def mean(scheme: Scheme, reading: Reading, measure: Callable[[Lot], float]) -> float:
     """Return the mean over seeds of what is measured of a parking lot."""
-    return float(np.mean([measure(lot) for lot in find_seeds(rows, scheme, reading)]))
+    return float(np.mean([measure(one) for one in lots(scheme, reading)]))
 
 
-def by_protocol(rows: Sequence[Lot]) -> dict[tuple[Scheme, Reading], list[Lot]]:
-    """Return the rows of all parking lots with the default choices, each with all seeds."""
-    return {
-        (scheme, reading): find_seeds(rows, scheme, reading)
-        for scheme in SCHEMES
-        for reading in READINGS
-    }
-
-
-def find_dumbbell(
-    rows: Iterable[Dumbbell],
-    scheme: Scheme,
-    network: Network = PAPER_NETWORK,
-    choices: Choices = DEFAULT,
-) -> Dumbbell:
-    """Return the row of one dumbbell."""
-    key = (scheme.name, network.mbps, network.rtt_ms, network.flows, choices.label)
-    return next(
-        row for row in rows if (row.scheme, row.mbps, row.rtt_ms, row.flows, row.choices) == key
+def long_percent(scheme: Scheme, reading: Reading) -> list[tuple[float, float]]:
+    """Return Long's part of L0's traffic and of L2's rate, before and after: means over seeds."""
+    parts = (
+        ("l0_long_before", "l0_long_after"),
+        ("l2_long_of_link_before", "l2_long_of_link_after"),
     )
+    return [
+        (mean(scheme, reading, attrgetter(before)), mean(scheme, reading, attrgetter(after)))
+        for before, after in parts
+    ]
+
+
+def dumbbell_of(
+    scheme: Scheme, network: Network = PAPER_NETWORK, choices: Choices = DEFAULT
+) -> Dumbbell:
+    """Return the stored row of one dumbbell."""
+    return DUMBBELLS.row(scheme=scheme.name, choices=choices.label, **vars(network))
+
+
+def ratios(scheme: Scheme, other: Scheme, measure: str) -> dict[Network, float]:
+    """Return what is measured of a protocol over that of another, by network."""
+    return {
+        network: getattr(dumbbell_of(scheme, network), measure)
+        / getattr(dumbbell_of(other, network), measure)
+        for network in NETWORKS
+    }

@@ -172,9 +172,7 @@ def outcomes(results: Mapping[tuple[Case, int], Results]) -> dict[Case, Outcome]
 
 
 def _tcp_goodput(results: Results) -> float:
-    return sum(
-        flow["delivered_bytes"] for flow in results.summary["flows"] if flow["name"] != VOICE
-    )
+    return sum(flow["delivered_bytes"] for flow in results.totals["flows"] if flow["name"] != VOICE)
 
 
 def _ratings(results: Results) -> list[float]:

@@ -52,7 +52,7 @@ def scenario(tcp: str, lost: tuple[int, ...]) -> Scenario:
         ],
         probes=Probes(packets=True),
     )
-    return description.add_flow(
+    description.add_flow(
         FLOW,
         "s1",
         "k1",
@@ -65,6 +65,7 @@ def scenario(tcp: str, lost: tuple[int, ...]) -> Scenario:
             **TCPS[tcp],
         ),
     )
+    return description
 
 
 def plan() -> dict[tuple[str, int], Scenario]:

@@ -20,13 +20,14 @@ from attrs import evolve
 from skywave.papers.stages import measure_each
 from skywave.report.tables import Table
 from skywave.scenario import Link
+from skywave.scenario.quantities import Duration, Rate
 from skywave_papers.lien2009 import measures, setting
 from skywave_papers.lien2009.measures import over_runs
 from skywave_papers.lien2009.setting import (
     ACCESS,
     FLAVOURS,
+    GAP_S,
     LATENCIES,
-    PAPER_LATENCY,
     PAPER_RATE,
     RATES,
     SEEDS,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Varied:
+class VariedResult:
     """Scenario 1 under one setting: means over runs, and deviations of single runs.
 
     Ratio and queuing are means from 10 to 60 s. Queuing is the delay beyond that of the first
@@ -65,7 +66,7 @@ class Varied:
 
 
 @dataclass(frozen=True)
-class TcpFirst:
+class TcpFirstResult:
     """The call in scenario 2, over DCCP or UDP: means over runs.
 
     ``least_percent`` is the share of the generated packets that arrive in the worst period,
@@ -104,13 +105,13 @@ def _mean_and_sd(values: Floats) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1))
 
 
-def varied(conditions: Conditions, runs: Sequence[Run]) -> Varied:
+def varied(conditions: Conditions, runs: Sequence[Run]) -> VariedResult:
     """Return the outcome of scenario 1 under one setting."""
     idle_ms = np.array([run.delay_ms[0] for run in runs])
     delay_ms = np.array([np.nanmean(run.delay_ms[1:]) for run in runs])
     ratio = np.array([run.ratio_percent[1:].mean() for run in runs])
     loss = np.array([run.loss_percent[-1] for run in runs])
-    return Varied(
+    return VariedResult(
         conditions.tcp,
         conditions.rate,
         conditions.latency,
@@ -121,16 +122,24 @@ def varied(conditions: Conditions, runs: Sequence[Run]) -> Varied:
     )
 
 
-def tcp_first(conditions: Conditions, runs: Sequence[Run]) -> TcpFirst:
+def tcp_first(conditions: Conditions, runs: Sequence[Run]) -> TcpFirstResult:
     """Return the outcome of scenario 2."""
     arrived = 100 * over_runs(runs, "received").mean / runs[0].generated
-    return TcpFirst(
+    return TcpFirstResult(
         conditions.tcp,
         conditions.transport,
         float(arrived.mean()),
         float(arrived.min()),
         of_tcp_percent(runs, slice(*VOICE_S[2])),
     )
+
+
+def shares_percent(runs: Sequence[Run]) -> list[float]:
+    """Return the call's throughput relative to the first TCP flow's, beside one and beside five."""
+    return [
+        of_tcp_percent(runs, slice(begin_s, begin_s + GAP_S))
+        for begin_s in (GAP_S, setting.STREAMS * GAP_S)
+    ]
 
 
 def of_tcp_percent(runs: Sequence[Run], seconds: slice) -> float:
@@ -170,7 +179,7 @@ def rivals(name: str) -> Rivals:
     """Run a pair of flows with all seeds."""
 
     def relative(_: int, results: Results) -> float:
-        first, second = (flow["delivered_bytes"] for flow in results.summary["flows"])
+        first, second = (flow["delivered_bytes"] for flow in results.totals["flows"])
         return float(100 * first / second)
 
     found = measure_each({seed: pair(name, seed) for seed in SEEDS}, relative)
@@ -181,7 +190,7 @@ _STORED = Path(__file__).parent
 
 VARIED = Table(
     _STORED / "varied.csv",
-    Varied,
+    VariedResult,
     tuple(
         conditions
         for tcp in FLAVOURS
@@ -195,7 +204,7 @@ VARIED = Table(
 """Latencies and rates that are not those of the paper's tables."""
 TCP_FIRST = Table(
     _STORED / "tcp_first.csv",
-    TcpFirst,
+    TcpFirstResult,
     tuple(
         Conditions(tcp, transport, scenario=2)
         for tcp in FLAVOURS
@@ -206,38 +215,12 @@ TCP_FIRST = Table(
 RIVALS = Table(_STORED / "rivals.csv", Rivals, PAIRS, rivals)
 
 
-@dataclass(frozen=True)
-class Further:
-    """The stored outcomes."""
-
-    varied: Sequence[Varied]
-    tcp_first: Sequence[TcpFirst]
-    rivals: Sequence[Rivals]
-
-    def of_latency(self, tcp: str) -> list[Varied]:
-        """Return the rows beside ``tcp`` with other latencies than the paper's."""
-        return [row for row in self.varied if (row.tcp, row.rate) == (tcp, PAPER_RATE)]
-
-    def of_rate(self, tcp: str, rate: str) -> Varied:
-        """Return the row beside ``tcp`` at one of Table 1's rates."""
-        (found,) = (
-            row
-            for row in self.varied
-            if (row.tcp, row.rate, row.latency) == (tcp, rate, PAPER_LATENCY)
-        )
-        return found
-
-    def with_tcp_first(self, tcp: str, transport: Transport) -> TcpFirst:
-        """Return the row of scenario 2."""
-        (found,) = (row for row in self.tcp_first if (row.tcp, row.transport) == (tcp, transport))
-        return found
-
-    def pair(self, name: str) -> Rivals:
-        """Return the row of two TCP flows."""
-        (found,) = (row for row in self.rivals if row.pair == name)
-        return found
+def of_latency(tcp: str) -> list[VariedResult]:
+    """Return the rows beside ``tcp`` with other latencies than the paper's."""
+    return VARIED.rows(tcp=tcp, rate=PAPER_RATE)
 
 
-def read() -> Further:
-    """Return the stored outcomes."""
-    return Further(VARIED.read(), TCP_FIRST.read(), RIVALS.read())
+def with_usual(tcp: str, usual: Sequence[Run]) -> list[VariedResult]:
+    """Return all rows beside ``tcp`` and that of the paper's rate and latency, in their order."""
+    rows = [varied(Conditions(tcp), usual), *VARIED.rows(tcp=tcp)]
+    return sorted(rows, key=lambda row: (Rate(row.rate).bps, Duration(row.latency).seconds))

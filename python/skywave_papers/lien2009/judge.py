@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and our means beside ns-2's."""
+"""The measurements for the tests of ``paper.toml``, and our means beside ns-2's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
 from skywave.papers.measures import Measure, Measures, Value
 from skywave_papers.lien2009 import further
+from skywave_papers.lien2009.ledger import LEDGER
 from skywave_papers.lien2009.measures import mean_over_runs, over_runs
 from skywave_papers.lien2009.setting import (
     DURATION_S,
@@ -23,7 +24,7 @@ from skywave_papers.lien2009.setting import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave_papers.lien2009.further import Further, Varied
+    from skywave_papers.lien2009.further import VariedResult
     from skywave_papers.lien2009.measures import Floats, Run, Spread
     from skywave_papers.lien2009.oracle import Periods
     from skywave_papers.lien2009.setting import Transport
@@ -45,7 +46,7 @@ _MUCH_FASTER = ("NewReno", "SACK", "Tahoe")
 """The TCPs that have much more than DCCP, by the paper."""
 
 
-def measure(ours: Runs, ns2: Mapping[str, Periods], found: Further) -> Measures:
+def measure(ours: Runs, ns2: Mapping[str, Periods]) -> Measures:
     """Measure everything. ns-2 repeats neither what is stored nor what needs its series."""
     mine, theirs = of_runs(ours), of_ns2(ns2)
 
@@ -58,7 +59,7 @@ def measure(ours: Runs, ns2: Mapping[str, Periods], found: Further) -> Measures:
             **published(mine),
             **_claims(mine),
             **_claims_of_ours(mine, ours),
-            **_further_claims(mine, ours, found),
+            **_further_claims(mine, ours),
         },
         ns2={
             **{name: Measure.of(one).value for name, one in published(theirs).items()},
@@ -190,32 +191,36 @@ def _claims_of_ours(mine: Spreads, ours: Runs) -> Values:
     }
 
 
-def _further_claims(mine: Spreads, ours: Runs, found: Further) -> Values:
+def _further_claims(mine: Spreads, ours: Runs) -> Values:
     """Measure what only the stored runs can tell."""
     beside_five_vegas = 100 - mine(Conditions("Vegas"), "loss_percent").mean[-1]
-    beside_vegas_first = found.with_tcp_first("Vegas", "dccp").arrived_percent
+    beside_vegas_first = further.TCP_FIRST.row(tcp="Vegas", transport="dccp").arrived_percent
     values: Values = {
-        "1/vegas-yields": found.pair(further.VEGAS_AND_NEWRENO).goodput_percent,
-        "2.4/near-and-far": found.pair(further.NEAR_AND_FAR).goodput_percent,
+        "1/vegas-yields": further.RIVALS.row(pair=further.VEGAS_AND_NEWRENO).goodput_percent,
+        "2.4/near-and-far": further.RIVALS.row(pair=further.NEAR_AND_FAR).goodput_percent,
         "3.2/vegas-first": float(100 * beside_vegas_first / beside_five_vegas),
     }
     for tcp in _MUCH_FASTER:
-        share = found.with_tcp_first(tcp, "dccp").of_tcp_percent
+        share = further.TCP_FIRST.row(tcp=tcp, transport="dccp").of_tcp_percent
         values[f"3.2/much-less-tcp-first/{tcp.lower()}"] = share
     for tcp in FLAVOURS:
         name, conditions = tcp.lower(), Conditions(tcp)
-        usual, others = further.varied(conditions, ours[conditions]), found.of_latency(tcp)
+        usual, others = further.varied(conditions, ours[conditions]), further.of_latency(tcp)
         values |= {
             f"3.1/latency/ratio/{name}": _largest_change("ratio", "percent", usual, others),
             f"3.1/latency/queuing/{name}": _largest_change("queuing", "ms", usual, others),
-            f"3.2/udp-keeps-tcp-first/{name}": found.with_tcp_first(tcp, "udp").least_percent,
-            f"table1/1.5mbps/{name}": found.of_rate(tcp, "1.5 Mbps").loss_percent,
-            f"table1/10mbps/{name}": found.of_rate(tcp, "10 Mbps").loss_percent,
+            f"3.2/udp-keeps-tcp-first/{name}": further.TCP_FIRST.row(
+                tcp=tcp, transport="udp"
+            ).least_percent,
+            f"table1/1.5mbps/{name}": further.VARIED.row(tcp=tcp, rate="1.5 Mbps").loss_percent,
+            f"table1/10mbps/{name}": further.VARIED.row(tcp=tcp, rate="10 Mbps").loss_percent,
         }
     return values
 
 
-def _largest_change(what: str, unit: str, usual: Varied, others: Sequence[Varied]) -> Measure:
+def _largest_change(
+    what: str, unit: str, usual: VariedResult, others: Sequence[VariedResult]
+) -> Measure:
     """Return the largest change from the paper's latency, and the latency that makes it."""
     before = getattr(usual, f"{what}_{unit}")
     changes = {other.latency: getattr(other, f"{what}_{unit}") - before for other in others}
@@ -258,7 +263,7 @@ def compare(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
                             "interval (ms)": f"{1e3 * conditions.interval_s:.4g}",
                         },
                         unit=unit,
-                        ours=_finite(mine.mean),
+                        ours=_finite(mine.value),
                         ns2=_finite(theirs[chosen].mean()),
                         limit_percent=NS2_LIMIT_PERCENT,
                         # Some means differ by more than the limit by chance.
@@ -266,3 +271,11 @@ def compare(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
                     )
                 )
     return comparisons
+
+
+def without_fitted(ours: Runs) -> tuple[int, int]:
+    """Return how many values match without those that the send queue was fitted to, of how many."""
+    fitted = {f"table4/loss/{tcp.lower()}/{PERIODS[0]}" for tcp in FLAVOURS}
+    values = published(of_runs(ours))
+    judged = {name: value for name, value in values.items() if name not in fitted}
+    return len(LEDGER.met(judged)), len(judged)

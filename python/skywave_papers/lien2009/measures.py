@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
-from skywave.stats import Average, average
+from skywave.stats import Estimate, average
 from skywave_papers.lien2009.setting import (
     BOTTLENECK,
     GAP_S,
@@ -67,6 +67,11 @@ class Spread:
     mean: Floats
     sd: Floats
 
+    @property
+    def texts(self) -> list[str]:
+        """Both by period, as printed."""
+        return [f"{mean:.0f} ± {sd:.0f}" for mean, sd in zip(self.mean, self.sd, strict=True)]
+
 
 def over_runs(runs: Sequence[Run], what: str) -> Spread:
     """Return mean and standard deviation of a measure over runs."""
@@ -74,7 +79,7 @@ def over_runs(runs: Sequence[Run], what: str) -> Spread:
     return Spread(np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1))
 
 
-def mean_over_runs(runs: Sequence[Run], what: str, periods: slice) -> Average:
+def mean_over_runs(runs: Sequence[Run], what: str, periods: slice) -> Estimate:
     """Return the mean of a measure over periods and runs."""
     return average([float(np.nanmean(getattr(run, what)[periods])) for run in runs])
 

@@ -50,7 +50,7 @@ def start(send_queue: int) -> Start:
     description = scenario(replace(Conditions("NewReno"), send_queue=send_queue), min(SEEDS))
     description.flows = [evolve(description.flows[0], stop=f"{GAP_S} s")]
     # Frames are judged when they are due, some time after they were made.
-    description = evolve(description, duration=f"{GAP_S + 2} s")
+    description = description.replace(duration=f"{GAP_S + 2} s")
     results = run(description)
     seconds = results.flows.filter((pc.field("flow") == VOICE) & (pc.field("time_s") <= GAP_S))
     frames = results.voice.filter(pc.field("flow") == VOICE)

@@ -49,7 +49,8 @@ def scenarios() -> dict[str, Scenario]:
     for ssthresh in SSTHRESH:
         for delay_ms in (SHORT_DELAY_MS, LONG_DELAY_MS):
             name = _alone(ssthresh, delay_ms)
-            plans[name] = network(name, SHORT_RUN_S, delay_ms=delay_ms).add_flow(
+            plans[name] = network(name, SHORT_RUN_S, delay_ms=delay_ms)
+            plans[name].add_flow(
                 "dccp", "s1", "d1", dccp(Conditions(ssthresh)), CBR, start=f"{DCCP_START_S:g} s"
             )
         plans[_reconnected(ssthresh)] = _two_connections(ssthresh)
@@ -70,7 +71,8 @@ def _beside_tcp(
     """Return the paper's experiment with another transport in DCCP's place, or another link."""
     described = network(name, duration_s, trace=trace)
     described.add_flow("cbr", "s1", "d1", transport, CBR, start=f"{DCCP_START_S:g} s")
-    return described.add_flow("tcp", "s2", "d2", tcp(), Ftp(), start=TCP_START)
+    described.add_flow("tcp", "s2", "d2", tcp(), Ftp(), start=TCP_START)
+    return described
 
 
 def _outage() -> Scenario:
@@ -89,7 +91,8 @@ def _two_connections(ssthresh: int) -> Scenario:
         "first", "s1", "d1", transport, CBR, start=f"{DCCP_START_S:g} s", stop=f"{CLOSED_S:g} s"
     )
     described.add_flow("again", "s1", "d1", transport, CBR, start=f"{AGAIN_S:g} s")
-    return described.add_flow("tcp", "s2", "d2", tcp(), Ftp(), start=TCP_START)
+    described.add_flow("tcp", "s2", "d2", tcp(), Ftp(), start=TCP_START)
+    return described
 
 
 @dataclass(frozen=True)

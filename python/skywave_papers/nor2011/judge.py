@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and our throughput and loss beside ns-2's."""
+"""The measurements for the tests of ``paper.toml``, and our throughput and loss beside ns-2's."""
 
 from __future__ import annotations
 
@@ -138,6 +138,12 @@ def _means_bps(series: Series) -> tuple[float, float]:
     """Return the mean throughput of DCCP and TCP in the period of Figure 2."""
     dccp, tcp = (series.mean_bps(one, ZIGZAG_FROM_S, 1000) for one in (series.dccp, series.tcp))
     return dccp, tcp
+
+
+def sharing(series: Series) -> dict[str, float]:
+    """Return the throughput of both flows in the period of Figure 2, and Jain's index."""
+    dccp, tcp = _means_bps(series)
+    return {"DCCP": dccp / 1e6, "TCP": tcp / 1e6, "jain": jain([dccp, tcp])}
 
 
 def _tcp_bps(series: Series) -> float:

@@ -19,7 +19,7 @@ CONTROLS = (
 )
 
 NETWORK = of_dumbbell(
-    scenario(EXPERIMENT_1).bottleneck,
+    scenario(EXPERIMENT_1).dumbbell,
     label="Nor 2011",
     conditions="a long-delay link: 2 Mbps, RTT 604 ms, drop-tail of 20 packets (a seventh of "
     "the bandwidth-delay product), 2 flows as in the paper; windows are not limited to the "

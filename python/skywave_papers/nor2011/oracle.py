@@ -21,9 +21,9 @@ from skywave_papers.nor2011.measures import FlowSeries, Series
 from skywave_papers.nor2011.setting import ALL_CONDITIONS, Conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from skywave.papers.oracle import RunsDone
+    from skywave._progress import Progress
 
 STORED = Path(__file__).parent / "ns2"
 """One CSV of 1 s samples per run, as written by nor2011.tcl, and counts from the traces."""
@@ -31,7 +31,9 @@ _COUNTS = "receive_events.json"
 _RECEIVED = re.compile(r"^traceall whole: .* r (\d+) ", re.MULTILINE)
 
 
-def _ask(runs: Sequence[Conditions], directory: Path, progress: RunsDone | None) -> None:
+def _ask(
+    runs: Sequence[Conditions], directory: Path, progress: Callable[[Progress], None] | None
+) -> None:
     counts = run_all(runs, lambda conditions: _run_one(conditions, directory), progress)
     by_name = {conditions.name: count for conditions, count in counts.items()}
     text = json.dumps(by_name, indent=2, sort_keys=True) + "\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skywave.scenario import Cbr, Dccp, DropTail, Ftp, Probes, Scenario, Tcp, TraceSteps
+from skywave.scenario import Cbr, Dccp, DropTail, Ftp, Probes, Scenario, Tcp, TraceSteps, dumbbell
 
 if TYPE_CHECKING:
     from skywave.scenario.parts import Growth
@@ -82,7 +82,8 @@ def scenario(
     described = network(conditions.name, conditions.duration_s, queue_packets=queue_packets)
     transport = dccp(conditions, growth)
     described.add_flow("dccp", "s1", "d1", transport, CBR, start=f"{DCCP_START_S:g} s")
-    return described.add_flow("tcp", "s2", "d2", tcp(conditions.tcp_window), Ftp(), start=TCP_START)
+    described.add_flow("tcp", "s2", "d2", tcp(conditions.tcp_window), Ftp(), start=TCP_START)
+    return described
 
 
 def network(
@@ -94,7 +95,7 @@ def network(
     trace: TraceSteps | None = None,
 ) -> Scenario:
     """Return the paper's network without flows."""
-    return Scenario.dumbbell(
+    return dumbbell(
         f"nor2011-{name}",
         duration=f"{duration_s} s",
         pairs=2,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skywave.papers.protocol import Paper, Ran
 from skywave.papers.stages import run_plans, stage
 from skywave_papers.sarwar2008 import (
+    access,
     downloads,
     errors,
     figures,
@@ -19,15 +20,16 @@ from skywave_papers.sarwar2008 import (
     further,
     growth,
     judge,
+    live,
     live_figures,
-    live_report,
     matrix,
     measures,
     oracle,
+    readings,
     setting,
-    tried,
 )
 from skywave_papers.sarwar2008.ledger import LEDGER
+from skywave_papers.sarwar2008.published import TABLE_1
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +41,10 @@ if TYPE_CHECKING:
     from skywave_papers.sarwar2008.further import Further
     from skywave_papers.sarwar2008.measures import Series
     from skywave_papers.sarwar2008.setting import Conditions
+
+
+TELLS_RTT = "the sender tells the round-trip time on the live link"
+"""The reading that the report compares with that of the verdicts."""
 
 
 @dataclass(frozen=True)
@@ -62,42 +68,25 @@ def _run(options: Options) -> Ran[Measured]:
         scenarios, others, progress=stage(options.progress, "Skywave")
     )
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
-    live = downloads.run(stage(options.progress, "downloads"))
-    ns2, source = oracle.ORACLE.consult(
-        live=options.live_ns2, progress=stage(options.progress, "ns-2")
-    )
+    link = downloads.run(stage(options.progress, "downloads"))
+    ns2, source = oracle.ORACLE.consult(live=options.live_ns2, progress=options.progress)
     return Ran(
         measured=Measured(
-            ours, ns2, live, further.measure(other_results, results), fit.TABLE.read()
+            ours, ns2, link, further.measure(other_results, results), fit.TABLE.read()
         ),
         # Of the downloads, write those that are plotted; the others differ in their seed.
         scenarios={
             **{conditions.name: scenario for conditions, scenario in scenarios.items()},
             **others,
-            **{download.name: scenario for download, scenario in live.scenarios.items()},
+            **{download.name: scenario for download, scenario in link.scenarios.items()},
         },
         results={
             **{conditions.name: run for conditions, run in results.items()},
             **other_results,
-            **{download.name: run for download, run in live.results.items()},
+            **{download.name: run for download, run in link.results.items()},
         },
         ns2=source,
     )
-
-
-def _reading(conditions: Conditions, series: Series) -> dict[str, Any]:
-    """Return a row of the table of readings."""
-    return {
-        "reading": conditions.reading,
-        "feedback": conditions.feedback,
-        "exit_s": series.exit_s,
-        "recovery_s": series.recovery_s,
-        "mean_kbps": series.mean_bps / 1e3,
-        "loss_percent": series.loss_percent,
-        "reports": int(series.reports.sum()),
-        "return_kbps": (series.return_bps or 0) / 1e3,
-        "return_percent": 100 * (series.return_bps or 0) / series.mean_bps,
-    }
 
 
 def _measures(measured: Measured) -> Measures:
@@ -106,11 +95,11 @@ def _measures(measured: Measured) -> Measures:
 
 
 def _figures(measured: Measured) -> list[Drawn]:
-    live = measured.live
+    link = measured.live
     return [
         figures.draw_finding(_measures(measured)),
         *figures.draw(measured.ours, measured.ns2),
-        *live_figures.draw(live.courses, live.shown_seed, live.beyond),
+        *live_figures.draw(link.courses, link.shown_seed, link.beyond),
     ]
 
 
@@ -129,15 +118,18 @@ def _growth() -> Mapping[str, float]:
 
 
 def _sections(measured: Measured) -> dict[str, Any]:
-    """Return the values of this report's own sections."""
-    outcomes = tried.TABLE.read()
+    """Return what else the report needs."""
     return {
+        "access": access,
+        "beyond": measured.live.beyond,
+        "downloads": downloads,
+        "fit": fit,
         "growth": _growth(),
-        "live": live_report.sections(measured.live, measured.trials),
-        "outcomes": outcomes,
-        "tried": [outcome.tried for outcome in outcomes],
-        "tried_rules": {reading.label: reading.sentence for reading in tried.READINGS},
-        "tells_rtt": next(one for one in outcomes if one.tried.reading == tried.TELLS_RTT),
+        "judge": judge,
+        "live": live,
+        "published": TABLE_1,
+        "rtt_ref": downloads.RttRefJudgement.of(measured.live.beyond),
+        "tells_rtt": readings.TABLE.row(reading=TELLS_RTT),
     }
 
 
@@ -149,11 +141,9 @@ PAPER = Paper(
     measures=_measures,
     comparisons=lambda measured: judge.compare(measured.ours, measured.ns2),
     figures=_figures,
-    readings=lambda measured: [
-        _reading(conditions, series) for conditions, series in measured.ours.items()
-    ],
+    readings=lambda _: readings.TABLE.read(),
     sections=_sections,
-    stored=(fit.TABLE, tried.TABLE),
+    stored=(fit.TABLE, readings.TABLE),
     golden=oracle.ORACLE.renew,
     network=matrix.NETWORK,
     controls=matrix.CONTROLS,

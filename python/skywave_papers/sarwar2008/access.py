@@ -19,9 +19,23 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from skywave.scenario import GilbertElliott, Scenario, Step, TraceSteps
-from skywave_papers.sarwar2008.ipstar import IPSTAR
+from skywave.scenario import (
+    Back,
+    DropTail,
+    GilbertElliott,
+    Scenario,
+    Step,
+    TraceSteps,
+    dumbbell,
+)
 
+RATE = "1 Mbps"
+"""The rate of the downlink in the paper's simulation."""
+DELAY = "598 ms"
+"""With 1 ms at each end, half of the published mean round-trip time of about 1200 ms."""
+QUEUE = DropTail(packets=50)
+BACK = Back(rate="256 kbps")
+"""Queue and uplink are not published."""
 PACKET_ERROR_RATE = 0.0033
 """The middle of the published range, 0.24 to 0.42 %."""
 
@@ -56,7 +70,7 @@ class SharedAccess:
         at_s = 0.0
         steps = []
         while at_s < duration_s:
-            rate = f"{self.left_kbps:g} kbps" if busy else IPSTAR.rate
+            rate = f"{self.left_kbps:g} kbps" if busy else RATE
             steps.append(Step(at=f"{at_s * 1e6:.0f} us", rate=rate))
             # The extra microsecond keeps two steps apart.
             at_s += chance.expovariate(1 / (self.busy_s if busy else self.quiet_s)) + 1e-6
@@ -65,16 +79,16 @@ class SharedAccess:
 
     def scenario(self, name: str, *, seed: int, duration_s: float) -> Scenario:
         """Return a scenario whose bottleneck ``r1->r2`` is the downlink, without flows."""
-        return Scenario.dumbbell(
+        return dumbbell(
             name,
             duration=f"{duration_s:g} s",
             seed=seed,
-            rate=IPSTAR.rate,
-            delay=IPSTAR.delay,
-            queue=IPSTAR.queue,
+            rate=RATE,
+            delay=DELAY,
+            queue=QUEUE,
             loss=self.errors,
             trace=self.load(seed, duration_s),
-            back=IPSTAR.back,
+            back=BACK,
         )
 
 

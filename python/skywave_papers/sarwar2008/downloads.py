@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from skywave._progress import Progress
     from skywave.results import Results
     from skywave.scenario import Scenario
     from skywave_papers.sarwar2008.access import SharedAccess
@@ -89,8 +90,8 @@ class Course:
 
 def totals(results: Results) -> Totals:
     """Return the totals of one download."""
-    (flow,) = results.summary["flows"]
-    (up,) = (link for link in results.summary["links"] if link["name"] == UP)
+    (flow,) = results.totals["flows"]
+    (up,) = (link for link in results.totals["links"] if link["name"] == UP)
     lost_at = results.drops["time_s"].to_numpy()
     later = int(np.sum(lost_at > lost_at[0] + OVERSHOOT_S)) if lost_at.size else 0
     rtt_s = results.flows["srtt_s"].to_numpy(zero_copy_only=False)
@@ -148,6 +149,42 @@ def gain(fast: Sequence[Totals], slow: Sequence[Totals], measure: str) -> tuple[
 
 
 @dataclass(frozen=True)
+class RttRefJudgement:
+    """Numbers that tell whether 100 ms is the right RTT_ref.
+
+    ``enough_ms`` is the largest RTT_ref (the least feedback) whose mean rate is at most two
+    standard errors below that of the best, by the differences of downloads with the same seed.
+    """
+
+    best_ms: int
+    enough_ms: int
+    share_percent: float
+    """The gain of 100 ms over standard feedback, of that of the best."""
+    cost_percent: float
+    """The feedback of 100 ms, of that of the best."""
+
+    @classmethod
+    def of(cls, beyond: Downloads) -> RttRefJudgement:
+        """Judge by the downloads with each RTT_ref."""
+        runs = {rtt_ref: beyond[one] for rtt_ref, one in live.BY_RTT_REF.items()}
+        rates = {rtt_ref: mean(one, "rate_kbps") for rtt_ref, one in runs.items()}
+        best_ms = max(rates, key=lambda rtt_ref: rates[rtt_ref])
+        leads = {
+            rtt_ref: gain(runs[best_ms], one, "rate_kbps")
+            for rtt_ref, one in runs.items()
+            if rtt_ref != best_ms
+        }
+        as_good = [rtt_ref for rtt_ref, (lead, error) in leads.items() if lead <= 2 * error]
+        standard_kbps = mean(beyond[live.STANDARD], "rate_kbps")
+        return cls(
+            best_ms,
+            max((best_ms, *as_good)),
+            100 * (rates[100] - standard_kbps) / (rates[best_ms] - standard_kbps),
+            100 * mean(runs[100], "back_kbps") / mean(runs[best_ms], "back_kbps"),
+        )
+
+
+@dataclass(frozen=True)
 class Live:
     """All downloads, and the full results of one per kind of feedback."""
 
@@ -171,7 +208,7 @@ AS_SET = {download: download for download in live.ALL_DOWNLOADS}
 
 
 def run(
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     run_as: Mapping[Download, Download] = AS_SET,
     access: SharedAccess = FITTED,
 ) -> Live:

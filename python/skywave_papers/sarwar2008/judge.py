@@ -1,4 +1,4 @@
-"""What the tests of ``paper.toml`` measure, and standard feedback beside ns-2's."""
+"""The measurements for the tests of ``paper.toml``, and standard feedback beside ns-2's."""
 
 from __future__ import annotations
 

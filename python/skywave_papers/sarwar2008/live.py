@@ -88,10 +88,11 @@ def scenario(
         feedback=dynamic if download.feedback == "dynamic" else "window-counter",
         receiver_rtt=download.receiver_rtt,
     )
-    return description.add_flow(
+    description.add_flow(
         "download",
         "s1",
         "d1",
         Dccp(ccid=3, ecn=False, short_seqnos=True, tfrc=tfrc),
         Ftp(datagram=f"{PACKET_SIZE} B"),
     )
+    return description

@@ -21,7 +21,7 @@ CONTROLS = (
 
 NETWORK = replace(
     of_dumbbell(
-        scenario(STANDARD, seed=1).bottleneck,
+        scenario(STANDARD, seed=1).dumbbell,
         label="Sarwar 2008",
         conditions="a shared satellite access, emulated: 1 Mbps or, while others use it, "
         "250 kbps, RTT 1200 ms, errors in bursts in 0.33 % of packets, drop-tail of 50 "

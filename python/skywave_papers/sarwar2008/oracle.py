@@ -19,11 +19,11 @@ from skywave_papers.sarwar2008.measures import Series
 from skywave_papers.sarwar2008.setting import DURATION_S, LINK_BPS, QUEUES, REPORTS, RTT_S
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from skywave.papers.oracle import RunsDone
+    from skywave._progress import Progress
 
 Agent = Literal["dccp", "tfrc"]
 """``Agent/DCCP/TFRC`` or ``Agent/TFRC``."""
@@ -61,7 +61,7 @@ ALL_RUNS = (
 )
 
 
-def _ask(runs: Sequence[Run], directory: Path, progress: RunsDone | None) -> None:
+def _ask(runs: Sequence[Run], directory: Path, progress: Callable[[Progress], None] | None) -> None:
     run_all(runs, lambda run: _run_one(run, directory), progress)
 
 

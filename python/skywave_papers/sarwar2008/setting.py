@@ -24,7 +24,7 @@ from skywave.scenario import (
 )
 
 if TYPE_CHECKING:
-    from skywave.scenario import Loss, Queue, TraceSteps, Transport
+    from skywave.scenario import LossModel, Queue, TraceSteps, Transport
 
 PACKET_SIZE = 1000
 RTT_S = 1.0
@@ -132,7 +132,7 @@ def network(
     rtt_s: float = RTT_S,
     rate: str = "1 Mbps",
     queue: Queue | None = None,
-    loss: Loss | None = None,
+    loss: LossModel | None = None,
     trace: TraceSteps | None = None,
 ) -> Scenario:
     """Return the network of Figure 2 without flows. Queues are unlimited unless ``queue``."""
@@ -173,7 +173,8 @@ def dccp(conditions: Conditions) -> Dccp:
 def add_download(described: Scenario, name: str, transport: Transport) -> Scenario:
     """Add a flow that always has data, and return the scenario."""
     source = Ftp(datagram=f"{PACKET_SIZE} B") if isinstance(transport, Dccp) else Ftp()
-    return described.add_flow(name, "s", "d", transport, source, start=f"{START_S * 1e3:g} ms")
+    described.add_flow(name, "s", "d", transport, source, start=f"{START_S * 1e3:g} ms")
+    return described
 
 
 def scenario(conditions: Conditions, *, first_error: int | None = None, seed: int = 0) -> Scenario:
@@ -190,7 +191,7 @@ def scenario(conditions: Conditions, *, first_error: int | None = None, seed: in
 
     """
     queue: Queue | None = DropTail(packets=conditions.queue - 1)  # without the one in transmission
-    loss: Loss | None = None
+    loss: LossModel | None = None
     if conditions.error_rate:
         loss = Bernoulli(probability=conditions.error_rate)
     if conditions.errors:

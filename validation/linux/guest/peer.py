@@ -75,7 +75,7 @@ class Connection:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.timeout: float = options.timeout
-        self.interval: float = options.interval_ms / 1000
+        self.interval: float = options.gap
         self.deadline: float = time.monotonic() + self.timeout
         self.sent = Traffic()
         self.received = Traffic()
@@ -154,7 +154,7 @@ class Connection:
                 next_send = now + pause
                 last = now
                 continue
-            quiet = last + options.idle_ms / 1000
+            quiet = last + options.close_idle
             ending = not sending and options.close != "await"
             if ending and now >= quiet:
                 return
@@ -217,6 +217,11 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def _seconds(text: str) -> float:
+    """Return a time in milliseconds, "20 ms", in seconds."""
+    return float(text.removesuffix(" ms")) / 1000
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("role", choices=("send", "listen"))
@@ -225,8 +230,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--service-code", type=int, required=True)
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--size", type=int, default=0)
-    parser.add_argument("--interval-ms", type=float, default=0.0)
-    parser.add_argument("--idle-ms", type=float, default=0.0)
+    parser.add_argument("--gap", type=_seconds, default=0.0)
+    parser.add_argument("--close-idle", type=_seconds, default=0.0)
     parser.add_argument("--close", choices=("first", "await", "reset"), default="await")
     parser.add_argument("--timeout", type=float, default=20.0)
     return parser.parse_args()

@@ -21,7 +21,7 @@ pub(crate) enum Transport {
     ShortDccp,
     DccpInUdp,
     Udp,
-    /// The Encapsulating Security Payload, of which a router knows nothing.
+    /// The Encapsulating Security Payload, which a router cannot read.
     Esp,
 }
 

@@ -31,7 +31,7 @@ const _: () = assert!(size_of::<Option<Chain>>() <= 16);
 /// Chains of one packet (VCP) need no memory. Longer chains use one slot per flow, in a table of
 /// fixed size. A flow's slot is determined by a hash; a flow that finds another flow there replaces
 /// it. A flow that lost its slot is treated as if all digits had been equal so far, with the
-/// current level, so it is never told less than the largest level on its path.
+/// current level, so it is never signalled less than the largest level on its path.
 #[derive(Clone, Debug)]
 pub struct Marker {
     packets: u8,
@@ -146,7 +146,7 @@ mod tests {
         }
 
         /// Two flows with alternating packets share one slot, and each takes it from the other;
-        /// neither is told less load than there is.
+        /// neither is signalled less load than there is.
         #[test]
         fn a_flow_that_loses_its_slot_is_told_of_no_less(
             ours in 0.0..2.0_f64, upstream in 0.0..2.0_f64, packets in 2..=4_u8,

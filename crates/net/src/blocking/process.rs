@@ -8,7 +8,7 @@ use thiserror::Error;
 /// The value belongs to the process that this one was forked from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "it belongs to process {opener}, of which this process ({here}) is a fork: open an endpoint \
+    "it belongs to process {opener}, and this process ({here}) is its fork: open an endpoint \
      here, and use its connections"
 )]
 #[non_exhaustive]

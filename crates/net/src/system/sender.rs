@@ -224,6 +224,8 @@ mod tests {
     use std::future::poll_fn;
     use std::net::Ipv4Addr;
 
+    use skywave_units::Bytes;
+
     use super::*;
     use crate::config::EndpointConfig;
     use crate::system::batch::tests::data;
@@ -249,7 +251,7 @@ mod tests {
             };
             Socket::udp((Ipv4Addr::LOCALHOST, 0).into(), &config).unwrap()
         };
-        let (here, there) = (open(Some(1)), open(None));
+        let (here, there) = (open(Some(Bytes::new(1))), open(None));
         let (sender, counters) = (Sender::default(), Counters::default());
         let path = Path {
             local: here.local.address.ip(),

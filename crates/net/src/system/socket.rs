@@ -13,6 +13,7 @@ use std::task::{Context, Poll, ready};
 use nix::libc;
 use nix::sys::socket::{setsockopt, sockopt};
 use quinn_udp::{EcnCodepoint, Transmit, UdpSocketState};
+use skywave_units::Bytes;
 use skywave_wire::{Ecn, dccp};
 use socket2::{Domain, Protocol, SockFilter, Socket as System, Type};
 use tokio::io::unix::AsyncFd;
@@ -59,6 +60,11 @@ impl AsFd for Socket {
 
 /// How often a packet is offered to the system if it refuses the packet.
 const ATTEMPTS: usize = 8;
+
+/// Returns the size of a buffer as the system reads it, which is an `int`.
+fn buffer(size: Bytes) -> usize {
+    i32::try_from(size.get()).unwrap_or(i32::MAX) as usize
+}
 
 /// Calls `send` until it succeeds or the socket is full, at most [`ATTEMPTS`] times. The error is
 /// often one that the network has reported about an earlier packet, and anyone can forge such
@@ -153,12 +159,12 @@ impl Socket {
         setsockopt(&system, sockopt::ReceiveTimestampns, &false).map_err(io::Error::from)?;
         // The system grants what it allows, and more to a privileged process. Getting less is not
         // an error.
-        if let Some(size) = config.send_buffer
+        if let Some(size) = config.send_buffer.map(buffer)
             && setsockopt(&system, sockopt::SndBufForce, &size).is_err()
         {
             state.set_send_buffer_size((&system).into(), size)?;
         }
-        if let Some(size) = config.receive_buffer
+        if let Some(size) = config.receive_buffer.map(buffer)
             && setsockopt(&system, sockopt::RcvBufForce, &size).is_err()
         {
             state.set_recv_buffer_size((&system).into(), size)?;

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use peak_alloc::PeakAlloc;
 use skywave_net::{Endpoint, EndpointConfig, Listener, Peer};
 use skywave_transport::dccp::Config;
+use skywave_units::Bytes;
 
 use attacker::Attacker;
 
@@ -60,7 +61,7 @@ fn limits() -> EndpointConfig {
         max_connections: 128,
         max_closing: 32,
         max_time_waits: 64,
-        max_queued_bytes: QUEUED_BYTES,
+        max_queued_bytes: Bytes::new(QUEUED_BYTES as u64),
         ..EndpointConfig::default()
     }
 }

@@ -8,6 +8,7 @@ use nix::sched::{CpuSet, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
 use skywave_net::{Endpoint, EndpointConfig, Peer};
 use skywave_transport::dccp::Config;
+use skywave_units::Bytes;
 
 use crate::within::iproute2;
 use crate::{PORT, in_namespace, skipped};
@@ -22,7 +23,7 @@ const fn size(index: u32, mixed: bool) -> usize {
 }
 
 /// All datagrams arrive in order, whether the socket fills within a train or between two.
-async fn stream(send_buffer: usize, mixed: bool) {
+async fn stream(send_buffer: u64, mixed: bool) {
     let open = |send_buffer| {
         let config = EndpointConfig {
             send_buffer,
@@ -30,7 +31,7 @@ async fn stream(send_buffer: usize, mixed: bool) {
         };
         Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap()
     };
-    let (here, there) = (open(Some(send_buffer)), open(None));
+    let (here, there) = (open(Some(Bytes::new(send_buffer))), open(None));
     let config = Config {
         send_queue: 1_024,
         receive_queue: COUNT as usize,

@@ -216,7 +216,7 @@ async fn a_slow_reader_loses_datagrams(ccid: Ccid) {
         counters.datagrams_dropped + counters.datagrams_delivered <= 40,
         "{counters:?}"
     );
-    // The sender is told, and counts what it has been told about.
+    // The sender is notified, and counts the datagrams that it was notified about.
     let told = pair.client.stats().congestion.dropped_by_peer();
     assert!(
         (1..=counters.datagrams_dropped).contains(&told),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use skywave_net::{ConnectError, ConnectionError, Endpoint, EndpointConfig, EndpointStats};
 use skywave_transport::dccp::Config;
+use skywave_units::Bytes;
 use skywave_wire::dccp::{DccpOption, Kind, Packet, ResetCode};
 
 use crate::stranger::Stranger;
@@ -72,7 +73,7 @@ async fn all_connections_are_bounded_together() {
     const SIZE: usize = 10_000;
     const COUNT: usize = 5;
     let server = endpoint_with(EndpointConfig {
-        max_queued_bytes: LIMIT,
+        max_queued_bytes: Bytes::new(LIMIT as u64),
         ..EndpointConfig::default()
     });
     let listener = server.listen(PORT, quick()).unwrap();

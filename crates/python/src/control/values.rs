@@ -1,20 +1,26 @@
 //! The arguments of calls to a control in Python, and its pacing: frozen objects, which Python code
-//! can create too. `python/skywave/_core.pyi` documents the fields.
+//! can create too. Their documentation is what `help` shows; `make schema` copies it into
+//! `python/skywave/_core.pyi`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use skywave_congestion as congestion;
 use skywave_units::{Duration, Instant};
 
+/// A name without a path, as the macro's defaults have it.
+const INFINITY: f64 = f64::INFINITY;
+
 /// A frozen class of fields that Python reads; its constructor takes them by name, each with a
 /// default.
 macro_rules! value {
-    ($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty = $default:expr,)* }) => {
+    ($(#[$doc:meta])* $name:ident {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty = $default:tt,)*
+    }) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq)]
         #[pyclass(frozen, eq, get_all, module = "skywave.control", skip_from_py_object)]
         pub(crate) struct $name {
-            $(pub(super) $field: $type,)*
+            $($(#[$field_doc])* pub(super) $field: $type,)*
         }
 
         #[pymethods]
@@ -39,51 +45,74 @@ fn shown(object: &Bound<'_, PyAny>, field: &str) -> PyResult<String> {
 }
 
 value!(
-    /// The properties of a connection at its start.
+    /// What a control knows about its connection at the start.
     Context {
+        /// Bytes of application data in a full packet.
         packet_size: u32 = 1000,
+        /// The initial cwnd, and the upper bound of cwnd after an idle period, in packets.
         initial_cwnd: f64 = 4.0,
-        initial_ssthresh: f64 = f64::INFINITY,
+        /// The initial ssthresh, in packets; infinite for "arbitrarily high".
+        initial_ssthresh: f64 = INFINITY,
+        /// Whether the connection emulates ns-2 where that deviates from the RFCs.
         ns2: bool = false,
     }
 );
 
 value!(
-    /// A data packet that leaves.
+    /// A data packet that is being sent.
     Sent {
+        /// The time, in seconds.
         now_s: f64 = 0.0,
+        /// The packet's number in sending order.
+        ///
+        /// For DCCP, the 48-bit sequence number, which wraps to zero. For TCP, the stream offset of
+        /// the first byte, starting at 1; a retransmission has the same number.
         number: u64 = 0,
+        /// Bytes of application data.
         size: u32 = 1000,
+        /// Data packets in flight, including this one.
         in_flight: u32 = 1,
+        /// Whether the application has no more data although cwnd has room.
         application_limited: bool = false,
     }
 );
 
 value!(
-    /// A data packet that has been acknowledged.
+    /// A data packet acknowledged for the first time.
     AckedPacket {
+        /// The packet's number, as in `Sent`.
         number: u64 = 0,
+        /// When the packet was sent, in seconds; for TCP, when it was last sent.
         sent_at_s: f64 = 0.0,
+        /// How often the packet was sent; can exceed 1 only for TCP.
         transmissions: u32 = 1,
+        /// The ECN field on arrival, as far as the protocol reports it; 3 is CE.
         ecn: u8 = 0,
     }
 );
 
 value!(
-    /// A data packet that has been found lost.
+    /// A data packet found lost. It may turn out to be late; then it is acknowledged as well.
     LostPacket {
+        /// When it was found lost, in seconds.
         now_s: f64 = 0.0,
+        /// The packet's number, as in `Sent`.
         number: u64 = 0,
+        /// When the packet was sent, in seconds; for TCP, when it was last sent.
         sent_at_s: f64 = 0.0,
+        /// How often the packet was sent; can exceed 1 only for TCP.
         transmissions: u32 = 1,
     }
 );
 
 value!(
-    /// Data packets that an acknowledgement reports as marked.
+    /// Data packets that one acknowledgement reports as marked.
     MarkedPackets {
+        /// When the acknowledgement arrived, in seconds.
         now_s: f64 = 0.0,
+        /// How many. For TCP, counted as `newly_acked` is: 0 for less than a full segment.
         packets: u32 = 1,
+        /// Bytes of data in them; None for DCCP, which does not know.
         size: Option<u64> = None,
     }
 );
@@ -91,71 +120,115 @@ value!(
 value!(
     /// An acknowledgement.
     Ack {
+        /// When the acknowledgement arrived, in seconds.
         now_s: f64 = 0.0,
+        /// Data packets acknowledged for the first time.
         newly_acked: u32 = 1,
+        /// How many of them were marked (CE); for TCP see `ecn_echo`.
         marked: u32 = 0,
+        /// Data packets in flight afterwards, as far as the sender knows.
         in_flight: u32 = 0,
+        /// The Ack Ratio requested from the receiver, in packets per acknowledgement; 1 for TCP.
         ack_ratio: u32 = 1,
+        /// A sample of the round-trip time, in seconds, if there is one.
         rtt_s: Option<f64> = None,
+        /// A sample of the delivery rate, in bit/s, if measured (`Control.delivery_rate`).
         delivery_rate_bps: Option<u64> = None,
+        /// Whether the application limited that sample: the path may be faster.
         delivery_limited: bool = false,
+        /// Whether cwnd was not full, because of the application or the control's pacing.
         application_limited: bool = false,
+        /// Whether it carried TCP's ECN-Echo; if so, cwnd must not grow (RFC 3168 section 6.1.2).
         ecn_echo: bool = false,
     }
 );
 
 value!(
-    /// What was acknowledged, marked and lost in a round-trip time.
+    /// What was acknowledged, marked and lost in about one round-trip time.
+    ///
+    /// A round ends with the acknowledgement of a packet sent after the round began.
     RoundTrip {
+        /// When the round's last acknowledgement arrived, in seconds.
         now_s: f64 = 0.0,
+        /// The length of the round, in seconds.
         duration_s: f64 = 0.1,
+        /// Data packets acknowledged for the first time.
         newly_acked: u32 = 1,
+        /// Bytes of application data delivered.
         acked_bytes: u64 = 1000,
+        /// How many packets were marked (CE); for TCP see `ecn_echo`.
         marked: u32 = 0,
+        /// How many packets were detected as lost.
         lost: u32 = 0,
+        /// Data packets in flight at the end of the round.
         in_flight: u32 = 0,
+        /// The number of round-trip time samples.
         rtt_samples: u32 = 1,
+        /// The smallest sample, in seconds.
         rtt_min_s: Option<f64> = None,
+        /// The mean of the samples, in seconds.
         rtt_mean_s: Option<f64> = None,
+        /// The last sample of the delivery rate, in bit/s; it covers about a round-trip time.
         delivery_rate_bps: Option<u64> = None,
+        /// Whether the application limited that sample: the path may be faster.
         delivery_limited: bool = false,
+        /// Whether cwnd was not full at any of the acknowledgements.
         application_limited: bool = false,
+        /// Whether any acknowledgement carried TCP's ECN-Echo.
         ecn_echo: bool = false,
     }
 );
 
 value!(
-    /// One congestion event: packets were lost.
+    /// Loss of packets: one congestion event.
     Loss {
+        /// When the loss was detected, in seconds.
         now_s: f64 = 0.0,
+        /// Data packets outstanding at that time.
         in_flight: u32 = 0,
+        /// How many packets are known to be lost; 0 if `on_mark` calls `on_loss` by default.
         lost: u32 = 1,
+        /// Whether a retransmission was lost too; only some recoveries of TCP can tell.
         is_repeated: bool = false,
     }
 );
 
 value!(
-    /// One congestion event: packets were marked.
+    /// Marked packets, none of them lost: one congestion event.
     Mark {
+        /// When the marks were detected, in seconds.
         now_s: f64 = 0.0,
+        /// Data packets outstanding at that time.
         in_flight: u32 = 0,
+        /// How many packets are known to be marked.
         marked: u32 = 1,
     }
 );
 
 value!(
-    /// The retransmission timer has expired.
+    /// The retransmission timer (TCP) or the timeout of the CCID expired.
     Timeout {
+        /// The time, in seconds.
         now_s: f64 = 0.0,
+        /// Data packets outstanding at that time.
         in_flight: u32 = 0,
     }
 );
 
-/// How fast packets may leave: the number that leave together, and the time until the next ones.
+/// How fast packets may leave: `quantum` packets at a time, `interval_s` seconds apart.
+///
+/// Packets here are full ones, as large as the largest that the connection has sent. Smaller
+/// ones take less of the interval, in proportion to their bytes of data, and more of them leave
+/// together.
+///
+/// Raises:
+///     ValueError: If the interval is not within 0 to 3600 s, or the quantum is 0.
 #[derive(Clone, Copy, PartialEq)]
 #[pyclass(frozen, eq, get_all, module = "skywave.control", skip_from_py_object)]
 pub(crate) struct Pacing {
+    /// The time from one quantum to the next, in seconds.
     interval_s: f64,
+    /// How many full packets may leave together.
     quantum: u32,
 }
 
@@ -179,6 +252,10 @@ impl Pacing {
         })
     }
 
+    /// Return pacing at a rate, in full packets, with an interval of at most an hour.
+    ///
+    /// Raises:
+    ///     ValueError: If the rate is not above 0.
     #[staticmethod]
     #[pyo3(signature = (packets_per_s, quantum = 1))]
     fn at_rate(packets_per_s: f64, quantum: u32) -> PyResult<Self> {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::{PyBytes, PyString, PyType};
 
 /// The data of a datagram: bytes, or anything that shows its bytes as a buffer.
 pub(super) struct Data(pub(super) Bytes);
@@ -77,19 +77,55 @@ impl Leaving {
     }
 }
 
+/// The name or address of a host, without a port.
+pub(super) struct Host(pub(super) String);
+
+impl FromPyObject<'_, '_> for Host {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let Ok(text) = given.cast::<PyString>() else {
+            let message = format!(
+                "host is {}: give a name or an address as text, and ports as arguments of their own",
+                repr(&given)
+            );
+            return Err(PyTypeError::new_err(message));
+        };
+        Ok(Self(text.to_str()?.to_owned()))
+    }
+}
+
 /// Reads a DCCP port. The protocol refuses 0.
 pub(super) fn dccp_port(given: &Bound<'_, PyAny>) -> PyResult<u16> {
-    port(given, "port")
+    port(given, "port", 1)
 }
 
 /// Reads a peer's UDP port. The protocol refuses 0.
-pub(super) fn udp_port(given: &Bound<'_, PyAny>) -> PyResult<u16> {
-    port(given, "udp_port")
+pub(super) fn peer_udp_port(given: &Bound<'_, PyAny>) -> PyResult<u16> {
+    port(given, "udp_port", 1)
 }
 
-fn port(given: &Bound<'_, PyAny>, argument: &str) -> PyResult<u16> {
+/// Reads the UDP port of an endpoint; 0 leaves the choice to the system.
+pub(super) fn own_udp_port(given: &Bound<'_, PyAny>) -> PyResult<u16> {
+    port(given, "udp_port", 0)
+}
+
+/// Reads a port. The caller refuses what is below `least`.
+fn port(given: &Bound<'_, PyAny>, argument: &str, least: u16) -> PyResult<u16> {
+    whole(given, argument, &format!("{least} to 65535"))
+}
+
+/// Reads how many connections are wanted.
+pub(super) fn most(given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    whole(given, "most", "0 or more")
+}
+
+fn whole<'py, T>(given: &Bound<'py, PyAny>, argument: &str, allowed: &str) -> PyResult<T>
+where
+    T: FromPyObjectOwned<'py, Error = PyErr>,
+{
     given.extract().map_err(|error: PyErr| {
-        let message = format!("{argument} is {}: give 1 to 65535", repr(given));
+        let message = format!("{argument} is {}: give {allowed}", repr(given));
         if error.is_instance_of::<PyTypeError>(given.py()) {
             return PyTypeError::new_err(message);
         }
@@ -103,21 +139,4 @@ fn repr(given: &Bound<'_, PyAny>) -> String {
         |_| "something".to_owned(),
         |shown| shown.to_string_lossy().into_owned(),
     )
-}
-
-/// Splits the address of a UDP socket into its host and its port.
-pub(super) fn host_and_port(address: &str) -> PyResult<(&str, u16)> {
-    let parts = address.rsplit_once(':').and_then(|(host, port)| {
-        let inner = host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'));
-        let is_host = inner.is_some() || !host.contains(':');
-        is_host.then_some((inner.unwrap_or(host), port.parse().ok()?))
-    });
-    parts.ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "address is \"{address}\": give a host and a UDP port from 0 to 65535, as in \":6511\", \
-             \"192.0.2.1:6511\" or \"[2001:db8::1]:6511\""
-        ))
-    })
 }

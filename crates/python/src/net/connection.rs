@@ -2,15 +2,16 @@
 
 use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyType};
+use pyo3::types::{PyBytes, PyType};
 use skywave_net::ConnectionError;
 use skywave_wire::dccp::ResetCode;
 
 use super::arguments::{Data, Leaving, TimeLimit};
+use super::endpoint::host_of;
 use super::error::{ended, sending};
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, block_within, in_background, timed};
-use super::stats;
+use super::stats::{Closed, Object, Stats};
 use crate::control::callback::wait_for_others;
 
 /// A DCCP connection: unreliable datagrams under congestion control.
@@ -56,6 +57,7 @@ impl Connection {
     }
 
     /// Do the same as ``send``, as an awaitable.
+    #[pyo3(name = "_send_async")]
     fn send_async<'py>(&self, py: Python<'py>, data: Data) -> PyResult<Bound<'py, PyAny>> {
         let (connection, data) = (self.get(py)?.clone(), data.0);
         awaitable(
@@ -109,6 +111,7 @@ impl Connection {
     }
 
     /// Wait until ``try_recv`` has an answer. Cancelling it loses nothing.
+    #[pyo3(name = "_readable_async")]
     fn readable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.get(py)?.clone();
         awaitable(py, async move {
@@ -130,6 +133,7 @@ impl Connection {
     }
 
     /// Do the same as ``flush``, as an awaitable.
+    #[pyo3(name = "_flush_async")]
     fn flush_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.get(py)?.clone();
         awaitable(py, async move { connection.flush().await.map_err(ended) })
@@ -152,15 +156,11 @@ impl Connection {
         block_on(py, close(self.get(py)?, timeout_s))
     }
 
-    /// Do the same as ``close``, as an awaitable. If cancelled, closing goes on.
-    #[pyo3(signature = (timeout_s=None))]
-    fn close_async<'py>(
-        &self,
-        py: Python<'py>,
-        timeout_s: Option<TimeLimit>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    /// Do the same as ``close()``, as an awaitable. If cancelled, closing continues.
+    #[pyo3(name = "_close_async")]
+    fn close_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let connection = self.get(py)?.clone();
-        awaitable(py, async move { close(&connection, timeout_s).await })
+        awaitable(py, async move { close(&connection, None).await })
     }
 
     /// End the connection at once with a Reset. Queued datagrams are discarded.
@@ -194,7 +194,7 @@ impl Connection {
     fn close_in_background(&self, py: Python<'_>) -> PyResult<()> {
         let connection = self.get(py)?.clone();
         in_background(py, async move {
-            // Nobody is there to be told.
+            // There is nobody to report it to.
             let _ended = connection.close().await;
         })
     }
@@ -210,8 +210,15 @@ impl Connection {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let Ok(peer) = self.peer() else {
+        let Ok(held) = self.0.look() else {
             return "<skywave.net.Connection of another process>".to_owned();
+        };
+        let (mut address, port) = (held.peer_address(), held.peer_port());
+        address.set_ip(address.ip().to_canonical());
+        let peer = if address.port() == 0 {
+            format!("{} DCCP port {port}", host_of(&address))
+        } else {
+            format!("{address} DCCP port {port}")
         };
         let Ok(connection) = self.get(py) else {
             return format!("<skywave.net.Connection to {peer}>");
@@ -228,19 +235,18 @@ impl Connection {
         Ok(py.detach(|| connection.max_datagram_size()))
     }
 
-    /// The peer's address and DCCP port, as text.
+    /// The peer's host and DCCP port.
     #[getter]
-    fn peer(&self) -> PyResult<String> {
+    fn peer(&self) -> PyResult<(String, u16)> {
         let connection = self.0.look()?;
-        let mut address = connection.peer_address();
-        // A socket for both IP versions sees IPv4 as a part of IPv6.
-        address.set_ip(address.ip().to_canonical());
-        let port = connection.peer_port();
-        Ok(if address.port() == 0 {
-            format!("{} DCCP port {port}", address.ip())
-        } else {
-            format!("{address} DCCP port {port}")
-        })
+        Ok((host_of(&connection.peer_address()), connection.peer_port()))
+    }
+
+    /// The peer's UDP port; None over IP.
+    #[getter]
+    fn peer_udp_port(&self) -> PyResult<Option<u16>> {
+        let port = self.0.look()?.peer_address().port();
+        Ok((port > 0).then_some(port))
     }
 
     /// The Service Code, e.g. "SC:VOIP" or "SC=42".
@@ -251,9 +257,9 @@ impl Connection {
     }
 
     /// Return counters and the state of congestion control.
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn stats(&self, py: Python<'_>) -> PyResult<Object<Stats>> {
         let connection = self.get(py)?;
-        stats::of_connection(py, &py.detach(|| connection.stats()))
+        Ok(Object(Stats::new(&py.detach(|| connection.stats()))))
     }
 
     /// The CCIDs of what this end sends and of what it receives, two integers.
@@ -264,18 +270,12 @@ impl Connection {
         Ok((sender.0, receiver.0))
     }
 
-    /// How the connection ended: ``code`` and ``name`` of its Reset. None while it is open.
+    /// How the connection ended; None while it is open.
     #[getter]
-    fn closed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn closed(&self, py: Python<'_>) -> PyResult<Option<Object<Closed>>> {
         let connection = self.get(py)?;
-        let Some(end) = py.detach(|| connection.end()) else {
-            return Ok(None);
-        };
-        let code = reset_code(&end);
-        let closed = PyDict::new(py);
-        closed.set_item("code", code.0)?;
-        closed.set_item("name", code.to_string())?;
-        Ok(Some(closed))
+        let end = py.detach(|| connection.end());
+        Ok(end.map(|end| Object(Closed::new(reset_code(&end)))))
     }
 }
 

@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::PyType;
 use skywave_net::{ConnectionError, Peer};
 use skywave_transport::dccp;
 use tokio::net::lookup_host;
 
-use super::arguments::{Leaving, TimeLimit, dccp_port, host_and_port, udp_port};
+use super::arguments::{Host, Leaving, TimeLimit, dccp_port, most, own_udp_port, peer_udp_port};
+use super::config;
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
+use super::log;
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, block_within, in_background, timed};
-use super::{config, stats};
+use super::stats::{self, Object, Snapshot};
 use crate::control::callback::wait_for_others;
 
 /// A UDP or raw socket and the DCCP connections on it.
@@ -38,22 +40,28 @@ impl Endpoint {
 impl Endpoint {
     /// Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges.
     ///
-    /// An address without a host, as in ``":6511"``, means all addresses of IPv4 and IPv6, or of
-    /// IPv4 where the system has no IPv6. With port 0 the system chooses one. So a client opens
-    /// ``":0"``.
+    /// Without a host, it is at all addresses of IPv4 and IPv6, or of IPv4 where the system has no
+    /// IPv6. With ``udp_port=0`` the system chooses a port, as a client wants.
     ///
     /// Raises:
     ///     AddressInUseError: If another socket has the address.
     ///     NetError: If it cannot be opened for another reason.
-    ///     ValueError: If the address has no host and port.
+    ///     ValueError: If the port is out of range.
     #[staticmethod]
-    #[pyo3(signature = (address=":6511", *, config=None))]
-    fn udp(py: Python<'_>, address: &str, config: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (host=Host(String::new()), udp_port=6511, *, config=None), text_signature = "(host='', udp_port=6511, *, config=None)")]
+    fn udp(
+        py: Python<'_>,
+        host: Host,
+        #[pyo3(from_py_with = own_udp_port)] udp_port: u16,
+        config: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let config = config::read_endpoint(config)?;
+        log::watch(py)?;
         block_on(py, async {
-            let endpoint = match host_and_port(address)? {
-                ("", port) => skywave_net::Endpoint::udp_any(port, config),
-                (host, port) => skywave_net::Endpoint::udp(resolve(host, port).await?[0], config),
+            let endpoint = if host.0.is_empty() {
+                skywave_net::Endpoint::udp_any(udp_port, config)
+            } else {
+                skywave_net::Endpoint::udp(resolve(&host.0, udp_port).await?[0], config)
             };
             Ok(Self {
                 endpoint: OfProcess::new(endpoint.map_err(opening)?),
@@ -62,16 +70,18 @@ impl Endpoint {
         })
     }
 
-    /// Open a raw socket for IP protocol 33, for the IP version of the address.
+    /// Open a raw socket for IP protocol 33, for the IP version of the host.
     ///
     /// Raises:
     ///     NoPermissionError: If the process lacks CAP_NET_RAW.
+    ///     NetError: If it cannot be opened for another reason.
     #[staticmethod]
-    #[pyo3(signature = (address="0.0.0.0", *, config=None))]
-    fn raw(py: Python<'_>, address: &str, config: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (host=Host("0.0.0.0".to_owned()), *, config=None), text_signature = "(host='0.0.0.0', *, config=None)")]
+    fn raw(py: Python<'_>, host: Host, config: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let config = config::read_endpoint(config)?;
+        log::watch(py)?;
         block_on(py, async {
-            let address = resolve(address, 0).await?[0];
+            let address = resolve(&host.0, 0).await?[0];
             let endpoint = skywave_net::Endpoint::raw(address, config);
             Ok(Self {
                 endpoint: OfProcess::new(endpoint.map_err(opening)?),
@@ -80,18 +90,12 @@ impl Endpoint {
         })
     }
 
-    /// The address of the socket, as text.
+    /// The host and the UDP port of the socket; the port is 0 over IP.
     #[getter]
-    fn local_address(&self) -> PyResult<String> {
+    fn local_address(&self) -> PyResult<(String, u16)> {
         let address = self.endpoint.look()?.local_address();
-        Ok(match address {
-            // With the interface of a link-local address, as over UDP.
-            SocketAddr::V6(v6) if self.is_raw && v6.scope_id() != 0 => {
-                format!("{}%{}", v6.ip(), v6.scope_id())
-            }
-            _ if self.is_raw => address.ip().to_string(),
-            _ => address.to_string(),
-        })
+        let port = if self.is_raw { 0 } else { address.port() };
+        Ok((host_of(&address), port))
     }
 
     /// Accept connections on a DCCP port from 1 to 65535, for as long as the listener is kept.
@@ -108,6 +112,7 @@ impl Endpoint {
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Listener> {
         let (endpoint, config) = (self.get(py)?, config::read(config)?);
+        log::watch(py)?;
         let listener = py.detach(|| endpoint.listen(port, config));
         let listener = Arc::new(listener.map_err(listening)?);
         Ok(Listener(OfProcess::new(listener)))
@@ -117,7 +122,7 @@ impl Endpoint {
     ///
     /// If a name has several addresses, an attempt at the next one begins every 250 ms, IPv6 and
     /// IPv4 in turn, and the first that succeeds wins (Happy Eyeballs, RFC 8305). The endpoint
-    /// should then be one for both IP versions, as at ``":0"``.
+    /// should then be one for both IP versions, as without a host.
     ///
     /// Raises:
     ///     RefusedError: If nothing listens there.
@@ -131,35 +136,37 @@ impl Endpoint {
     fn connect(
         &self,
         py: Python<'_>,
-        host: &str,
+        host: Host,
         #[pyo3(from_py_with = dccp_port)] port: u16,
-        #[pyo3(from_py_with = udp_port)] udp_port: u16,
+        #[pyo3(from_py_with = peer_udp_port)] udp_port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Connection> {
         let (endpoint, config) = (self.get(py)?, config::read(config)?);
+        log::watch(py)?;
         block_on(py, async {
-            connect(endpoint, host, port, udp_port, config).await
+            connect(endpoint, &host.0, port, udp_port, config).await
         })
     }
 
     /// Do the same as ``connect``, as an awaitable.
-    #[pyo3(signature = (host, port, *, udp_port=6511, config=None))]
+    #[pyo3(name = "_connect_async", signature = (host, port, *, udp_port=6511, config=None))]
     fn connect_async<'py>(
         &self,
         py: Python<'py>,
-        host: String,
+        host: Host,
         #[pyo3(from_py_with = dccp_port)] port: u16,
-        #[pyo3(from_py_with = udp_port)] udp_port: u16,
+        #[pyo3(from_py_with = peer_udp_port)] udp_port: u16,
         config: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (endpoint, config) = (self.get(py)?.clone(), config::read(config)?);
+        log::watch(py)?;
         awaitable(py, async move {
-            connect(&endpoint, &host, port, udp_port, config).await
+            connect(&endpoint, &host.0, port, udp_port, config).await
         })
     }
 
     /// Return the endpoint's own counters.
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let endpoint = self.get(py)?;
         stats::of_endpoint(py, &py.detach(|| endpoint.stats()))
     }
@@ -167,11 +174,18 @@ impl Endpoint {
     /// Return what the connections are doing: the ``most`` oldest one by one, and all in sums.
     ///
     /// Traffic continues meanwhile, however many there are.
+    ///
+    /// Raises:
+    ///     ValueError: If ``most`` is negative.
     #[pyo3(signature = (most=1000))]
-    fn snapshot<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyDict>> {
+    fn snapshot(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = most)] most: usize,
+    ) -> PyResult<Object<Snapshot>> {
         let endpoint = self.get(py)?;
-        py.detach(|| stats::Snapshot::new(endpoint.connections(), most))
-            .to_dict(py)
+        let snapshot = py.detach(|| Snapshot::new(endpoint.connections(), most));
+        Ok(Object(snapshot))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -202,9 +216,15 @@ impl Endpoint {
 
     fn __repr__(&self) -> String {
         let over = if self.is_raw { "IP" } else { "UDP" };
-        let address = self.local_address();
-        let address = address.unwrap_or_else(|_| "another process".to_owned());
-        format!("<skywave.net.Endpoint of {address} over {over}>")
+        let Ok(endpoint) = self.endpoint.look() else {
+            return format!("<skywave.net.Endpoint of another process over {over}>");
+        };
+        let address = endpoint.local_address();
+        if self.is_raw {
+            format!("<skywave.net.Endpoint of {} over IP>", host_of(&address))
+        } else {
+            format!("<skywave.net.Endpoint of {address} over UDP>")
+        }
     }
 
     /// Close all connections and wait until they have ended.
@@ -220,15 +240,11 @@ impl Endpoint {
         block_on(py, close(self.get(py)?, timeout_s))
     }
 
-    /// Do the same as ``close``, as an awaitable. If cancelled, closing goes on.
-    #[pyo3(signature = (timeout_s=None))]
-    fn close_async<'py>(
-        &self,
-        py: Python<'py>,
-        timeout_s: Option<TimeLimit>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    /// Do the same as ``close()``, as an awaitable. If cancelled, closing continues.
+    #[pyo3(name = "_close_async")]
+    fn close_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let endpoint = self.get(py)?.clone();
-        awaitable(py, async move { close(&endpoint, timeout_s).await })
+        awaitable(py, async move { close(&endpoint, None).await })
     }
 
     /// End all connections at once with Resets. Queued datagrams are discarded.
@@ -284,7 +300,7 @@ impl Listener {
         })
     }
 
-    /// Stop accepting connections. Those that have been accepted go on.
+    /// Stop accepting connections. Those that have been accepted stay open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let listener = self.0.get()?;
         py.detach(|| listener.close());
@@ -343,6 +359,7 @@ impl Listener {
     }
 
     /// Wait until ``try_accept`` has an answer. Cancelling it loses nothing.
+    #[pyo3(name = "_acceptable_async")]
     fn acceptable_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let listener = Arc::clone(self.0.get()?);
         awaitable(py, async move {
@@ -370,7 +387,16 @@ async fn connect(
     Ok(Connection(OfProcess::new(connection.map_err(connecting)?)))
 }
 
-/// Returns the addresses of a host, of which there is at least one.
+/// Returns the host of an address as `connect` takes it: with the interface of a link-local one.
+pub(super) fn host_of(address: &SocketAddr) -> String {
+    match address {
+        SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
+        // A socket for both IP versions sees IPv4 as a part of IPv6.
+        _ => address.ip().to_canonical().to_string(),
+    }
+}
+
+/// Returns the addresses of a host, at least one.
 async fn resolve(host: &str, port: u16) -> PyResult<Vec<SocketAddr>> {
     let error = |reason| {
         let advice = if host.contains([':', '[']) {

@@ -20,7 +20,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<connection::Connection>()?;
     module.add_function(wrap_pyfunction!(config::check_config, module)?)?;
     module.add_function(wrap_pyfunction!(config::endpoint_schema, module)?)?;
-    module.add_function(wrap_pyfunction!(log::log_to_stderr, module)?)?;
+    module.add_function(wrap_pyfunction!(stats::stats_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(log::set_log_level, module)?)?;
+    module.add_function(wrap_pyfunction!(log::next_log, module)?)?;
+    module.add_function(wrap_pyfunction!(log::close_log, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_loopback, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_serve, module)?)?;
     module.add_function(wrap_pyfunction!(perf::perf_send, module)?)?;

@@ -85,7 +85,7 @@ fn warnings(
     {
         warn(
             field,
-            format!("cannot be simulated, only run with --live: {message}"),
+            format!("cannot be simulated, only run in real time: {message}"),
         );
     }
     let (nodes, links) = scenario.topology();
@@ -111,7 +111,7 @@ fn warnings(
                 format!("flows[{index}].transport.kernel-tcp"),
                 format!(
                     "a simulation runs our tcp with control \"{}\" in its place; run it with \
-                     --live for the kernel's",
+                     skywave realtime for the kernel's",
                     spec.control
                 ),
             );

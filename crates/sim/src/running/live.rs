@@ -8,8 +8,8 @@
 //! network -> Outside::deliver -> device, kernel, socket -> LiveRun::receives -> end
 //! ```
 //!
-//! A run has no clock; it is told the time. Links do everything at the time at which it is due, so
-//! the errors of a late caller do not add up along a route.
+//! A run has no clock; its caller passes the time. Links act at the times at which actions are due,
+//! so the errors of a late caller do not add up along a route.
 
 mod ends;
 mod world;

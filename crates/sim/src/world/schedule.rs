@@ -221,7 +221,7 @@ fn play<const LEAVES: usize>(nodes: &mut [u64], mut best: Due) -> Due {
     best
 }
 
-/// Replays the matches from `node` with events at the same instant, of which the left child's wins.
+/// Replays the matches from `node` with events at the same instant: the left child's wins.
 /// Separate, so that the usual match is a single comparison.
 #[cold]
 #[inline(never)]

@@ -19,7 +19,7 @@ const ACCEPTED: [Ccid; 4] = [
 /// The longest packet, less the longest header (RFC 4340 section 5.1).
 const MPS_MAX: u32 = 65_535 - 1_020;
 
-/// The smallest Path MTU believed from an ICMP error, because an attacker may have forged it. Every
+/// The smallest Path MTU accepted from an ICMP error, because an attacker may have forged it. Every
 /// host accepts packets of this length (RFC 791 section 3.1).
 pub(crate) const PATH_MTU_MIN: u32 = 576;
 /// The longest packet that IP's length fields can describe.

@@ -195,8 +195,8 @@ mod tests {
         exchange.request(now, RTT, SEQ, Rate::from_bps(bps), &mut rng);
     }
 
-    /// The response of a peer that received `request` after `hops` routers, of which `approving`
-    /// approved it.
+    /// The response of a peer that received `request` after `hops` routers, if `approving` of
+    /// them approved it.
     fn response(request: RateRequest, hops: u8, approving: u8) -> OptionList {
         let received = RateRequest {
             ttl: request.ttl.wrapping_sub(approving),

@@ -1,4 +1,4 @@
-//! What a control is told about the flight: at a loss, and when the application is the limit.
+//! Reports to a control about the flight: at a loss, and when the application is the limit.
 
 use std::sync::{Arc, Mutex};
 
@@ -48,7 +48,7 @@ impl Control for Listener {
     }
 }
 
-/// Returns a sender that has written `bytes`, and what its control is told.
+/// Returns a sender that has written `bytes`, and the reports to its control.
 fn sender(config: SenderConfig, cwnd: f64, bytes: u64) -> (Script, Arc<Mutex<Reports>>) {
     let reports = Arc::default();
     let control = AnyControl::new(Listener {

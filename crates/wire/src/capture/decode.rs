@@ -95,7 +95,7 @@ impl DecodeError {
 
 impl Frame {
     /// Decodes the packet in the frame and verifies its checksums. UDP datagrams from or to one of
-    /// `dccp_ports`, of which [`udp::DCCP_PORT`] is the usual one, contain DCCP.
+    /// `dccp_ports`, usually [`udp::DCCP_PORT`], contain DCCP.
     ///
     /// # Errors
     ///

@@ -56,8 +56,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Returns the error for this fault in a block at `offset`, of which `length` bytes are
-    /// present.
+    /// Returns the error for this fault in a block at `offset` with `length` bytes present.
     pub(super) fn at(self, offset: usize, length: usize) -> CaptureError {
         match self {
             Self::Truncated => CaptureError::Truncated { offset, length },

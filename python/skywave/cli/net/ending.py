@@ -1,4 +1,4 @@
-"""How connections end, in words for those who use the commands."""
+"""Descriptions of how connections end, for users of the commands."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def failure_as_json(
 
 def is_normal(connection: Connection) -> bool:
     """Return whether a connection has ended by a normal close, of either end."""
-    return connection.closed is not None and connection.closed["code"] == NORMAL
+    return connection.closed is not None and connection.closed.code == NORMAL
 
 
 def has_peer_closed(

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skywave._core import Duration
+from skywave.cli.net import place
 from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
 from skywave.cli.net.interval import Intervals
 from skywave.cli.net.report import datagrams
 from skywave.net import (
     AbortedError,
+    Closed,
     ClosedError,
     DatagramTooLargeError,
     NetError,
@@ -55,34 +58,58 @@ CloseOption = Annotated[
         "peer's close."
     ),
 ]
-IdleOption = Annotated[
-    float,
-    typer.Option(
-        "--idle-ms",
-        metavar="MS",
-        min=0,
-        help="Close only after the connection has been idle for this long.",
-    ),
-]
-DigestsOption = Annotated[
-    bool,
-    typer.Option(
-        "--digests", help="With --json, list the digest (truncated SHA-256) of every datagram."
-    ),
-]
 
 
-CloseTimeoutOption = Annotated[
-    str,
-    typer.Option(
-        "--close-timeout",
-        metavar="S",
-        help="Time limit for closing: for the peer's acknowledgements and its reply to the "
-        "close and, after --duration or an interrupt, for sending queued data. Anything "
-        "left is discarded and reported.",
-    ),
-]
-CLOSE_TIMEOUT = "5 s"
+@dataclass(frozen=True)
+class ExchangeOptions:
+    """Options of an exchange, of either end."""
+
+    close_timeout: Annotated[
+        Duration,
+        typer.Option(
+            "--close-timeout",
+            help="Time limit for closing: for the peer's acknowledgements and its reply to the "
+            "close and, after --duration or an interrupt, for sending queued data. Anything "
+            "left is discarded and reported.",
+        ),
+    ] = Duration("5 s")  # noqa: RUF009  (it cannot change)
+    close_idle: Annotated[
+        Duration | None,
+        typer.Option(
+            "--close-idle", help="Close only after the connection has been idle for this long."
+        ),
+    ] = None
+    interval: Annotated[
+        Duration | None,
+        typer.Option(
+            "--interval",
+            "-i",
+            help='Report rate, round-trip time, cwnd and losses at this interval, e.g. "1 s". With '
+            "--json, include the reports in the document.",
+        ),
+    ] = None
+    digests: Annotated[
+        bool,
+        typer.Option(
+            "--digests", help="With --json, list the digest (truncated SHA-256) of every datagram."
+        ),
+    ] = False
+
+    def __post_init__(self) -> None:
+        """Refuse reports without a pause."""
+        if self.interval is not None and not self.interval.seconds:
+            raise typer.BadParameter(f'--interval is "{self.interval}": give a time, such as "1 s"')
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of an :class:`Exchange` that they are."""
+        return {
+            "close_s": self.close_timeout.seconds,
+            "idle_s": 0.0 if self.close_idle is None else self.close_idle.seconds,
+            "interval_s": None if self.interval is None else self.interval.seconds,
+            "digests": self.digests,
+        }
+
+
 ABORTED = 2
 
 
@@ -157,7 +184,7 @@ class Exchange:
     """Whether this end has ended the connection, rather than the peer."""
 
     def run(self) -> dict[str, Any]:
-        """Run the exchange to its end and return what happened, ready for JSON.
+        """Run the exchange to its end and return its report, ready for JSON.
 
         An interrupt closes the connection, and a second one aborts it. Neither is raised.
         """
@@ -191,7 +218,7 @@ class Exchange:
         return self._document(seconds, reports)
 
     def stop(self, interrupt: KeyboardInterrupt) -> None:
-        """Close the connection now. What is still to be sent has the time for the close."""
+        """Close the connection now. Queued data has the time limit for closing."""
         self.stopped_by = interrupt
 
     def interrupt(self, interrupt: KeyboardInterrupt) -> None:
@@ -302,8 +329,8 @@ class Exchange:
         stats = self.connection.stats()
         discarded = min(self._new_discards(stats), len(self._unsettled))
         doubtful = 0
-        if self.source.may_repeat and stats["acknowledged"] is not None and limit < self._longest:
-            outstanding = stats["datagrams_sent"] - stats["acknowledged"] - self._known_lost
+        if self.source.may_repeat and stats.acknowledged is not None and limit < self._longest:
+            outstanding = stats.datagrams_sent - stats.acknowledged - self._known_lost
             doubtful = min(max(0, outstanding), len(self._unsettled) - discarded)
         self._discarded += discarded
         self.repeated += doubtful
@@ -320,18 +347,18 @@ class Exchange:
         self._longest = 0
 
     def _new_discards(self, stats: Stats) -> int:
-        return stats["datagrams_discarded"] - self._discarded
+        return stats.datagrams_discarded - self._discarded
 
     def _settle(self) -> None:
         """Forget the datagrams that have left and, if they could be sent again, have arrived."""
         if len(self._unsettled) < self._settle_at:
             return
         stats = self.connection.stats()
-        keep = self._sent - stats["datagrams_sent"]
-        acknowledged, lost = stats["acknowledged"], stats["lost"]
+        keep = self._sent - stats.datagrams_sent
+        acknowledged, lost = stats.acknowledged, stats.lost
         if self.source.may_repeat and acknowledged is not None:
-            self._known_lost = min(lost or 0, stats["datagrams_sent"] - acknowledged)
-            keep += stats["datagrams_sent"] - acknowledged - self._known_lost
+            self._known_lost = min(lost or 0, stats.datagrams_sent - acknowledged)
+            keep += stats.datagrams_sent - acknowledged - self._known_lost
         while len(self._unsettled) > max(0, keep):
             self._unsettled.popleft()
         self._settle_at = 2 * len(self._unsettled) + UNSETTLED
@@ -362,7 +389,7 @@ class Exchange:
 
     def _look(self) -> None:
         """See whether something has come from the peer."""
-        heard = self.connection.stats()["packets_received"]
+        heard = self.connection.stats().packets_received
         if heard != self._heard:
             self._heard, self._heard_at = heard, time.monotonic()
 
@@ -434,7 +461,7 @@ class Exchange:
         self._is_ours |= self._is_aborted and not is_peers
 
     def _meaning(self, error: Exception) -> str:
-        """Return what an error says to a user of the commands."""
+        """Return an error's message for users of the commands."""
         if self._has_peer_closed(error):
             return PEER_CLOSED
         if not isinstance(error, (TimeoutError, PeerGoneError)):
@@ -473,19 +500,19 @@ class Exchange:
 
     @property
     def _is_aborted(self) -> bool:
-        return self.connection.closed == {"code": ABORTED, "name": "aborted"}
+        return self.connection.closed == Closed(code=ABORTED, name="aborted")
 
     def _counts(self, stats: Stats) -> dict[str, Any]:
-        """Return what became of the datagrams that this end was to send."""
-        acknowledged = stats["acknowledged"]
+        """Return counts of this end's datagrams by outcome."""
+        acknowledged = stats.acknowledged
         # What was queued and has not left is not sent. An interrupt may come between queuing a
         # datagram and counting it.
         return {
-            "datagrams": stats["datagrams_sent"],
-            "bytes": stats["bytes_sent"],
-            "discarded": max(0, self._sent - stats["datagrams_sent"]),
+            "datagrams": stats.datagrams_sent,
+            "bytes": stats.bytes_sent,
+            "discarded": max(0, self._sent - stats.datagrams_sent),
             "unacknowledged": (
-                None if acknowledged is None else max(0, stats["datagrams_sent"] - acknowledged)
+                None if acknowledged is None else max(0, stats.datagrams_sent - acknowledged)
             ),
         }
 
@@ -505,14 +532,15 @@ class Exchange:
             "error": error,
             "interrupted": self._is_stopped,
             "seconds": seconds,
-            "peer": self.connection.peer,
+            "peer": place.of_peer(self.connection),
             "service_code": self.connection.service_code,
             "ccid": list(self.connection.ccids),
             "sent": sent,
             "received": received,
             **({} if file is None else {"file": file}),
-            "end": closed and {"origin": "local" if self._is_ours else "remote", **closed},
-            "stats": stats,
+            "end": closed
+            and {"origin": "local" if self._is_ours else "remote", **closed.to_dict()},
+            "stats": stats.to_dict(),
             **({} if intervals is None else {"intervals": intervals}),
         }
 

@@ -1,4 +1,4 @@
-"""The exchanges of a listener, each on a thread of its own."""
+"""The exchanges of a listener, each on its own thread."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Exchanges:
         self._ended.put(interrupt)
 
     def stop(self, interrupt: KeyboardInterrupt) -> None:
-        """Let all exchanges close their connections and tell what they report."""
+        """Close the connections of all exchanges and collect their reports."""
         self._is_stopped = True
         self._accepting.join()
         for exchange in list(self._running.values()):

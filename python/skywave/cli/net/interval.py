@@ -5,11 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
-
-import typer
-
-from skywave.cli.net import options
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,32 +14,6 @@ if TYPE_CHECKING:
 
 Totals: TypeAlias = tuple[int, int, int, int, int]
 
-IntervalOption = Annotated[
-    str | None,
-    typer.Option(
-        "--interval",
-        "-i",
-        metavar="S",
-        help='Report rate, round-trip time, cwnd and losses at this interval, e.g. "1 s". With '
-        "--json, include the reports in the document.",
-    ),
-]
-
-
-def seconds(interval: str | None) -> float | None:
-    """Return the interval in seconds.
-
-    Raises:
-        typer.BadParameter: If it is zero.
-
-    """
-    if interval is None:
-        return None
-    interval_s = options.duration("--interval", interval).seconds
-    if not interval_s:
-        raise typer.BadParameter(f'--interval is "{interval}": give a time, such as "1 s"')
-    return interval_s
-
 
 class Intervals:
     """Looks at a connection at regular intervals until it is stopped."""
@@ -51,7 +21,7 @@ class Intervals:
     def __init__(
         self, connection: Connection, interval_s: float, show: Callable[[dict[str, Any]], None]
     ) -> None:
-        """Begin; ``show`` is called with each report, from a thread of its own."""
+        """Begin; ``show`` is called with each report, from its own thread."""
         self._connection = connection
         self._interval_s = interval_s
         self._show = show
@@ -92,12 +62,12 @@ class Intervals:
             "sent_bps": 8 * sent / seconds,
             "received_bytes": received,
             "received_bps": 8 * received / seconds,
-            "srtt_s": stats["srtt_s"],
-            "cwnd": stats["cwnd"],
-            "rate_bps": stats["rate_bps"],
+            "srtt_s": stats.srtt_s,
+            "cwnd": stats.cwnd,
+            "rate_bps": stats.rate_bps,
             "dropped_by_peer": refused,
-            "lost": None if stats["lost"] is None else lost,
-            "loss_events": None if stats["loss_events"] is None else events,
+            "lost": None if stats.lost is None else lost,
+            "loss_events": None if stats.loss_events is None else events,
         }
         self._last_at, self._last = now, totals
         self._reports.append(report)
@@ -106,9 +76,9 @@ class Intervals:
 
 def _totals(stats: Stats) -> Totals:
     """Return bytes sent and received, packets dropped by the peer and lost, and loss events."""
-    lost, loss_events = stats["lost"] or 0, stats["loss_events"] or 0
-    refused = stats["dropped_by_peer"]
-    return stats["bytes_sent"], stats["bytes_received"], refused, lost, loss_events
+    lost, loss_events = stats.lost or 0, stats.loss_events or 0
+    refused = stats.dropped_by_peer
+    return stats.bytes_sent, stats.bytes_received, refused, lost, loss_events
 
 
 def print_line(report: dict[str, Any], *, name: str = "", stderr: bool = False) -> None:

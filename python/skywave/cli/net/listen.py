@@ -10,22 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from skywave.cli.application import command
 from skywave.cli.console import JsonOption, out, print_json
 from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place, report
-from skywave.cli.net.exchange import (
-    CLOSE_TIMEOUT,
-    CloseOption,
-    CloseTimeoutOption,
-    DigestsOption,
-    Ending,
-    Exchange,
-    IdleOption,
-)
+from skywave.cli.net.exchange import CloseOption, Ending, Exchange, ExchangeOptions
 from skywave.cli.net.exchanges import Exchanges
-from skywave.cli.net.interval import IntervalOption, print_line, seconds
+from skywave.cli.net.interval import print_line
 from skywave.cli.net.live import live_rate
-from skywave.cli.net.send import DATAGRAM, FAILED, LARGEST
+from skywave.cli.net.send import DATAGRAM, LARGEST
+from skywave.cli.status import FAILED
 from skywave.net.file import Assembly
 from skywave.net.load import Load
 
@@ -34,7 +28,10 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE = 64
 
+app = typer.Typer()
 
+
+@command(app, fails="with --once, the connection failed, or the file is not complete")
 def listen(
     where: Annotated[
         str,
@@ -53,8 +50,7 @@ def listen(
         typer.Option(
             metavar="FILE",
             help="Write received data to a file; - for standard output. Reassembles a file from "
-            "`skywave send FILE` and exits with status 1 if parts are missing. Requires "
-            "--once.",
+            "`skywave send FILE`, and fails if parts are missing. Requires --once.",
         ),
     ] = None,
     take: Annotated[
@@ -73,44 +69,24 @@ def listen(
             help="Payload bytes per datagram. Default: 1200, or less if the path MTU is smaller.",
         ),
     ] = None,
-    interval_ms: Annotated[
-        float, typer.Option(metavar="MS", min=0, help="Gap between datagrams in milliseconds.")
-    ] = 0,
+    gap: options.GapOption = None,
     close: CloseOption = Ending.AWAIT,
-    close_timeout: CloseTimeoutOption = CLOSE_TIMEOUT,
-    idle_ms: IdleOption = 0,
-    interval: IntervalOption = None,
-    digests: DigestsOption = False,
-    ccid: options.CcidOption = None,
-    idle_timeout: options.IdleTimeoutOption = None,
-    keepalive: options.KeepaliveOption = None,
-    settings: options.SetOption = None,
-    endpoint_settings: options.SetEndpointOption = None,
+    *,
+    how: ExchangeOptions,
     service_code: options.ServiceCodeOption = "0",
-    raw: options.RawOption = False,
-    udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
-    metrics: options.MetricsOption = None,
-    qlog: options.QlogOption = None,
-    log: options.LogOption = None,
-    watch: options.WatchOption = False,
-    browser: options.WatchBrowserOption = None,
+    session: options.ConnectionOptions,
+    socket: options.SocketOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Accept DCCP connections and count, write or echo the received data.
 
     Prints a report for each connection when it ends: with --json one object per line, with --once
-    --json a single document. With --once, exits with status 1 if the connection or the file fails.
+    --json a single document.
 
     Ctrl-C and SIGTERM close all connections, print their reports and exit.
     """
     where_ = place.local(where)
-    config = options.config(
-        ccid, service_code, settings, idle_timeout=idle_timeout, keepalive=keepalive
-    )
-    interval_s = seconds(interval)
-    watched = options.Watch.of(watch, browser)
-    socket = options.SocketOptions(raw, endpoint_settings, metrics, qlog, log, watched)
-    close_s = options.duration("--close-timeout", close_timeout).seconds
+    config = session.config(service_code)
     if output is not None and not once:
         raise typer.BadParameter("--output is for one connection: give --once too")
     to_stdout = output == "-"
@@ -118,32 +94,28 @@ def listen(
         sink = None if output is None else stack.enter_context(_sink(output))
         # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
-        endpoint = stack.enter_context(options.endpoint(where_.host, udp_port, socket))
+        endpoint = stack.enter_context(options.endpoint(where_.host, socket))
         listener = endpoint.listen(where_.port, config=config)
-        show = stack.enter_context(live_rate("received", enabled=interval_s is None))
-        over = "IP protocol 33" if raw else f"UDP port {udp_port}"
-        sys.stderr.write(f"listening on {where_} over {over}\n")
+        show = stack.enter_context(live_rate("received", enabled=how.interval is None))
+        sys.stderr.write(f"listening on {where_} over {socket.over}\n")
         sys.stderr.flush()
 
         def exchange_over(connection: Connection) -> Exchange:
             def show_interval(report: dict[str, Any]) -> None:
                 if not as_json:
-                    print_line(report, name=f"{connection.peer}: ", stderr=to_stdout)
+                    print_line(report, name=f"{place.of_peer(connection)}: ", stderr=to_stdout)
 
             return Exchange(
                 connection,
                 Load(size or min(DATAGRAM, connection.max_datagram_size)),
                 close,
-                close_s,
+                **how.fields(),
                 count=count,
                 has_fixed_size=size is not None,
-                gap_s=interval_ms / 1e3,
-                idle_s=idle_ms / 1e3,
+                gap_s=0.0 if gap is None else gap.seconds,
                 echo=echo,
                 assembly=None if sink is None else Assembly(sink),
                 most=take,
-                digests=digests,
-                interval_s=interval_s,
                 show=show,
                 show_interval=show_interval,
             )

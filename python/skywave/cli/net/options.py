@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import tomllib
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -10,16 +11,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from attrs import fields
 
 from skywave import _core
+from skywave._core import Duration
 from skywave._files import check_writable
 from skywave.cli.console import warn
 from skywave.cli.net import place
-from skywave.cli.net.place import bracketed
 from skywave.cli.page import announce, lab_extra
 from skywave.net import (
     UDP_PORT,
@@ -27,12 +28,10 @@ from skywave.net import (
     Config,
     Endpoint,
     EndpointConfig,
-    NetError,
-    log_to_stderr,
 )
+from skywave.net.log import LOGGER
 from skywave.net.metrics import serving
 from skywave.net.protocol import service_code
-from skywave.scenario.quantities import Duration, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,105 +48,13 @@ CLOSE_S = 5.0
 UNANSWERED_S = 2.0
 """How long a command waits in silence for the answer to its connection attempt."""
 
-RawOption = Annotated[
-    bool,
-    typer.Option(
-        "--raw",
-        help="Use IP protocol 33 directly instead of UDP (needs CAP_NET_RAW, e.g. as root).",
-    ),
-]
-UdpPortOption = Annotated[
-    int,
-    typer.Option(
-        metavar="PORT", min=0, max=65535, help="UDP port for the encapsulation (RFC 6773)."
-    ),
-]
-CcidOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=2,
-        max=254,
-        help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 251 the "
-        "sender's choice (Reno). If the two ends differ, the listener's preference wins. "
-        "248 VCP, 249 DPCP and 250 TPCP must be set at both ends. Default: the peer's, or "
-        "2.",
-    ),
+GapOption = Annotated[
+    Duration | None,
+    typer.Option("--gap", help='Time between datagrams, e.g. "20 ms".'),
 ]
 ServiceCodeOption = Annotated[
     str,
-    typer.Option(metavar="C", help='Service Code (RFC 5595), e.g. "VOIP" or 42.'),
-]
-IdleTimeoutOption = Annotated[
-    str | None,
-    typer.Option(
-        "--idle-timeout",
-        metavar="DURATION",
-        help="End a connection that has carried no data in either direction for this long, "
-        'e.g. "10 min", even if the peer still responds; "0 s" for never. Default: never.',
-    ),
-]
-KeepaliveOption = Annotated[
-    str | None,
-    typer.Option(
-        "--keepalive",
-        metavar="DURATION",
-        help='Probe the peer after this long without a packet, e.g. "15 s" to keep a NAT '
-        'binding alive; "0 s" for never. Default: 2 min.',
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Set any other connection option, by its name in `Config` of skywave.net, e.g. "
-        "ecn=false, control=cubic, tfrc.rules=rfc3448 or 'linger=5 s'; repeatable.",
-    ),
-]
-SetEndpointOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set-endpoint",
-        metavar="KEY=VALUE",
-        help="Set any socket option, by its name in `EndpointConfig` of skywave.net, e.g. "
-        "backlog=64; repeatable.",
-    ),
-]
-
-MetricsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOST:PORT",
-        help="Serve Prometheus metrics of the socket and its connections at this address, "
-        "under /metrics.",
-    ),
-]
-
-WatchOption = Annotated[
-    bool,
-    typer.Option(
-        "--watch",
-        help="Open a page that plots the windows, rates, round-trip times and losses of the "
-        "connections live. Requires the extra skywave\\[lab].",
-    ),
-]
-
-WatchBrowserOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--browser/--no-browser",
-        help="With --watch, open the page in the browser. Default: --browser.",
-    ),
-]
-
-QlogOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Write a qlog file for each connection to DIR, for qvis. Same as --set-endpoint "
-        "qlog=DIR.",
-    ),
+    typer.Option(metavar="CODE", help='Service Code (RFC 5595), e.g. "VOIP" or 42.'),
 ]
 
 
@@ -161,128 +68,155 @@ class Level(StrEnum):
     TRACE = "trace"
 
 
-LogOption = Annotated[
-    Level | None,
-    typer.Option(
-        help="Log connection events to standard error: limits reached (warn), one line per "
-        "ended connection (info), states, Resets and ICMP (debug).",
-    ),
-]
+@dataclass(frozen=True)
+class ConnectionOptions:
+    """Options of a command's connections."""
+
+    ccid: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=2,
+            max=254,
+            help="Congestion control: 2 TCP-like, 3 TFRC, 4 TFRC for small packets, 251 the "
+            "sender's choice (Reno). If the two ends differ, the listener's preference wins. "
+            "248 VCP, 249 DPCP and 250 TPCP must be set at both ends. Default: the peer's, or "
+            "2.",
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="KEY=VALUE",
+            help="Set any other connection option, by its name in `Config` of skywave.net, e.g. "
+            "ecn=false, control=cubic, tfrc.rules=rfc3448 or 'linger=5 s'; repeatable.",
+        ),
+    ] = None
+
+    idle_timeout: Annotated[
+        Duration | None,
+        typer.Option(
+            "--idle-timeout",
+            help="End a connection that has carried no data in either direction for this long, "
+            'e.g. "10 min", even if the peer still responds; "0 s" for never. Default: never.',
+        ),
+    ] = None
+    keepalive: Annotated[
+        Duration | None,
+        typer.Option(
+            "--keepalive",
+            help='Probe the peer after this long without a packet, e.g. "15 s" to keep a NAT '
+            'binding alive; "0 s" for never. Default: 2 min.',
+        ),
+    ] = None
+
+    def config(self, service: str) -> Config:
+        """Return the configuration of a connection with this Service Code.
+
+        Raises:
+            typer.BadParameter: If the code is not a Service Code, or a setting is wrong.
+
+        """
+        try:
+            document: dict[str, Any] = {"service_codes": [service_code(service)]}
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+        if self.ccid is not None:
+            document["ccid"] = self.ccid
+        times = {"idle_timeout": self.idle_timeout, "keepalive": self.keepalive}
+        document |= {name: time for name, time in times.items() if time is not None}
+        _configured(Config, document, None, "--ccid")
+        return _configured(Config, document, self.settings, "--option")
 
 
 @dataclass(frozen=True)
-class Watch:
-    """Whether a socket has a page, and whether the browser opens it."""
+class SocketOptions:
+    """Options of a command's socket."""
 
-    is_on: bool
-    browser: bool
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="Use IP protocol 33 directly instead of UDP (needs CAP_NET_RAW, e.g. as root).",
+        ),
+    ] = False
+    udp_port: Annotated[
+        int,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="UDP port for the encapsulation (RFC 6773)."
+        ),
+    ] = UDP_PORT
+    endpoint_settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--endpoint-option",
+            metavar="KEY=VALUE",
+            help="Set any socket option, by its name in `EndpointConfig` of skywave.net, e.g. "
+            "backlog=64; repeatable.",
+        ),
+    ] = None
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Serve Prometheus metrics of the socket and its connections at this address, "
+            "under /metrics.",
+        ),
+    ] = None
+    qlog: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write a qlog file for each connection to DIR, for qvis. Same as "
+            "--endpoint-option qlog=DIR.",
+        ),
+    ] = None
+    log: Annotated[
+        Level | None,
+        typer.Option(
+            help="Log connection events to standard error: limits reached (warn), one line per "
+            "ended connection (info), states, Resets and ICMP (debug).",
+        ),
+    ] = None
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Open a page that plots the windows, rates, round-trip times and losses of the "
+            "connections live. Requires the extra skywave\\[lab].",
+        ),
+    ] = False
+    browser: Annotated[
+        bool | None,
+        typer.Option(
+            "--browser/--no-browser",
+            help="With --watch, open the page in the browser. Default: --browser.",
+        ),
+    ] = None
 
-    @classmethod
-    def of(cls, watch: bool, browser: bool | None) -> Self:
-        """Return what the options say.
-
-        Raises:
-            typer.BadParameter: If they speak of a page that is not there.
-
-        """
-        if browser is not None and not watch:
-            option = "--browser" if browser else "--no-browser"
+    def __post_init__(self) -> None:
+        """Refuse an option of the page without the page."""
+        if self.browser is not None and not self.watch:
+            option = "--browser" if self.browser else "--no-browser"
             raise typer.BadParameter(f"{option} requires --watch")
-        return cls(watch, browser is not False)
+
+    @property
+    def over(self) -> str:
+        """What carries DCCP, in words."""
+        return "IP protocol 33" if self.raw else f"UDP port {self.udp_port}"
 
     @contextmanager
     def page(self, opened: Endpoint) -> Iterator[None]:
-        """Serve the page of a socket until the block ends, if it has one."""
-        if not self.is_on:
+        """Serve the page of a socket until the block ends, with ``--watch``."""
+        if not self.watch:
             yield
             return
         with lab_extra():
             from skywave.lab.connections import watched  # noqa: PLC0415
         with watched(opened) as address:
-            announce("The page", address, browser=self.browser)
+            announce("The page", address, browser=self.browser is not False)
             yield
-
-
-NOT_WATCHED = Watch(is_on=False, browser=False)
-
-
-@dataclass(frozen=True)
-class SocketOptions:
-    """The options of a command's socket.
-
-    Attributes:
-        raw: Whether it uses IP protocol 33 directly.
-        settings: Texts ``KEY=VALUE`` of ``--set-endpoint``.
-        metrics: The address at which its metrics are served.
-        qlog: The directory of its qlog files.
-        log: The level of its log on standard error.
-        watch: Whether its page is served.
-
-    """
-
-    raw: bool
-    settings: Sequence[str] | None = None
-    metrics: str | None = None
-    qlog: Path | None = None
-    log: Level | None = None
-    watch: Watch = NOT_WATCHED
-
-
-def config(
-    ccid: int | None,
-    code: str,
-    settings: Sequence[str] | None = None,
-    *,
-    idle_timeout: str | None = None,
-    keepalive: str | None = None,
-) -> Config:
-    """Return the configuration of a connection; ``settings`` are texts ``KEY=VALUE``.
-
-    Raises:
-        typer.BadParameter: If ``code`` is not a Service Code, a time is none, or a setting is
-            wrong.
-
-    """
-    try:
-        document: dict[str, Any] = {"service_codes": [service_code(code)]}
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    if ccid is not None:
-        document["ccid"] = ccid
-    for field, time in (("idle_timeout", idle_timeout), ("keepalive", keepalive)):
-        if time is not None:
-            document[field] = duration(f"--{field.replace('_', '-')}", time)
-    _configured(Config, document, None, "--ccid")
-    return _configured(Config, document, settings, "--set")
-
-
-def duration(flag: str, text: str) -> Duration:
-    """Return the time that an option gives.
-
-    Raises:
-        typer.BadParameter: If ``text`` is not one.
-
-    """
-    try:
-        return Duration(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{flag}: {error}") from error
-
-
-def rate(flag: str, text: str) -> Rate:
-    """Return the rate that an option gives.
-
-    Raises:
-        typer.BadParameter: If ``text`` is not one, or it is zero.
-
-    """
-    try:
-        found = Rate(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{flag}: {error}") from error
-    if not found.bps:
-        raise typer.BadParameter(f'{flag} is "{text}": give a rate above 0')
-    return found
 
 
 def _configured(
@@ -328,39 +262,41 @@ def _merge(document: dict[str, Any], more: dict[str, Any], text: str, flag: str)
 
 
 @contextmanager
-def endpoint(host: str, udp_port: int, given: SocketOptions) -> Iterator[Endpoint]:
+def endpoint(host: str, given: SocketOptions, udp_port: int | None = None) -> Iterator[Endpoint]:
     """Open a socket at a host's address, or at all addresses of this host if that is empty.
 
-    On exit, close it and its connections; after an exception, abort them. Serve its metrics and its
-    page meanwhile.
+    Without ``udp_port``, its UDP port is that of the options. Serve its metrics and its page until
+    the block ends; then close it and its connections, or after an exception abort them.
     """
     if given.log is not None:
-        log_to_stderr(given.log)
+        logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+        LOGGER.setLevel(given.log.upper())
     where = None if given.metrics is None else _metrics_at(given.metrics)
     document = {} if given.qlog is None else {"qlog": str(given.qlog)}
-    config = _configured(EndpointConfig, document, given.settings, "--set-endpoint")
-    qlog_flag = "--set-endpoint" if given.qlog is None else "--qlog"
+    config = _configured(EndpointConfig, document, given.endpoint_settings, "--endpoint-option")
+    qlog_flag = "--endpoint-option" if given.qlog is None else "--qlog"
     if config.qlog is not None:
         _directory(qlog_flag, Path(config.qlog))
     if given.raw:
         opened = Endpoint.raw(host or ANY[4], config=config)
     else:
+        udp_port = given.udp_port if udp_port is None else udp_port
         try:
-            opened = Endpoint.udp(f"{bracketed(host)}:{udp_port}", config=config)
+            opened = Endpoint.udp(host, udp_port, config=config)
         except AddressInUseError as error:
-            raise NetError(
+            raise AddressInUseError(
                 f"UDP port {udp_port} is in use: choose another with --udp-port, here and at the"
                 " other end"
             ) from error
     try:
-        with nullcontext() if where is None else _serving(opened, where), given.watch.page(opened):
+        with nullcontext() if where is None else _serving(opened, where), given.page(opened):
             yield opened
         opened.close(timeout_s=CLOSE_S)
     except BaseException:
         opened.abort()
         raise
     finally:
-        if missing := opened.stats()["qlog_dropped"]:
+        if missing := opened.stats().qlog_dropped:
             why = "the disk is full or too slow"
             warn([f"{qlog_flag}: {missing:,} events are missing in {config.qlog}: {why}"])
 
@@ -388,22 +324,22 @@ def _serving(endpoint: Endpoint, where: Place) -> Iterator[None]:
             stack.enter_context(serving(endpoint, where.host, where.port))
         except OSError as error:
             why = error.strerror or error
-            raise NetError(f"--metrics: {where} cannot be used: {why}") from error
+            raise typer.BadParameter(f"--metrics: {where} cannot be used: {why}") from error
         yield
 
 
 def client(target: Place, given: SocketOptions) -> AbstractContextManager[Endpoint]:
     """Open a socket for a connection to ``target``."""
     # A raw socket has one IP version.
-    return endpoint(ANY[target.version] if given.raw else "", 0, given)
+    return endpoint(ANY[target.version] if given.raw else "", given, udp_port=0)
 
 
-def connect(endpoint: Endpoint, target: Place, udp_port: int, config: Config) -> Connection:
+def connect(endpoint: Endpoint, target: Place, given: SocketOptions, config: Config) -> Connection:
     """Connect to ``target``; if it does not answer soon, say so on standard error, and go on."""
     patience = config.connect_timeout
     line = (
         f"no answer from {target} yet; giving up after {patience.seconds:g} s"
-        " (--set connect_timeout=...)\n"
+        " (--option connect_timeout=...)\n"
     )
 
     def tell() -> None:
@@ -414,10 +350,9 @@ def connect(endpoint: Endpoint, target: Place, udp_port: int, config: Config) ->
     waiting.daemon = True
     waiting.start()
     try:
-        return endpoint.connect(target.host, target.port, udp_port=udp_port, config=config)
+        return endpoint.connect(target.host, target.port, udp_port=given.udp_port, config=config)
     finally:
         waiting.cancel()
 
 
-EXAMPLES = {"--set": "initial_ssthresh=20", "--set-endpoint": "backlog=64"}
-DEFAULT_UDP_PORT = UDP_PORT
+EXAMPLES = {"--option": "initial_ssthresh=20", "--endpoint-option": "backlog=64"}

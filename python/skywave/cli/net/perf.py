@@ -7,192 +7,73 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from skywave import _core
+from skywave._core import Duration, Rate
+from skywave._progress import Progress
+from skywave.cli.application import command, group
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place
 from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
 from skywave.cli.net.live import live_rate
+from skywave.cli.status import NETWORK_FAILED
 from skywave.net import NetError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractContextManager
-
-    from skywave.net import Config, Endpoint
 
 SERVICE = "PERF"
 PORT = 5201
-PINGS = 20_000
-IDLE = 10_000
 MOST_AT_ONCE = 64
 LOOK_S = 0.2
 
 
-def perf(
-    server: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[HOST[:PORT]]",
-            help="Measure the path to this host, which runs `skywave perf --server`."
-            f" Default DCCP port: {PORT}.",
-        ),
-    ] = None,
-    serve: Annotated[
-        bool, typer.Option("--server", help="Receive from clients and count, until Ctrl-C.")
-    ] = False,
-    loopback: Annotated[
-        bool,
-        typer.Option(
-            "--loopback",
-            help="Run both ends on this host, and compare with plain UDP and, if compiled in, "
-            "quinn.",
-        ),
-    ] = False,
-    duration: Annotated[
-        str,
-        typer.Option(
-            metavar="S",
-            help='How long to offer data, e.g. "10 s". Data still queued then is sent and '
-            "measured, which takes seconds on a slow path.",
-        ),
-    ] = "5 s",
-    size: Annotated[
-        int, typer.Option(metavar="BYTES", min=1, max=65_000, help="Payload bytes per datagram.")
-    ] = 1200,
-    rate: Annotated[
-        str | None,
-        typer.Option(metavar="R", help='Maximum rate at which to offer data, e.g. "5 Mbps".'),
-    ] = None,
-    pings: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Round trips to measure with --loopback, in groups of 50: with the ends on two "
-            "threads, then on one. Default: 20,000.",
-        ),
-    ] = None,
-    idle: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Idle connections to open with --loopback, to measure their memory and CPU cost. "
-            "Default: 10,000.",
-        ),
-    ] = None,
-    ccid: options.CcidOption = None,
-    settings: options.SetOption = None,
-    endpoint_settings: options.SetEndpointOption = None,
-    raw: options.RawOption = False,
-    udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
+app = group("perf", "Measure the speed of DCCP between two hosts or on this one.")
+
+DurationOption = Annotated[
+    Duration,
+    typer.Option(
+        help='How long to offer data, e.g. "10 s". Data still queued then is sent and '
+        "measured, which takes seconds on a slow path.",
+    ),
+]
+SizeOption = Annotated[
+    int, typer.Option(metavar="BYTES", min=1, max=65_000, help="Payload bytes per datagram.")
+]
+LASTING = Duration("5 s")
+
+
+@command(app, fails=NETWORK_FAILED)
+def serve(
+    connection: options.ConnectionOptions,
+    socket: options.SocketOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure the speed of DCCP between two hosts or on this one.
+    """Receive from the clients of `skywave perf to` and count, until Ctrl-C.
 
-    Between hosts, run `skywave perf --server` on one and `skywave perf HOST` on the other.
+    With --json, prints one object per line for each client.
     """
-    duration_s = options.duration("--duration", duration).seconds
-    chosen = [serve, loopback, server is not None]
-    if sum(chosen) != 1:
-        raise typer.BadParameter("give one of HOST, --server and --loopback")
-    if loopback:
-        between = {
-            "--rate": rate,
-            "--ccid": ccid,
-            "--set": settings,
-            "--set-endpoint": endpoint_settings,
-            "--raw": raw,
-        }
-        _refuse(between, "with --loopback, which measures with options of its own")
-        _loopback(
-            duration_s,
-            size,
-            PINGS if pings is None else pings,
-            IDLE if idle is None else idle,
-            as_json=as_json,
-        )
-        return
-    _refuse({"--pings": pings, "--idle": idle}, "without --loopback")
-    config = options.config(ccid, SERVICE, settings)
-    socket = options.SocketOptions(raw, endpoint_settings)
-    if serve:
-        endpoint_at = options.endpoint("", udp_port, socket)
-        over = "IP protocol 33" if raw else f"UDP port {udp_port}"
-        _serve(endpoint_at, config, over, as_json=as_json)
-    else:
-        assert server is not None  # noqa: S101  (checked above)
-        target = place.peer(server, PORT)
-        rate_bps = None if rate is None else options.rate("--rate", rate).bps
-        with ExitStack() as stack, failure_as_json(_without, as_json=as_json):
-            endpoint = stack.enter_context(options.client(target, socket))
-            connection = options.connect(endpoint, target, udp_port, config)
-            with live_rate("arrived") as show:
-
-                def progress(text: str) -> None:
-                    arrived = json.loads(text)["arrived"]
-                    show(arrived["datagrams"], arrived["bytes"])
-
-                try:
-                    text = _core.perf_send(
-                        connection,
-                        duration_s=duration_s,
-                        datagram=size,
-                        rate_bps=rate_bps,
-                        progress=progress,
-                    )
-                except NetError as error:
-                    if has_peer_closed(connection, error, options.CLOSE_S):
-                        raise NetError(PEER_CLOSED) from error
-                    raise
-            refused = connection.stats()["dropped_by_peer"]
-        report = {"ok": True, "error": None, **json.loads(text), "dropped_by_peer": refused}
-        if as_json:
-            print_json(report)
-        else:
-            out(markup=False).print(_client_table(str(target), report))
-
-
-def _without(error: str, _: bool) -> dict[str, Any]:
-    """Return the document of a measurement without a result."""
-    return {"ok": False, "error": error}
-
-
-def _refuse(options: Mapping[str, object], why: str) -> None:
-    """Refuse options that would be ignored."""
-    for flag, value in options.items():
-        if value is not None and value is not False and value != []:
-            raise typer.BadParameter(f"{flag} has no meaning {why}: leave it out")
-
-
-def _serve(
-    endpoint_at: AbstractContextManager[Endpoint], config: Config, over: str, *, as_json: bool
-) -> None:
     with ExitStack() as stack:
         # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
-        listener = stack.enter_context(endpoint_at).listen(PORT, config=config)
-        sys.stderr.write(f"listening on DCCP port {PORT} over {over}\n")
+        endpoint = stack.enter_context(options.endpoint("", socket))
+        listener = endpoint.listen(PORT, config=connection.config(SERVICE))
+        sys.stderr.write(f"listening on DCCP port {PORT} over {socket.over}\n")
         sys.stderr.flush()
 
-        def count(connection: _core.Connection) -> None:
+        def count(client: _core.Connection) -> None:
+            peer = place.of_peer(client)
             try:
-                counts = json.loads(_core.perf_serve(connection))
+                counts = json.loads(_core.perf_serve(client))
             except NetError as error:
-                out(stderr=True, markup=False).print(f"{connection.peer}: {error}")
+                out(stderr=True, markup=False).print(f"{peer}: {error}")
                 return
             if as_json:
-                print_json({"peer": connection.peer, **counts}, line=True)
+                print_json({"peer": peer, **counts}, line=True)
             else:
-                line = (
-                    f"{connection.peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
-                )
+                line = f"{peer}: {counts['datagrams']:,} datagrams, {counts['bytes']:,} B"
                 out(markup=False).print(line)
 
         # No connection is lost between being accepted and being counted.
@@ -201,6 +82,102 @@ def _serve(
             while not interrupts:
                 with suppress(TimeoutError):
                     pool.submit(count, listener.accept(timeout_s=LOOK_S))
+
+
+@command(app, fails=NETWORK_FAILED)
+def to(
+    server: Annotated[
+        str,
+        typer.Argument(
+            metavar="HOST[:PORT]",
+            help=f"Host that runs `skywave perf serve`. Default DCCP port: {PORT}.",
+        ),
+    ],
+    duration: DurationOption = LASTING,
+    size: SizeOption = 1200,
+    rate: Annotated[
+        Rate | None, typer.Option(help='Maximum rate at which to offer data, e.g. "5 Mbps".')
+    ] = None,
+    *,
+    session: options.ConnectionOptions,
+    socket: options.SocketOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure the path to a host that runs `skywave perf serve`."""
+    target = place.peer(server, PORT)
+    config = session.config(SERVICE)
+    with ExitStack() as stack, failure_as_json(_without, as_json=as_json):
+        endpoint = stack.enter_context(options.client(target, socket))
+        connection = options.connect(endpoint, target, socket, config)
+        with live_rate("arrived") as show:
+
+            def progress(text: str) -> None:
+                arrived = json.loads(text)["arrived"]
+                show(arrived["datagrams"], arrived["bytes"])
+
+            try:
+                text = _core.perf_send(
+                    connection,
+                    duration_s=duration.seconds,
+                    datagram=size,
+                    rate_bps=None if rate is None else rate.bps,
+                    progress=progress,
+                )
+            except NetError as error:
+                if has_peer_closed(connection, error, options.CLOSE_S):
+                    raise NetError(PEER_CLOSED) from error
+                raise
+        refused = connection.stats().dropped_by_peer
+    report = {"ok": True, "error": None, **json.loads(text), "dropped_by_peer": refused}
+    if as_json:
+        print_json(report)
+    else:
+        out(markup=False).print(_client_table(str(target), report))
+
+
+@command(app)
+def loopback(
+    duration: DurationOption = LASTING,
+    size: SizeOption = 1200,
+    pings: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Round trips to measure, in groups of 50: with the ends on two threads, then on "
+            "one.",
+        ),
+    ] = 20_000,
+    idle: Annotated[
+        int,
+        typer.Option(
+            "--idle-connections",
+            metavar="N",
+            min=0,
+            help="Idle connections to open, to measure their memory and CPU cost.",
+        ),
+    ] = 10_000,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure both ends on this host, and compare with plain UDP and, if compiled in, quinn."""
+    with progress_bar() as show:
+        text = _core.perf_loopback(
+            duration_s=duration.seconds,
+            datagram=size,
+            pings=pings,
+            idle=idle,
+            progress=lambda _stage, done: show(Progress("perf", done, 1.0)),
+        )
+    report = json.loads(text)
+    if as_json:
+        print_json(report)
+    else:
+        out().print(loopback_table(report, size))
+
+
+def _without(error: str, _: bool) -> dict[str, Any]:
+    """Return the document of a measurement without a result."""
+    return {"ok": False, "error": error}
 
 
 def _client_table(target: str, report: dict[str, Any]) -> Table:
@@ -223,22 +200,6 @@ def _client_table(target: str, report: dict[str, Any]) -> Table:
     if report["rate_bps"] is not None:
         table.add_row("allowed rate X (Mbps)", f"{1e-6 * report['rate_bps']:,.3f}")
     return table
-
-
-def _loopback(duration_s: float, size: int, pings: int, idle: int, *, as_json: bool) -> None:
-    with progress_bar() as show:
-        text = _core.perf_loopback(
-            duration_s=duration_s,
-            datagram=size,
-            pings=pings,
-            idle=idle,
-            progress=lambda _stage, done: show("perf", done),
-        )
-    report = json.loads(text)
-    if as_json:
-        print_json(report)
-    else:
-        out().print(loopback_table(report, size))
 
 
 def loopback_table(report: dict[str, Any], size: int) -> Table:

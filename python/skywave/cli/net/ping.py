@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skywave._core import Duration
+from skywave.cli.application import command
 from skywave.cli.console import JsonOption, out, print_json
 from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place
 from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
+from skywave.cli.status import FAILED
 from skywave.net import NetError
 from skywave.net.load import HEADER, datagram
 
@@ -23,10 +26,12 @@ if TYPE_CHECKING:
 
     from skywave.net import Connection
 
-FAILED = 1
 PATIENCE_S = 2.0
 
+app = typer.Typer()
 
+
+@command(app, fails="the connection failed, or nothing came back")
 def ping(
     peer: Annotated[
         str,
@@ -37,35 +42,22 @@ def ping(
     count: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of datagrams to send.")
     ] = 5,
-    interval_ms: Annotated[
-        float, typer.Option(metavar="MS", min=0, help="Gap between datagrams in milliseconds.")
-    ] = 200,
+    gap: options.GapOption = Duration("200 ms"),  # noqa: B008  (it cannot change)
     size: Annotated[
         int, typer.Option(metavar="BYTES", min=HEADER, help="Payload bytes per datagram.")
     ] = 100,
-    ccid: options.CcidOption = None,
-    idle_timeout: options.IdleTimeoutOption = None,
-    keepalive: options.KeepaliveOption = None,
-    settings: options.SetOption = None,
-    endpoint_settings: options.SetEndpointOption = None,
+    *,
     service_code: options.ServiceCodeOption = "0",
-    raw: options.RawOption = False,
-    udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
-    metrics: options.MetricsOption = None,
-    qlog: options.QlogOption = None,
-    log: options.LogOption = None,
+    session: options.ConnectionOptions,
+    socket: options.SocketOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Measure round-trip times of datagrams over a DCCP connection.
 
-    Exits with status 1 if no datagram came back or the connection failed. Ctrl-C and SIGTERM stop
-    it and print the summary so far.
+    Ctrl-C and SIGTERM stop it and print the summary so far.
     """
     target = place.peer(peer)
-    config = options.config(
-        ccid, service_code, settings, idle_timeout=idle_timeout, keepalive=keepalive
-    )
-    socket = options.SocketOptions(raw, endpoint_settings, metrics, qlog, log)
+    config = session.config(service_code)
     console = out(markup=False)
     pings = Pings()
 
@@ -83,7 +75,7 @@ def ping(
             with failure_as_json(without, as_json=as_json):
                 endpoint = stack.enter_context(options.client(target, socket))
                 begin = time.monotonic()
-                connection = options.connect(endpoint, target, udp_port, config)
+                connection = options.connect(endpoint, target, socket, config)
                 pings.connect_ms = 1e3 * (time.monotonic() - begin)
             if size > (largest := connection.max_datagram_size):
                 raise typer.BadParameter(
@@ -97,7 +89,7 @@ def ping(
                     answer = "no answer" if trip_ms is None else f"{trip_ms:.3f} ms"
                     console.print(f"{size} bytes, number {number}: {answer}")
 
-            pings.run(connection, count, interval_ms / 1e3, size, show)
+            pings.run(connection, count, 0.0 if gap is None else gap.seconds, size, show)
         document = pings.summary()
         if as_json:
             print_json(document)
@@ -113,7 +105,7 @@ def ping(
 
 @dataclass
 class Pings:
-    """What has been measured so far."""
+    """The measurements so far."""
 
     connect_ms: float | None = None
     """How long the handshake took; ``None`` if there is no connection."""
@@ -140,7 +132,7 @@ class Pings:
         self,
         connection: Connection,
         count: int,
-        interval_s: float,
+        gap_s: float,
         size: int,
         show: Callable[[int, float | None], None],
     ) -> None:
@@ -153,20 +145,20 @@ class Pings:
             if self._stopped_by is not None:
                 raise self._stopped_by
             try:
-                self._measure(connection, count, interval_s, size, show)
+                self._measure(connection, count, gap_s, size, show)
             except (NetError, TimeoutError) as error:
                 closed = has_peer_closed(connection, error, options.CLOSE_S)
                 self.error = PEER_CLOSED if closed else str(error)
             self._is_measuring = False
         except KeyboardInterrupt:
             connection.abort()
-        self.sent = connection.stats()["datagrams_sent"]
+        self.sent = connection.stats().datagrams_sent
 
     def _measure(
         self,
         connection: Connection,
         count: int,
-        interval_s: float,
+        gap_s: float,
         size: int,
         show: Callable[[int, float | None], None],
     ) -> None:
@@ -177,7 +169,7 @@ class Pings:
             self.trips_ms.append(_await_echo(connection, data, sent_at))
             show(index + 1, self.trips_ms[-1])
             if index + 1 < count:
-                time.sleep(max(0.0, interval_s - (time.monotonic() - sent_at)))
+                time.sleep(max(0.0, gap_s - (time.monotonic() - sent_at)))
         connection.close(timeout_s=options.CLOSE_S)
 
     def summary(self) -> dict[str, Any]:

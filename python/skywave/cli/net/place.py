@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import typer
+
+from skywave.net.protocol import address
+
+if TYPE_CHECKING:
+    from skywave.net import Connection
 
 MOST = 65_535
 
@@ -25,12 +31,14 @@ class Place:
     def __str__(self) -> str:
         if not self.host:
             return f"DCCP port {self.port}"
-        return f"{bracketed(self.host)}:{self.port}"
+        return address(self.host, self.port)
 
 
-def bracketed(host: str) -> str:
-    """Return a host as it stands before a colon and a port."""
-    return f"[{host}]" if ":" in host else host
+def of_peer(connection: Connection) -> str:
+    """Return the address of a connection's peer, as reports show it."""
+    host, port = connection.peer
+    udp_port = connection.peer_udp_port
+    return f"{host if udp_port is None else address(host, udp_port)} DCCP port {port}"
 
 
 def peer(text: str, default_port: int | None = None) -> Place:

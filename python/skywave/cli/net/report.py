@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
-
-if TYPE_CHECKING:
-    from skywave.net import Stats
 
 
 def table(title: str, document: dict[str, Any]) -> Table:
@@ -57,16 +54,16 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _file(document: dict[str, Any]) -> str:
-    """Return what is known of a file: a listener knows whether it is whole, a sender its losses."""
+    """Return rows about a file: a listener knows whether it is complete, a sender its losses."""
     file = document["file"]
     if "whole" in file:
         return "whole" if file["whole"] else "not whole"
     sent = "sent to its end" if file["complete"] else "not sent to its end"
-    return ", ".join(part for part in (sent, doubts(document)) if part)
+    return ", ".join(part for part in (sent, possible_losses(document)) if part)
 
 
-def doubts(document: dict[str, Any]) -> str:
-    """Return why a file that was sent may not be whole; nothing if all was acknowledged."""
+def possible_losses(document: dict[str, Any]) -> str:
+    """Return why a sent file may be incomplete; nothing if everything was acknowledged."""
     lost = document["file"]["lost"]
     if lost is None:
         events = document["stats"]["loss_events"]
@@ -81,7 +78,7 @@ def datagrams(count: int) -> str:
     return f"{count:,} datagram{'' if count == 1 else 's'}"
 
 
-def congestion(stats: Stats) -> list[tuple[str, str]]:
+def congestion(stats: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the state of congestion control, of a window or of a rate, as names and values."""
     if stats["rate_bps"] is not None:
         return [

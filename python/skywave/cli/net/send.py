@@ -10,22 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skywave._core import Duration, Rate
+from skywave.cli.application import command
 from skywave.cli.console import JsonOption, out, print_json, warn
 from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place, report
 from skywave.cli.net.ending import failure_as_json
-from skywave.cli.net.exchange import (
-    CLOSE_TIMEOUT,
-    CloseOption,
-    CloseTimeoutOption,
-    DigestsOption,
-    Ending,
-    Exchange,
-    IdleOption,
-    unconnected,
-)
-from skywave.cli.net.interval import IntervalOption, print_line, seconds
+from skywave.cli.net.exchange import CloseOption, Ending, Exchange, ExchangeOptions, unconnected
+from skywave.cli.net.interval import print_line
 from skywave.cli.net.live import live_rate
+from skywave.cli.status import FAILED
 from skywave.net.file import Bare, Parts
 from skywave.net.load import Load
 
@@ -35,9 +29,11 @@ if TYPE_CHECKING:
 DEFAULT_DURATION_S = 10.0
 DATAGRAM = 1200
 LARGEST = 65_000
-FAILED = 1
+
+app = typer.Typer()
 
 
+@command(app, fails="the connection failed, or the file is not complete")
 def send(
     peer: Annotated[
         str, typer.Argument(metavar="HOST:PORT", help="Address and DCCP port of the listener.")
@@ -63,28 +59,19 @@ def send(
         int | None, typer.Option(metavar="N", min=0, help="Stop after N datagrams.")
     ] = None,
     duration: Annotated[
-        str | None,
+        Duration | None,
         typer.Option(
-            metavar="S",
             help='Stop sending after this time, e.g. "1 min". Default: 10 s without FILE and'
             " --count, otherwise no limit.",
         ),
     ] = None,
     rate: Annotated[
-        str | None,
+        Rate | None,
         typer.Option(
-            metavar="R",
             help='Rate at which to offer data, e.g. "5 Mbps". Default: as fast as possible.',
         ),
     ] = None,
-    interval_ms: Annotated[
-        float | None,
-        typer.Option(
-            metavar="MS",
-            min=0,
-            help="Gap between datagrams in milliseconds; an alternative to --rate.",
-        ),
-    ] = None,
+    gap: options.GapOption = None,
     plain: Annotated[
         bool,
         typer.Option(
@@ -93,49 +80,30 @@ def send(
             "listen`. They cannot tell whether the file is complete.",
         ),
     ] = False,
-    ccid: options.CcidOption = None,
-    idle_timeout: options.IdleTimeoutOption = None,
-    keepalive: options.KeepaliveOption = None,
-    settings: options.SetOption = None,
-    endpoint_settings: options.SetEndpointOption = None,
-    service_code: options.ServiceCodeOption = "0",
-    raw: options.RawOption = False,
-    udp_port: options.UdpPortOption = options.DEFAULT_UDP_PORT,
-    metrics: options.MetricsOption = None,
-    qlog: options.QlogOption = None,
-    log: options.LogOption = None,
-    watch: options.WatchOption = False,
-    browser: options.WatchBrowserOption = None,
     close: CloseOption = Ending.FIRST,
-    close_timeout: CloseTimeoutOption = CLOSE_TIMEOUT,
-    idle_ms: IdleOption = 0,
-    interval: IntervalOption = None,
-    digests: DigestsOption = False,
+    *,
+    how: ExchangeOptions,
+    service_code: options.ServiceCodeOption = "0",
+    session: options.ConnectionOptions,
+    socket: options.SocketOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Send a file, standard input or a generated load to a DCCP listener.
 
     Sends datagrams as congestion control allows. DCCP delivers each datagram at most once, so a
     file arrives complete only if nothing is lost: `skywave listen --output` reassembles it and
-    reports missing parts. Exits with status 1 if the connection fails, the peer does not confirm
-    the close, or a part of the file was lost.
+    reports missing parts. The transfer has failed if the connection fails, the peer does not
+    confirm the close, or a part of the file was lost.
 
     Ctrl-C and SIGTERM close the connection: queued data is still sent and the peer confirms the
     close, within --close-timeout. A second signal aborts the connection. The report covers what was
     sent until then.
     """
     target = place.peer(peer)
-    config = options.config(
-        ccid, service_code, settings, idle_timeout=idle_timeout, keepalive=keepalive
-    )
-    duration_s = None if duration is None else options.duration("--duration", duration).seconds
-    interval_s = seconds(interval)
-    watched = options.Watch.of(watch, browser)
-    socket = options.SocketOptions(raw, endpoint_settings, metrics, qlog, log, watched)
-    if rate is not None and interval_ms is not None:
-        raise typer.BadParameter("give --rate or --interval-ms, not both")
-    rate_bps = None if rate is None else options.rate("--rate", rate).bps
-    close_s = options.duration("--close-timeout", close_timeout).seconds
+    config = session.config(service_code)
+    duration_s = None if duration is None else duration.seconds
+    if rate is not None and gap is not None:
+        raise typer.BadParameter("give --rate or --gap, not both")
     began = time.monotonic()
 
     def without(error: str, interrupted: bool) -> dict[str, Any]:
@@ -153,7 +121,7 @@ def send(
         with ExitStack() as stack:
             with failure_as_json(without, as_json=as_json):
                 endpoint = stack.enter_context(options.client(target, socket))
-                connection = options.connect(endpoint, target, udp_port, config)
+                connection = options.connect(endpoint, target, socket, config)
                 largest = connection.max_datagram_size
                 length = size or min(DATAGRAM, largest)
                 if length > largest:
@@ -165,20 +133,17 @@ def send(
                     source = (Bare if plain else Parts)(stack.enter_context(_open(file)), length)
                 elif count is None and duration_s is None:
                     duration_s = DEFAULT_DURATION_S
-                show = stack.enter_context(live_rate("sent", enabled=interval_s is None))
+                show = stack.enter_context(live_rate("sent", enabled=how.interval is None))
                 exchange = Exchange(
                     connection,
                     source or Load(length),
                     close,
-                    close_s,
+                    **how.fields(),
                     count=count,
                     has_fixed_size=size is not None,
-                    gap_s=(interval_ms or 0.0) / 1e3,
-                    rate_bps=rate_bps,
+                    gap_s=0.0 if gap is None else gap.seconds,
+                    rate_bps=None if rate is None else rate.bps,
                     until=None if duration_s is None else time.monotonic() + duration_s,
-                    idle_s=idle_ms / 1e3,
-                    digests=digests,
-                    interval_s=interval_s,
                     show=show,
                     show_interval=lambda report: None if as_json else print_line(report),
                 )
@@ -195,7 +160,7 @@ def send(
 
 
 def judge(document: dict[str, Any], *, is_complete: bool, repeated: int = 0) -> None:
-    """Add to a report what became of the file, as far as the sender knows.
+    """Add the outcome of the file to a report, as far as the sender knows it.
 
     DCCP sends nothing again, so what was lost is a hole, unless it is among the datagrams whose
     data was ``repeated`` in smaller ones. The listener may still have dropped what it acknowledged:
@@ -218,7 +183,8 @@ def judge(document: dict[str, Any], *, is_complete: bool, repeated: int = 0) -> 
         document["ok"] = False
         document["error"] = f"the file has holes: {fates}; the listener reports them"
     elif unacknowledged or stats["loss_events"]:
-        warn([f"the file may have holes ({report.doubts(document)}): the listener reports them"])
+        losses = report.possible_losses(document)
+        warn([f"the file may have holes ({losses}): the listener reports them"])
 
 
 def _open(file: str) -> BinaryIO:

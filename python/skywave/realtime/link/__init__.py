@@ -1,4 +1,4 @@
-"""Programs behind an emulated link, on the real clock (Linux only).
+"""Programs behind an emulated link, in real time (Linux only).
 
 ``python -m skywave emulate`` is the way in. It starts a process in namespaces of its own
 (:mod:`skywave.realtime.link.launch`), which runs the link and the programs

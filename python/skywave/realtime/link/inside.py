@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave._files import replacing_file
 from skywave._machine import Watch
-from skywave.realtime.accuracy import NOT_BELIEVED
-from skywave.realtime.link.report import Verdict
+from skywave.realtime.accuracy import TOO_INACCURATE
+from skywave.realtime.link.report import LinkAccuracy
 from skywave.realtime.link.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-TELL_S = 1.0
-"""The time between two lines of ``--live``."""
+CHECK_S = 1.0
+"""How often it is checked whether the emulation still runs."""
 TERMINATION_S = 2.0
 """How long a program that was told to end may take."""
 BAD_INPUT = 2
@@ -77,13 +77,17 @@ def main(pipe: int, request: Request) -> int:
 
 
 def _run(pipe: int, request: Request, capture: Path | None) -> int:
-    """Run the emulation; return the status of its command, or :data:`NOT_BELIEVED`.
+    """Run the emulation; return the status of its command, or :data:`TOO_INACCURATE`.
 
     Raises:
         OSError: If the system refuses it, or the capture cannot be written.
 
     """
     watch = Watch()
+    out = os.dup(sys.stdout.fileno())
+    if request.as_json:
+        # The programs inherit it.
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     emulation = _core.Emulation(
         request.link,
         request.directory,
@@ -102,7 +106,7 @@ def _run(pipe: int, request: Request, capture: Path | None) -> int:
             programs.append(Program(emulation, 1, request.peer))
         command = Program(emulation, 0, request.command)
         programs.insert(0, command)
-        _wait(command, pipe, emulation, live=request.live)
+        _wait(command, pipe, emulation, request.interval_s)
         status = command.stop()
     except OSError as error:
         name = (request.command if programs else request.peer or request.command)[0]
@@ -110,31 +114,35 @@ def _run(pipe: int, request: Request, capture: Path | None) -> int:
     finally:
         for program in programs:
             program.stop()
-    verdict = Verdict(json.loads(emulation.stop()), watch.shares())
+    accuracy = LinkAccuracy(json.loads(emulation.stop()), watch.shares())
     if request.as_json:
-        sys.stderr.write(json.dumps(verdict.document()) + "\n")
+        with os.fdopen(out, "w") as stdout:
+            stdout.write(json.dumps(accuracy.document()) + "\n")
     else:
-        _tell(*verdict.lines())
-    if request.strict_ms is not None and (broken := verdict.broken(request.strict_ms)):
-        _tell(f"error: {broken}")
-        return status or NOT_BELIEVED
+        _tell(*accuracy.lines())
+    if request.strict_ms is not None and (failure := accuracy.failure(request.strict_ms)):
+        _tell(f"error: {failure}")
+        return status or TOO_INACCURATE
     return status
 
 
-def _wait(command: Program, pipe: int, emulation: _core.Emulation, *, live: bool) -> None:
+def _wait(
+    command: Program, pipe: int, emulation: _core.Emulation, interval_s: float | None
+) -> None:
     """Return when the command has ended, or the launching process."""
     begun = time.monotonic()
-    before: Verdict | None = None
+    before: LinkAccuracy | None = None
     while True:
-        timeout_s = TELL_S - (time.monotonic() - begun) % TELL_S
-        ready, _, _ = select.select([command.ended, pipe], [], [], timeout_s)
+        passed_s = time.monotonic() - begun
+        every_s = interval_s or CHECK_S
+        ready, _, _ = select.select([command.ended, pipe], [], [], every_s - passed_s % every_s)
         if ready:
             return
         # It raises what has ended the emulation.
-        verdict = Verdict(json.loads(emulation.report()))
-        if live:
-            _tell(verdict.line(before))
-            before = verdict
+        accuracy = LinkAccuracy(json.loads(emulation.report()))
+        if interval_s is not None:
+            _tell(accuracy.line(before))
+            before = accuracy
 
 
 def _tell(*lines: str) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave.realtime import accuracy
+from skywave.realtime.accuracy import TimingAccuracy, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Verdict(accuracy.Verdict):
+class LinkAccuracy(TimingAccuracy):
     """Counters of the links, and how accurate their timing was."""
 
     def lines(self) -> Iterator[str]:
@@ -25,8 +25,8 @@ class Verdict(accuracy.Verdict):
             )
         yield from super().lines()
 
-    def line(self, before: Verdict | None) -> str:
-        """Return one line on what happened since an earlier report."""
+    def line(self, before: LinkAccuracy | None) -> str:
+        """Return one line on the changes since an earlier report."""
         since_s = before.report["elapsed_s"] if before else 0.0
         span_s = self.report["elapsed_s"] - since_s
         parts = []
@@ -39,10 +39,10 @@ class Verdict(accuracy.Verdict):
                 f"queue {link['queue_packets']}, lost {drops}"
             )
         if self.report["lateness"] is not None:
-            parts.append(f"late by {accuracy.as_text(self.p99_s)} (99th percentile)")
+            parts.append(f"late by {as_text(self.p99_s)} (99th percentile)")
         return f"{self.report['elapsed_s']:.0f} s: " + "; ".join(parts)
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield a warning for each thing that the emulator did and no link does."""
         for name, what in (
             ("overflows", "were lost on their way into the link: it is too fast for this machine"),

@@ -1,4 +1,4 @@
-"""What is to be emulated, as the launching process tells the one in the namespaces."""
+"""The request that the launching process sends to the one in the namespaces."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Request:
     """Whether the emulator takes a processor to be more exact."""
     strict_ms: float | None
     """The 99th percentile of lateness, in milliseconds, beyond which the emulation has failed."""
-    live: bool
-    """Whether to print a line each second."""
+    interval_s: float | None
+    """How often to print a line; None for never."""
     capture: str | None
     """The pcapng file of what arrives at either end."""
     as_json: bool
-    """Whether to print the report as JSON."""
+    """Whether to print the report as JSON on stdout, and what the programs print on stderr."""
 
     def to_json(self) -> str:
         """Return it as text."""
@@ -37,7 +37,7 @@ class Request:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return what :meth:`to_json` has written."""
+        """Return the request that :meth:`to_json` has written."""
         fields = json.loads(text)
         fields["command"] = tuple(fields["command"])
         if fields["peer"] is not None:

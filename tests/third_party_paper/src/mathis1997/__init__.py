@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skywave import Bernoulli, Scenario, Tcp
+from skywave import Bernoulli, Scenario, Tcp, dumbbell
 from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
 from skywave.papers.protocol import Paper, Ran
@@ -31,7 +31,7 @@ Rates = dict[float, float]
 
 def scenario(loss_rate: float) -> Scenario:
     """Return a scenario with one flow, limited only by random losses."""
-    description = Scenario.dumbbell(
+    description = dumbbell(
         f"loss{loss_rate:g}",
         duration="300 s",
         rate="20 Mbps",
@@ -40,7 +40,8 @@ def scenario(loss_rate: float) -> Scenario:
         queue=1000,
         loss=Bernoulli(probability=loss_rate),
     )
-    return description.add_flow("tcp", "s1", "d1", Tcp(recovery="sack", segment=f"{SEGMENT_B} B"))
+    description.add_flow("tcp", "s1", "d1", Tcp(recovery="sack", segment=f"{SEGMENT_B} B"))
+    return description
 
 
 def run(options: Options) -> Ran[Rates]:
@@ -48,7 +49,7 @@ def run(options: Options) -> Ran[Rates]:
     scenarios = {loss_rate: scenario(loss_rate) for loss_rate in LOSS_RATES}
     results = run_each(scenarios, stage(options.progress, "Skywave"))
     return Ran(
-        measured={rate: one.summary["flows"][0]["goodput_bps"] for rate, one in results.items()},
+        measured={rate: one.totals["flows"][0]["goodput_bps"] for rate, one in results.items()},
         scenarios={f"loss{rate:g}": one for rate, one in scenarios.items()},
         results={f"loss{rate:g}": one for rate, one in results.items()},
         ns2=Ns2Source("stored", "was not asked"),

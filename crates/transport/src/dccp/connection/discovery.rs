@@ -42,7 +42,7 @@ pub(super) struct PathDiscovery {
     has_raised: bool,
 }
 
-/// Packets of about the same size, of which none has been acknowledged yet. Their options may
+/// Packets of about the same size, none of them acknowledged yet. Their options may
 /// differ, and acknowledgements may never name the few packets with more options.
 #[derive(Clone, Debug)]
 struct Watch {

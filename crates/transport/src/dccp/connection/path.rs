@@ -84,7 +84,7 @@ impl Connection {
     /// searches up to a larger one.
     ///
     /// Such a report cannot be forged, unlike that of [`on_too_big`](Self::on_too_big): it needs no
-    /// quotation, and values down to 68 bytes (RFC 791 section 3.2) are believed.
+    /// quotation, and values down to 68 bytes (RFC 791 section 3.2) are accepted.
     pub fn on_local_mtu(&mut self, now: Instant, mtu: u32) {
         let mtu = bytes(mtu.max(LINK_MTU_MIN));
         self.bound_discovery(now, mtu);
@@ -119,7 +119,7 @@ impl Connection {
     /// zero if the router does not report it (RFC 1191). `quoted` is the quoted part of our packet.
     ///
     /// Lowers the Path MTU, emits [`Event::PathMtu`], and discards queued datagrams larger than the
-    /// new MPS. Returns whether the report was believed: it must quote the ports and a recently
+    /// new MPS. Returns whether the report was accepted: it must quote the ports and a recently
     /// sent sequence number, and the MTU must be lower than the current one or than the size of a
     /// probe. Values below 576 bytes are treated as 576. The packet still counts as lost to
     /// congestion.

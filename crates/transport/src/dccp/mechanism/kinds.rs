@@ -83,7 +83,7 @@ impl CcidKinds {
     }
 
     /// Creates the mechanism of a CCID. `table` returns the parameters under a name; `controls` are
-    /// the available controls, of which the file names `control`.
+    /// the available controls; the file names one of them in `control`.
     ///
     /// # Errors
     /// [`ParameterError`] if the CCID or the control is unknown, or a parameter is wrong.

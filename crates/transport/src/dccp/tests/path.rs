@@ -152,7 +152,7 @@ fn data_waits_where_cookies_fill_the_packet() {
 }
 
 /// D14-2: a report lowers the Path MTU if it quotes a recently sent packet and a lower MTU; the
-/// application is told, and queued datagrams that are now too large are discarded.
+/// application is notified, and queued datagrams that are now too large are discarded.
 #[test]
 fn reports_of_packets_too_big() {
     let mut pair = Pair::open(limited(1_500), limited(1_500));

@@ -786,7 +786,7 @@ fn a_loss_that_was_none_is_told_to_the_control() {
     assert_eq!(told(&bench), [4.0, 1.0, 0.0]);
 }
 
-/// A sender that has sent packets 100 to 119, of which 101 counts as lost.
+/// A sender that has sent packets 100 to 119, and counts 101 as lost.
 fn doubtful() -> Bench {
     let mut bench = doubting();
     assert_eq!(bench.send(20), 20);
