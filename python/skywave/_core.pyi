@@ -449,7 +449,7 @@ class AckedPacket:
     ) -> Self: ...
     @property
     def number(self) -> int:
-        """The packet's number, as in `Sent`."""
+        """The packet's number, as in :class:`Sent`."""
     @property
     def sent_at_s(self) -> float:
         """When the packet was sent, in seconds; for TCP, when it was last sent."""
@@ -477,7 +477,7 @@ class LostPacket:
         """When it was found lost, in seconds."""
     @property
     def number(self) -> int:
-        """The packet's number, as in `Sent`."""
+        """The packet's number, as in :class:`Sent`."""
     @property
     def sent_at_s(self) -> float:
         """When the packet was sent, in seconds; for TCP, when it was last sent."""
@@ -501,7 +501,7 @@ class MarkedPackets:
         """When the acknowledgement arrived, in seconds."""
     @property
     def packets(self) -> int:
-        """How many. For TCP, counted as `newly_acked` is: 0 for less than a full segment."""
+        """How many. For TCP, counted as ``newly_acked`` is: 0 for less than a full segment."""
     @property
     def size(self) -> int | None:
         """Bytes of data in them; None for DCCP, which does not know."""
@@ -532,7 +532,7 @@ class Ack:
         """Data packets acknowledged for the first time."""
     @property
     def marked(self) -> int:
-        """How many of them were marked (CE); for TCP see `ecn_echo`."""
+        """How many of them were marked (CE); for TCP see ``ecn_echo``."""
     @property
     def in_flight(self) -> int:
         """Data packets in flight afterwards, as far as the sender knows."""
@@ -544,7 +544,7 @@ class Ack:
         """A sample of the round-trip time, in seconds, if there is one."""
     @property
     def delivery_rate_bps(self) -> int | None:
-        """A sample of the delivery rate, in bit/s, if measured (`Control.delivery_rate`)."""
+        """A sample of the delivery rate, in bit/s, if measured (``Control.delivery_rate``)."""
     @property
     def delivery_limited(self) -> bool:
         """Whether the application limited that sample: the path may be faster."""
@@ -594,7 +594,7 @@ class RoundTrip:
         """Bytes of application data delivered."""
     @property
     def marked(self) -> int:
-        """How many packets were marked (CE); for TCP see `ecn_echo`."""
+        """How many packets were marked (CE); for TCP see ``ecn_echo``."""
     @property
     def lost(self) -> int:
         """How many packets were detected as lost."""
@@ -643,7 +643,7 @@ class Loss:
         """Data packets outstanding at that time."""
     @property
     def lost(self) -> int:
-        """How many packets are known to be lost; 0 if `on_mark` calls `on_loss` by default."""
+        """How many packets are known to be lost; 0 if ``on_mark`` calls ``on_loss`` by default."""
     @property
     def is_repeated(self) -> bool:
         """Whether a retransmission was lost too; only some recoveries of TCP can tell."""
@@ -677,7 +677,7 @@ class Timeout:
 
 @final
 class Pacing:
-    """How fast packets may leave: `quantum` packets at a time, `interval_s` seconds apart.
+    """How fast packets may leave: ``quantum`` packets at a time, ``interval_s`` seconds apart.
 
     Packets here are full ones, as large as the largest that the connection has sent. Smaller
     ones take less of the interval, in proportion to their bytes of data, and more of them leave
