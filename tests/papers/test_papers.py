@@ -125,7 +125,7 @@ def test_it_is_among_all_papers(
     assert {KEY, "wreck2024", "nor2011"} <= set(every)
     monkeypatch.setattr(installed, "all_keys", lambda: [KEY, "wreck2024"])
     done = run_cli("reproduce", "--all", "--json", "--out", tmp_path / "all")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr
     document = json.loads(done.stdout)
     assert [paper["paper"] for paper in document["papers"]] == [KEY]
     assert (document["values"], document["matches"]) == (2, 1)

@@ -16,6 +16,7 @@ from skywave._printing import number
 from skywave.cli.application import command
 from skywave.cli.console import JsonOption, finish, out, prepare_folder, print_json, progress_bar
 from skywave.cli.messages import warn
+from skywave.cli.status import FAILED
 from skywave.papers import installed
 from skywave.papers.seeds import LEAST_SEEDS
 
@@ -59,7 +60,7 @@ def list_papers(as_json: JsonOption = False) -> None:
     warn(map(str, broken.values()))
 
 
-@command(app)
+@command(app, fails="with --all, a paper is unusable or its code failed")
 def reproduce(
     paper: Annotated[
         str | None,
@@ -225,6 +226,8 @@ def _all(directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_js
         show=lambda console: _show_front(console, front, why=why),
     )
     warn(front.broken.values())
+    if front.broken:
+        raise typer.Exit(FAILED)
 
 
 def _show_front(console: Console, front: Front, *, why: bool) -> None:
