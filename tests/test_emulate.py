@@ -130,6 +130,74 @@ def test_two_programs_talk_over_the_link(tmp_path: Path) -> None:
     assert found["malformed"] == 0
 
 
+MEMBERS = """
+from skywave import Conduct, Losses, Queue
+
+class Counts(Queue):
+    count = 0
+    limit = 10**9
+
+    def conduct(self):
+        return Conduct(packets=30)
+
+    def enqueue(self, packet):
+        self.count += 1
+        if self.count > self.limit:
+            raise LookupError("enough")
+        return "accept" if packet.packets_ahead < 30 else "full"
+
+class Ends(Counts):
+    limit = 20
+
+class Every50th(Losses):
+    count = 0
+
+    def loses(self, now_s, size):
+        self.count += 1
+        return self.count % 50 == 0
+"""
+
+
+@needs_namespaces
+def test_a_link_may_have_a_queue_and_losses_in_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link_members.py").write_text(MEMBERS)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    own = LINK.replace("{ drop-tail = { packets = 30 } }", '"link_members:Counts"')
+    done = emulate(
+        tmp_path,
+        "--json",
+        "--peer",
+        server(tmp_path, 300_000),
+        "--",
+        PYTHON,
+        "-c",
+        PATIENT,
+        link=own + 'back = { loss = "link_members:Every50th" }',
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[1] == "300000"
+    there, back = report(done)["links"]
+    assert back["drops"] >= back["arrivals"] // 50 > 0
+    assert there["drops"] == 0
+
+
+@needs_namespaces
+def test_a_queue_in_python_that_fails_ends_the_emulation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link_members.py").write_text(MEMBERS)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    own = LINK.replace("{ drop-tail = { packets = 30 } }", '"link_members:Ends"')
+    done = emulate(
+        tmp_path, "--peer", server(tmp_path, 300_000), "--", PYTHON, "-c", PATIENT, link=own
+    )
+    assert done.returncode != 0
+    assert "LookupError: enough" in done.stderr
+    assert "link_members.py" in done.stderr
+
+
 @needs_namespaces
 @needs_root
 def test_this_machine_is_at_the_other_end(tmp_path: Path) -> None:

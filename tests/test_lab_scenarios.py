@@ -61,7 +61,7 @@ def test_a_control_in_python_is_never_loaded(
     def find(*_: object) -> None:
         raise AssertionError("a class was looked for")
 
-    monkeypatch.setattr("skywave.control.find", find)
+    monkeypatch.setattr("skywave._members.find", find)
     hello(socket)
     text = TEXT.replace("{ tcp = {} }", transport)
     for message in ({"type": "check"}, {"type": "start", "pace": None}):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skywave.papers.errors import LedgerError
 from skywave.papers.expectation import Expectation
-from skywave.papers.ledger import Ledger, LedgerError
+from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measure, Measures, Value, over_seeds
 from skywave.papers.readings import ReadingResult, table
 from skywave.papers.reasons import Cause

@@ -362,6 +362,20 @@ def test_perf_between_two_processes() -> None:
     assert json.loads(output)["datagrams"] == report["arrived"]["datagrams"]
 
 
+def test_an_interrupted_perf_says_that_it_has_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skywave._core.perf_send", interrupted)
+    port = str(free_udp_port())
+    with serving("perf", "serve", "--udp-port", port):
+        done = run_cli("perf", "to", "127.0.0.1", "--udp-port", port)
+    assert (done.returncode, done.stdout) == (130, "")
+    first, second = done.stderr.splitlines()
+    assert first.startswith("no result: ")
+    assert second == "interrupted"
+
+
 def test_perf_over_loopback() -> None:
     small = ("--duration", "0.2 s", "--pings", "200", "--idle-connections", "100")
     done = run_cli("perf", "loopback", *small, "--json")

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binom
 
 from conftest import needs_ns2
-from skywave import Progress
+from skywave import PacketLoss, Progress
 from skywave.papers import ns2
 from validation.ns2 import random
 from validation.ns2.case import DROPPED, MOST_DROPS, WINDOWS, Case, Kind, draw, parameters
@@ -88,7 +88,7 @@ def test_what_is_no_case(line: str, says: str) -> None:
 def test_drops_count_what_the_link_counts(kind: Kind) -> None:
     """The handshake arrives first: a SYN, or a Request and an Ack. ns-2 counts data alone."""
     link = scenario(Case(kind=kind, drops=(14,))).links[1]
-    assert link.loss is not None
+    assert isinstance(link.loss, PacketLoss)
     handshake = 2 if kind in {Kind.CCID2, Kind.TFRC} else 1
     assert link.loss.to_dict() == {"packets": [14 + handshake]}
 

@@ -66,6 +66,8 @@ class Form:
     word: str | None
     part: str | None
     doc: str
+    python: tuple[str, str] | None = None
+    """The module of Skywave and the class that a form in Python extends."""
 
 
 class Schema:
@@ -155,6 +157,9 @@ class Schema:
                 forms.append(Form(form["const"], None, doc))
             elif "x-class" in form:
                 forms.append(Form(None, form["x-class"], doc))
+            elif "x-python" in form:
+                module, class_ = form["x-python"]
+                forms.append(Form(None, None, doc, (module, class_)))
             elif "properties" in form:
                 ((key, value),) = form["properties"].items()
                 definition = self.reference(value)

@@ -106,7 +106,9 @@ class Writer:
             rows += [f'| `"{word}"` | {cell(text)} |' for word, text in self.schema.words[name]]
             return "\n".join([*rows, ""])
         for form in self.schema.unions[name]:
-            if form.part is None:
+            if form.python:
+                value = '`{ "module:Class" = .. }`'
+            elif form.part is None:
                 value = f'`"{form.word}"`'
             else:
                 value = f"{self.form(self.schema.parts[form.part])}: {link(form.part)}"

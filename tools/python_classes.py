@@ -34,6 +34,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from attrs import Factory, converters, define, field, frozen
 
+from skywave import losses, queue, source
 from skywave.control import Control
 from skywave.scenario.quantities import Bytes, Duration, Rate, durations, sizes
 from skywave.scenario.part import Part, naming_fields
@@ -97,7 +98,10 @@ class Writer:
     def union(self, name: str) -> str:
         """Return the alias of a value that has several forms."""
         forms = self.schema.unions[name]
-        listed = [form.part or f'Literal["{form.word}"]' for form in forms]
+        listed = [
+            ".".join(form.python) if form.python else form.part or f'Literal["{form.word}"]'
+            for form in forms
+        ]
         doc = self.schema.definitions[name].get("description", "")
         return f"{name}: TypeAlias = {' | '.join(listed)}\n{docstring([doc], '')}"
 

@@ -12,6 +12,7 @@ Describe an experiment as a :class:`Scenario`, run it with :func:`run`, and read
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
     from skywave.control import RoundTrip as RoundTrip
     from skywave.control import Sent as Sent
     from skywave.control import Timeout as Timeout
+    from skywave.losses import Losses as Losses
+    from skywave.queue import Conduct as Conduct
+    from skywave.queue import Head as Head
+    from skywave.queue import Packet as Packet
+    from skywave.queue import Queue as Queue
+    from skywave.queue import QueueVerdict as QueueVerdict
     from skywave.results import Results as Results
     from skywave.scenario import Scenario as Scenario
     from skywave.scenario.parts import *  # noqa: F403
@@ -42,6 +49,7 @@ if TYPE_CHECKING:
     from skywave.scenario.topologies import Hop as Hop
     from skywave.scenario.topologies import dumbbell as dumbbell
     from skywave.scenario.topologies import parking_lot as parking_lot
+    from skywave.source import Source as Source
     from skywave.sweeps.cluster import ClusterError as ClusterError
     from skywave.sweeps.runner import sweep as sweep
     from skywave.sweeps.table import Sweep as Sweep
@@ -66,9 +74,12 @@ _MODULES = {
         "Sent",
         "Timeout",
     ),
+    "losses": ("Losses",),
+    "queue": ("Conduct", "Head", "Packet", "Queue", "QueueVerdict"),
     "results": ("Results",),
     "scenario": ("Scenario",),
     "scenario.topologies": ("Aggregate", "Hop", "dumbbell", "parking_lot"),
+    "source": ("Source",),
     "sweeps.cluster": ("ClusterError",),
     "sweeps.runner": ("sweep",),
     "sweeps.table": ("Sweep",),
@@ -77,9 +88,36 @@ _MODULES = {
 command, a worker or a script that needs few of them starts in a fraction of the time."""
 
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
-_ROOMS = ("control", "results", "scenario")
+_ROOMS = ("control", "losses", "queue", "results", "scenario", "source")
 """What ``import skywave`` alone gives access to."""
 
+
+def _load_core(path: str) -> None:
+    """Load an extension with members of a user's own in place of the one of this package.
+
+    Raises:
+        ImportError: If it is no such extension.
+
+    """
+    import sys  # noqa: PLC0415  (needed with such an extension only)
+    from hashlib import blake2b  # noqa: PLC0415
+    from importlib.util import module_from_spec, spec_from_file_location  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
+
+    name = f"{__name__}._core"
+    spec = spec_from_file_location(name, Path(path).absolute())
+    if spec is None or spec.loader is None or not Path(path).is_file():
+        raise ImportError(f"SKYWAVE_CORE is {path}: give the .so file of an extension")
+    core = module_from_spec(spec)
+    spec.loader.exec_module(core)
+    # Results depend on its members, so each build is an engine of its own.
+    digest = blake2b(Path(path).read_bytes(), digest_size=8).hexdigest()
+    core.ENGINE = f"{core.ENGINE}+{digest}"  # type: ignore[attr-defined]
+    sys.modules[name] = globals()["_core"] = core
+
+
+if _own_core := os.environ.get("SKYWAVE_CORE"):
+    _load_core(_own_core)
 
 if not TYPE_CHECKING:  # with it, any name would pass for one that is there
 

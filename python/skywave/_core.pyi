@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Self, TypedDict, final, overload, type_check_only
+from typing import Literal, Self, TypedDict, final, overload, type_check_only
 
 import pyarrow as pa
 
-from skywave.control import Control
+from skywave._members import Member
 from skywave.net.checked import Checked
 from skywave.net.config import Config, EndpointConfig
 from skywave.net.stats import Closed, EndpointStats, Snapshot, Stats
@@ -212,13 +212,13 @@ def inspect_scenario(
     format: str,  # noqa: A002
     directory: str | None = None,
     *,
-    controls: dict[str, type[Control]] | None = None,
+    members: dict[str, type[Member]] | None = None,
     imports: bool = True,
 ) -> str:
     """Check a scenario without running it and return what follows from it, as JSON.
 
     The keys are ``scenario`` (with all defaults), ``routes`` and ``warnings``. Without ``imports``,
-    no control in Python is known.
+    no member in Python is known.
     """
 
 def scenario_schema() -> str:
@@ -235,12 +235,12 @@ def check_scenario(
     format: str,  # noqa: A002
     directory: str | None = None,
     *,
-    controls: dict[str, type[Control]] | None = None,
+    members: dict[str, type[Member]] | None = None,
 ) -> str:
     """Validate a scenario in format "toml" or "json" and return it normalised, as JSON.
 
-    Files that it names are read from ``directory``. Python controls that it names are taken from
-    ``controls`` or imported.
+    Files that it names are read from ``directory``. Members in Python that it names are taken from
+    ``members`` or imported.
     """
 
 def run(
@@ -250,7 +250,7 @@ def run(
     captures: dict[str, str] | None = None,
     qlogs: dict[str, str] | None = None,
     verify_physics: bool = False,
-    controls: dict[str, type[Control]] | None = None,
+    members: dict[str, type[Member]] | None = None,
     stop: Stop | None = None,
 ) -> Run:
     """Run a scenario (JSON). Given ``stop``, it looks at neither ``progress`` nor signals."""
@@ -274,7 +274,7 @@ def decode_capture(data: bytes, udp_ports: Sequence[int] = ...) -> Frames:
     """
 
 def check_control(
-    name: str, parameters: str, controls: dict[str, type[Control]] | None, cases: int
+    name: str, parameters: str, controls: dict[str, type[Member]] | None, cases: int
 ) -> None:
     """Check that the control of this name and these parameters (JSON) keeps the controls' contract.
 
@@ -282,6 +282,100 @@ def check_control(
         AssertionError: If it does not. The message has the violation and the calls that show it.
 
     """
+
+def check_queue(
+    name: str, parameters: str, members: dict[str, type[Member]] | None, seeds: int
+) -> None:
+    """Check that the queue of this name and these parameters (JSON) keeps the contract of queues.
+
+    Raises:
+        AssertionError: If it does not. The message has the violation.
+
+    """
+
+@final
+class Head:
+    """The head of a link, where its queue is."""
+
+    def __new__(
+        cls, *, link: str = ..., rate_bps: int = ..., share_bps: int = ..., delay_s: float = ...
+    ) -> Self: ...
+    @property
+    def link(self) -> str:
+        """The link's name, such as ``r1->r2``."""
+    @property
+    def rate_bps(self) -> int:
+        """The link's rate, in bit/s."""
+    @property
+    def share_bps(self) -> int:
+        """The queue's share of that rate while the link's other sub-queues are busy, in bit/s."""
+    @property
+    def delay_s(self) -> float:
+        """The link's propagation delay, in seconds."""
+
+@final
+class Packet:
+    """A packet at a queue. It describes the packet; the data stays with the link.
+
+    Two packets are equal only if they are the same one.
+    """
+
+    def __new__(
+        cls,
+        *,
+        arrived_s: float = ...,
+        size: int = ...,
+        flow: int = ...,
+        traffic_class: int = ...,
+        can_be_marked: bool = ...,
+        packets_ahead: int = ...,
+        bytes_ahead: int = ...,
+        idle_since_s: float | None = ...,
+    ) -> Self: ...
+    @property
+    def arrived_s(self) -> float:
+        """When it arrived, in seconds since the start of the run."""
+    @property
+    def size(self) -> int:
+        """The bytes that it occupies on the link, headers included."""
+    @property
+    def flow(self) -> int:
+        """A number that the packets of a flow in one direction share, and hardly any others."""
+    @property
+    def traffic_class(self) -> int:
+        """Its traffic class, 0 to 3: the flow's ``class``."""
+    @property
+    def can_be_marked(self) -> bool:
+        """Whether its transport supports Congestion Experienced (RFC 3168 section 5)."""
+    @property
+    def packets_ahead(self) -> int:
+        """The packets that waited when it arrived."""
+    @property
+    def bytes_ahead(self) -> int:
+        """The bytes that waited when it arrived."""
+    @property
+    def idle_since_s(self) -> float | None:
+        """Since when the link had nothing to send when it arrived, in seconds; None if it had."""
+    @property
+    def waiting(self) -> bool:
+        """Whether it is in the queue: accepted, and neither handed out nor dropped."""
+    @property
+    def marked(self) -> bool:
+        """Whether :meth:`mark` has marked it."""
+    def mark(self) -> None:
+        """Write Congestion Experienced into its ECN field. It must be waiting.
+
+        Raises:
+            ValueError: If it does not wait or cannot be marked, or the queue declares no marks.
+
+        """
+    def drop(self, reason: Literal["full", "early"]) -> None:
+        """Drop it. It must be waiting; in ``enqueue``, return the reason instead for the new one.
+
+        Raises:
+            ValueError: If it does not wait.
+
+        """
 
 @final
 class Context:
@@ -355,7 +449,7 @@ class AckedPacket:
     ) -> Self: ...
     @property
     def number(self) -> int:
-        """The packet's number, as in `Sent`."""
+        """The packet's number, as in :class:`Sent`."""
     @property
     def sent_at_s(self) -> float:
         """When the packet was sent, in seconds; for TCP, when it was last sent."""
@@ -383,7 +477,7 @@ class LostPacket:
         """When it was found lost, in seconds."""
     @property
     def number(self) -> int:
-        """The packet's number, as in `Sent`."""
+        """The packet's number, as in :class:`Sent`."""
     @property
     def sent_at_s(self) -> float:
         """When the packet was sent, in seconds; for TCP, when it was last sent."""
@@ -407,7 +501,7 @@ class MarkedPackets:
         """When the acknowledgement arrived, in seconds."""
     @property
     def packets(self) -> int:
-        """How many. For TCP, counted as `newly_acked` is: 0 for less than a full segment."""
+        """How many. For TCP, counted as ``newly_acked`` is: 0 for less than a full segment."""
     @property
     def size(self) -> int | None:
         """Bytes of data in them; None for DCCP, which does not know."""
@@ -438,7 +532,7 @@ class Ack:
         """Data packets acknowledged for the first time."""
     @property
     def marked(self) -> int:
-        """How many of them were marked (CE); for TCP see `ecn_echo`."""
+        """How many of them were marked (CE); for TCP see ``ecn_echo``."""
     @property
     def in_flight(self) -> int:
         """Data packets in flight afterwards, as far as the sender knows."""
@@ -450,7 +544,7 @@ class Ack:
         """A sample of the round-trip time, in seconds, if there is one."""
     @property
     def delivery_rate_bps(self) -> int | None:
-        """A sample of the delivery rate, in bit/s, if measured (`Control.delivery_rate`)."""
+        """A sample of the delivery rate, in bit/s, if measured (``Control.delivery_rate``)."""
     @property
     def delivery_limited(self) -> bool:
         """Whether the application limited that sample: the path may be faster."""
@@ -500,7 +594,7 @@ class RoundTrip:
         """Bytes of application data delivered."""
     @property
     def marked(self) -> int:
-        """How many packets were marked (CE); for TCP see `ecn_echo`."""
+        """How many packets were marked (CE); for TCP see ``ecn_echo``."""
     @property
     def lost(self) -> int:
         """How many packets were detected as lost."""
@@ -549,7 +643,7 @@ class Loss:
         """Data packets outstanding at that time."""
     @property
     def lost(self) -> int:
-        """How many packets are known to be lost; 0 if `on_mark` calls `on_loss` by default."""
+        """How many packets are known to be lost; 0 if ``on_mark`` calls ``on_loss`` by default."""
     @property
     def is_repeated(self) -> bool:
         """Whether a retransmission was lost too; only some recoveries of TCP can tell."""
@@ -583,7 +677,7 @@ class Timeout:
 
 @final
 class Pacing:
-    """How fast packets may leave: `quantum` packets at a time, `interval_s` seconds apart.
+    """How fast packets may leave: ``quantum`` packets at a time, ``interval_s`` seconds apart.
 
     Packets here are full ones, as large as the largest that the connection has sent. Smaller
     ones take less of the interval, in proportion to their bytes of data, and more of them leave
@@ -989,7 +1083,7 @@ def run_live(
     progress: Callable[[str, float, float, dict[str, pa.RecordBatch]], None] | None = None,
     captures: dict[str, str] | None = None,
     qlogs: dict[str, str] | None = None,
-    controls: dict[str, type[Control]] | None = None,
+    members: dict[str, type[Member]] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
     samples: bool = False,

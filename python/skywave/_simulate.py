@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave._errors import ScenarioError
 from skywave._files import replacing_files
+from skywave._members import live
 from skywave._parallel import in_order
 from skywave._progress import Progress
-from skywave.control import live
 from skywave.results import Results
 from skywave.scenario import Scenario
 
@@ -41,7 +41,7 @@ def run(
         ScenarioError: If the scenario is wrong; the message names the field.
         TypeError: If ``scenario`` is not a scenario.
         OSError: If a capture or a qlog file cannot be written; an existing file is unchanged.
-        Exception: Whatever a control in Python raised, with a note that names the flow.
+        Exception: Whatever a member in Python raised, with a note that names the flow or the link.
 
     """
     if not isinstance(scenario, Scenario):
@@ -63,7 +63,7 @@ def run(
                 captures=capture_files,
                 qlogs=qlog_files,
                 verify_physics=verify_physics,
-                controls=live(scenario.controls()),
+                members=live(scenario.members()),
             )
         )
 
@@ -84,8 +84,8 @@ def run_many(
 
     Raises:
         ScenarioError: If a scenario is wrong; the message has its index and names the field.
-        Exception: Whatever a control in Python raised, with a note that names the scenario and the
-            flow. It is raised in place of the results; the runs after it are stopped.
+        Exception: Whatever a member in Python raised, with a note that names the scenario, and the
+            flow or the link. It is raised in place of the results; the runs after it are stopped.
 
     """
     if progress is None:
@@ -99,8 +99,8 @@ def run_many(
 
 def _run_one(numbered: tuple[int, Scenario], stop: _core.Stop) -> Results:
     index, scenario = numbered
-    text, controls = scenario.to_core()
+    text, members = scenario.to_core()
     try:
-        return Results.of_core(_core.run(text, controls=controls, stop=stop))
+        return Results.of_core(_core.run(text, members=members, stop=stop))
     except ScenarioError as error:
         raise ScenarioError(f"scenarios[{index}]: {error}") from None

@@ -28,12 +28,9 @@ docs/control.md has the full contract, the two calling rates, and what a call co
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import inspect
 import json
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from skywave._core import (
     Ack,
@@ -49,11 +46,10 @@ from skywave._core import (
     Timeout,
     check_control,
 )
-from skywave._errors import SkywaveError
-from skywave._known import listed
+from skywave._members import Member, UnusableMemberError, live, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
 __all__ = [
     "Ack",
@@ -72,7 +68,7 @@ __all__ = [
 ]
 
 
-class Control:
+class Control(Member):
     """A congestion control. A subclass decides by setting ``cwnd``, ``ssthresh`` and ``pacing``.
 
     Each connection gets its own object, created with the arguments of the object that was given to
@@ -121,43 +117,15 @@ class Control:
     pacing: Pacing | None = None
     """How to spread packets over time; ``None`` to send as soon as cwnd permits."""
 
-    _parameters: dict[str, object]
-
-    def __new__(cls, *args: object, **kwargs: object) -> Self:
-        """Create the control and record its arguments as its parameters."""
-        control = super().__new__(cls)
-        bound = _signature(cls).bind(*args, **kwargs)
-        bound.apply_defaults()
-        object.__setattr__(control, "_parameters", dict(bound.arguments))
-        return control
-
-    def __reduce__(self) -> tuple[Callable[..., Control], tuple[type[Control], dict[str, object]]]:
-        return _make, (type(self), self.parameters)
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """The arguments that the control was created with, including defaults."""
-        return dict(self._parameters)
-
     @classmethod
-    def control_name(cls) -> str:
-        """Return the control's name in scenarios: ``module:Class``."""
-        return f"{cls.__module__}:{cls.__qualname__}"
-
-    def source_hash(self) -> str:
-        """Return a hash of the class's source, its name and the parameters, in hexadecimal.
-
-        The source is that of the class and of its base classes other than :class:`Control`. Code
-        elsewhere that their methods call is not included.
-
-        Raises:
-            ValueError: If the source cannot be found, e.g. of a class defined interactively.
-
-        """
-        sources = [_source(base) for base in _bases(type(self))]
-        identity = [self.control_name(), self.parameters, sources]
-        text = json.dumps(identity, sort_keys=True, allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+    def check_class(cls) -> None:
+        """Check that the class has what is required."""
+        called = {"ack": "on_ack", "round-trip": "on_round_trip"}
+        if cls.every not in called:
+            raise UnusableMemberError(
+                f'{cls.__name__}.every is {cls.every!r}: use "ack" or "round-trip"'
+            )
+        cls._require(called[cls.every], "on_loss", "on_timeout")
 
     def on_start(self, context: Context) -> None:
         """Start the connection. ``cwnd`` and ``ssthresh`` already have their initial values."""
@@ -239,91 +207,6 @@ class Control:
         return {}
 
 
-class UnusableControlError(SkywaveError, ValueError):
-    """A named control cannot be used; ``field`` is the parameter at fault, if any."""
-
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
-
-
-class PlainType(NamedTuple):
-    """A type of parameters that a value in a scenario can be held against."""
-
-    types: tuple[type, ...]
-    words: str
-    is_bool: bool = False
-
-
-PLAIN_TYPES = {
-    "bool": PlainType((bool,), "true or false", is_bool=True),
-    "int": PlainType((int,), "a whole number"),
-    "float": PlainType((int, float), "a number"),
-    "str": PlainType((str,), "text"),
-}
-"""By the name of the annotation. A class with other annotations has to look for itself."""
-
-
-def find(
-    name: str, parameters: str, live: Mapping[str, type[Control]] | None
-) -> tuple[type[Control], str]:
-    """Return the class called ``name``, and its parameters with all defaults, as JSON.
-
-    Called by the core. The class comes from ``live`` or is imported.
-
-    Raises:
-        UnusableControlError: If there is no such class or its parameters are wrong.
-
-    """
-    kind = live[name] if live and name in live else _imported(name)
-    given = json.loads(parameters)
-    known = _signature(kind).parameters
-    for key in given:
-        if key not in known:
-            use = f"use {listed(key, known)}" if known else "it has none"
-            raise UnusableControlError(f"{kind.__name__} has no such parameter: {use}", key)
-    called = {"ack": "on_ack", "round-trip": "on_round_trip"}
-    if kind.every not in called:
-        raise UnusableControlError(
-            f'{kind.__name__}.every is {kind.every!r}: use "ack" or "round-trip"'
-        )
-    needed = (called[kind.every], "on_loss", "on_timeout")
-    missing = [method for method in needed if getattr(kind, method) is getattr(Control, method)]
-    if missing:
-        raise UnusableControlError(
-            f"{kind.__name__} has no method {' nor '.join(missing)}: "
-            f"define {'it' if len(missing) == 1 else 'them'}"
-        )
-    for key, value in given.items():
-        annotation = known[key].annotation
-        # It is a string with `from __future__ import annotations`.
-        plain = PLAIN_TYPES.get(getattr(annotation, "__name__", annotation))
-        if plain and (
-            not isinstance(value, plain.types) or (type(value) is bool) is not plain.is_bool
-        ):
-            message = f"{kind.__name__} takes {plain.words}, not {json.dumps(value)}"
-            raise UnusableControlError(message, key)
-    try:
-        complete = kind(**given).parameters
-    except Exception as error:
-        raise UnusableControlError(
-            f"{kind.__name__} cannot be created: {type(error).__name__}: {_line(error)}"
-        ) from error
-    return kind, _json(kind, complete)
-
-
-def imported(name: str, parameters: Mapping[str, Any]) -> Control:
-    """Return a control by the name and parameters that a scenario gives.
-
-    Raises:
-        UnusableControlError: If there is no such class or its parameters are wrong.
-
-    """
-    kind, complete = find(name, json.dumps(parameters), None)
-    return kind(**json.loads(complete))
-
-
 def check(control: Control, *, cases: int = 256) -> None:
     """Check that controls like this one keep their contract, as the tests do for the built-in ones.
 
@@ -338,106 +221,3 @@ def check(control: Control, *, cases: int = 256) -> None:
     """
     name, parameters = named(control)
     check_control(name, json.dumps(parameters), live([control]), cases)
-
-
-def named(control: Control) -> tuple[str, dict[str, object]]:
-    """Return the name and the parameters that stand for a control in a scenario."""
-    _json(type(control), control.parameters)
-    return control.control_name(), control.parameters
-
-
-def live(controls: Iterable[Control]) -> dict[str, type[Control]]:
-    """Return the classes of controls by name.
-
-    Raises:
-        ValueError: If two classes have the same name.
-
-    """
-    classes: dict[str, type[Control]] = {}
-    for control in controls:
-        name, kind = control.control_name(), type(control)
-        if classes.setdefault(name, kind) is not kind:
-            raise ValueError(f"two classes are called {name}: give one of them another name")
-    return classes
-
-
-def _make(kind: type[Control], parameters: dict[str, object]) -> Control:
-    """Create a control from its parameters; pickle calls this."""
-    return kind(**parameters)
-
-
-def _imported(name: str) -> type[Control]:
-    module_name, _, path = name.partition(":")
-    try:
-        found: Any = importlib.import_module(module_name)
-    except Exception as error:
-        missing = isinstance(error, ModuleNotFoundError) and module_name.startswith(
-            error.name or "?"
-        )
-        why = "there is no such module" if missing else f"{type(error).__name__}: {_line(error)}"
-        raise UnusableControlError(
-            f'"{name}" cannot be imported: {why}; modules are searched in the current directory '
-            "and on PYTHONPATH"
-        ) from error
-    for part in path.split("."):
-        found = getattr(found, part, None)
-    if found is None:
-        raise UnusableControlError(f'"{name}": the module {module_name} has no class {path}')
-    if not (isinstance(found, type) and issubclass(found, Control)):
-        raise UnusableControlError(f'"{name}" is not a subclass of skywave.Control')
-    return found
-
-
-def _signature(kind: type[Control]) -> inspect.Signature:
-    """Return the signature of a class's constructor, which defines its parameters.
-
-    Raises:
-        TypeError: If a parameter cannot be given by name.
-
-    """
-    if kind.__init__ is object.__init__:
-        return inspect.Signature()
-    _self, *parameters = inspect.signature(kind.__init__).parameters.values()
-    named_kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    for parameter in parameters:
-        if parameter.kind not in named_kinds:
-            raise TypeError(
-                f"the constructor of {kind.__name__} takes {parameter}: name each parameter"
-            )
-    return inspect.Signature(parameters)
-
-
-def _bases(kind: type[Control]) -> list[type]:
-    """Return the class and its base classes, other than `Control` and its bases."""
-    return [base for base in kind.__mro__ if base not in Control.__mro__]
-
-
-def _source(kind: type) -> str:
-    try:
-        return inspect.getsource(kind)
-    except (OSError, TypeError) as error:
-        raise ValueError(
-            f"the source of {kind.__qualname__} cannot be found ({_line(error)}): "
-            "define it in a module"
-        ) from error
-
-
-def _json(kind: type[Control], parameters: dict[str, object]) -> str:
-    """Return parameters as JSON.
-
-    Raises:
-        UnusableControlError: If JSON cannot hold one of them; ``field`` is its name.
-
-    """
-    for name, value in parameters.items():
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise UnusableControlError(
-                f"{kind.__name__} has {value!r}, which JSON cannot hold: {_line(error)}", name
-            ) from error
-    return json.dumps(parameters)
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())

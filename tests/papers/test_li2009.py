@@ -389,8 +389,8 @@ def test_the_fall_back_to_vcp_is_seen_in_headers(li2009: Reproduced) -> None:
     """None of the segments without loss; from 30 % on most of them."""
     shares = li2009.sections["measured"].vcp_shares
     assert list(shares) == list(setting.LOSS_PERCENT)
-    assert shares[0].mean + shares[0].margin < 0.01
-    assert all(shares[percent].mean > 0.5 for percent in (30, 35, 40, 45))
+    assert shares[0].value + shares[0].margin < 0.01
+    assert all(shares[percent].value > 0.5 for percent in (30, 35, 40, 45))
 
 
 @pytest.mark.parametrize(
@@ -555,7 +555,7 @@ def test_the_text_on_lossy_transfers_says_what_was_measured(li2009: Reproduced) 
             for name in ("timeouts", "mean_s"):
                 values = [getattr(times, name) for times in found]
                 assert values == sorted(values)
-    assert measured.vcp_shares[15].mean > 0.5
+    assert measured.vcp_shares[15].value > 0.5
     dccp = transfers[DPCP_DCCP]
     assert dccp[45].timeouts > 0
     assert not any(dccp[percent].timeouts for percent in dccp if percent <= 40)

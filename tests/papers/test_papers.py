@@ -20,8 +20,8 @@ from skywave.bench import speed
 from skywave.bench.measurement import BenchError
 from skywave.papers import __main__ as storing
 from skywave.papers import installed
+from skywave.papers.errors import BrokenPaperError, UnknownPaperError
 from skywave.papers.front import reproduce_all
-from skywave.papers.installed import BrokenPaperError, UnknownPaperError
 from skywave.papers.ns2 import Ns2Error
 from skywave.papers.protocol import PROTOCOL, Paper
 from skywave.papers.timed import TimedRun

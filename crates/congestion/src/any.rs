@@ -5,8 +5,8 @@ use core::fmt;
 use skywave_units::Instant;
 
 use crate::{
-    Ack, AckedPacket, Aimd, Control, ControlFailure, Interests, Loss, LostPacket, Mark,
-    MarkedPackets, Pacing, Sent,
+    Ack, AckedPacket, Aimd, Control, Interests, Loss, LostPacket, Mark, MarkedPackets,
+    MemberFailure, Pacing, Sent,
 };
 
 /// A control chosen at run time: built-in or user-defined.
@@ -128,7 +128,7 @@ impl Control for AnyControl {
     }
 
     #[inline(always)]
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         each!(self, control => control.failure())
     }
 }

@@ -22,8 +22,8 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
 use crate::{
-    Ack, AckedPacket, AnyControl, Control, ControlFailure, DeliveryRate, Loss, LostPacket, Mark,
-    MarkedPackets, Sent,
+    Ack, AckedPacket, AnyControl, Control, DeliveryRate, Loss, LostPacket, Mark, MarkedPackets,
+    MemberFailure, Sent,
 };
 
 /// The value up to which a loss, a mark or a timeout may raise cwnd: the minimum ssthresh (RFC 5681
@@ -133,7 +133,7 @@ pub struct Violation {
     /// The calls that show it. No shorter or simpler sequence was found.
     pub calls: Vec<Call>,
     /// [`Control::failure`] after these calls.
-    pub failure: Option<ControlFailure>,
+    pub failure: Option<MemberFailure>,
 }
 
 /// Checks the contract with `cases` random sequences of calls, the same ones each time. `make`

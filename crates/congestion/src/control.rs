@@ -3,7 +3,7 @@
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
-use crate::{ControlFailure, DeliveryRate, Pacing};
+use crate::{DeliveryRate, MemberFailure, Pacing};
 
 /// The data that a control needs beyond the summary of each acknowledgement. A transport keeps it
 /// only on request, because it costs memory per packet. The transport asks once, when a connection
@@ -363,7 +363,7 @@ pub trait Control {
     /// Returns why the control can no longer decide, or `None` as long as it can. A failed control
     /// must still satisfy the contract. On a failure, DCCP resets the connection; a simulation
     /// ends.
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         None
     }
 }

@@ -9,8 +9,8 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use skywave_congestion::{
-    Ack, AckedPacket, AnyControl, Control, ControlFailure, Interests, Loss, LostPacket, Mark,
-    MarkedPackets, Pacing, Sent,
+    Ack, AckedPacket, AnyControl, Control, Interests, Loss, LostPacket, Mark, MarkedPackets,
+    MemberFailure, Pacing, Sent,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -110,8 +110,8 @@ impl Control for Notes {
         record("notes", 1.0);
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
-        Some(ControlFailure::new(io::Error::other("it only takes notes")))
+    fn failure(&self) -> Option<MemberFailure> {
+        Some(MemberFailure::new(io::Error::other("it only takes notes")))
     }
 }
 

@@ -71,7 +71,7 @@ impl Driver {
     /// Runs until it is stopped.
     ///
     /// # Errors
-    /// The error of a device.
+    /// The error of a device, or the [failure](Network::failure) of a queue or a loss model.
     pub(crate) fn run(mut self, state: &Mutex<State>, stop: &AtomicBool) -> io::Result<()> {
         wake_exactly();
         let capture = self.capture.take();
@@ -119,7 +119,7 @@ impl<'a> Turns<'a> {
             let deadline = self.turn(&mut lock(state))?;
             self.wait(deadline)?;
         }
-        Ok(())
+        goes_on(&lock(state).network)
     }
 
     /// Does what is due, and reads from the devices that had packets at the end of the last turn.
@@ -134,6 +134,7 @@ impl<'a> Turns<'a> {
                 state.strays.overflows += port.overflows()?;
             }
             state.capture_error = self.capture.as_ref().and_then(Capture::error);
+            goes_on(&state.network)?;
         }
         Ok(state.network.deadline())
     }
@@ -235,6 +236,13 @@ impl<'a> Turns<'a> {
         };
         wait(&mut self.sockets, clock, until, spins)?;
         Ok(())
+    }
+}
+
+fn goes_on(network: &Network) -> io::Result<()> {
+    match network.failure() {
+        Some(failure) => Err(io::Error::other(failure)),
+        None => Ok(()),
     }
 }
 

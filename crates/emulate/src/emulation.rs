@@ -163,10 +163,16 @@ impl Emulation {
         lock(&self.state).report(self.clock.now())
     }
 
+    /// Returns whether an error has ended it, which [`Emulation::stop`] returns.
+    pub fn has_ended(&self) -> bool {
+        self.driver.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Stops the emulation, and returns what has happened. Packets in flight are lost.
     ///
     /// # Errors
-    /// The error of a device, if one ended it earlier.
+    /// The error of a device, or the [failure](Network::failure) of a queue or a loss model, if one
+    /// ended it earlier.
     pub fn stop(mut self) -> io::Result<Report> {
         self.join()?;
         Ok(self.report())

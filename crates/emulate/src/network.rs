@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use skywave_path::{Dropped, NetworkObserver, Packet, Routed};
-use skywave_registry::OpenSet;
+use skywave_registry::{MemberFailure, OpenSet};
 use skywave_scenario::{Backend, LinkSpec, ScenarioError};
 use skywave_units::Instant;
 
@@ -218,6 +218,11 @@ impl Network {
                 ..totals.clone()
             })
             .collect()
+    }
+
+    /// Returns why a queue or a loss model can no longer decide, or `None` as long as all can.
+    pub fn failure(&self) -> Option<MemberFailure> {
+        self.links.failure()
     }
 
     /// Returns the number of packets refused because the network held [`MOST_BYTES`].

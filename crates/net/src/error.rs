@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skywave_congestion::ControlFailure;
+use skywave_congestion::MemberFailure;
 use skywave_transport::dccp::ConfigError;
 use skywave_transport::session::Cause;
 use skywave_wire::dccp::ResetCode;
@@ -215,7 +215,7 @@ pub enum ConnectionError {
     Aborted,
     /// The congestion control could no longer decide, and this end reset the connection.
     #[error("this end reset the connection, because its congestion control failed: {0}")]
-    ControlFailed(ControlFailure),
+    ControlFailed(MemberFailure),
     /// The layer above the connection, such as DTLS, failed, and this end closed the connection.
     #[error("this end closed the connection, because its layer failed: {reason}")]
     LayerFailed {

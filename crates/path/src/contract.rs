@@ -12,6 +12,7 @@ pub use parcel::Parcel;
 use std::collections::VecDeque;
 
 use rand::{RngExt, SeedableRng};
+use skywave_registry::MemberFailure;
 use skywave_units::{Duration, Instant, Random, Rate};
 use skywave_wire::Ecn;
 
@@ -34,6 +35,8 @@ pub struct Violation {
     pub call: usize,
     /// What is wrong.
     pub what: String,
+    /// Why the queue failed, if that is the violation.
+    pub failure: Option<MemberFailure>,
 }
 
 /// The outcome for the packets offered to a queue.
@@ -52,7 +55,7 @@ pub struct Tally {
 
 /// Checks that queues of `kind` behave as it declares, with calls generated from `seed`.
 ///
-/// Every packet comes out exactly once (sent, refused or dropped) and unchanged except for its ECN
+/// The queue does not fail. Every packet comes out exactly once (sent, refused or dropped) and unchanged except for its ECN
 /// field. Order, drops, marks and limits are as declared, the counts are correct, and a non-empty
 /// queue always yields a packet.
 ///
@@ -69,6 +72,7 @@ pub fn check(kind: &dyn QueueKind<Parcel>, seed: u64) -> Result<Tally, Violation
             seed,
             call,
             what,
+            failure: account.failure.take(),
         })?;
         tally.left += account.tally.left;
         tally.written += account.tally.written;
@@ -128,11 +132,14 @@ fn drive_queue(
             Some(parcel) => {
                 let (packets, bytes) = (account.packets(), account.bytes());
                 let has_room = account.conduct.has_room_for(parcel.size(), packets, bytes);
-                account.arrives(parcel, queue.enqueue(now, parcel).err(), has_room)?;
+                let refused = queue.enqueue(now, parcel).err();
+                account.goes_on(queue.failure())?;
+                account.arrives(parcel, refused, has_room)?;
                 None
             }
             None => Some(queue.dequeue(now)),
         };
+        account.goes_on(queue.failure())?;
         while let Some(dropped) = queue.dropped() {
             account.drops(dropped)?;
         }
@@ -168,6 +175,7 @@ fn drive_link(
         waiting.advance(now);
         let Some(parcel) = call.arrives else {
             link.expire(now);
+            account.goes_on(link.failure())?;
             while let Some(dropped) = link.dropped() {
                 account.drops(dropped)?;
             }
@@ -186,6 +194,7 @@ fn drive_link(
                 .conduct
                 .has_room_for(parcel.size(), waiting.sizes.len() as u64, waiting.bytes);
         let refused = link.enqueue(now, parcel).err();
+        account.goes_on(link.failure())?;
         if refused.is_none() {
             waiting.push(now, parcel.size());
         }
@@ -202,6 +211,7 @@ fn drive_link(
 fn run(link: &mut Link<Parcel>, now: Instant, account: &mut Account) -> Result<(), String> {
     while let Some(at) = link.deadline().filter(|&at| at <= now) {
         let left = link.dequeue(at);
+        account.goes_on(link.failure())?;
         while let Some(dropped) = link.dropped() {
             account.drops(dropped)?;
         }
@@ -243,6 +253,7 @@ struct Account {
     /// In order of arrival.
     inside: VecDeque<Parcel>,
     tally: Tally,
+    failure: Option<MemberFailure>,
 }
 
 impl Account {
@@ -251,7 +262,18 @@ impl Account {
             conduct,
             inside: VecDeque::new(),
             tally: Tally::default(),
+            failure: None,
         }
+    }
+
+    /// Takes note of a failure of the queue.
+    fn goes_on(&mut self, failure: Option<MemberFailure>) -> Result<(), String> {
+        let Some(failure) = failure else {
+            return Ok(());
+        };
+        let what = failure.to_string();
+        self.failure = Some(failure);
+        Err(what)
     }
 
     fn packets(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! A link: a queue, a rate, a delay and a loss model.
 
+use skywave_registry::MemberFailure;
 use skywave_units::{Duration, Instant, Rate};
 
 use crate::ring::Ring;
@@ -38,7 +39,7 @@ impl Entrance {
     /// Returns whether an arriving packet is lost.
     fn loses(&mut self, now: Instant, size: u32) -> bool {
         if let Some(loss) = &mut self.loss
-            && loss.loses_next(size)
+            && loss.loses(now, size)
         {
             return true;
         }
@@ -215,6 +216,16 @@ impl<P: Packet> Link<P> {
             AnyQueue::Admission(queue) => queue.admission().inner_values(record),
             AnyQueue::Keeps(queue) => queue.inner_values(record),
         }
+    }
+
+    /// Returns why the queue or the loss model can no longer decide, or `None` as long as both can.
+    pub fn failure(&self) -> Option<MemberFailure> {
+        let losses = self
+            .entrance
+            .as_ref()
+            .and_then(|entrance| entrance.loss.as_ref());
+        let lost = losses.and_then(|loss| loss.failure());
+        lost.or_else(|| self.queue.failure())
     }
 
     /// Returns the average rate from time zero to `end`, in bits per second.

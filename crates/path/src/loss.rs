@@ -5,8 +5,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
-use skywave_units::Random;
+use skywave_registry::{Choice, MemberFailure, OpenSet, ParameterError, Selection};
+use skywave_units::{Instant, Random};
 
 mod bernoulli;
 mod errors;
@@ -21,9 +21,15 @@ pub use packets::PacketLossSpec;
 /// Decides which arriving packets a link loses before they reach its queue. Lost packets take no
 /// bandwidth (as with ns-2's `lossmodel`).
 pub trait Loss: fmt::Debug {
-    /// Returns whether the link loses the next packet, of `size` bytes. Called once for each packet
-    /// that arrives at the link, in order.
-    fn loses_next(&mut self, size: u32) -> bool;
+    /// Returns whether the link loses the packet of `size` bytes that arrives at `now`. Called once
+    /// for each packet that arrives at the link, in order.
+    fn loses(&mut self, now: Instant, size: u32) -> bool;
+
+    /// Returns why it can no longer decide, or `None` as long as it can. Whoever drives the link
+    /// then stops; until it does, the contract still holds.
+    fn failure(&self) -> Option<MemberFailure> {
+        None
+    }
 }
 
 /// A loss model with its parameters, as stored in [`Losses`].
@@ -70,7 +76,9 @@ mod testing {
     /// Returns whether each of [`PACKETS`] packets of this size is lost.
     pub(super) fn losses(kind: &dyn LossKind, size: u32) -> Vec<bool> {
         let mut loss = kind.build(Random::seed_from_u64(7));
-        (0..PACKETS).map(|_| loss.loses_next(size)).collect()
+        (0..PACKETS)
+            .map(|_| loss.loses(Instant::ZERO, size))
+            .collect()
     }
 
     /// Returns the share of packets that are lost.

@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::iter;
 
+use skywave_registry::MemberFailure;
 use skywave_units::Instant;
 
 use crate::{Dropped, Link, Packet};
@@ -161,6 +162,13 @@ impl<P: Routed> Network<P> {
             scheduled.link.expire(now);
             &scheduled.link
         })
+    }
+
+    /// Returns why a queue or a loss model can no longer decide, or `None` as long as all can.
+    pub fn failure(&self) -> Option<MemberFailure> {
+        self.links
+            .iter()
+            .find_map(|scheduled| scheduled.link.failure())
     }
 
     /// Moves a packet to its next hop. Returns it if that is the end of its route.

@@ -10,6 +10,7 @@ use skywave_path::{
     Line, Link, Packet, QueueKind, QueueSpec, Queues, Room, Verdict, Writes,
     register_built_in_queues,
 };
+use skywave_registry::MemberFailure;
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::Ecn;
 
@@ -254,6 +255,7 @@ enum Fault {
     RefusesNeedlessly,
     Miscounts,
     Idles,
+    Fails,
 }
 
 const MOST: usize = 9;
@@ -331,6 +333,11 @@ impl Keeps<Parcel> for Broken {
         let spare = spare.map_or(0, |packet| u64::from(packet.size()));
         self.waiting.bytes() + spare + u64::from(matches!(self.fault, Fault::Miscounts))
     }
+
+    fn failure(&self) -> Option<MemberFailure> {
+        let fails = matches!(self.fault, Fault::Fails) && self.calls > 10;
+        fails.then(|| MemberFailure::new(std::io::Error::other("cannot go on")))
+    }
 }
 
 impl QueueKind<Parcel> for Fault {
@@ -372,11 +379,13 @@ fn a_queue_that_breaks_what_it_declares_is_caught() {
         (Fault::RefusesNeedlessly, "although it would fit"),
         (Fault::Miscounts, "the queue counts"),
         (Fault::Idles, "although packets are waiting"),
+        (Fault::Fails, "cannot go on"),
     ] {
         for seed in 0..20 {
             let violation = contract::check(&fault, seed).unwrap_err();
             assert!(violation.what.contains(what), "{fault:?}: {violation}");
             assert_eq!(violation.seed, seed);
+            assert_eq!(violation.failure.is_some(), matches!(fault, Fault::Fails));
         }
     }
 }

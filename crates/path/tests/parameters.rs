@@ -7,6 +7,7 @@ use skywave_path::contract::Parcel;
 use skywave_path::{
     DropReason, Losses, Queues, register_built_in_losses, register_built_in_queues,
 };
+use skywave_units::Instant;
 
 /// Returns the name of the parameter that is rejected, if one is.
 fn refused(queue: &str, parameters: &Value) -> Option<String> {
@@ -186,7 +187,7 @@ fn a_bad_channel_loses_all_by_default() {
     let parameters = json!({ "good_to_bad": 1.0, "bad_to_good": 0.0 });
     let kind = losses.read("gilbert-elliott", &parameters).unwrap().member;
     let mut loss = kind.build(rand::SeedableRng::seed_from_u64(1));
-    let lost = (0..100).filter(|_| loss.loses_next(1000)).count();
+    let lost = (0..100).filter(|_| loss.loses(Instant::ZERO, 1000)).count();
     assert!(lost >= 99, "{lost}");
 }
 

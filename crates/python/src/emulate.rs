@@ -6,9 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use skywave_emulate::{EmulateError, Namespace, Network, Options, Registry};
+use skywave_emulate::{EmulateError, Namespace, Network, Options};
 use skywave_scenario::LinkSpec;
 
+use crate::member::raised_by;
+use crate::members::look_in_python;
+use crate::own;
 use crate::run::{created, scenario_error};
 
 /// The names of a link's ends: its forward direction leads from the first to the second.
@@ -81,8 +84,11 @@ impl Emulation {
         Ok(spawned?.id())
     }
 
-    /// What has happened so far, as JSON.
+    /// What has happened so far, as JSON. Raises what has ended it.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
+        if self.running(skywave_emulate::Emulation::has_ended)? {
+            return self.stop(py);
+        }
         let report = py.detach(|| self.running(skywave_emulate::Emulation::report))?;
         json(&report)
     }
@@ -90,7 +96,14 @@ impl Emulation {
     /// Stops it; gives what has happened, as JSON.
     fn stop(&self, py: Python<'_>) -> PyResult<String> {
         let emulation = self.lock().take().ok_or_else(ended)?;
-        json(&py.detach(|| emulation.stop())?)
+        let report = py.detach(|| emulation.stop()).map_err(|error| {
+            let failure = error.get_ref().and_then(|inner| inner.downcast_ref());
+            match failure {
+                Some(failure) => raised_by(failure, None),
+                None => error.into(),
+            }
+        })?;
+        json(&report)
     }
 }
 
@@ -111,7 +124,8 @@ pub(crate) fn check_emulated_link(link: &str, directory: PathBuf) -> PyResult<()
 }
 
 fn network(link: &str, directory: &Path, seed: u64) -> PyResult<Network> {
-    let registry = Registry::default();
+    let mut registry = own::emulator_registry();
+    look_in_python(&mut registry, None);
     let nodes = ENDS.map(str::to_owned);
     LinkSpec::from_toml_beside(link, &registry, directory, ENDS)
         .and_then(|link| Network::new(&nodes, &[link], &nodes, &registry, seed))

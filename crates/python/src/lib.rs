@@ -1,6 +1,8 @@
 //! `skywave._core`: a thin layer between the Python package and the other crates.
 //!
 //! Scenarios come in as JSON; tables go out as Arrow record batches, without a copy.
+//!
+//! [`build`] makes the same module with members of your own: see `docs/tutorials/own-queue-rust.md`.
 
 mod bench;
 mod capture;
@@ -9,10 +11,16 @@ mod control;
 mod emulate;
 #[cfg(all(feature = "emulate", target_os = "linux"))]
 mod live;
+mod losses;
+mod member;
+mod members;
 #[cfg(feature = "sockets")]
 mod net;
+mod own;
 mod quantity;
+mod queue;
 mod run;
+mod source;
 mod stepped;
 
 use pyo3::import_exception;
@@ -27,9 +35,26 @@ fn suggestion(given: &str, known: Vec<String>) -> String {
     skywave_registry::suggestion(given, known.iter().map(String::as_str))
 }
 
+pub use own::Members;
+pub use skywave_scenario::{Backend, Registry};
+
 /// The Rust core of Skywave.
+#[cfg(feature = "module")]
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fill(module)
+}
+
+/// Fills a module `_core` with the Rust core of Skywave, which has these members too.
+///
+/// # Errors
+/// The error of Python, if it cannot hold it.
+pub fn build<M: Members>(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    own::set::<M>();
+    fill(module)
+}
+
+fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ENGINE", run::ENGINE)?;
     module.add_class::<run::Run>()?;
     module.add_class::<run::Stop>()?;
@@ -43,6 +68,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)?;
     control::register(module)?;
+    queue::register(module)?;
     stepped::register(module)?;
     module.add_class::<quantity::Duration>()?;
     module.add_class::<quantity::Rate>()?;

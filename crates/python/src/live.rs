@@ -9,7 +9,7 @@ use skywave_live::{Encapsulation, LiveError, Options, Progress};
 use skywave_sim::{RunOptions, Scenario};
 
 use crate::ScenarioError;
-use crate::control::Live;
+use crate::member::Live;
 use crate::run::{Run, Tables, Watch, all_created, registry, scenario_error};
 
 /// Runs a scenario (JSON) on the real clock. `progress` is called with what the run does, the fraction
@@ -17,7 +17,7 @@ use crate::run::{Run, Tables, Watch, all_created, registry, scenario_error};
 /// none without `samples`. If it raises `KeyboardInterrupt` once time passes, the run ends
 /// there and what it has measured is returned. Gives the results, and a report as JSON.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, controls=None, dccp_over_udp=false, spin=false, samples=false))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, members=None, dccp_over_udp=false, spin=false, samples=false))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 fn run_live(
     py: Python<'_>,
@@ -25,12 +25,12 @@ fn run_live(
     progress: Option<Py<PyAny>>,
     captures: Option<BTreeMap<String, PathBuf>>,
     qlogs: Option<BTreeMap<String, PathBuf>>,
-    controls: Live<'_>,
+    members: Live<'_>,
     dccp_over_udp: bool,
     spin: bool,
     samples: bool,
 ) -> PyResult<(Run, String)> {
-    let registry = registry(controls);
+    let registry = registry(members);
     let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
     let options = Options {
         run: RunOptions {

@@ -14,7 +14,9 @@ use pyo3::types::PyDict;
 use skywave_sim::{Registry, Results, RunError, RunOptions, Samples, Scenario};
 
 use crate::ScenarioError;
-use crate::control::{Live, Place, look_in_python, raised_by};
+use crate::member::{Live, raised_by};
+use crate::members::look_in_python;
+use crate::own;
 
 /// The results of a run.
 #[pyclass(frozen, module = "skywave._core")]
@@ -91,11 +93,11 @@ impl Stop {
     }
 }
 
-/// The registry of everything built in, and of controls in Python: the classes in `controls`, and
+/// The registry of everything built in, and of members in Python: the classes in `members`, and
 /// others by importing them.
-pub(crate) fn registry(controls: Live<'_>) -> Registry {
-    let mut registry = Registry::default();
-    look_in_python(&mut registry.controls, controls, Place::Simulator);
+pub(crate) fn registry(members: Live<'_>) -> Registry {
+    let mut registry = own::registry();
+    look_in_python(&mut registry, members);
     registry
 }
 
@@ -121,35 +123,35 @@ pub(crate) fn read(
 
 /// Reads and checks a scenario, and returns it as JSON.
 #[pyfunction]
-#[pyo3(signature = (text, format, directory=None, *, controls=None))]
+#[pyo3(signature = (text, format, directory=None, *, members=None))]
 pub(crate) fn check_scenario(
     text: &str,
     format: &str,
     directory: Option<PathBuf>,
-    controls: Live<'_>,
+    members: Live<'_>,
 ) -> PyResult<String> {
-    let registry = registry(controls);
+    let registry = registry(members);
     let scenario = read(text, format, directory, &registry)?;
     skywave_sim::check(&scenario, &registry).map_err(scenario_error)?;
     Ok(scenario.to_json())
 }
 
 /// Reads and checks a scenario, and returns what is known of it before it runs, as a JSON object: the
-/// scenario with every default, the routes of its flows, and warnings. Without `imports`, no control
+/// scenario with every default, the routes of its flows, and warnings. Without `imports`, no member
 /// in Python is known.
 #[pyfunction]
-#[pyo3(signature = (text, format, directory=None, *, controls=None, imports=true))]
+#[pyo3(signature = (text, format, directory=None, *, members=None, imports=true))]
 pub(crate) fn inspect_scenario(
     text: &str,
     format: &str,
     directory: Option<PathBuf>,
-    controls: Live<'_>,
+    members: Live<'_>,
     imports: bool,
 ) -> PyResult<String> {
     let registry = if imports {
-        registry(controls)
+        registry(members)
     } else {
-        Registry::default()
+        own::registry()
     };
     let scenario = read(text, format, directory, &registry)?;
     let checked = skywave_sim::check(&scenario, &registry).map_err(scenario_error)?;
@@ -159,26 +161,26 @@ pub(crate) fn inspect_scenario(
 /// The tables that a scenario may ask for, with their columns, as a JSON array.
 #[pyfunction]
 pub(crate) fn table_schemas() -> PyResult<String> {
-    serde_json::to_string(&skywave_sim::tables(&Registry::default()))
+    serde_json::to_string(&skywave_sim::tables(&own::registry()))
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 /// The JSON Schema of scenarios, as a JSON object.
 #[pyfunction]
 pub(crate) fn scenario_schema() -> String {
-    Registry::default().schema().to_string()
+    own::registry().schema().to_string()
 }
 
 /// The JSON Schema of the configuration of a socket's connections, as a JSON object.
 #[pyfunction]
 pub(crate) fn socket_schema() -> String {
-    Registry::default().socket_schema().to_string()
+    own::registry().socket_schema().to_string()
 }
 
 /// Runs a scenario (JSON). Given a `stop`, it looks at that instead of signals, without taking the
 /// interpreter from other threads.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, verify_physics=false, controls=None, stop=None))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, verify_physics=false, members=None, stop=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -187,10 +189,10 @@ pub(crate) fn run(
     captures: Option<BTreeMap<String, PathBuf>>,
     qlogs: Option<BTreeMap<String, PathBuf>>,
     verify_physics: bool,
-    controls: Live<'_>,
+    members: Live<'_>,
     stop: Option<Py<Stop>>,
 ) -> PyResult<Run> {
-    let registry = registry(controls);
+    let registry = registry(members);
     let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
     let options = RunOptions {
         captures: all_created(captures)?,
@@ -278,14 +280,15 @@ impl Watch {
         }
         outcome.map_err(|error| match error {
             RunError::Scenario(error) => scenario_error(error),
-            RunError::Control {
+            RunError::Member {
                 scenario,
-                flow,
+                place,
                 failure,
-            } => {
-                let place = format!("in flow {flow:?} of scenario {scenario:?}");
-                raised_by(&failure, Some(place))
-            }
+                ..
+            } => raised_by(
+                &failure,
+                Some(format!("in {place} of scenario {scenario:?}")),
+            ),
             RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
             RunError::UnknownLink { .. } | RunError::UnknownFlow { .. } => {
                 ScenarioError::new_err(error.to_string())

@@ -7,12 +7,13 @@ use std::sync::{Mutex, MutexGuard};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use skywave_scenario::place_of;
-use skywave_sim::{Registry, RunOptions};
+use skywave_sim::RunOptions;
 use skywave_units::{Duration, Instant};
 
+use crate::own;
 use crate::run::{Run, Stop, Tables, Watch, all_created, read};
 
-/// A run in steps. Controls in Python are not known to it.
+/// A run in steps. Members in Python are not known to it.
 #[pyclass(frozen, module = "skywave._core")]
 struct SteppedRun(Mutex<Option<skywave_sim::SteppedRun>>);
 
@@ -42,7 +43,7 @@ impl SteppedRun {
         format: &str,
         captures: Option<BTreeMap<String, PathBuf>>,
     ) -> PyResult<Self> {
-        let registry = Registry::default();
+        let registry = own::registry();
         let scenario = read(text, format, None, &registry)?;
         let options = RunOptions {
             captures: all_created(captures)?,

@@ -44,6 +44,7 @@
 //! # Ok::<(), ParameterError>(())
 //! ```
 
+mod failure;
 mod file;
 mod selection;
 mod suggestion;
@@ -62,6 +63,7 @@ pub use {schemars, serde};
 
 pub use serde_json::Value;
 
+pub use failure::MemberFailure;
 pub use file::{not_read, read_file, read_lines};
 pub use selection::{Choice, DefaultChoice, Selection};
 pub use suggestion::suggestion;

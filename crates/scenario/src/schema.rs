@@ -9,7 +9,7 @@ use skywave_traffic::SourceChoice;
 
 use crate::{Backend, Registry, Scenario, SocketSpec};
 
-/// The pattern of a control written in Python: `module:Class`, or a class inside another.
+/// The pattern of a member written in Python: `module:Class`, or a class inside another.
 const PYTHON_CLASS: &str = r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$";
 
 impl<B: Backend> Registry<B> {
@@ -17,14 +17,17 @@ impl<B: Backend> Registry<B> {
     ///
     /// Descriptions are the documentation of the Rust types. Quantities have a regular expression
     /// for their units, and numbers have their unit as `x-unit` (`1` if dimensionless). `x-member`
-    /// is the name of a member of an open set.
+    /// is the name of a member of an open set, `x-python` the class that members in Python extend.
     pub fn schema(&self) -> Value {
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         let root = generator.subschema_for::<Scenario>();
-        let queues = forms(&self.queues, &mut generator);
-        let losses = forms(&self.losses, &mut generator);
+        let mut queues = forms(&self.queues, &mut generator);
+        queues.push(in_python("queue", "Queue"));
+        let mut losses = forms(&self.losses, &mut generator);
+        losses.push(in_python("losses", "Losses"));
         let traces = forms(&self.traces, &mut generator);
-        let sources = forms(&self.sources, &mut generator);
+        let mut sources = forms(&self.sources, &mut generator);
+        sources.push(in_python("source", "Source"));
         let transports = forms(&self.transports, &mut generator);
         let tcp = self.tcp_parameters(&mut generator);
         let dccp = self.dccp_parameters(&mut generator);
@@ -125,6 +128,23 @@ fn forms<T: ?Sized>(set: &OpenSet<T>, generator: &mut SchemaGenerator) -> Vec<Va
         forms.push(form);
     }
     forms
+}
+
+/// Returns the form of a member written in Python, whose class extends `class` of `skywave.{module}`.
+fn in_python(module: &str, class: &str) -> Value {
+    json!({
+        "description": format!(
+            "A class in Python that extends `skywave.{class}`, with the parameters that its \
+             constructor takes. Its name alone selects the defaults of all parameters."
+        ),
+        "type": ["string", "object"],
+        "pattern": PYTHON_CLASS,
+        "patternProperties": { PYTHON_CLASS: { "type": "object" } },
+        "additionalProperties": false,
+        "minProperties": 1,
+        "maxProperties": 1,
+        "x-python": [module, class],
+    })
 }
 
 fn document(title: &str, root: Value, definitions: Map<String, Value>) -> Value {

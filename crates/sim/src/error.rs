@@ -2,7 +2,7 @@
 
 use std::io;
 
-use skywave_congestion::ControlFailure;
+use skywave_registry::MemberFailure;
 use skywave_scenario::ScenarioError;
 
 /// The reason why a run has no results.
@@ -15,15 +15,17 @@ pub enum RunError {
     /// The progress callback asked to stop.
     #[error("the run was interrupted")]
     Interrupted,
-    /// A congestion control could no longer decide.
-    #[error("the congestion control of flow \"{flow}\" in \"{scenario}\" failed: {failure}")]
-    Control {
+    /// A member, such as a congestion control, could no longer decide.
+    #[error("the {kind} of {place} in \"{scenario}\" failed: {failure}")]
+    Member {
         /// The scenario's name.
         scenario: String,
-        /// The flow's name.
-        flow: String,
+        /// What it is, such as "congestion control".
+        kind: &'static str,
+        /// Where it is: `flow "f1"`, or `link "a->b"`.
+        place: String,
         /// Why.
-        failure: ControlFailure,
+        failure: MemberFailure,
     },
     /// A packet differed after encoding and parsing (`verify_wire`).
     #[error(transparent)]

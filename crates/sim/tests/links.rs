@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skywave_registry::ParameterError;
+use skywave_registry::{MemberFailure, ParameterError};
 use skywave_sim::{
     Loss, LossKind, Registry, Results, RunOptions, Scenario, Steps, TraceKind, TraceStep, run,
 };
-use skywave_units::{Duration, Random, Rate};
+use skywave_units::{Duration, Instant, Random, Rate};
 
 /// A TCP and a UDP flow over one link with these properties.
 fn scenario(link: &str) -> String {
@@ -112,17 +112,20 @@ fn outages_obey_physics_and_are_no_capacity() {
     assert!((0.6..=1.0).contains(&utilisation), "{utilisation}");
 }
 
-/// Loses every packet whose number is a multiple of `n`.
+/// Loses every packet whose number is a multiple of `n`, and fails once `most` have passed.
 #[derive(JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EveryNth {
     n: u64,
+    #[serde(default)]
+    most: Option<u64>,
 }
 
 impl LossKind for EveryNth {
     fn build(&self, _: Random) -> Box<dyn Loss + Send> {
         Box::new(Counted {
             n: self.n,
+            most: self.most,
             passed: 0,
         })
     }
@@ -131,13 +134,19 @@ impl LossKind for EveryNth {
 #[derive(Debug)]
 struct Counted {
     n: u64,
+    most: Option<u64>,
     passed: u64,
 }
 
 impl Loss for Counted {
-    fn loses_next(&mut self, _size: u32) -> bool {
+    fn loses(&mut self, _now: Instant, _size: u32) -> bool {
         self.passed += 1;
         self.passed.is_multiple_of(self.n)
+    }
+
+    fn failure(&self) -> Option<MemberFailure> {
+        let fails = self.most.is_some_and(|most| self.passed > most);
+        fails.then(|| MemberFailure::new(std::io::Error::other("no more numbers")))
     }
 }
 
@@ -173,7 +182,7 @@ fn losses_and_traces_of_ones_own_run_as_those_that_are_built_in_do() {
         });
     let of =
         |link: &str| Scenario::from_toml(&scenario(link).replace("80 kbps", "2 Mbps"), &registry);
-    let run = |link: &str| {
+    let judged = |link: &str| {
         let options = RunOptions {
             verify_physics: true,
             ..RunOptions::default()
@@ -183,9 +192,9 @@ fn losses_and_traces_of_ones_own_run_as_those_that_are_built_in_do() {
         results.summary.links[0].clone()
     };
     let (whole, lossy, tides) = (
-        run(""),
-        run("loss = { every-nth = { n = 4 } }"),
-        run("trace = \"tides\""),
+        judged(""),
+        judged("loss = { every-nth = { n = 4 } }"),
+        judged("trace = \"tides\""),
     );
     let offered = lossy.delivered + lossy.drops;
     assert!(lossy.drops > offered / 4, "{lossy:?}");
@@ -195,6 +204,15 @@ fn losses_and_traces_of_ones_own_run_as_those_that_are_built_in_do() {
     assert_eq!(
         error.to_string(),
         "links[0].loss.every-nth.n: 0: use 1 or more"
+    );
+    let fails = of("loss = { every-nth = { n = 4, most = 100 } }").unwrap();
+    let error = run(&fails, &registry, RunOptions::default(), |_| true).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the queue or loss model of link \"{}->{}\" in \"{}\" failed: no more numbers",
+            fails.links[0].from, fails.links[0].to, fails.name
+        )
     );
     let error = of("trace = { tides = { height = 1 } }").unwrap_err();
     assert_eq!(error.field, "links[0].trace.tides.height");

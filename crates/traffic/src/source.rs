@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
+use skywave_registry::{Choice, MemberFailure, OpenSet, ParameterError, Selection};
 use skywave_units::{Duration, Instant, Random};
 
 use crate::{Carrier, Codec, Journal, SendingEnd};
@@ -50,6 +50,11 @@ pub trait Source: fmt::Debug + Send {
     /// Returns what it has done.
     fn journal(&self) -> Journal {
         Journal::default()
+    }
+
+    /// Returns why it can no longer decide, or `None` as long as it can. A simulation then ends.
+    fn failure(&self) -> Option<MemberFailure> {
+        None
     }
 }
 

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use skywave_congestion::ControlFailure;
+use skywave_congestion::MemberFailure;
 use skywave_registry::{Choice, OpenSet, Selection};
 use skywave_units::{Instant, Random};
 use skywave_wire::quick_start::QuickStart;
@@ -183,7 +183,7 @@ impl Status for Box<dyn Peer> {
         (**self).inner_values(record);
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         (**self).failure()
     }
 

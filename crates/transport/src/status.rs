@@ -1,6 +1,6 @@
 //! The status of an end of any transport.
 
-use skywave_congestion::{Control, ControlFailure};
+use skywave_congestion::{Control, MemberFailure};
 use skywave_units::Duration;
 
 use crate::dccp::RateStats;
@@ -92,7 +92,7 @@ pub trait Status {
     }
 
     /// Returns why the congestion control has failed, if it has.
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         None
     }
 
@@ -124,7 +124,7 @@ impl Status for tcp::Sender {
         self.control().inner_values(record);
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         self.control().failure()
     }
 
@@ -174,7 +174,7 @@ impl Status for dccp::Connection {
         Self::inner_values(self, record);
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         self.control_failure()
     }
 

@@ -52,8 +52,9 @@ def compare(
     test: Annotated[
         str,
         typer.Option(
+            metavar="TEST",
             help="Significance test: paired-t, wilcoxon, welch or mann-whitney (see "
-            "docs/statistics.md)."
+            "docs/statistics.md).",
         ),
     ] = "paired-t",
     labels: Annotated[

@@ -33,7 +33,7 @@ def decode(
     udp_ports: Annotated[
         list[int] | None,
         typer.Option(
-            "--udp-port",
+            "--extra-udp-port",
             metavar="PORT",
             min=1,
             max=65535,

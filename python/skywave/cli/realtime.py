@@ -28,7 +28,6 @@ from skywave.cli.status import NOT_MET
 from skywave.cli.summary import present
 from skywave.cli.timing import SpinOption, StrictOption
 from skywave.realtime.privileges import acquire
-from skywave.realtime.report import cells, document, write
 
 if TYPE_CHECKING:
     from skywave.realtime import ClockComparison, RealTimeRun
@@ -125,11 +124,13 @@ def compare(
     # A disk may be full after all that time.
     try:
         if as_json:
-            print_json(document(comparison))
+            print_json(comparison.document())
         else:
             _print(comparison)
     finally:
         if out_dir is not None:
+            from skywave.realtime.report import write  # noqa: PLC0415  (draws figures)
+
             write(comparison, out_dir)
     warn(comparison.warnings())
     if out_dir is not None and not as_json:
@@ -145,7 +146,7 @@ def _print(comparison: ClockComparison) -> None:
     of = f"{count} of {comparison.planned}" if comparison.is_interrupted else f"{count}"
     runs = "run" if comparison.planned == 1 else "runs"
     title = f"{comparison.scenario.name}: {of} {runs} on each clock"
-    rows = [cells(row) for row in comparison.rows()]
+    rows = [row.cells() for row in comparison.rows()]
 
     def column(header: str, key: str, justify: Literal["left", "right"] = "right") -> Column:
         return Column(header, [row[key] for row in rows], justify)

@@ -91,6 +91,7 @@ def reproduce(
     seeds: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             min=LEAST_SEEDS,
             max=1000,
             help="Number of seeds to average over, for papers with a configurable number. Default: "

@@ -60,6 +60,7 @@ def sweep(
     seeds: Annotated[
         int,
         typer.Option(
+            metavar="N",
             min=1,
             help="Number of runs per combination, with seeds 1, 2, ... With --until, the initial "
             "number, at least ten.",
@@ -85,7 +86,10 @@ def sweep(
         ),
     ] = None,
     max_seeds: Annotated[
-        int, typer.Option(min=10, help="With --until, maximum number of seeds per combination.")
+        int,
+        typer.Option(
+            metavar="N", min=10, help="With --until, maximum number of seeds per combination."
+        ),
     ] = 1000,
     on: Annotated[
         str | None,

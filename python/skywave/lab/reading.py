@@ -1,4 +1,4 @@
-"""Reads scenarios that come from the page: built-in controls only, errors with their line."""
+"""Reads scenarios that come from the page: built-in members only, errors with their line."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from skywave.scenario.place import field_of, line_and_column
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+KINDS = {"control": "control", "queue": "queue", "loss": "loss model", "source": "source"}
+"""What may be written in Python, by its field."""
 SYNTAX = re.compile(r"not TOML: line (\d+), column (\d+): (.*)")
 
 
@@ -33,7 +35,7 @@ class PageError(SkywaveError):
 
 
 def inspect(text: str) -> Inspection:
-    """Check a scenario in TOML. It may name no files and no controls in Python.
+    """Check a scenario in TOML. It may name no files and no members in Python.
 
     Raises:
         PageError: If it cannot be run.
@@ -53,8 +55,8 @@ def located(text: str, message: str) -> PageError:
         return PageError("", f"not TOML: {reason}", int(line), int(column))
     if message.startswith("not TOML: "):  # nested too deeply
         return PageError("", message)
-    for field, name in _python_controls(_document(text), ""):
-        return _at(text, field, f'"{name}" is a control in Python, which a page may not load')
+    for field, kind, name in _in_python(_document(text), ""):
+        return _at(text, field, f'"{name}" is a {kind} in Python, which a page may not load')
     field = field_of(message)
     return _at(text, field, message.removeprefix(f"{field}: ")) if field else PageError("", message)
 
@@ -66,17 +68,19 @@ def _document(text: str) -> dict[str, Any]:
         return {}
 
 
-def _python_controls(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Find every ``control`` that is ``module:Class``. Documents from the core are not deep."""
+def _in_python(value: Any, path: str) -> Iterator[tuple[str, str, str]]:
+    """Find every member that is ``module:Class``. Documents from the core are not deep."""
     if isinstance(value, dict):
         for key, inner in value.items():
             here = f"{path}.{key}" if path else key
-            if key == "control" and isinstance(inner, str) and ":" in inner:
-                yield here, inner
-            yield from _python_controls(inner, here)
+            names = [inner] if isinstance(inner, str) else inner if isinstance(inner, dict) else []
+            for name in names:
+                if key in KINDS and ":" in name:
+                    yield here, KINDS[key], name
+            yield from _in_python(inner, here)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _python_controls(inner, f"{path}[{index}]")
+            yield from _in_python(inner, f"{path}[{index}]")
 
 
 def _at(text: str, field: str, message: str) -> PageError:

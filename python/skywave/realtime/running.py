@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from skywave import _core
 from skywave._files import replacing_files
 from skywave._machine import Watch
+from skywave._members import live
 from skywave._progress import Progress
-from skywave.control import live
 from skywave.realtime.accuracy import RunAccuracy
 from skywave.realtime.privileges import require
 from skywave.results import Results
@@ -97,7 +97,7 @@ def run(
             progress=told,
             captures=capture_files,
             qlogs=qlog_files,
-            controls=live(scenario.controls()),
+            members=live(scenario.members()),
             dccp_over_udp=dccp_over_udp,
             spin=spin,
             samples=samples is not None,

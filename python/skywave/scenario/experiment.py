@@ -13,7 +13,6 @@ from attrs import define
 from skywave import _core
 from skywave._errors import ScenarioError
 from skywave._files import read_text
-from skywave.control import Control, live
 from skywave.scenario import parts
 from skywave.scenario.parts import Flow, Ftp
 from skywave.scenario.place import field_of, line_and_column
@@ -108,10 +107,6 @@ class Scenario(parts.Scenario):
         """Return the scenario as JSON."""
         return json.dumps(self.to_dict(), indent=2)
 
-    def to_core(self) -> tuple[str, dict[str, type[Control]]]:
-        """Return the scenario as JSON on one line, and the classes of controls in Python."""
-        return json.dumps(self.to_dict()), live(self.controls())
-
     def inspect(self) -> Inspection:
         """Check the scenario without running it; return it with defaults, routes and warnings.
 
@@ -119,8 +114,8 @@ class Scenario(parts.Scenario):
             ScenarioError: If the scenario is wrong; the message names the field.
 
         """
-        text, controls = self.to_core()
-        return Inspection.of(_core.inspect_scenario(text, "json", controls=controls))
+        text, members = self.to_core()
+        return Inspection.of(_core.inspect_scenario(text, "json", members=members))
 
     def normalised(self) -> dict[str, Any]:
         """Return the scenario with the fixed defaults of all fields.
@@ -131,27 +126,22 @@ class Scenario(parts.Scenario):
             ScenarioError: If the scenario is wrong; the message names the field.
 
         """
-        text, controls = self.to_core()
-        document: dict[str, Any] = json.loads(_core.check_scenario(text, "json", controls=controls))
+        text, members = self.to_core()
+        document: dict[str, Any] = json.loads(_core.check_scenario(text, "json", members=members))
         return document
-
-    def controls(self) -> list[Control]:
-        """Return the flows' controls that are written in Python."""
-        given = (getattr(flow.transport, "control", None) for flow in self.flows)
-        return [control for control in given if isinstance(control, Control)]
 
     def digest(self) -> str:
         """Return a hash of everything that determines the results of a run, in hexadecimal.
 
         That is the scenario with all defaults, the version of the simulator, and the source of
-        controls in Python (:meth:`Control.source_hash <skywave.Control.source_hash>`).
+        members in Python (:meth:`Control.source_hash <skywave.Control.source_hash>`).
 
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
-            ValueError: If the source of a control cannot be found.
+            ValueError: If the source of a member cannot be found.
 
         """
-        sources = [control.source_hash() for control in self.controls()]
+        sources = [member.source_hash() for member in self.members()]
         identity = [self.normalised(), _core.ENGINE, sources]
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 

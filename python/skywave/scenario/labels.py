@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skywave.control import Control
+from skywave._members import Member
 from skywave.scenario.part import plain
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def label_of(value: object) -> Label:
     """Return the label of a value: numbers stay numbers."""
     if isinstance(value, str | int | float | bool):
         return value
-    if isinstance(value, Control):
+    if isinstance(value, Member):
         given = ", ".join(f"{name}={each!r}" for name, each in value.parameters.items())
         return f"{type(value).__name__}({given})"
     document = plain(value)

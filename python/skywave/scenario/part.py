@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
 
-from skywave.control import Control, imported, live, named
+from skywave._members import Member, imported, live, named
+from skywave.control import Control
 from skywave.scenario.quantities import Bytes, Duration, Rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     Reader = Callable[[Any], Any]
 
@@ -75,11 +76,13 @@ class Part:
             body |= {"control": name, name: parameters}
         return body if self.TAG is None else {self.TAG: body}
 
-    def to_core(self) -> tuple[str, dict[str, type[Control]]]:
-        """Return the part as JSON, and the class of its control if that is written in Python."""
-        control = getattr(self, "control", None)
-        controls = live([control]) if isinstance(control, Control) else {}
-        return json.dumps(self.to_dict()), controls
+    def to_core(self) -> tuple[str, dict[str, type[Member]]]:
+        """Return the part as JSON, and the classes of its members that are written in Python."""
+        return json.dumps(self.to_dict()), live(self.members())
+
+    def members(self) -> list[Member]:
+        """Return the members that are written in Python: controls, queues, losses and sources."""
+        return list(_members(self))
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
@@ -90,7 +93,7 @@ class Part:
         chosen = document.get("control")
         if isinstance(chosen, str) and ":" in chosen:
             # A class in Python. Its parameters are under its name.
-            given["control"] = imported(chosen, document.get(chosen, {}))
+            given["control"] = imported(Control, chosen, document.get(chosen, {}))
             document = {key: document[key] for key in document if key not in ("control", chosen)}
         for key, value in document.items():
             name, read = readers[key]
@@ -102,6 +105,9 @@ def plain(value: Any) -> Any:
     """Return a value in the form that the core reads."""
     if isinstance(value, Part):
         return value.to_dict()
+    if isinstance(value, Member) and not isinstance(value, Control):
+        name, parameters = named(value)
+        return {name: parameters}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, QUANTITIES):
@@ -113,6 +119,19 @@ def plain(value: Any) -> Any:
     if not isinstance(value, str | int | float | dict | Control | None):
         raise TypeError(f"{value!r} is not a valid field value")
     return value
+
+
+def _members(value: Member | Part | list[Any] | tuple[Any, ...]) -> Iterator[Member]:
+    """Yield the members in Python that a value has."""
+    if isinstance(value, Member):
+        yield value
+        return
+    if isinstance(value, Part):
+        kind: type = type(value)
+        value = [getattr(value, name) for name, _, _ in _fields(kind)]
+    for each in value:
+        if isinstance(each, Member | Part | list | tuple):
+            yield from _members(each)
 
 
 def _is_absent(value: Any, default: Any) -> bool:
@@ -165,16 +184,24 @@ def _form(kinds: list[Any]) -> Reader:
     """Return the function that reads a value with one of these forms."""
     parts = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Part)]
     tagged = {part.TAG: part for part in parts if part.TAG is not None}
+    bases = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Member)]
     untagged = [part for part in parts if part.TAG is None]
     if not parts:
         return _reader(kinds[0]) if len(kinds) == 1 else lambda value: value
 
     def read(value: Any) -> Any:
         if isinstance(value, str):
+            if ":" in value and bases:
+                return imported(bases[0], value, {})
             return tagged[value]() if value in tagged else value
-        tag = next(iter(value), None)
+        tag = next(iter(value), "")
+        if ":" in tag and bases:
+            return imported(bases[0], tag, value[tag])
         if tag in tagged:
             return tagged[tag].from_dict(value[tag])
+        if not untagged:
+            # A member of an extension of the user's own has no class here.
+            return value
         part = next((part for part in untagged if _has(part, tag)), untagged[0])
         return part.from_dict(value)
 

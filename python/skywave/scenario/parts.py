@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from attrs import Factory, converters, define, field, frozen
 
+from skywave import losses, queue, source
 from skywave.control import Control
 from skywave.scenario.part import Part, naming_fields
 from skywave.scenario.quantities import Bytes, Duration, Rate, durations, sizes
@@ -1411,11 +1412,20 @@ class AdaptiveRed(Red):
 
 
 Queue: TypeAlias = (
-    AdaptiveRed | CoDel | DropTail | FqCoDel | Pie | Red | Unlimited | VcpRouter | Weighted
+    AdaptiveRed
+    | CoDel
+    | DropTail
+    | FqCoDel
+    | Pie
+    | Red
+    | Unlimited
+    | VcpRouter
+    | Weighted
+    | queue.Queue
 )
 """A queue discipline: `{ name = { parameters } }`, or its name alone."""
 
-LossModel: TypeAlias = Bernoulli | GilbertElliott | PacketLoss
+LossModel: TypeAlias = Bernoulli | GilbertElliott | PacketLoss | losses.Losses
 """Losses other than by the queue. They occur before the queue, so lost packets use no
 bandwidth.
 """
@@ -1431,7 +1441,7 @@ Feedback: TypeAlias = Literal["window-counter"] | PerRoundTrip | DynamicFeedback
 immediately.
 """
 
-Source: TypeAlias = Cbr | Ftp | OnOff | Poisson | Replay | Voice | Web
+Source: TypeAlias = Cbr | Ftp | OnOff | Poisson | Replay | Voice | Web | source.Source
 """An application."""
 
 Period: TypeAlias = Exponential | Pareto

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 from skywave._core import check_scenario
 from skywave._errors import ScenarioError
 from skywave._known import listed
-from skywave.control import Control, named
+from skywave._members import named
+from skywave.control import Control
 from skywave.scenario.experiment import Scenario
 from skywave.scenario.labels import Named
 from skywave.scenario.part import plain

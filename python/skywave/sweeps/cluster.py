@@ -222,12 +222,12 @@ class _Tasks:
 def _pickled(batch: tuple[Job, ...]) -> bytes:
     """Return jobs as bytes that workers can read, and the scheduler does not have to.
 
-    The user's controls and measures are sent by value: workers do not have their modules.
+    The user's members and measures are sent by value: workers do not have their modules.
     """
     import cloudpickle  # noqa: PLC0415
 
     given: list[Any] = [*batch[0].measuring.own.values()]
-    given += [kind for job in batch for kind in job.controls.values()]
+    given += [kind for job in batch for kind in job.members.values()]
     for each in given:
         module = sys.modules.get(each.__module__)
         if module is not None and module.__name__.partition(".")[0] not in {"skywave", "__main__"}:

@@ -15,7 +15,7 @@ from skywave.sweeps.store import Failure, Outcome
 from skywave.sweeps.values import Start
 
 if TYPE_CHECKING:
-    from skywave.control import Control
+    from skywave._members import Member
     from skywave.sweeps.measures import MeasurementPlan
 
 
@@ -27,8 +27,8 @@ class Job:
     """Its name, a hash of what follows."""
     text: str
     """The scenario as JSON."""
-    controls: dict[str, type[Control]]
-    """The classes of controls in Python."""
+    members: dict[str, type[Member]]
+    """The classes of members in Python."""
     measuring: MeasurementPlan
     is_first: bool = False
     """Whether it has the first seed of its point."""
@@ -42,7 +42,7 @@ class Job:
         """
         begun = time.perf_counter()
         try:
-            results = Results.of_core(_core.run(self.text, controls=self.controls, stop=stop))
+            results = Results.of_core(_core.run(self.text, members=self.members, stop=stop))
             starts = self._starts() if self.measuring.warm_up_s > 0 else ()
             values = self.measuring.values(results, starts, is_first=self.is_first)
         except (KeyboardInterrupt, SystemExit):

@@ -19,7 +19,7 @@ from skywave.scenario.paths import with_field
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from skywave.control import Control
+    from skywave._members import Member
     from skywave.scenario.labels import Label
 
 RUN_DIGITS = 32
@@ -91,8 +91,8 @@ class Point:
     """The values as shown, in the order of the dimensions."""
     text: str
     """The scenario as JSON."""
-    controls: dict[str, type[Control]]
-    """The classes of controls in Python."""
+    members: dict[str, type[Member]]
+    """The classes of members in Python."""
     digest: str
     """A hash of everything but the seed that determines results."""
 
@@ -130,7 +130,7 @@ class Grid:
         for shown, scenario in self._scenarios():
             try:
                 identity = [scenario.replace(seed=0).digest(), salt]
-                text, controls = scenario.to_core()
+                text, members = scenario.to_core()
             except ScenarioError as error:
                 raise self._at(shown, error) from None
             if warm_up_s >= scenario.duration.seconds:
@@ -141,7 +141,7 @@ class Grid:
                     ),
                 )
             digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
-            yield Point(shown, text, controls, digest)
+            yield Point(shown, text, members, digest)
 
     def describe(self, labels: Iterable[Label]) -> str:
         """Return the values of a point as text, such as ``packets=10, control=cubic``."""

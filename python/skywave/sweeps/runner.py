@@ -57,7 +57,7 @@ def sweep(
 
     Skips runs that are already stored in the directory, so an interrupted sweep resumes, and a
     larger one only adds runs. A run is identified by its scenario, its seed, the version of the
-    simulator and the source of controls in Python: if one of these changes, it is run again.
+    simulator and the source of members in Python: if one of these changes, it is run again.
 
     Args:
         base: A scenario, the path of a scenario file, or a function that returns a scenario. A

@@ -147,7 +147,7 @@ class Work:
             yield Job(
                 run=point.run_name(seed),
                 text=point.with_seed(seed),
-                controls=point.controls,
+                members=point.members,
                 measuring=self._measuring,
                 is_first=seed == first,
             )

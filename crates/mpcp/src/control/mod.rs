@@ -23,7 +23,7 @@ use fallback::{Fallback, Overload};
 use growth::Growth;
 use reader::{Reader, Reading};
 use skywave_congestion::{
-    Ack, AckedPacket, Control, ControlFailure, Interests, Loss, LostPacket, Mark, MarkedPackets,
+    Ack, AckedPacket, Control, Interests, Loss, LostPacket, Mark, MarkedPackets, MemberFailure,
     Pacing, Sent,
 };
 use skywave_units::{Duration, Instant};
@@ -515,7 +515,7 @@ impl Control for Mpcp {
         }
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         self.fallback.as_ref()?.window.failure()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skywave_units::Random;
+use skywave_units::{Instant, Random};
 
 use super::errors::check_probability;
 use super::{CheckedLoss, ErrorUnit, Loss, LossKind, loss_probability};
@@ -44,7 +44,7 @@ struct Bernoulli {
 }
 
 impl Loss for Bernoulli {
-    fn loses_next(&mut self, size: u32) -> bool {
+    fn loses(&mut self, _now: Instant, size: u32) -> bool {
         let drawn: f64 = self.random.random();
         drawn < loss_probability(self.spec.probability, self.spec.per, size)
     }

@@ -6,7 +6,7 @@ use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
-use skywave_units::Random;
+use skywave_units::{Instant, Random};
 
 use super::errors::check_probability;
 use super::{CheckedLoss, ErrorUnit, Loss, LossKind, loss_probability};
@@ -79,7 +79,7 @@ impl GilbertElliott {
 }
 
 impl Loss for GilbertElliott {
-    fn loses_next(&mut self, size: u32) -> bool {
+    fn loses(&mut self, _now: Instant, size: u32) -> bool {
         let change = if self.is_bad {
             self.spec.bad_to_good
         } else {

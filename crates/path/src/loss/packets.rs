@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_registry::ParameterError;
-use skywave_units::Random;
+use skywave_units::{Instant, Random};
 
 use super::{CheckedLoss, Loss, LossKind};
 
@@ -49,7 +49,7 @@ struct PacketLoss {
 }
 
 impl Loss for PacketLoss {
-    fn loses_next(&mut self, _size: u32) -> bool {
+    fn loses(&mut self, _now: Instant, _size: u32) -> bool {
         self.arrivals += 1;
         let lost = self.ordinals.get(self.passed) == Some(&self.arrivals);
         self.passed += usize::from(lost);
@@ -67,7 +67,7 @@ mod tests {
     fn named_packets_are_lost_and_no_others() {
         let random = Random::seed_from_u64(1);
         let mut loss = PacketLossSpec(vec![5, 2, 2]).build(random);
-        let lost: Vec<u64> = (1..=8).filter(|_| loss.loses_next(100)).collect();
+        let lost: Vec<u64> = (1..=8).filter(|_| loss.loses(Instant::ZERO, 100)).collect();
         assert_eq!(lost, [2, 5]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use skywave_registry::MemberFailure;
 use skywave_units::Instant;
 
 use super::{DropReason, Dropped, Keeps, Room, mark};
@@ -29,6 +30,12 @@ pub trait Admission {
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         let _ = record;
     }
+
+    /// Returns why it can no longer decide, or `None` as long as it can. Whoever drives the link
+    /// then stops; until it does, the contract still holds.
+    fn failure(&self) -> Option<MemberFailure> {
+        None
+    }
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -44,6 +51,10 @@ impl<A: Admission + ?Sized> Admission for Box<A> {
 
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         (**self).inner_values(record);
+    }
+
+    fn failure(&self) -> Option<MemberFailure> {
+        (**self).failure()
     }
 }
 
@@ -62,8 +73,9 @@ pub struct Arrival {
 }
 
 impl Arrival {
+    /// Returns what an [`Admission`] sees of a packet.
     #[inline(always)]
-    fn of<P: Packet>(packet: &P) -> Self {
+    pub fn of<P: Packet>(packet: &P) -> Self {
         Self {
             size: packet.size(),
             can_be_marked: packet.ecn().is_capable(),
@@ -338,5 +350,9 @@ impl<P: Packet, A: Admission> Keeps<P> for Kept<P, A> {
 
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         self.admission.inner_values(record);
+    }
+
+    fn failure(&self) -> Option<MemberFailure> {
+        self.admission.failure()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use skywave_registry::MemberFailure;
+
 use super::{Admission, DropTail, HandsOn, Keeps, Kept, Red};
 use crate::Packet;
 
@@ -27,6 +29,15 @@ impl<P> AnyQueue<P> {
     /// Wraps a FIFO discipline that decides on arrival.
     pub fn admission(admission: impl Admission + Send + 'static) -> Self {
         Self::Admission(Box::new(HandsOn::new(Box::new(admission))))
+    }
+
+    /// Returns why the discipline can no longer decide, or `None` as long as it can.
+    pub fn failure(&self) -> Option<MemberFailure> {
+        match self {
+            Self::DropTail(_) | Self::Red(_) => None,
+            Self::Admission(queue) => queue.admission().failure(),
+            Self::Keeps(queue) => queue.failure(),
+        }
     }
 
     /// Wraps a discipline that keeps packets.

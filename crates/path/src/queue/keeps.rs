@@ -1,5 +1,6 @@
 //! Disciplines that keep packets.
 
+use skywave_registry::MemberFailure;
 use skywave_units::Instant;
 
 use super::Dropped;
@@ -33,6 +34,12 @@ pub trait Keeps<P> {
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         let _ = record;
     }
+
+    /// Returns why it can no longer decide, or `None` as long as it can. Whoever drives the link
+    /// then stops; until it does, the contract still holds.
+    fn failure(&self) -> Option<MemberFailure> {
+        None
+    }
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -59,5 +66,9 @@ impl<P, Q: Keeps<P> + ?Sized> Keeps<P> for Box<Q> {
 
     fn inner_values(&self, record: &mut dyn FnMut(&str, f64)) {
         (**self).inner_values(record);
+    }
+
+    fn failure(&self) -> Option<MemberFailure> {
+        (**self).failure()
     }
 }

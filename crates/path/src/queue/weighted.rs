@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skywave_registry::ParameterError;
+use skywave_registry::{MemberFailure, ParameterError};
 use skywave_units::{Instant, Rate};
 
 use super::{AnyQueue, Checked, Conduct, Dropped, Head, Keeps, QueueKind, QueueSpec, Queues};
@@ -117,6 +117,10 @@ impl<P: Packet> Keeps<P> for Weighted<P> {
                 record(&format!("queues[{index}].{name}"), value);
             });
         }
+    }
+
+    fn failure(&self) -> Option<MemberFailure> {
+        self.queues.iter().find_map(|sub| sub.queue.failure())
     }
 }
 

@@ -10,10 +10,8 @@
     reason = "callbacks take real time, and threads of Python wait"
 )]
 
-use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::sleep;
@@ -21,6 +19,8 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+
+use crate::member::without_panic;
 
 /// How long another thread waits for a callback before its call is refused.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -133,27 +133,6 @@ pub(super) fn on_socket<T>(
         announce(py, class, method, took);
     }
     outcome
-}
-
-/// Calls `act`, the method `method` of a class, and returns a panic as an error: it must not end a
-/// thread that drives connections. A class of Python can cause one through another library.
-pub(super) fn without_panic<T>(
-    class: &str,
-    method: &str,
-    act: impl FnOnce() -> PyResult<T>,
-) -> PyResult<T> {
-    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panic| {
-        let reason = said(&*panic);
-        Err(PyRuntimeError::new_err(format!(
-            "{class}.{method} panicked: {reason}"
-        )))
-    })
-}
-
-fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no reason given")
 }
 
 /// Logs that a callback was slow. It does so in another thread, because log handlers may need a

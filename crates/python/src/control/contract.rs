@@ -5,8 +5,9 @@ use pyo3::prelude::*;
 use skywave_congestion::contract::{Violation, check};
 use skywave_congestion::{ControlContext, no_controls};
 
-use super::{Live, Place, look_in_python, raised_by};
+use super::{Place, look_for_controls};
 use crate::ScenarioError;
+use crate::member::{Live, raised_by};
 
 /// Tests the contract of the control of this name with random sequences of calls.
 ///
@@ -21,7 +22,7 @@ pub(super) fn check_control(
     cases: u32,
 ) -> PyResult<()> {
     let mut set = no_controls();
-    look_in_python(&mut set, controls, Place::Simulator);
+    look_for_controls(&mut set, controls, Place::Simulator);
     let found = set.read(name, &parameters.parse().unwrap_or_default());
     let kind = found.map_err(|error| ScenarioError::new_err(error.to_string()))?;
     let make = || kind.member.build(&NEW_CONNECTION);

@@ -9,8 +9,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use skywave_congestion::{
-    Ack, AckedPacket, AnyControl, Control, ControlContext, ControlFailure, ControlKind, Interests,
-    Loss, LostPacket, Mark, MarkedPackets, Pacing, Sent, Wants,
+    Ack, AckedPacket, AnyControl, Control, ControlContext, ControlKind, Interests, Loss,
+    LostPacket, Mark, MarkedPackets, MemberFailure, Pacing, Sent, Wants,
 };
 use skywave_units::Instant;
 
@@ -18,6 +18,7 @@ use super::callback;
 use super::class::{Class, Place};
 use super::round_trip::Round;
 use super::values;
+use crate::member::{self, shown};
 
 /// A Python object and its latest decisions. They are stored because cwnd is read for every packet,
 /// whereas Python is called only for events.
@@ -29,7 +30,7 @@ pub(super) struct ObjectControl {
     round: Round,
     /// Bytes of data in the largest packet so far.
     packet_size: u32,
-    failure: OnceLock<ControlFailure>,
+    failure: OnceLock<MemberFailure>,
 }
 
 /// The attributes that hold a control's decisions.
@@ -78,7 +79,7 @@ impl ObjectControl {
     ) -> Option<PyResult<T>> {
         let class = &self.class.name;
         Python::try_attach(|py| match self.class.place {
-            Place::Simulator => callback::without_panic(class, method, || act(py)),
+            Place::Simulator => member::without_panic(class, method, || act(py)),
             Place::Socket => callback::on_socket(py, class, method, || act(py)),
         })
     }
@@ -148,7 +149,7 @@ impl ObjectControl {
     }
 
     fn fail(&self, error: PyErr) {
-        let _first = self.failure.set(ControlFailure::new(error));
+        let _first = self.failure.set(MemberFailure::new(error));
     }
 
     fn read_inner_values(
@@ -156,28 +157,16 @@ impl ObjectControl {
         object: &Bound<'_, PyAny>,
         record: &mut dyn FnMut(&'static str, f64),
     ) -> PyResult<()> {
-        let values = object.call_method0(intern!(object.py(), "inner_values"))?;
-        for item in values
-            .call_method0(intern!(object.py(), "items"))?
-            .try_iter()?
-        {
-            let item = item?;
-            let (name, value): (String, f64) = item.extract().map_err(|_| {
-                PyValueError::new_err(format!(
-                    "{}.inner_values has {}: give numbers by name, as in {{\"queueing_delay_s\": 0.01}}",
-                    self.class.name,
-                    shown(&item),
-                ))
-            })?;
-            let name = lasting(&name).ok_or_else(|| {
+        member::read_inner_values(object, &self.class.name, |name, value| {
+            let name = lasting(name).ok_or_else(|| {
                 PyValueError::new_err(format!(
                     "{}.inner_values has more than {MOST_NAMES} different names: use the same ones",
                     self.class.name,
                 ))
             })?;
             record(name, value);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
@@ -293,7 +282,7 @@ impl Control for ObjectControl {
         }
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         self.failure.get().cloned()
     }
 }
@@ -316,12 +305,4 @@ fn lasting(name: &str) -> Option<&'static str> {
         names.insert(name);
         name
     })
-}
-
-/// Returns the value as Python writes it.
-fn shown(value: &Bound<'_, PyAny>) -> String {
-    value.repr().map_or_else(
-        |_| value.get_type().to_string(),
-        |text: Bound<'_, PyString>| text.to_string_lossy().into_owned(),
-    )
 }

@@ -11,19 +11,20 @@ use serde_json::json;
 use skywave_net::EndpointConfig;
 use skywave_registry::{ParameterError, typed};
 use skywave_scenario::SocketSpec;
-use skywave_sim::Registry;
 use skywave_transport::dccp;
 
-use crate::control::{Live, Place, look_in_python};
+use crate::control::{Place, look_for_controls};
+use crate::member::Live;
+use crate::own;
 
 /// Returns the configuration that `config` describes, or the default if it is `None`.
 pub(super) fn read(config: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<dccp::Config>> {
-    let mut registry = Registry::default();
+    let mut registry = own::registry();
     let spec = match config {
         None => SocketSpec::default(),
         Some(config) => {
             let (text, live) = to_core(config, "Config")?;
-            look_in_python(&mut registry.controls, live, Place::Socket);
+            look_for_controls(&mut registry.controls, live, Place::Socket);
             SocketSpec::from_json(&text).map_err(refused)?
         }
     };

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use skywave_net::blocking::Forked;
 use skywave_net::{ConnectError, ConnectionError, ListenError, OpenError, SendError};
 
-use crate::control::raised_by;
+use crate::member::raised_by;
 
 import_exception!(skywave.net.errors, AbortedError);
 import_exception!(skywave.net.errors, AddressInUseError);

@@ -187,7 +187,7 @@ impl<'a> Passage<'a> {
         };
         let random = stream(seed, &format!("{}/loss", self.direction.name()));
         let mut loss = loss.read(&registry.losses)?.build(random);
-        let loses_all = (0..PACKETS).all(|_| loss.loses_next(size));
+        let loses_all = (0..PACKETS).all(|_| loss.loses(Instant::ZERO, size));
         Ok(loses_all.then(|| ("loss", format!("loses each of its first {PACKETS} packets"))))
     }
 

@@ -1,5 +1,6 @@
 //! The application at the sending end of a flow: its source, and when that acts and stops.
 
+use skywave_registry::MemberFailure;
 use skywave_scenario::{Scenario, stream};
 use skywave_traffic::{Journal, SendingEnd, Setup, Source, SourceKind};
 use skywave_units::Instant;
@@ -76,6 +77,11 @@ impl Application {
     /// Returns what it has done.
     pub(crate) fn journal(&self) -> Journal {
         self.source.journal()
+    }
+
+    /// Returns why its source can no longer decide, or `None` as long as it can.
+    pub(crate) fn failure(&self) -> Option<MemberFailure> {
+        self.source.failure()
     }
 
     /// Opens and returns the next connection, if it is due.

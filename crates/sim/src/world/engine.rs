@@ -6,9 +6,9 @@ mod world;
 
 use std::collections::BTreeMap;
 
-use skywave_congestion::ControlFailure;
 use skywave_path::{DropReason, Dropped, Packet};
-use skywave_scenario::Scenario;
+use skywave_registry::MemberFailure;
+use skywave_scenario::{LinkSpec, Scenario};
 use skywave_transport::{Drain, Drained, End, Status};
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -34,9 +34,9 @@ pub(crate) use world::{Attached, World};
 /// The number of events between calls of `progress`, which gives some hundreds of calls per second.
 const EVENTS_PER_REPORT: u64 = 1 << 15;
 
-/// The least number of events per host between two checks for controls that have failed. A check
-/// visits all hosts, and should cost next to nothing compared with the events.
-const EVENTS_PER_HOST: u64 = 32;
+/// The least number of events per host and link between two checks for members that have failed. A
+/// check visits all of them, and should cost next to nothing compared with the events.
+const EVENTS_PER_VISIT: u64 = 32;
 
 /// A simulation in progress.
 ///
@@ -49,7 +49,7 @@ pub(crate) struct Simulator<O, W = Attached> {
     /// When the last sample was taken.
     sampled: Instant,
     events: u64,
-    /// The number of events at which to check for failed controls next.
+    /// The number of events at which to check for failed members next.
     next_look: u64,
 }
 
@@ -98,7 +98,11 @@ pub(crate) enum Stop {
     /// The progress callback asked to stop.
     Interrupted,
     /// The control of a flow failed.
-    Control(FlowId, ControlFailure),
+    Control(FlowId, MemberFailure),
+    /// The source of a flow failed.
+    Source(FlowId, MemberFailure),
+    /// The queue or the loss model of a link failed.
+    Link(u32, MemberFailure),
     /// A packet differed after encoding and parsing.
     Wire(WireMismatch),
 }
@@ -106,14 +110,25 @@ pub(crate) enum Stop {
 impl Stop {
     /// Returns the error of a run that it ends.
     pub(crate) fn of_run(self, scenario: &Scenario) -> RunError {
-        match self {
-            Self::Interrupted => RunError::Interrupted,
-            Self::Control(flow, failure) => RunError::Control {
-                scenario: scenario.name.clone(),
-                flow: scenario.flows[flow.index()].name.clone(),
-                failure,
-            },
-            Self::Wire(mismatch) => mismatch.into(),
+        let of = |flow: FlowId| format!("flow {:?}", scenario.flows[flow.index()].name);
+        let (kind, place, failure) = match self {
+            Self::Interrupted => return RunError::Interrupted,
+            Self::Wire(mismatch) => return mismatch.into(),
+            Self::Control(flow, failure) => ("congestion control", of(flow), failure),
+            Self::Source(flow, failure) => ("source", of(flow), failure),
+            Self::Link(link, failure) => {
+                let (_, specs) = scenario.topology();
+                let mut directions = specs.iter().flat_map(LinkSpec::directions);
+                let direction = directions.nth(link as usize).expect("links do not change");
+                let place = format!("link {:?}", direction.name());
+                ("queue or loss model", place, failure)
+            }
+        };
+        RunError::Member {
+            scenario: scenario.name.clone(),
+            kind,
+            place,
+            failure,
         }
     }
 }
@@ -234,8 +249,8 @@ impl<O: Observer, W: World> Simulator<O, W> {
     ) -> Result<(), Stop> {
         if self.events >= self.next_look {
             self.check()?;
-            let between = EVENTS_PER_REPORT.max(self.hosts.len() as u64 * EVENTS_PER_HOST);
-            self.next_look = self.events + between;
+            let visits = (self.hosts.len() + self.links().len()) as u64;
+            self.next_look = self.events + EVENTS_PER_REPORT.max(visits * EVENTS_PER_VISIT);
         }
         if progress(now) {
             Ok(())
@@ -244,7 +259,8 @@ impl<O: Observer, W: World> Simulator<O, W> {
         }
     }
 
-    /// Checks whether a packet has differed, or the control of any flow has failed.
+    /// Checks whether a packet has differed, or a control, a source, a queue or a loss model has
+    /// failed.
     pub(crate) fn check(&self) -> Result<(), Stop> {
         if let Some(mismatch) = &self.plane.mismatch {
             return Err(Stop::Wire(mismatch.clone()));
@@ -253,6 +269,16 @@ impl<O: Observer, W: World> Simulator<O, W> {
         for (flow, ends) in hosts {
             if let Some(failure) = ends.iter().find_map(|host| host.status().failure()) {
                 return Err(Stop::Control(flow, failure));
+            }
+        }
+        for (flow, application) in (0..).map(FlowId::new).zip(&self.applications) {
+            if let Some(failure) = application.failure() {
+                return Err(Stop::Source(flow, failure));
+            }
+        }
+        for (index, link) in (0..).zip(self.links()) {
+            if let Some(failure) = link.failure() {
+                return Err(Stop::Link(index, failure));
             }
         }
         Ok(())

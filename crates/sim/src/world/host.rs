@@ -1,6 +1,6 @@
 //! The ends of a flow: a single transport endpoint each, or several in succession.
 
-use skywave_congestion::ControlFailure;
+use skywave_congestion::MemberFailure;
 use skywave_transport::dccp::Connection;
 use skywave_transport::peer::Peer;
 use skywave_transport::tcp::{Receiver, Sender};
@@ -74,7 +74,7 @@ pub(crate) struct Successive {
     current: Option<Current>,
     past: EndStats,
     /// The failure of the first connection whose control failed.
-    failure: Option<ControlFailure>,
+    failure: Option<MemberFailure>,
 }
 
 struct Current {
@@ -170,7 +170,7 @@ impl Status for Successive {
         }
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         let current = || self.status().and_then(Status::failure);
         self.failure.clone().or_else(current)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use skywave_congestion::ControlFailure;
+use skywave_congestion::MemberFailure;
 use skywave_wire::dccp::ResetCode;
 
 #[cfg(doc)]
@@ -39,7 +39,7 @@ pub enum Cause {
     /// This end aborted the connection.
     Aborted,
     /// The congestion control could no longer decide.
-    ControlFailed(ControlFailure),
+    ControlFailed(MemberFailure),
     /// The [layer](super::Layer) failed, and this end closed the connection.
     LayerFailed {
         /// The reason, as the layer states it.

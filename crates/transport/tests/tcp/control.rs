@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use skywave_congestion::{Ack, AnyControl, Control, ControlFailure, Loss};
+use skywave_congestion::{Ack, AnyControl, Control, Loss, MemberFailure};
 use skywave_transport::tcp::SenderControl;
 use skywave_units::Instant;
 
@@ -37,8 +37,8 @@ impl Control for Notes {
         record("notes", 1.0);
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
-        Some(ControlFailure::new(io::Error::other("it only takes notes")))
+    fn failure(&self) -> Option<MemberFailure> {
+        Some(MemberFailure::new(io::Error::other("it only takes notes")))
     }
 }
 

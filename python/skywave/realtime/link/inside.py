@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+CHECK_S = 1.0
+"""How often it is checked whether the emulation still runs."""
 TERMINATION_S = 2.0
 """How long a program that was told to end may take."""
 BAD_INPUT = 2
@@ -132,13 +134,15 @@ def _wait(
     before: LinkAccuracy | None = None
     while True:
         passed_s = time.monotonic() - begun
-        timeout_s = None if interval_s is None else interval_s - passed_s % interval_s
-        ready, _, _ = select.select([command.ended, pipe], [], [], timeout_s)
+        every_s = interval_s or CHECK_S
+        ready, _, _ = select.select([command.ended, pipe], [], [], every_s - passed_s % every_s)
         if ready:
             return
+        # It raises what has ended the emulation.
         accuracy = LinkAccuracy(json.loads(emulation.report()))
-        _tell(accuracy.line(before))
-        before = accuracy
+        if interval_s is not None:
+            _tell(accuracy.line(before))
+            before = accuracy
 
 
 def _tell(*lines: str) -> None:

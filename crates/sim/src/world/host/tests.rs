@@ -105,7 +105,7 @@ fn counts_of_successive_connections_add_up_and_the_state_is_the_current_ones() {
 /// A control with an inner value that may have failed.
 struct Broken {
     value: f64,
-    failure: Option<ControlFailure>,
+    failure: Option<MemberFailure>,
 }
 
 impl Control for Broken {
@@ -125,12 +125,12 @@ impl Control for Broken {
         record("value", self.value);
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         self.failure.clone()
     }
 }
 
-fn tcp(value: f64, failure: Option<&ControlFailure>) -> Host {
+fn tcp(value: f64, failure: Option<&MemberFailure>) -> Host {
     let control = AnyControl::new(Broken {
         value,
         failure: failure.cloned(),
@@ -162,7 +162,7 @@ fn inner_values_of_successive_connections_are_the_current_ones() {
 
 #[test]
 fn the_first_failure_of_successive_connections_remains() {
-    let failure = || ControlFailure::new(std::io::Error::other("broken"));
+    let failure = || MemberFailure::new(std::io::Error::other("broken"));
     let (first, second) = (failure(), failure());
     let mut end = Successive::default();
     assert_eq!(end.failure(), None);

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use skywave_congestion::ControlFailure;
+use skywave_congestion::MemberFailure;
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::dccp::OptionList;
 
@@ -119,7 +119,7 @@ pub trait HcSender: fmt::Debug {
 
     /// Returns why congestion control can no longer decide, after which the connection is reset, or
     /// `None` as long as it can.
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         None
     }
 

@@ -3,7 +3,7 @@
 mod on_ack;
 
 use skywave_congestion::{
-    Aimd, AnyControl, Control, ControlFailure, DeliverySampler, Pacer, Pacing, RttEstimator, Sent,
+    Aimd, AnyControl, Control, DeliverySampler, MemberFailure, Pacer, Pacing, RttEstimator, Sent,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::dccp::SeqNo;
@@ -438,7 +438,7 @@ impl HcSender for Sender {
     }
 
     #[inline(always)]
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         self.control.failure()
     }
 

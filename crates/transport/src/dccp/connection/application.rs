@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use skywave_congestion::ControlFailure;
+use skywave_congestion::MemberFailure;
 use skywave_units::{Duration, Instant};
 use skywave_wire::Payload;
 use skywave_wire::dccp::ServiceCode;
@@ -193,7 +193,7 @@ impl Connection {
     }
 
     /// Returns why congestion control could no longer decide, which ended the connection.
-    pub fn control_failure(&self) -> Option<ControlFailure> {
+    pub fn control_failure(&self) -> Option<MemberFailure> {
         self.sender.failure()
     }
 

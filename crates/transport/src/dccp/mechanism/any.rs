@@ -1,6 +1,6 @@
 //! The halves of the CCID in force, dispatched at run time.
 
-use skywave_congestion::ControlFailure;
+use skywave_congestion::MemberFailure;
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::dccp::OptionList;
 
@@ -150,7 +150,7 @@ impl HcSender for SenderHalf {
     }
 
     #[inline(always)]
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         each!(self, sender => sender.failure())
     }
 

@@ -3,8 +3,8 @@
 use core::fmt;
 
 use skywave_congestion::{
-    Ack, AckedPacket, Aimd, AnyControl, Control, ControlFailure, Interests, Loss, LostPacket, Mark,
-    MarkedPackets, Pacing, Sent, Vegas,
+    Ack, AckedPacket, Aimd, AnyControl, Control, Interests, Loss, LostPacket, Mark, MarkedPackets,
+    MemberFailure, Pacing, Sent, Vegas,
 };
 use skywave_units::Instant;
 
@@ -154,7 +154,7 @@ impl Control for SenderControl {
         each!(self, control => control.inner_values(record));
     }
 
-    fn failure(&self) -> Option<ControlFailure> {
+    fn failure(&self) -> Option<MemberFailure> {
         each!(self, control => control.failure())
     }
 }

@@ -1,15 +1,15 @@
-//! The reason why a control can no longer decide.
+//! The reason why a member can no longer decide.
 
 use core::error::Error;
 use core::fmt;
 use std::sync::Arc;
 
-/// The reason why a control can no longer decide, such as an exception in a control written in
+/// The reason why a member can no longer decide, such as an exception in one that is written in
 /// another language. Cheap to clone; equal only to its clones.
 #[derive(Clone)]
-pub struct ControlFailure(Arc<dyn Error + Send + Sync>);
+pub struct MemberFailure(Arc<dyn Error + Send + Sync>);
 
-impl ControlFailure {
+impl MemberFailure {
     /// Creates a failure for this reason.
     pub fn new(reason: impl Error + Send + Sync + 'static) -> Self {
         Self(Arc::new(reason))
@@ -21,27 +21,27 @@ impl ControlFailure {
     }
 }
 
-impl PartialEq for ControlFailure {
+impl PartialEq for MemberFailure {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for ControlFailure {}
+impl Eq for MemberFailure {}
 
-impl fmt::Debug for ControlFailure {
+impl fmt::Debug for MemberFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl fmt::Display for ControlFailure {
+impl fmt::Display for MemberFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl Error for ControlFailure {
+impl Error for MemberFailure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source()
     }
@@ -58,7 +58,7 @@ mod tests {
 
     impl fmt::Display for Outer {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("the control has stopped")
+            f.write_str("the member has stopped")
         }
     }
 
@@ -70,11 +70,11 @@ mod tests {
 
     #[test]
     fn a_failure_keeps_its_reason_and_equals_its_clones() {
-        let failure = || ControlFailure::new(Outer(io::Error::other("out of memory")));
+        let failure = || MemberFailure::new(Outer(io::Error::other("out of memory")));
         let first = failure();
         assert_eq!(first, first.clone());
         assert_ne!(first, failure());
-        assert_eq!(first.to_string(), "the control has stopped");
+        assert_eq!(first.to_string(), "the member has stopped");
         assert!(first.downcast_ref::<Outer>().is_some());
         assert!(first.downcast_ref::<io::Error>().is_none());
         let source = first.source().map(ToString::to_string);

@@ -1,0 +1,62 @@
+"""Your own loss models, in Python.
+
+A loss model is a subclass of :class:`Losses`. It decides which arriving packets a link loses,
+before they reach its queue::
+
+    from dataclasses import dataclass
+
+    from skywave import Losses
+
+    @dataclass
+    class Fading(Losses):
+        period_s: float = 2.0
+        fade_s: float = 0.1
+
+        def loses(self, now_s: float, size: int) -> bool:
+            return now_s % self.period_s < self.fade_s and self.random.random() < 0.5
+
+    scenario = dumbbell(..., loss=Fading(fade_s=0.2))
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skywave._members import Member
+
+if TYPE_CHECKING:
+    from random import Random
+
+__all__ = ["Losses"]
+
+
+class Losses(Member):
+    """A loss model. A subclass decides which packets a link loses.
+
+    Each direction of a link gets its own object, created with the arguments of the object that the
+    scenario has. These arguments are its parameters: they must be representable in JSON, and the
+    constructor must take them by name, as that of a dataclass does.
+
+    An exception, or an answer other than True or False, ends the run, and ``run`` raises it.
+    """
+
+    random: Random
+    """A generator of its own, seeded from the scenario's seed and the link. Draw from no other:
+    the same seed then gives the same results. It is not there yet in the constructor."""
+
+    @classmethod
+    def check_class(cls) -> None:
+        """Check that the class has what is required."""
+        cls._require("loses")
+
+    def loses(self, now_s: float, size: int) -> bool:
+        """Return whether the link loses the next packet. Required.
+
+        Called once for each packet that arrives at the link, in order.
+
+        Args:
+            now_s: When it arrives, in seconds since the start of the run.
+            size: The bytes that it occupies on the link, headers included.
+
+        """
+        raise NotImplementedError(f"{type(self).__name__}.loses is missing")
