@@ -359,7 +359,7 @@ def test_two_runs_and_a_link_to_both(lab_opened: Page, lab_browser: Browser, add
         run_.get_by_role("button", name="Run", exact=True).click()
         expect(run_.locator(".state")).to_contain_text("Ended")
     lab_opened.get_by_role("button", name="Copy link").click()
-    lab_opened.wait_for_function("location.hash.includes('|')")
+    lab_opened.wait_for_function("() => location.hash.includes('|')")
     fragment = lab_opened.evaluate("location.hash")
     assert "token" not in lab_opened.url
     context = lab_browser.new_context()

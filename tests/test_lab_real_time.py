@@ -293,6 +293,29 @@ def test_a_broken_frame_ends_the_run(
     assert says in socket.receive_json()["message"]
 
 
+FAILING = """
+import sys
+from skywave import realtime
+from skywave.lab import real_time_process
+
+def run(*_, **__):
+    raise AttributeError("nobody expects this")
+
+realtime.run = run
+real_time_process.main(sys.argv[-1])
+"""
+
+
+def test_an_unexpected_failure_ends_the_run(
+    socket: WebSocketTestSession, instead: Callable[[str], None]
+) -> None:
+    instead(FAILING)
+    hello(socket)
+    socket.send_json({"type": "start", "run": "a", "text": TEXT, "clock": "real_time"})
+    until(socket, "stopped")
+    assert "nobody expects this" in socket.receive_json()["message"]
+
+
 def test_a_process_that_cannot_be_started_ends_the_run(
     socket: WebSocketTestSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,7 +336,7 @@ from skywave.realtime.accuracy import RunAccuracy
 
 late = dict(packets=1000, median_s=1e-4, p99_s={p99_s}, max_s=0.01, beyond_1_ms=0.05)
 counts = dict.fromkeys(("overflows", "undelivered", "unsent", "malformed"), 0)
-results = SimpleNamespace(summary=dict(duration_s=20.0), tables={{}})
+results = SimpleNamespace(totals=dict(duration_s=20.0), tables={{}})
 run = SimpleNamespace(accuracy=RunAccuracy(dict(lateness=late, **counts)), results=results)
 realtime.run = lambda *_, **__: run
 real_time_process.main(sys.argv[-1])

@@ -42,7 +42,8 @@ class Frames:
         self._samples: SimpleQueue[tuple[float, Mapping[str, pa.RecordBatch]] | None] = (
             SimpleQueue()
         )
-        self._thread = threading.Thread(target=self._write)
+        # If the run fails in a way that nobody expects, the process must end all the same.
+        self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 
     def sampled(self, time_s: float, tables: Mapping[str, pa.RecordBatch]) -> None:
