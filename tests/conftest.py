@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import html
 import io
 import json
 import os
+import pickle
 import re
 import shutil
 import signal
 import subprocess
 import sys
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -190,19 +192,36 @@ class Reproduced:
         return {cell["id"]: cell for cell in self.document["cells"]}
 
 
+def _pickled(sections: Mapping[str, Any]) -> bytes:
+    """Return what can be pickled of the values of a report's template: no modules and lambdas."""
+    kept = {}
+    for name, value in sections.items():
+        with suppress(TypeError, AttributeError, pickle.PicklingError):
+            pickle.dumps(value)
+            kept[name] = value
+    return pickle.dumps(kept)
+
+
 @pytest.fixture(scope="session")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Reproduced]:
-    """Reproduce a paper, once for all tests, with ns-2's stored answers."""
+    """Reproduce a paper, once for the tests of all processes, with ns-2's stored answers."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reproduced"
+    shared.mkdir(exist_ok=True)
 
     @cache
     def reproduce(key: str, seeds: int | None = None) -> Reproduced:
-        directory = tmp_path_factory.mktemp("reproduce") / key
-        reproduction = papers.reproduce(key, live_ns2=False, seeds=seeds)
-        reproduction.write(directory)
-        # Its series take up to a gigabyte, and are not kept.
+        directory = shared / f"{key}-{seeds}"
+        sections = directory.with_suffix(".pickle")
+        with directory.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not sections.exists():
+                reproduction = papers.reproduce(key, live_ns2=False, seeds=seeds)
+                reproduction.write(directory)
+                sections.write_bytes(_pickled(reproduction.sections))
         return Reproduced(
             directory,
-            reproduction.sections,
+            pickle.loads(sections.read_bytes()),  # noqa: S301  (our own)
             json.loads((directory / "report.json").read_text()),
             (directory / "report.html").read_text(),
         )

@@ -18,6 +18,7 @@ from playwright.sync_api import expect, sync_playwright
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from patience import PATIENCE_S
 from skywave.lab import choices
 from skywave.lab.frames import unpacked
 from skywave.lab.server import application
@@ -33,6 +34,7 @@ CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
+expect.set_options(timeout=1e3 * PATIENCE_S)  # playwright's own 5 s are over on a busy machine
 TOKEN = "of-these-tests"  # noqa: S105
 PORT = 8377
 ADDRESS = f"http://127.0.0.1:{PORT}"

@@ -14,7 +14,8 @@ import pytest
 
 from conftest import EXAMPLES, ROOT, assert_bad_input, run_cli, run_process
 from skywave import Progress, Scenario, cli
-from skywave.cli.console import progress_bar, warn
+from skywave.cli.console import progress_bar
+from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +77,20 @@ def test_the_help_of_a_command_has_its_statuses_and_json(command: tuple[str, ...
     for status in ("2 wrong input", "130 Ctrl-C", "143 SIGTERM", "141 the reader"):
         assert status in statuses
     assert ("3 --strict" in statuses) == ("--strict" in shown.partition("Exit status")[0])
+
+
+def test_an_option_has_one_kind_of_value_in_all_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    found: dict[str, set[str]] = {}
+    for command in COMMANDS:
+        for line in run_cli(*command, "--help").stdout.splitlines():
+            # An option begins a row; its short name may stand between.
+            if option := re.match(r"│ \*? *(--[a-z0-9-]+) +(-\w )? *([A-Z<][^ ]*)?", line):
+                found.setdefault(option[1], set()).add(option[3] or "")
+    several = {name for name, kinds in found.items() if len(kinds) > 1}
+    # A link emulated alone has no name; a sweep sets several values.
+    assert several == {"--capture", "--set"}
+    assert found["--gap"] == found["--warm-up"] == found["--strict"] == {"DURATION"}
 
 
 def test_version() -> None:
@@ -260,18 +275,12 @@ def test_an_error_that_cannot_be_said_has_its_status() -> None:
         assert redirected("run nowhere.toml", to) == (2, "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "module"),
-    [(["lab"], "starlette"), (["sweep", "examples/tcp.toml", "--on", "tcp://x:1"], "distributed")],
-)
 def test_a_missing_extra_is_a_missing_requirement(
-    arguments: list[str], module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("skywave.lab")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, module, None)
-    out = ["--out", tmp_path] if arguments[0] == "sweep" else []
-    assert_bad_input(run_cli(*arguments, *out), "needs the extra skywave[")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    done = run_cli("sweep", "examples/tcp.toml", "--on", "tcp://x:1", "--out", tmp_path)
+    assert_bad_input(done, "needs the extra skywave[dask]")
 
 
 def test_a_warning_is_broken_between_words_on_a_terminal(

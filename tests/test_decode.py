@@ -79,7 +79,7 @@ def test_dccp_over_udp_is_found_at_its_port_and_at_those_that_are_named(tmp_path
     frames = decoded(file)
     assert [frame["protocol"] for frame in frames] == ["DCCP-UDP", "UDP", "UDP"]
     assert "UDP 40000 > 6511: 49152 > 5001 Request service SC=42 seq 7" in frames[0]["text"]
-    frames = decoded(file, "--udp-port", 7000, "--udp-port", 7001)
+    frames = decoded(file, "--extra-udp-port", 7000, "--extra-udp-port", 7001)
     assert [frame["protocol"] for frame in frames] == ["DCCP-UDP"] * 3
     assert all(frame["wrong_checksum"] is None for frame in frames)
 
@@ -168,8 +168,8 @@ def test_a_port_unreachable_report_is_recognised(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("port", ["0", "65536", "dccp"])
 def test_what_is_no_port_is_refused(port: str) -> None:
-    done = run_cli("decode", CAPTURES / "ccid2.pcapng", "--udp-port", port)
-    assert_bad_input(done, "--udp-port")
+    done = run_cli("decode", CAPTURES / "ccid2.pcapng", "--extra-udp-port", port)
+    assert_bad_input(done, "--extra-udp-port")
 
 
 def pcapng(path: Path, options: bytes) -> Path:

@@ -1,4 +1,4 @@
-"""Runs of the page on the real clock."""
+"""Runs of the page in real time."""
 
 from __future__ import annotations
 

@@ -6,7 +6,9 @@ import asyncio
 import io
 import json
 import threading
+import time
 import zipfile
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow.parquet as pq
@@ -183,6 +185,32 @@ def test_results_of_the_past_are_not_those_of_a_change(monkeypatch: pytest.Monke
         assert changed.results()["links"] != (await before)["links"]
 
     asyncio.run(change_meanwhile())
+
+
+class Delayed:
+    """A core that other processes keep from the processor: it takes time, but none of that."""
+
+    def __init__(self, core: Any) -> None:
+        self.advances = 0
+        self._core = core
+
+    def advance(self, to_s: float, stop: object) -> float:
+        self.advances += 1
+        assert self.advances <= 20, "pieces double from 0.1 s, until they have taken 20 s"
+        time.sleep(0.05)
+        return float(self._core.advance(to_s, stop))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._core, name)
+
+
+def test_a_busy_machine_does_not_shrink_the_pieces_of_a_run() -> None:
+    async def send(_: bytes | dict[str, object]) -> None:
+        pass
+
+    prepared = PreparedScenario.of(TEXT)
+    delayed = replace(prepared, core=cast("Any", Delayed(prepared.core)))
+    asyncio.run(SimulatedRun("a", delayed, None, send).drive())
 
 
 def test_a_wrong_change_leaves_the_run_alone(socket: WebSocketTestSession) -> None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skywave.papers.errors import LedgerError
 from skywave.papers.expectation import Expectation
-from skywave.papers.ledger import Ledger, LedgerError
+from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measure, Measures, Value, over_seeds
-from skywave.papers.readings import ReadingResult
+from skywave.papers.readings import ReadingResult, table
 from skywave.papers.reasons import Cause
 
 if TYPE_CHECKING:
@@ -96,6 +97,21 @@ def test_means_over_seeds_are_judged_and_each_seed_is_counted() -> None:
     by_seed.append({"table1/n=1": 4.0, "table1/n=2": None})
     result = ReadingResult.judge("as said", ledger, by_seed)
     assert result == ReadingResult("as said", 1, 1, 1, "table1/n=1")
+
+
+def test_readings_are_run_by_their_changes_and_stored(tmp_path: Path) -> None:
+    readings = "[[reading]]\nlabel = 'as said'\n[[reading]]\nlabel = 'slow'\nchanges = { s = 9.0 }"
+    ledger = Ledger.parse(f"{LEDGER}\n{readings}")
+    stored = table(
+        ledger,
+        tmp_path / "readings.csv",
+        lambda reading: {"table1/n=1": 4.0, "table1/n=2": reading.changes.get("s", 1.0)},
+    )
+    stored.renew()
+    first, slow = stored.read()
+    assert (first.reading, first.cells, first.matches) == ("as said", "table1/n=1", 1)
+    assert slow.gained(first) == ["table1/n=2"]
+    assert stored.row(reading="slow") == slow
 
 
 def test_rows_fill_the_names_of_conditions() -> None:
@@ -221,6 +237,11 @@ def test_other_expectations_are_refused(text: str) -> None:
         ('expect = "> 0 s"', 'expect = "0 s"', r"line 31: sentence\[0\].claim\[0\].expect"),
         ('cause = "unstated"', 'cause = "weather"', "line 3[2-4]: reason"),
         ("year = 2024", "year = ", "Invalid value"),
+        (
+            "[reason.slower]",
+            "[[reading]]\nlabel = 'a'\n[[reading]]\nlabel = 'a'\n[reason.slower]",
+            r"line 40: reading\[1\].label: a is the label of another reading too",
+        ),
     ],
 )
 def test_an_error_names_its_line(old: str, new: str, complaint: str) -> None:

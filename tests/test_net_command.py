@@ -18,7 +18,8 @@ import pytest
 
 from conftest import assert_bad_input, run_cli, run_process, serving
 from patience import PATIENCE_S
-from skywave.cli.net import listen
+from skywave.cli.net import listen, options
+from skywave.cli.net.exchange import ExchangeOptions
 from skywave.cli.net.perf import loopback_table
 from skywave.cli.net.report import table
 from skywave.cli.net.send import DEFAULT_DURATION_S
@@ -187,8 +188,15 @@ def test_once_ends_with_the_first_connection_however_short(
     monkeypatch.setattr(listen, "ThreadPoolExecutor", OverAtOnce)
     monkeypatch.setattr(sys, "stderr", Announced())
     port = free_udp_port()
-    options = {"once": True, "take": 1, "udp_port": port, "as_json": True}
-    listener = Thread(target=listen.listen, args=["127.0.0.1:5001"], kwargs=options, daemon=True)
+    given = {
+        "once": True,
+        "take": 1,
+        "how": ExchangeOptions(),
+        "session": options.ConnectionOptions(),
+        "socket": options.SocketOptions(udp_port=port),
+        "as_json": True,
+    }
+    listener = Thread(target=listen.listen, args=["127.0.0.1:5001"], kwargs=given, daemon=True)
     listener.start()
     assert is_listening.wait(PATIENCE_S)
     with closing(Endpoint.udp("127.0.0.1", 0)) as endpoint:
@@ -352,6 +360,20 @@ def test_perf_between_two_processes() -> None:
     # All that is offered in half a second.
     assert bits < 1.25e6
     assert json.loads(output)["datagrams"] == report["arrived"]["datagrams"]
+
+
+def test_an_interrupted_perf_says_that_it_has_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skywave._core.perf_send", interrupted)
+    port = str(free_udp_port())
+    with serving("perf", "serve", "--udp-port", port):
+        done = run_cli("perf", "to", "127.0.0.1", "--udp-port", port)
+    assert (done.returncode, done.stdout) == (130, "")
+    first, second = done.stderr.splitlines()
+    assert first.startswith("no result: ")
+    assert second == "interrupted"
 
 
 def test_perf_over_loopback() -> None:

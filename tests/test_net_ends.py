@@ -134,7 +134,7 @@ def test_what_a_listener_says() -> None:
     port = str(free_udp_port())
     with serving("listen", str(PORT), "--udp-port", port, says=f"listening on DCCP port {PORT} ov"):
         done = run_cli("listen", str(PORT), "--udp-port", port)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr == (
         f"error: UDP port {port} is in use: choose another with --udp-port, here and at the other"
         " end\n"

@@ -61,7 +61,7 @@ def test_an_address_for_metrics_that_cannot_be_used(where: str) -> None:
         where = where.format(taken=taken.getsockname()[1])
         options = ("--udp-port", free_udp_port(), "--metrics", where)
         done = run_cli("listen", "127.0.0.1:5001", *options)
-    assert_failed(done, "--metrics", where, "cannot be used")
+    assert_bad_input(done, "--metrics", where, "cannot be used")
     assert "Errno" not in done.stderr
 
 
@@ -83,7 +83,7 @@ def test_events_that_are_missing_are_told_after_an_interrupt_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     opened = mock.Mock()
-    opened.stats.return_value = {"qlog_dropped": 1234}
+    opened.stats.return_value = mock.Mock(qlog_dropped=1234)
     monkeypatch.setattr(options, "Endpoint", mock.Mock(**{"udp.return_value": opened}))
 
     def interrupted() -> None:

@@ -41,7 +41,7 @@ from skywave import (
 from skywave._machine import Watch
 from skywave.realtime import ClockComparison, RealTimeRun, RunAccuracy
 from skywave.realtime.comparison import Row, measures
-from skywave.realtime.report import cells, write
+from skywave.realtime.report import write
 from test_emulate import needs_namespaces
 
 if TYPE_CHECKING:
@@ -318,13 +318,13 @@ def test_a_row_is_marked_if_the_clocks_differ(
 ) -> None:
     row = Row.of("linux", "resent_packets", one, other)
     assert row.differs is is_marked
-    assert cells(row)["differs"] == ("differs" if is_marked else "")
+    assert row.cells()["differs"] == ("differs" if is_marked else "")
 
 
 def test_runs_that_do_not_vary_have_no_interval() -> None:
     row = Row.of("linux", "resent_packets", [608.0] * 3, [35.0, 20.0, 50.0])
-    assert cells(row)["simulated"] == "608"
-    assert cells(row)["real_time"].startswith("35 ± ")
+    assert row.cells()["simulated"] == "608"
+    assert row.cells()["real_time"].startswith("35 ± ")
 
 
 def test_it_warns_as_a_plain_run_does_and_of_equal_seeds() -> None:

@@ -79,11 +79,11 @@ def test_the_module_cannot_be_imported_and_says_why(module: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["listen 5001 --once", "send 127.0.0.1:5001 --count 3", "ping 127.0.0.1:5001", "perf"],
+    ["listen 5001 --once", "send 127.0.0.1:5001 --count 3", "ping 127.0.0.1:5001", "perf serve"],
 )
 def test_a_command_says_why_it_does_nothing(command: str) -> None:
     done = skywave(*command.split())
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith(f"error: {SAYS}")
     assert done.stderr.count("\n") == 1
@@ -91,7 +91,7 @@ def test_a_command_says_why_it_does_nothing(command: str) -> None:
 
 def test_emulation_says_what_it_needs() -> None:
     done = skywave("emulate", "examples/links/dsl.toml", "--", "true")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("error: emulation needs Linux, and the extension built with")
     assert done.stderr.count("\n") == 1
 

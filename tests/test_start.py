@@ -22,13 +22,17 @@ SLOW = (
     "pandas",
     "prometheus_client",
     "pyarrow",
+    "pydantic",
+    "rich",
     "scipy",
     "skywave.scenario.parts",
     "starlette",
+    "typer",
     "xarray",
 )
-"""Each takes from 30 ms to a second."""
-SCENARIOS = ("attrs", "numpy", "pyarrow", "skywave.scenario.parts")
+"""Each takes from 20 ms to a second."""
+COMMANDS = ("pydantic", "rich", "typer")
+SCENARIOS = (*COMMANDS, "attrs", "numpy", "pyarrow", "skywave.scenario.parts")
 
 LIST = f"""
 import atexit, sys

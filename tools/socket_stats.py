@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statistics:
     """Values that can be written as JSON."""
 
@@ -36,6 +36,6 @@ class Statistics:
 def text() -> str:
     """Return what the file must hold."""
     schema = Schema(json.loads(_core.stats_schema()))
-    decorator = "@dataclass(frozen=True, kw_only=True, slots=True)"
+    decorator = "@dataclass(frozen=True, kw_only=True)"
     writer = Writer(schema, "Statistics", decorator=decorator)
     return formatted(HEAD + "\n\n".join(writer.classes()), PATH)

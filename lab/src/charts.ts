@@ -10,7 +10,7 @@ const MOST_SERIES = 20;
 /** How often charts are described in words while they move. */
 const DESCRIBE_MS = 1000;
 
-interface Drawn {
+interface ChartView {
   panel: Panel;
   chart: Chart;
   series: Series;
@@ -19,7 +19,7 @@ interface Drawn {
 }
 
 export class Charts {
-  private readonly charts = new Map<string, Drawn>();
+  private readonly charts = new Map<string, ChartView>();
   /** The colours of the names that are shown, by what they are names of. */
   private readonly shown = { flow: new Map<string, number>(), link: new Map<string, number>(), connection: new Map<string, number>() };
   private dirty = new Set<string>();
@@ -133,7 +133,7 @@ export class Charts {
     return names.has(name);
   }
 
-  private add(panel: Panel): Drawn {
+  private add(panel: Panel): ChartView {
     const meaning = this.meanings[panel.table]?.[panel.column] ?? "";
     const drawn = { panel, chart: new Chart(panel, this.sync, meaning), series: new Series(), top: 0 };
     this.charts.set(panel.key, drawn);

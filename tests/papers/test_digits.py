@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skywave.papers.digits import SIGNIFICANCE, Printed, denominator
+from skywave.papers.digits import SIGNIFICANCE, PrintedTable, denominator
 from skywave_papers.lien2009 import published, setting
 from skywave_papers.nor2011.ledger import LEDGER
 from skywave_papers.sarwar2008.ledger import LEDGER as SARWAR2008
 
 
-def printed(*values: str, whole: int = 100) -> Printed:
-    return Printed("Table 0", "shares (%)", values, whole)
+def printed(*values: str, whole: int = 100) -> PrintedTable:
+    return PrintedTable("Table 0", "shares (%)", values, whole)
 
 
-def shares(count: int, of: int) -> Printed:
+def shares(count: int, of: int) -> PrintedTable:
     """Return a table of shares of ``of`` packets, as a paper would print it."""
     packets = np.random.default_rng(of).integers(1, of, size=count)
     return printed(*(f"{100 * k / of:.2f}" for k in packets))
@@ -70,7 +70,7 @@ def test_means_of_whole_numbers_over_so_many() -> None:
     [(published.RATIOS, published.RECEIVED), (published.LOSSES, setting.SENT)],
     ids=["Table 3", "Table 4"],
 )
-def test_lien2009_counts_the_call_in_packets(table: Printed, packets: int) -> None:
+def test_lien2009_counts_the_call_in_packets(table: PrintedTable, packets: int) -> None:
     """All 25 ratios are over 856 and all 25 losses over 867; no other denominator is near."""
     found = denominator(table)
     assert (found.value, found.is_found) == (packets, True)
@@ -98,7 +98,7 @@ def test_lien2009_counts_the_same_packets_in_both_tables() -> None:
 @pytest.mark.parametrize(
     "table", [*LEDGER.printed, *SARWAR2008.printed], ids=["nor2011", "rates", "losses"]
 )
-def test_other_tables_are_too_short(table: Printed) -> None:
+def test_other_tables_are_too_short(table: PrintedTable) -> None:
     found = denominator(table)
     assert not found.is_found
     assert found.numerators is None

@@ -20,11 +20,11 @@ from skywave.bench import speed
 from skywave.bench.measurement import BenchError
 from skywave.papers import __main__ as storing
 from skywave.papers import installed
+from skywave.papers.errors import BrokenPaperError, UnknownPaperError
 from skywave.papers.front import reproduce_all
-from skywave.papers.installed import BrokenPaperError, UnknownPaperError
 from skywave.papers.ns2 import Ns2Error
 from skywave.papers.protocol import PROTOCOL, Paper
-from skywave.papers.timed import Timed
+from skywave.papers.timed import TimedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -151,10 +151,10 @@ def test_without_any_paper_it_is_said_what_to_do(
 QUICK = """
 import math
 from skywave.papers.measures import Measures
-from skywave.papers.protocol import Ran
+from skywave.papers.protocol import RunOutput
 from skywave.papers.reproduction import Ns2Source
 
-RUN = lambda _: Ran(
+RUN = lambda _: RunOutput(
     measured={rate: 1e6 for rate in (0.001, 0.003, 0.01, 0.03)},
     scenarios={},
     results={},
@@ -440,8 +440,8 @@ def test_what_a_paper_has_timed_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
         raise Ns2Error("it is not installed")
 
     runs = [
-        Timed("alone", scenario, missing),
-        Timed("beside", scenario, lambda out: [sys.executable, "-c", f"open({str(out)!r})"]),
+        TimedRun("alone", scenario, missing),
+        TimedRun("beside", scenario, lambda out: [sys.executable, "-c", f"open({str(out)!r})"]),
     ]
     told: list[Progress] = []
     with pytest.raises(BenchError, match="No such file"):

@@ -9,15 +9,15 @@ from skywave import ScenarioError, run
 from skywave.papers.stages import run_each
 from skywave.scenario import Dccp
 from skywave_papers.sarwar2008 import quick_start
-from skywave_papers.sarwar2008.quick_start import CASES, Compared
+from skywave_papers.sarwar2008.quick_start import CASES, QuickStartGain
 
 
 @pytest.fixture(scope="module")
-def compared() -> list[Compared]:
+def compared() -> list[QuickStartGain]:
     return quick_start.measure(run_each(quick_start.scenarios()))
 
 
-def test_an_idle_link_is_reached_sooner(compared: list[Compared]) -> None:
+def test_an_idle_link_is_reached_sooner(compared: list[QuickStartGain]) -> None:
     idle = compared[0]
     assert idle.case.older == idle.case.together == 0
     assert idle.without.reached_s is not None
@@ -25,7 +25,7 @@ def test_an_idle_link_is_reached_sooner(compared: list[Compared]) -> None:
     assert idle.with_it.reached_s < idle.without.reached_s / 2
 
 
-def test_who_asks_first_gains_and_the_others_lose(compared: list[Compared]) -> None:
+def test_who_asks_first_gains_and_the_others_lose(compared: list[QuickStartGain]) -> None:
     together = compared[-1]
     assert together.case.together > 0
     assert together.gain_percent > 0

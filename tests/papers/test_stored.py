@@ -110,13 +110,13 @@ def test_ns2s_answers_are_replaced_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [stored]
 
 
-def test_a_table_is_made_anew_from_what_is_given(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_is_made_anew_from_what_is_given(tmp_path: Path) -> None:
     made = Table(tmp_path / "found.csv", Found, [3, 4], lambda n: Found(Choice(n, "rfc"), n / 2))
     made.renew()
     assert made.read() == [Found(Choice(3, "rfc"), 1.5), Found(Choice(4, "rfc"), 2.0)]
-    assert capsys.readouterr().err.endswith("found.csv: 2 of 2\n")
+    assert made.rows(kbps=2.0) == [Found(Choice(4, "rfc"), 2.0)]
+    with pytest.raises(ValueError, match=r"found.csv has 2 rows with \{'wait_s': None\}, not one"):
+        made.row(wait_s=None)
 
 
 def test_papers_store_tables() -> None:

@@ -18,8 +18,8 @@ from conftest import assert_bad_input, run_cli
 from skywave import ScenarioError, papers
 from skywave.papers import installed, workers
 from skywave.papers.citation import Citation
+from skywave.papers.errors import UnknownPaperError
 from skywave.papers.front import Front, reproduce_all
-from skywave.papers.installed import UnknownPaperError
 from skywave.papers.protocol import Seeds
 from skywave.papers.reproduction import Judgement, Ns2Source
 from skywave.papers.workers import Work, reproduce_each

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.plots.style import COLOURS
-from skywave.report.figures import Drawn, begin, style
+from skywave.report.figures import RenderedFigure, begin, style
 from validation.testbed.experiment import ExperimentResult
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ MEAN_S = 1.0
 
 def courses(
     name: str, caption: str, done: Sequence[ExperimentResult], series: str, label: str
-) -> Drawn:
+) -> RenderedFigure:
     """Draw a series of the first run of each experiment, on both clocks."""
-    return Drawn.at_widths(name, caption, lambda: _courses(done, series, label))
+    return RenderedFigure.at_widths(name, caption, lambda: _courses(done, series, label))
 
 
 def _courses(done: Sequence[ExperimentResult], series: str, label: str) -> Figure:
@@ -59,9 +59,9 @@ def _smooth(times_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.nda
     return times_s[:whole][count - 1 :: count], means
 
 
-def transfers(name: str, caption: str, done: Sequence[ExperimentResult]) -> Drawn:
+def transfers(name: str, caption: str, done: Sequence[ExperimentResult]) -> RenderedFigure:
     """Draw the times of transfers over the loss rate, by carrier and clock."""
-    return Drawn.at_widths(name, caption, lambda: _transfers(done))
+    return RenderedFigure.at_widths(name, caption, lambda: _transfers(done))
 
 
 def _transfers(done: Sequence[ExperimentResult]) -> Figure:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
     from skywave.stats import Estimate
     from validation.testbed.experiment import ExperimentResult, Measure
 
@@ -95,7 +95,7 @@ def document(all_done: Sequence[ExperimentResult], wall_s: float) -> dict[str, A
     }
 
 
-def _drawn(all_done: Sequence[ExperimentResult]) -> dict[str, list[Drawn]]:
+def _drawn(all_done: Sequence[ExperimentResult]) -> dict[str, list[RenderedFigure]]:
     """Return the figures of each paper."""
 
     def of(paper: str, section: str) -> list[ExperimentResult]:
@@ -105,7 +105,7 @@ def _drawn(all_done: Sequence[ExperimentResult]) -> dict[str, list[Drawn]]:
             if done.experiment.paper == paper and done.experiment.section == section
         ]
 
-    drawn: dict[str, list[Drawn]] = {}
+    drawn: dict[str, list[RenderedFigure]] = {}
     if found := of("li2009", "Figures 3 and 5"):
         drawn["li2009"] = [
             figures.courses(

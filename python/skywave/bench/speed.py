@@ -15,7 +15,7 @@ from skywave.papers import ns2
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from skywave.papers.timed import Timed
+    from skywave.papers.timed import TimedRun
 
 ROUNDS = 5
 """Measurements of each run, alternating with ns-2's."""
@@ -39,7 +39,7 @@ class Speed(TypedDict):
     """Share of all processors' time that other processes on this machine used."""
 
 
-def measure(runs: Sequence[Timed], progress: Callable[[Progress], None]) -> list[Speed]:
+def measure(runs: Sequence[TimedRun], progress: Callable[[Progress], None]) -> list[Speed]:
     """Measure runs, one after the other.
 
     Raises:
@@ -55,7 +55,7 @@ def measure(runs: Sequence[Timed], progress: Callable[[Progress], None]) -> list
     return speeds
 
 
-def _measure(run: Timed, scratch: Path) -> Speed:
+def _measure(run: TimedRun, scratch: Path) -> Speed:
     scenario = scratch / "scenario.json"
     scenario.write_text(run.scenario.to_json(), encoding="utf-8")
     try:

@@ -8,6 +8,7 @@ errors go to stderr. An error is one line, ``error: ...``. ``status`` has the ex
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
@@ -31,6 +32,10 @@ def main() -> NoReturn:
     from skywave.cli.interrupts import end_at_once_on_signals  # noqa: PLC0415  (before all else)
 
     end_at_once_on_signals()
+    if sys.argv[1:] == ["--version"]:
+        from skywave.cli import ending, version  # noqa: PLC0415  (as above)
+
+        ending.end_with(version.print_version)
     from skywave.cli import commands  # noqa: PLC0415  (takes most of the start)
 
     commands.main()

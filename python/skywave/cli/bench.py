@@ -15,7 +15,8 @@ from skywave.bench import competitors
 from skywave.bench.measurement import BenchError
 from skywave.bench.rows import CompetitorRow, Row, Work, measure, measure_standard
 from skywave.cli.application import command, group
-from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
+from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

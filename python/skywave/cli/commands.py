@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import platform
 import sys
+from functools import partial
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from typer.exceptions import TyperException
 
-from skywave._errors import NoSocketsError, SkywaveError
-from skywave._files import is_full
+from skywave._errors import NoSocketsError
 from skywave.cli import status
 from skywave.cli.application import print_help
-from skywave.cli.console import open_closed_streams, printed_warnings, write_line
-from skywave.cli.interrupts import Termination, interrupts
-from skywave.cli.status import FAILED, INTERRUPTED, NOT_DONE, READER_GONE, TERMINATED
+from skywave.cli.ending import end_with
+from skywave.cli.version import print_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,7 +84,7 @@ def __getattr__(name: str) -> typer.Typer:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"skywave {version('skywave')} (Python {platform.python_version()})")
+        print_version()
         raise typer.Exit
 
 
@@ -118,60 +114,4 @@ def main() -> NoReturn:
 
 def run(app: typer.Typer) -> NoReturn:
     """Run a command line as ours, and end the process with its status."""
-    # As `python -m` does: import controls that a scenario names from the current directory.
-    if "" not in sys.path and not sys.flags.safe_path:
-        sys.path.insert(0, "")
-    open_closed_streams()
-    termination = Termination()
-    try:
-        with printed_warnings(), interrupts() as termination:
-            ended = app(standalone_mode=False)
-            sys.stdout.flush()
-    except SystemExit as exit_:
-        # So does typer end a command whose output nobody reads any more.
-        if isinstance(exit_.__context__, BrokenPipeError):
-            sys.exit(READER_GONE)
-        raise
-    except KeyboardInterrupt:
-        ended = INTERRUPTED
-    except (TyperException, SkywaveError, ValueError, OSError) as error:
-        # A control in Python raised it, and its author needs the traceback.
-        if hasattr(error, "__notes__") and not isinstance(error, SkywaveError):
-            raise
-        write_line(f"error: {' '.join(_message(error).split())}")
-        sys.exit(FAILED if _is_failure(error) else NOT_DONE)
-    if ended == INTERRUPTED and termination.is_asked:
-        ended = TERMINATED
-        sys.stderr.write("terminated\n")
-    elif ended == INTERRUPTED:
-        sys.stderr.write("interrupted\n")
-    sys.exit(ended if isinstance(ended, int) else 0)
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, TyperException):
-        return error.format_message()
-    if isinstance(error, OSError) and error.strerror and (error.filename or is_full(error)):
-        return f"{error.filename or 'the output'}: {error.strerror}"
-    return str(error)
-
-
-def _is_failure(error: Exception) -> bool:
-    """Return whether an error is of something that had begun, rather than of its requirements."""
-
-    def is_one(module: str, *names: str) -> bool:
-        # Most commands never import it, and need not for an error of another kind.
-        there = sys.modules.get(module)
-        return there is not None and isinstance(
-            error, tuple(getattr(there, name) for name in names)
-        )
-
-    if is_one("skywave.net.errors", "AddressInUseError", "NoPermissionError"):
-        return False
-    return (
-        isinstance(error, TimeoutError)
-        # Results that there is no room for are lost.
-        or (isinstance(error, OSError) and is_full(error))
-        or is_one("skywave.net.errors", "NetError")
-        or is_one("skywave.sweeps.cluster", "ClusterError")
-    )
+    end_with(partial(app, standalone_mode=False))

@@ -13,7 +13,8 @@ from skywave._known import listed
 from skywave._printing import number
 from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
-from skywave.cli.console import JsonOption, choose, out, print_json, warn
+from skywave.cli.console import JsonOption, choose, out, print_json
+from skywave.cli.messages import warn
 from skywave.cli.plot import texts_of
 from skywave.results.columns import Scale
 
@@ -51,8 +52,9 @@ def compare(
     test: Annotated[
         str,
         typer.Option(
+            metavar="TEST",
             help="Significance test: paired-t, wilcoxon, welch or mann-whitney (see "
-            "docs/statistics.md)."
+            "docs/statistics.md).",
         ),
     ] = "paired-t",
     labels: Annotated[

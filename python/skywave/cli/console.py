@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import textwrap
 import time
-import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bar
 
 from skywave import _json
 from skywave._files import is_full
@@ -30,7 +20,7 @@ from skywave._known import listed
 from skywave._progress import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from skywave._folders import Kind
     from skywave._progress import Progress
@@ -78,40 +68,6 @@ def choose(given: str, known: Collection[str], what: str) -> str:
     return given
 
 
-def warn(messages: Iterable[str]) -> None:
-    """Print warnings on stderr, one line each; on a terminal, lines end between words."""
-    for message in messages:
-        write_line(f"warning: {' '.join(message.split())}")
-
-
-def write_line(line: str) -> None:
-    """Write a line on stderr, broken between words where a terminal ends."""
-    if sys.stderr.isatty():
-        columns = shutil.get_terminal_size().columns
-        line = textwrap.fill(line, columns, break_long_words=False, break_on_hyphens=False)
-    # There is no other place for it.
-    with suppress(OSError):
-        sys.stderr.write(f"{line}\n")
-
-
-def open_closed_streams() -> None:
-    """Open the standard streams that the caller has closed, as a null device.
-
-    Otherwise the next file that is opened would take the place of one of them.
-    """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115  (until the end)
-
-
-@contextmanager
-def printed_warnings() -> Iterator[None]:
-    """Print the library's warnings as :func:`warn` does; those of others are for tests."""
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: warn([str(message)])
-        yield
-
-
 def finish(
     document: Mapping[str, Any], report: Path, *, as_json: bool, show: Callable[[Console], None]
 ) -> None:
@@ -155,13 +111,15 @@ def progress_bar(
     if not console.is_terminal:
         yield lines(clock)
         return
-    bar = Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
+    from rich import progress  # noqa: PLC0415  (slow to import, and few need it)
+
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TextColumn("{task.percentage:>3.0f} %"),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left:"),
+        progress.TimeRemainingColumn(),
         console=console,
         transient=True,
     )

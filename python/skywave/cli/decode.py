@@ -11,7 +11,8 @@ from rich.markup import escape
 from skywave import _core
 from skywave._errors import CaptureError
 from skywave.cli.application import command
-from skywave.cli.console import JsonOption, out, print_json, warn, write_line
+from skywave.cli.console import JsonOption, out, print_json
+from skywave.cli.messages import warn, write_line
 from skywave.cli.status import FAILED
 
 USUAL_CAUSE = (
@@ -32,7 +33,7 @@ def decode(
     udp_ports: Annotated[
         list[int] | None,
         typer.Option(
-            "--udp-port",
+            "--extra-udp-port",
             metavar="PORT",
             min=1,
             max=65535,

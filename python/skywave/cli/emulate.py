@@ -26,6 +26,7 @@ def emulate(
     link: Annotated[
         Path,
         typer.Argument(
+            metavar="FILE",
             exists=True,
             dir_okay=False,
             help="Link description in TOML: the fields of a scenario link, without from and to.",

@@ -24,7 +24,10 @@ def lab(
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Local port to listen on; 0 picks a free one.")
+        int,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Local port to listen on; 0 picks a free one."
+        ),
     ] = PORT,
     browser: BrowserOption = True,
 ) -> None:

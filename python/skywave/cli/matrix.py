@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skywave._core import Duration
 from skywave._folders import Kind
 from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import JsonOption, choose, finish, prepare_folder, progress_bar, warn
-from skywave.scenario.quantities import Duration
+from skywave.cli.console import JsonOption, choose, finish, prepare_folder, progress_bar
+from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,13 +48,14 @@ def matrix(
     seeds: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             min=1,
             max=1000,
             help="Number of seeds per run. Default: as many as in the stored matrix.",
         ),
     ] = None,
     duration: Annotated[
-        str | None,
+        Duration | None,
         typer.Option(
             help='Duration of each run, e.g. "60 s". Default: set by the network (120 or 300 s).'
         ),
@@ -76,7 +78,7 @@ def matrix(
     from skywave.matrix.controls import CONTROLS, LEFT_OUT  # noqa: PLC0415
     from skywave.matrix.networks import NETWORKS  # noqa: PLC0415
 
-    duration_s = None if duration is None else Duration(duration).seconds
+    duration_s = None if duration is None else duration.seconds
     if duration_s is not None and duration_s < LEAST_S:
         raise typer.BadParameter(f"{duration} is too short: give at least {LEAST_S:g} s")
     prepare_folder(out_dir, Kind.MATRIX)

@@ -13,7 +13,8 @@ from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave.cli.application import command, group
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import JsonOption, out, prepare_folder, print_json, progress_bar, warn
+from skywave.cli.console import JsonOption, out, prepare_folder, print_json, progress_bar
+from skywave.cli.messages import warn
 from skywave.cli.scenario import (
     CaptureOption,
     Changes,
@@ -27,7 +28,6 @@ from skywave.cli.status import NOT_MET
 from skywave.cli.summary import present
 from skywave.cli.timing import SpinOption, StrictOption
 from skywave.realtime.privileges import acquire
-from skywave.realtime.report import cells, document, write
 
 if TYPE_CHECKING:
     from skywave.realtime import ClockComparison, RealTimeRun
@@ -124,11 +124,13 @@ def compare(
     # A disk may be full after all that time.
     try:
         if as_json:
-            print_json(document(comparison))
+            print_json(comparison.document())
         else:
             _print(comparison)
     finally:
         if out_dir is not None:
+            from skywave.realtime.report import write  # noqa: PLC0415  (draws figures)
+
             write(comparison, out_dir)
     warn(comparison.warnings())
     if out_dir is not None and not as_json:
@@ -144,7 +146,7 @@ def _print(comparison: ClockComparison) -> None:
     of = f"{count} of {comparison.planned}" if comparison.is_interrupted else f"{count}"
     runs = "run" if comparison.planned == 1 else "runs"
     title = f"{comparison.scenario.name}: {of} {runs} on each clock"
-    rows = [cells(row) for row in comparison.rows()]
+    rows = [row.cells() for row in comparison.rows()]
 
     def column(header: str, key: str, justify: Literal["left", "right"] = "right") -> Column:
         return Column(header, [row[key] for row in rows], justify)

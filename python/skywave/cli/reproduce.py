@@ -14,15 +14,8 @@ from skywave import papers
 from skywave._folders import Kind
 from skywave._printing import number
 from skywave.cli.application import command
-from skywave.cli.console import (
-    JsonOption,
-    finish,
-    out,
-    prepare_folder,
-    print_json,
-    progress_bar,
-    warn,
-)
+from skywave.cli.console import JsonOption, finish, out, prepare_folder, print_json, progress_bar
+from skywave.cli.messages import warn
 from skywave.papers import installed
 from skywave.papers.seeds import LEAST_SEEDS
 
@@ -98,6 +91,7 @@ def reproduce(
     seeds: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             min=LEAST_SEEDS,
             max=1000,
             help="Number of seeds to average over, for papers with a configurable number. Default: "

@@ -12,7 +12,8 @@ from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave._progress import stage
 from skywave.cli.application import command
-from skywave.cli.console import JsonOption, prepare_folder, progress_bar, warn
+from skywave.cli.console import JsonOption, prepare_folder, progress_bar
+from skywave.cli.messages import warn
 from skywave.cli.scenario import (
     CaptureOption,
     Changes,

@@ -15,7 +15,8 @@ from rich.markup import escape
 from skywave import _core
 from skywave._errors import ScenarioError
 from skywave.cli.application import command
-from skywave.cli.console import JsonOption, out, print_json, warn
+from skywave.cli.console import JsonOption, out, print_json
+from skywave.cli.messages import warn
 from skywave.scenario import Scenario
 from skywave.scenario.experiment import inspect_file, message_about
 from skywave.scenario.paths import parse_value, parse_values, with_field

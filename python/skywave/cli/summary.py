@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.markup import escape
 
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import out, print_json, warn
+from skywave.cli.console import out, print_json
+from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
     from pathlib import Path

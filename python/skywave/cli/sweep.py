@@ -17,7 +17,8 @@ from skywave._files import is_full
 from skywave._printing import DIGITS, number, with_margin
 from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
-from skywave.cli.console import JsonOption, out, print_json, progress_bar, warn
+from skywave.cli.console import JsonOption, out, print_json, progress_bar
+from skywave.cli.messages import warn
 from skywave.cli.scenario import ScenarioFile, fields, read
 from skywave.cli.status import FAILED
 from skywave.results.columns import Scale
@@ -59,6 +60,7 @@ def sweep(
     seeds: Annotated[
         int,
         typer.Option(
+            metavar="N",
             min=1,
             help="Number of runs per combination, with seeds 1, 2, ... With --until, the initial "
             "number, at least ten.",
@@ -84,7 +86,10 @@ def sweep(
         ),
     ] = None,
     max_seeds: Annotated[
-        int, typer.Option(min=10, help="With --until, maximum number of seeds per combination.")
+        int,
+        typer.Option(
+            metavar="N", min=10, help="With --until, maximum number of seeds per combination."
+        ),
     ] = 1000,
     on: Annotated[
         str | None,

@@ -29,7 +29,7 @@ class State:
     end_s: float | None
     """When it ends; None if nobody knows."""
     epoch: int = 0
-    """How often it has begun anew: frames of other epochs do not belong to it."""
+    """How often it has restarted: frames of other epochs do not belong to it."""
     until_s: float = 0.0
     """Up to when it is run again."""
     kept_s: float | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skywave.matrix.networks import BROKEN, PAPERS
-from skywave.papers.installed import BrokenPaperError, distribution
+from skywave.papers.errors import BrokenPaperError
+from skywave.papers.installed import distribution
 from skywave.papers.lent import Control
 from skywave.scenario import Dccp, Tcp, Vcp
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import Normalize
 
 from skywave.plots.style import begin, heat_map, style, write_in_cell
-from skywave.report.figures import Drawn
+from skywave.report.figures import RenderedFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,11 +22,11 @@ LABELS_IN = 1.75
 """Space for the names of controls."""
 
 
-def draw(panels: Iterable[Panel]) -> list[Drawn]:
+def draw(panels: Iterable[Panel]) -> list[RenderedFigure]:
     """Draw all panels."""
     with style():
         return [
-            Drawn.of(
+            RenderedFigure.of(
                 panel.key,
                 f"{panel.title}: means over seeds, with 95 % confidence intervals. Blue is good.",
                 _heat_map(panel),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from skywave.matrix.runs import Run
     from skywave.matrix.table import Row
     from skywave.papers.lent import Control, Network
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Matrix:
         }
 
     @cached_property
-    def _figures(self) -> list[Drawn]:
+    def _figures(self) -> list[RenderedFigure]:
         return figures.draw(self.panels)
 
     def html(self) -> str:

@@ -51,7 +51,7 @@ class _Reader:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, without what belongs to another process."""
+        """Start again, without the objects of another process."""
         # A signal handler may open an endpoint while this one is being opened.
         self._lock = threading.RLock()
         self._thread = None

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statistics:
     """Values that can be written as JSON."""
 
@@ -18,7 +18,7 @@ class Statistics:
         return asdict(self)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Closed(Statistics):
     """How a connection ended.
 
@@ -32,7 +32,7 @@ class Closed(Statistics):
     name: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class EndpointStats(Statistics):
     """Counters of an endpoint, apart from those of its connections.
 
@@ -80,7 +80,7 @@ class EndpointStats(Statistics):
     qlog_dropped: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Snapshot(Statistics):
     """The connections of an endpoint at one time.
 
@@ -96,7 +96,7 @@ class Snapshot(Statistics):
     connections: tuple[ConnectionSnapshot, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Totals(Statistics):
     """Sums over all connections that an endpoint has had. They never decrease.
 
@@ -146,7 +146,7 @@ class Totals(Statistics):
     marked: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ConnectionSnapshot(Statistics):
     """A connection of an endpoint at one time.
 
@@ -178,7 +178,7 @@ class ConnectionSnapshot(Statistics):
     stats: Stats
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Stats(Statistics):
     """Counters of a connection, and the state of its congestion control.
 

@@ -13,8 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skywave.papers import installed
-from skywave.papers.installed import BrokenPaperError, PaperError, UnknownPaperError
-from skywave.papers.ledger_text import LedgerError
+from skywave.papers.errors import BrokenPaperError, LedgerError, PaperError, UnknownPaperError
 from skywave.papers.ns2 import Ns2Error
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers import installed
-from skywave.papers.installed import PaperError
+from skywave.papers.errors import PaperError
 from skywave.papers.ns2 import Ns2Error
 
 if TYPE_CHECKING:

@@ -273,8 +273,17 @@ def by_reason(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
 class Comparison:
     """A quantity measured by us and by ns-2 under the same settings.
 
-    If ours is a mean over runs, ``interval95`` is half of its 95 % confidence interval. ns-2's
-    value agrees if it is within the limit or within the interval.
+    ns-2's value agrees if it is within the limit or within the interval.
+
+    Attributes:
+        quantity: What was measured.
+        conditions: The settings, with units in their names.
+        unit: The unit of both values.
+        ours: Our value; None if the quantity did not occur.
+        ns2: ns-2's value; None if the quantity did not occur.
+        limit_percent: The largest difference that counts as agreement, in percent of ns-2's value.
+        interval95: If ours is a mean over runs, half of its 95 % confidence interval.
+
     """
 
     quantity: str

@@ -29,7 +29,7 @@ _OTHERS = 3
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedTable:
     """Numbers of one kind as a paper prints them.
 
     Attributes:
@@ -99,7 +99,7 @@ class Denominator:
 
     """
 
-    printed: Printed
+    printed: PrintedTable
     value: int | None
     chance: float
     next_fitting: int
@@ -135,7 +135,7 @@ class Denominator:
         }
 
 
-def denominator(printed: Printed) -> Denominator:
+def denominator(printed: PrintedTable) -> Denominator:
     """Find the smallest denominator that fits all values of a table."""
     tried = np.arange(1, LARGEST + 1)
     fitting = printed._fitting(tried)  # noqa: SLF001
@@ -148,7 +148,7 @@ def denominator(printed: Printed) -> Denominator:
     return Denominator(printed, value, chance, int(fitting[: others.size][apart].max(initial=0)))
 
 
-def denominators(tables: Iterable[Printed]) -> list[Denominator]:
+def denominators(tables: Iterable[PrintedTable]) -> list[Denominator]:
     """Find the denominator of each table."""
     return [denominator(printed) for printed in tables]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from skywave.papers.citation import Citation
-from skywave.papers.digits import Printed
+from skywave.papers.digits import PrintedTable
 from skywave.papers.expectation import Expectation
 from skywave.papers.placeholders import fill
 from skywave.papers.reasons import Reason
@@ -100,7 +100,7 @@ class Contents:
     sentence: tuple[Quotation, ...] = ()
     reason: Mapping[str, Reason] = field(default_factory=dict)
     reading: tuple[Reading, ...] = ()
-    printed: tuple[Printed, ...] = ()
+    printed: tuple[PrintedTable, ...] = ()
     finding: Finding | None = None
 
     def entries(self) -> Iterator[tuple[str, Test]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skywave import _json
 from skywave._files import replacing
 from skywave.papers import installed
-from skywave.papers.installed import UnknownPaperError
+from skywave.papers.errors import UnknownPaperError
 from skywave.papers.pages import link, render
 from skywave.papers.reproduction import Judgement
 from skywave.papers.score import Score

@@ -15,7 +15,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
-from skywave._errors import ScenarioError, SkywaveError
+from skywave._errors import ScenarioError
+from skywave.papers.errors import BrokenPaperError, LedgerError, PaperError, UnknownPaperError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,18 +28,6 @@ GROUP = "skywave.papers"
 FIX_IT = "fix or uninstall it"
 _KEY = re.compile(r"[a-z0-9][a-z0-9_-]*")
 """A key names directories and anchors."""
-
-
-class PaperError(SkywaveError):
-    """A paper is not available. The message is one line that says what to do."""
-
-
-class UnknownPaperError(PaperError):
-    """No installed distribution has a paper with this key."""
-
-
-class BrokenPaperError(PaperError):
-    """A distribution declares a paper that is unusable."""
 
 
 def all_keys() -> list[str]:
@@ -88,8 +77,6 @@ def faults_named(paper: Paper[Any]) -> Iterator[None]:
         BrokenPaperError: If the block raises another error, and the paper's package is on the way.
 
     """
-    from skywave.papers.ledger import LedgerError  # noqa: PLC0415  (the paper has imported it)
-
     try:
         yield
     except (PaperError, LedgerError, ScenarioError, OSError, MemoryError):

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 from skywave.papers.cells import Cell, WithinSpread
 from skywave.papers.entries import Contents, Test
+from skywave.papers.errors import LedgerError
 from skywave.papers.faults import faults
-from skywave.papers.ledger_text import LedgerError, LedgerText, is_finite
+from skywave.papers.ledger_text import LedgerText, is_finite
 from skywave.papers.measures import Measure, Measures, Value
 from skywave.papers.placeholders import fill, names
 from skywave.papers.reasons import Reason

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
 import cattrs
 
-from skywave._errors import SkywaveError
 from skywave.papers.entries import Scalar
+from skywave.papers.errors import LedgerError
 from skywave.papers.reasons import Cause
 from skywave.papers.reproduction import Parameter
 from skywave.scenario.place import line_and_column
@@ -26,10 +26,6 @@ _CAUSES = {
     cause.name.lower().replace("_", "-"): cause for cause in Cause if cause is not Cause.UNKNOWN
 }
 """Causes by their names in a ledger; unknown is what has no reason."""
-
-
-class LedgerError(SkywaveError, ValueError):
-    """A ledger or the measurements for it are wrong. The message names the place and the remedy."""
 
 
 @dataclass(frozen=True)

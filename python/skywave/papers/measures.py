@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,13 @@ def difference(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other
 
 
-def mean(rows: Iterable[object], name: str) -> float | None:
-    """Return the mean of a field over rows, such as runs with different seeds; None if one is."""
-    return _mean([getattr(row, name) for row in rows])
+def mean(rows: Iterable[Row], of: str | Callable[[Row], float]) -> float:
+    """Return the mean of a measure over rows, such as runs with different seeds.
+
+    The measure is a function, or the name of an attribute: ``"series.queue_mean"``.
+    """
+    measure = attrgetter(of) if isinstance(of, str) else of
+    return float(np.mean([measure(row) for row in rows]))
 
 
 def over_seeds(by_seed: Sequence[Mapping[str, Value]]) -> dict[str, float | None]:

@@ -9,6 +9,7 @@ from skywave.papers.measures import mean
 from skywave.report import pages
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from skywave.papers.citation import Citation
@@ -20,7 +21,14 @@ _OWN = "skywave.papers"
 
 def render(template: str, *, package: str = _OWN, **values: Any) -> str:
     """Render a template of a package. It can extend and import the templates that papers share."""
-    return pages.render(template, (package, _OWN), {"by_reason": by_reason, "mean": mean}, **values)
+    return pages.render(
+        template, (package, _OWN), {"by_reason": by_reason, "mean": _mean}, **values
+    )
+
+
+def _mean(rows: Sequence[object], name: str) -> float | None:
+    """Return the mean of an attribute over rows; None if it is None in the first."""
+    return None if getattr(rows[0], name) is None else mean(rows, name)
 
 
 def link(report: Path, previous: Citation | None, following: Citation | None) -> None:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from skywave.papers.measures import Measures
     from skywave.papers.readings import ReadingResult
     from skywave.papers.reproduction import Ns2Source
-    from skywave.papers.timed import Timed
-    from skywave.report.figures import Drawn
+    from skywave.papers.timed import TimedRun
+    from skywave.report.figures import RenderedFigure
     from skywave.report.tables import Table
     from skywave.results import Results
     from skywave.scenario import Scenario
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PROTOCOL = 2
 """The version of this protocol. It increases when a change makes correct papers incorrect."""
 
-Measured = TypeVar("Measured")
+Measurements = TypeVar("Measurements")
 """The type of a paper's measurements, which the paper chooses."""
 
 
@@ -74,7 +74,7 @@ class Seeds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ran(Generic[Measured]):
+class RunOutput(Generic[Measurements]):
     """The outcome of a paper's experiments.
 
     ``measured`` is the input of cells, figures and tables. ``scenarios`` and ``results`` are
@@ -82,7 +82,7 @@ class Ran(Generic[Measured]):
     one, since all series stay in memory until then.
     """
 
-    measured: Measured
+    measured: Measurements
     scenarios: Mapping[str, Scenario]
     results: Mapping[str, Results]
     ns2: Ns2Source
@@ -97,7 +97,7 @@ def _no_sections(_: object) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Paper(Generic[Measured]):
+class Paper(Generic[Measurements]):
     """A published experiment that can be reproduced.
 
     Attributes:
@@ -125,16 +125,16 @@ class Paper(Generic[Measured]):
     protocol: int
     package: str
     ledger: Ledger
-    run: Callable[[Options], Ran[Measured]]
-    measures: Callable[[Measured], Measures]
-    figures: Callable[[Measured], Sequence[Drawn]]
-    comparisons: Callable[[Measured], Sequence[Comparison]] = _nothing
-    readings: Callable[[Measured], Sequence[ReadingResult]] = _nothing
-    sections: Callable[[Measured], Mapping[str, Any]] = _no_sections
+    run: Callable[[Options], RunOutput[Measurements]]
+    measures: Callable[[Measurements], Measures]
+    figures: Callable[[Measurements], Sequence[RenderedFigure]]
+    comparisons: Callable[[Measurements], Sequence[Comparison]] = _nothing
+    readings: Callable[[Measurements], Sequence[ReadingResult]] = _nothing
+    sections: Callable[[Measurements], Mapping[str, Any]] = _no_sections
     seeds: Seeds | None = None
     stored: Sequence[Table[Any, Any]] = ()
     golden: Callable[[], None] | None = None
-    timed: Sequence[Timed] = ()
+    timed: Sequence[TimedRun] = ()
     network: Network | None = None
     controls: Sequence[Control] = ()
 

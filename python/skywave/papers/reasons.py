@@ -22,7 +22,13 @@ class Cause(Enum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a value does not match, and the kind of reason."""
+    """Why a value does not match, and the kind of reason.
+
+    Attributes:
+        text: The reason in full, as the report prints it.
+        cause: The kind, by which the front page counts.
+
+    """
 
     text: str
     cause: Cause = Cause.OTHER

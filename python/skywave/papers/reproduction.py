@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from skywave.papers.citation import Citation
     from skywave.papers.digits import Denominator
     from skywave.papers.sentences import Reading, Sentence
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
     from skywave.results import Results
     from skywave.scenario import Scenario
 
@@ -83,7 +83,7 @@ class Judgement:
     sentences: Sequence[Sentence] = field(default=(), kw_only=True)
     digits: Sequence[Denominator] = field(default=(), kw_only=True)
     finding: Finding | None = field(default=None, kw_only=True)
-    thumbnail: Drawn | None = field(default=None, kw_only=True)
+    thumbnail: RenderedFigure | None = field(default=None, kw_only=True)
 
     @property
     def score(self) -> Score:
@@ -163,7 +163,7 @@ class Reproduction(Judgement):
     ``readings`` are those of what the paper leaves open, as the ledger has them.
     """
 
-    figures: Sequence[Drawn]
+    figures: Sequence[RenderedFigure]
     scenarios: Mapping[str, Scenario]
     results: Mapping[str, Results]
     package: str
@@ -190,7 +190,7 @@ class Reproduction(Judgement):
         )
 
     @property
-    def _drawn(self) -> dict[str, Drawn]:
+    def _drawn(self) -> dict[str, RenderedFigure]:
         return {figure.name: figure for figure in self.figures}
 
     def html(self) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedRun:
     """A run whose duration is measured.
 
     ``ns2`` returns the command that runs the same in ns-2 and writes its results to a path. None if

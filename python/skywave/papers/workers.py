@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from skywave import papers
 from skywave._progress import Progress
 from skywave.papers import installed
-from skywave.papers.installed import BrokenPaperError
+from skywave.papers.errors import BrokenPaperError
 from skywave.papers.reproduction import Judgement
 
 if TYPE_CHECKING:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from skywave import _simulate, stats
+from skywave._printing import number
 from skywave.realtime import running
+from skywave.results.columns import Scale
 from skywave.results.samples import Samples
 from skywave.scenario import KernelTcp
 from skywave.stats import average, unchanged_by_seeds
@@ -71,6 +73,25 @@ class Row:
         """The mean in real time as a multiple of the simulated mean; None if that is zero."""
         return self.real_time.value / self.simulated.value if self.simulated.value else None
 
+    def cells(self) -> dict[str, str]:
+        """Return it as text: what, measure, means with margins, ratio, and whether they differ."""
+        scale = Scale.of(self.measure, max(abs(self.simulated.value), abs(self.real_time.value)))
+
+        def text(mean: float, margin: float) -> str:
+            shown = number(mean / scale.factor, 3)
+            # Runs that do not vary have no interval: it would claim a precision not measured.
+            has_margin = margin > 0
+            return f"{shown} ± {number(margin / scale.factor, 2)}" if has_margin else shown
+
+        return {
+            "what": self.what,
+            "measure": scale.label,
+            "simulated": text(self.simulated.value, self.simulated.margin),
+            "real_time": text(self.real_time.value, self.real_time.margin),
+            "ratio": "" if self.ratio is None else number(self.ratio, 3),
+            "differs": "differs" if self.differs else "",
+        }
+
 
 @dataclass(frozen=True)
 class ClockComparison:
@@ -124,6 +145,29 @@ class ClockComparison:
         ]
         return [*map(str, self.scenario.inspect().warnings), *said]
 
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "name": self.scenario.name,
+            "runs": len(self.real_time),
+            "planned": self.planned,
+            "rows": [
+                {
+                    "what": row.what,
+                    "measure": row.measure,
+                    "simulated": row.simulated.value,
+                    "simulated_margin": row.simulated.margin,
+                    "real_time": row.real_time.value,
+                    "real_time_margin": row.real_time.margin,
+                    "differs": None if row.difference is None else row.differs,
+                }
+                for row in self.rows()
+            ],
+            "causes": self.causes(),
+            "warnings": self.warnings(),
+            "accuracy": [run.accuracy.document() for run in self.real_time],
+        }
+
 
 def compare(
     scenario: Scenario,
@@ -156,12 +200,12 @@ def compare(
     seeds = range(scenario.seed, scenario.seed + runs)
     simulated: list[Results] = []
     real_time: list[RealTimeRun] = []
-    for number, seed in enumerate(seeds, start=1):
+    for index, seed in enumerate(seeds, start=1):
         seeded = scenario.replace(seed=seed)
 
-        def show(step: Progress, number: int = number) -> None:
+        def show(step: Progress, index: int = index) -> None:
             if progress is not None:
-                progress(replace(step, stage=f"run {number} of {runs}, {step.stage}"))
+                progress(replace(step, stage=f"run {index} of {runs}, {step.stage}"))
 
         try:
             # What can only run in real time is found before that has passed.

@@ -1,4 +1,4 @@
-"""Figures of a scenario on both clocks."""
+"""Figures that compare a scenario in simulated and in real time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from skywave.plots import legends
 from skywave.plots.outliers import mark_cut, reach
 from skywave.plots.style import COLOURS
-from skywave.report.figures import Drawn, begin, style
+from skywave.report.figures import RenderedFigure, begin, style
 from skywave.results.columns import Scale
 from skywave.results.samples import HELD, Series, by_name
 
@@ -40,7 +40,7 @@ CLOCKS: tuple[tuple[str, Literal["--", "-"], float], ...] = (
 )
 
 
-def over_time(comparison: ClockComparison, name: str) -> Drawn | None:
+def over_time(comparison: ClockComparison, name: str) -> RenderedFigure | None:
     """Draw the first run of each clock over time; None if nothing was sampled."""
     runs = (comparison.simulated[0], comparison.real_time[0].results)
     panels = [
@@ -54,7 +54,7 @@ def over_time(comparison: ClockComparison, name: str) -> Drawn | None:
         f"{comparison.scenario.name}: the first run, simulated (dashed) and in real time (solid). "
         "Each point is of an interval that ends then."
     )
-    return Drawn.at_widths(name, caption, lambda: _draw(runs, panels))
+    return RenderedFigure.at_widths(name, caption, lambda: _draw(runs, panels))
 
 
 def _draw(runs: Sequence[Results], panels: Sequence[tuple[str, str]]) -> Figure:

@@ -2,65 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skywave import _json
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
-from skywave._printing import number
 from skywave.realtime.figures import over_time
 from skywave.report import environment
 from skywave.report.pages import render
-from skywave.results.columns import Scale
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skywave.realtime.comparison import ClockComparison, Row
-
-
-def cells(row: Row) -> dict[str, str]:
-    """Return a row as text: what, measure, means with margins, ratio, and whether they differ."""
-    scale = Scale.of(row.measure, max(abs(row.simulated.value), abs(row.real_time.value)))
-
-    def text(mean: float, margin: float) -> str:
-        shown = number(mean / scale.factor, 3)
-        # Runs that do not vary have no interval: it would claim a precision that nobody measured.
-        has_margin = margin > 0
-        return f"{shown} ± {number(margin / scale.factor, 2)}" if has_margin else shown
-
-    return {
-        "what": row.what,
-        "measure": scale.label,
-        "simulated": text(row.simulated.value, row.simulated.margin),
-        "real_time": text(row.real_time.value, row.real_time.margin),
-        "ratio": "" if row.ratio is None else number(row.ratio, 3),
-        "differs": "differs" if row.differs else "",
-    }
-
-
-def document(comparison: ClockComparison) -> dict[str, Any]:
-    """Return it as JSON."""
-    return {
-        "name": comparison.scenario.name,
-        "runs": len(comparison.real_time),
-        "planned": comparison.planned,
-        "rows": [
-            {
-                "what": row.what,
-                "measure": row.measure,
-                "simulated": row.simulated.value,
-                "simulated_margin": row.simulated.margin,
-                "real_time": row.real_time.value,
-                "real_time_margin": row.real_time.margin,
-                "differs": None if row.difference is None else row.differs,
-            }
-            for row in comparison.rows()
-        ],
-        "causes": comparison.causes(),
-        "warnings": comparison.warnings(),
-        "accuracy": [run.accuracy.document() for run in comparison.real_time],
-    }
+    from skywave.realtime.comparison import ClockComparison
 
 
 def write(comparison: ClockComparison, directory: Path) -> None:
@@ -83,7 +37,7 @@ def write(comparison: ClockComparison, directory: Path) -> None:
             "comparison.html.j2",
             packages="skywave.realtime",
             comparison=comparison,
-            rows=[cells(row) for row in comparison.rows()],
+            rows=[row.cells() for row in comparison.rows()],
             figure=figure,
             causes=comparison.causes(),
             warnings=comparison.warnings(),
@@ -91,7 +45,7 @@ def write(comparison: ClockComparison, directory: Path) -> None:
             environment=environment.describe(),
         )
         (partial / "comparison.html").write_text(page, encoding="utf-8")
-        text = _json.text(document(comparison)) + "\n"
+        text = _json.text(comparison.document()) + "\n"
         (partial / "comparison.json").write_text(text, encoding="utf-8")
         scenario = comparison.scenario.to_json() + "\n"
         (partial / "scenario.json").write_text(scenario, encoding="utf-8")

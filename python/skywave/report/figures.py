@@ -37,7 +37,7 @@ __all__ = [
     "TALL_IN",
     "TITLE_IN",
     "WIDE_IN",
-    "Drawn",
+    "RenderedFigure",
     "begin",
     "heat_map",
     "is_narrow",
@@ -47,7 +47,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RenderedFigure:
     """A rendered figure, to be stored as files and embedded in a page.
 
     ``narrow_svg`` is the same figure for narrow screens, if it was drawn for them.
@@ -60,7 +60,9 @@ class Drawn:
     narrow_svg: bytes | None = None
 
     @classmethod
-    def of(cls, name: str, caption: str, figure: Figure, *, narrow: Figure | None = None) -> Drawn:
+    def of(
+        cls, name: str, caption: str, figure: Figure, *, narrow: Figure | None = None
+    ) -> RenderedFigure:
         """Render a figure as PNG at 300 dpi and as SVG, and ``narrow`` as SVG.
 
         ``narrow`` shows the same, ``NARROW_IN`` wide.
@@ -69,7 +71,7 @@ class Drawn:
         return cls(name, caption, render(figure, "png"), render(figure, "svg"), narrow_svg)
 
     @classmethod
-    def at_widths(cls, name: str, caption: str, draw: Callable[[], Figure]) -> Drawn:
+    def at_widths(cls, name: str, caption: str, draw: Callable[[], Figure]) -> RenderedFigure:
         """Render a figure as it is drawn, and once more for narrow screens.
 
         ``draw`` begins the figure by :func:`begin`. It may ask for the figure's width.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.papers.protocol import Paper, Ran, Seeds
+from skywave.papers.protocol import Paper, RunOutput, Seeds
 from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import measure_each, run_plans, stage
-from skywave.papers.timed import Timed
+from skywave.papers.timed import TimedRun
 from skywave.stats import average
 from skywave_papers.chen2010 import (
     ccid2,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from skywave._progress import Progress
     from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
     from skywave.results import Results
     from skywave_papers.chen2010.judge import Ns2, Runs
     from skywave_papers.chen2010.measures import Floats, Run
@@ -47,7 +47,7 @@ NEAREST_CCID2 = 10
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """Runs of all schemes, ns-2's results, and the data of figures that the paper does not have.
 
     ``as_ns2`` has runs of the schemes that ns-2 has, with its senders and as many as it has.
@@ -66,7 +66,7 @@ class Measured:
         return float(by_subnet[-1] / by_subnet[0])
 
 
-def _run(options: Options) -> Ran[Measured]:
+def _run(options: Options) -> RunOutput[Measurements]:
     """Run every scheme with ``options.seeds`` seeds.
 
     ns-2's results are always the stored ones, since its runs take minutes.
@@ -102,8 +102,8 @@ def _run(options: Options) -> Ran[Measured]:
     as_ns2: Runs = {
         scheme: [of_compared[scheme, seed] for seed in oracle.SEEDS] for scheme in oracle.KNOWN
     }
-    return Ran(
-        measured=Measured(
+    return RunOutput(
+        measured=Measurements(
             ours,
             ns2,
             as_ns2,
@@ -136,11 +136,11 @@ def _beside(
     )
 
 
-def _measures(measured: Measured) -> Measures:
+def _measures(measured: Measurements) -> Measures:
     return judge.measure(measured.ours, measured.ns2)
 
 
-def _figures(measured: Measured) -> list[Drawn]:
+def _figures(measured: Measurements) -> list[RenderedFigure]:
     """Draw the paper's figures, and additional ones."""
     shown = {scheme: runs[0].series for scheme, runs in measured.ours.items()}
     seconds = {scheme: oracle.seconds(scheme) for scheme in measured.ns2}
@@ -151,7 +151,7 @@ def _figures(measured: Measured) -> list[Drawn]:
     ]
 
 
-def _sections(_: Measured) -> dict[str, Any]:
+def _sections(_: Measurements) -> dict[str, Any]:
     """Return what else the report needs."""
     trials = sorted(fit.TABLE.read(), key=lambda trial: trial.miss)
     long_buffer = max(trial.unpublished.buffer for trial in trials)
@@ -176,13 +176,13 @@ def _sections(_: Measured) -> dict[str, Any]:
     }
 
 
-def _timed(scheme: Scheme, seed: int) -> Timed:
+def _timed(scheme: Scheme, seed: int) -> TimedRun:
     """Return a scheme's run to be timed, with that of ns-2 if ns-2 has the scheme.
 
     Senders are as in ns-2, so that both do the same work.
     """
     theirs = partial(oracle.command, scheme, seed) if scheme in oracle.KNOWN else None
-    return Timed(scheme.label, setting.scenario(scheme, seed, senders=setting.CODES), theirs)
+    return TimedRun(scheme.label, setting.scenario(scheme, seed, senders=setting.CODES), theirs)
 
 
 PAPER = Paper(

@@ -77,15 +77,12 @@ class Model:
         """Return F(rho) = h (1 - rho) / rho, the relative growth per round-trip time."""
         return self.h * (1 - load) / load
 
-    def window_growth(self, window: float, load: float) -> float:
-        """Return the growth of one flow's cwnd, in packets per s (equation 3).
-
-        The first printed form divides by R, the second by R', which is the intended one.
-        """
-        return (self.gain(load) * window + self.alpha) / self.control_rtt_s
-
     def sum_growth(self, windows: float, load: float) -> float:
-        """Return the growth of the sum of all windows, in packets per s (equation 4)."""
+        """Return the growth of the sum of all windows, in packets per s (equation 4).
+
+        For one flow it is equation 3, whose first printed form divides by R, the second by R',
+        which is the intended one.
+        """
         return (self.gain(load) * windows + self.flows * self.alpha) / self.control_rtt_s
 
     def load(self, windows: float) -> float:

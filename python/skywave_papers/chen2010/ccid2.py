@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from skywave import run_many
 from skywave.papers.cells import CLOSE, relative_distance
+from skywave.papers.measures import mean
 from skywave.report.tables import Table
 from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import from_results
@@ -123,10 +122,10 @@ def ask(reading: Reading) -> Answer:
     ]
     return Answer(
         reading,
-        float(np.mean([run.series.queue_mean for run in runs])),
-        float(np.mean([run.series.interval_drop_percent for run in runs])),
-        float(np.mean([run.series.peak_percent for run in runs])),
-        float(np.mean([run.utilisation for run in runs])),
+        mean(runs, "series.queue_mean"),
+        mean(runs, "series.interval_drop_percent"),
+        mean(runs, "series.peak_percent"),
+        mean(runs, "utilisation"),
     )
 
 

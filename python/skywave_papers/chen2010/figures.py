@@ -16,7 +16,7 @@ from skywave.report.figures import (
     TALL_IN,
     TITLE_IN,
     WIDE_IN,
-    Drawn,
+    RenderedFigure,
     begin,
     style,
 )
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     Theirs = Mapping[Scheme, Seconds]
 
 
-def draw_finding(ours: Runs, ns2: Ns2) -> Drawn:
+def draw_finding(ours: Runs, ns2: Ns2) -> RenderedFigure:
     """Draw what each scheme makes of queue and drops: published, ours and ns-2's."""
     with style():
-        return Drawn.of(
+        return RenderedFigure.of(
             "finding",
             "Mean queue, mean drop rate, and the highest drop rate of 10 ms at the start. Bars: "
             "means over all seeds. Diamonds: published. Black: ns-2, which has no VCP, and whose "
@@ -106,7 +106,9 @@ def _plot_averages(panels: Sequence[Axes], ours: Runs, ns2: Ns2) -> None:
                 axes.plot(place, ns2[scheme][of_ns2], color="black", marker="_", markersize=16)
 
 
-def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]]) -> list[Drawn]:
+def draw(
+    ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]]
+) -> list[RenderedFigure]:
     """Draw the paper's figures from one run of each scheme, and those of the analysis.
 
     ``sums`` has times and sums of windows for the schemes that section 3 models.
@@ -114,30 +116,30 @@ def draw(ours: Shown, ns2: Theirs, sums: Mapping[Scheme, tuple[Floats, Floats]])
     beside = "Black: one run of ns-2, means over one second."
     with style():
         return [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure5",
                 "Figure 5. Sending rate of a source with a propagation time of 60 ms, by second. "
                 "Black: one run of ns-2.",
                 partial(_panels, ours, ns2, _rate, "Rate (kbps)"),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure6",
                 f"Figure 6. Queue of the bottleneck, every 10 ms. {beside}",
                 partial(_panels, ours, ns2, _queue, "Queue (packets)"),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure7",
                 f"Figure 7. Drops over arrivals at the bottleneck, in intervals of 10 ms. {beside}",
                 partial(_panels, ours, ns2, _drops, "Drop rate (%)"),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "equation6",
                 "Equation 6: the sum of windows of 200 flows, starting from 400 packets, without "
                 "delay, with a load that is a control round trip old, and with an additional "
                 "interval t_rho of 200 ms" + (". Colours: simulated sums." if sums else "."),
                 partial(_equation_6, sums),
             ),
-            Drawn.of(
+            RenderedFigure.of(
                 "stability",
                 "The h from which on the equilibrium of equation 6 is unstable, by round-trip time "
                 f"and number of flows ({CAPACITY_BPS / 1e6:g} Mbps), for a load that is a control "
@@ -206,10 +208,9 @@ def _equation_6(sums: Mapping[Scheme, tuple[Floats, Floats]]) -> Figure:
         solution = model.solve(400.0, float(time_s[-1]), delay_s)
         axes.plot(time_s, solution(time_s), color="black", linestyle=line, label=label)
     axes.axhline(model.sum_at_rest, color="0.6", linewidth=0.8)
-    axes.set_xlim(0, time_s[-1])
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("Time (s)")
-    axes.set_ylabel("Sum of windows (packets)")
+    axes.set(
+        xlim=(0, time_s[-1]), ylim=(0, None), xlabel="Time (s)", ylabel="Sum of windows (packets)"
+    )
     axes.legend(loc="lower right")
     return figure
 
@@ -246,9 +247,7 @@ def _stability() -> Figure:
                 colors="white",
                 linestyles="dashed",
             )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("Round-trip time (ms)")
+        axes.set(xscale="log", yscale="log", xlabel="Round-trip time (ms)")
         axes.set_title(title, loc="left")
         axes.grid(visible=False)
     panels[0].set_ylabel("Flows N")

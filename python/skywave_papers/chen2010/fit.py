@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from skywave import run_many
 from skywave.papers.cells import CLOSE, relative_distance
+from skywave.papers.measures import mean
 from skywave.report.tables import Table
 from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import from_results
@@ -106,11 +105,7 @@ def attempt(unpublished: Unpublished) -> Trial:
 def _means(scheme: Scheme, unpublished: Unpublished) -> tuple[float, float, float]:
     runs = run_many(scenario(scheme, seed, unpublished) for seed in SEEDS)
     series = [from_results(results).series for results in runs]
-    return (
-        float(np.mean([one.queue_mean for one in series])),
-        float(np.mean([one.drop_percent for one in series])),
-        float(np.mean([one.peak_percent for one in series])),
-    )
+    return mean(series, "queue_mean"), mean(series, "drop_percent"), mean(series, "peak_percent")
 
 
 TABLE = Table(Path(__file__).with_name("fit.csv"), Trial, GRID, attempt)

@@ -44,6 +44,9 @@ from skywave_papers.chen2010.setting import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pyarrow as pa
+
+    from skywave.results import Results
     from skywave.scenario import Dccp, Tcp
     from skywave.scenario.parts import VcpGrowth, VcpStart
     from skywave_papers.chen2010.measures import Run
@@ -125,13 +128,18 @@ def equal(
     return description
 
 
+def _late(results: Results) -> tuple[pa.Table, float]:
+    """Return the samples of the bottleneck from ``SETTLED_S`` on, and its throughput in them."""
+    late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
+    return late, 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
+
+
 def settled(given: tuple[str, float, int]) -> SteadyState:
     """Run one value of one parameter with one seed."""
     symbol, value, seed = given
     model = model_with(symbol, value)
     results = run(equal(model, seed))
-    late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
-    bps = 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
+    _, bps = _late(results)
     return SteadyState(
         symbol,
         value,
@@ -175,8 +183,7 @@ def balance(given: tuple[Scheme, VcpGrowth, int, int]) -> Balance:
     transport = setting.transport_of(scheme, UNPUBLISHED, GROWTHS[growth])
     model = replace(Model(), propagation_s=rtt_ms / 1e3)
     results = run(equal(model, seed, transport, BALANCE_BUFFER))
-    late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
-    bps = 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
+    late, bps = _late(results)
     return Balance(
         scheme.name,
         growth,
@@ -212,10 +219,6 @@ class ChangedNetwork:
     utilisation: float
     of_tcp_percent: float | None
     """Goodput of the flows over DCCP/VCP relative to that of the flows over TCP/RED."""
-
-
-LATE_S = 10.0
-"""The time from which on DCCP/VCP drops nothing, as published."""
 
 
 def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
@@ -264,9 +267,9 @@ def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> ChangedNetwork
         scheme.name,
         seed,
         queue_packets=series.queue_mean,
-        queue_sd=float(series.queue_packets.std()),
+        queue_sd=series.queue_sd,
         variation=series.shown_variation,
-        late_drop_percent=series.drop_percent_from(LATE_S),
+        late_drop_percent=series.late_drop_percent,
         utilisation=found.utilisation,
         of_tcp_percent=float(100 * vcp / tcp) if change in MIXED else None,
     )

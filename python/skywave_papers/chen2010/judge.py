@@ -6,19 +6,19 @@ Measurements are means over seeds unless they say something else.
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
-from skywave.papers.measures import Measure, Measures
+from skywave.papers.measures import Measure, Measures, mean
 from skywave.stats import average
 from skywave_papers.chen2010 import ccid2
 from skywave_papers.chen2010.analysis import Model, critical_h
 from skywave_papers.chen2010.further import (
     CHANGED,
     IN_VCPS_QUEUE,
-    LATE_S,
     SETTLED,
     TWO_QUEUES,
     VARIED,
@@ -26,7 +26,7 @@ from skywave_papers.chen2010.further import (
     WITHOUT_WEB,
 )
 from skywave_papers.chen2010.ledger import LEDGER
-from skywave_papers.chen2010.measures import PEAK_UNTIL_S
+from skywave_papers.chen2010.measures import LATE_S, PEAK_UNTIL_S
 from skywave_papers.chen2010.setting import (
     DCCP_RED,
     DCCP_VCP,
@@ -37,10 +37,9 @@ from skywave_papers.chen2010.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from skywave_papers.chen2010 import oracle
-    from skywave_papers.chen2010.further import ChangedNetwork
     from skywave_papers.chen2010.measures import Run
     from skywave_papers.chen2010.setting import Scheme
 
@@ -159,16 +158,16 @@ def _over_seeds(by_seed: Sequence[float], over_seeds: OverSeeds, unit: str) -> M
 def _of_schemes(ours: Runs) -> dict[str, object]:
     """Return the numbers of our runs that reasons and finding have."""
     late = [run.series.quiet_from_s > LATE_S for run in ours[DCCP_VCP]]
-    of_near_kbps = _mean(ours, DCCP_VCP, lambda run: float(run.goodput_kbps[0].mean()))
+    of_near_kbps = mean(ours[DCCP_VCP], lambda run: float(run.goodput_kbps[0].mean()))
     return {
         "late_runs": sum(late),
         "runs": len(late),
-        "late_drops": f"{_mean(ours, DCCP_VCP, _late_drop_percent):.2g}",
+        "late_drops": f"{mean(ours[DCCP_VCP], 'series.late_drop_percent'):.2g}",
         "near_goodput": f"{of_near_kbps:.0f}",
-        "vcp_drops": f"{_mean(ours, DCCP_VCP, _interval_drop_percent):.1f}",
-        "red_drops": f"{_mean(ours, DCCP_RED, _interval_drop_percent):.1f}",
-        "vcp_queue": f"{_mean(ours, DCCP_VCP, _queue):.0f}",
-        "red_queue": f"{_mean(ours, DCCP_RED, _queue):.0f}",
+        "vcp_drops": f"{mean(ours[DCCP_VCP], 'series.interval_drop_percent'):.1f}",
+        "red_drops": f"{mean(ours[DCCP_RED], 'series.interval_drop_percent'):.1f}",
+        "vcp_queue": f"{mean(ours[DCCP_VCP], 'series.queue_mean'):.0f}",
+        "red_queue": f"{mean(ours[DCCP_RED], 'series.queue_mean'):.0f}",
     }
 
 
@@ -176,18 +175,13 @@ def _of_web() -> dict[str, object]:
     """Return what web traffic that does not use VCP makes of VCP's queue and rates."""
     over_tcp = {scheme: CHANGED.rows(change=WEB_OVER_TCP, scheme=scheme.name) for scheme in VCP}
 
-    def mean(name: str) -> float:
-        return _mean_of(getattr(row, name) for row in over_tcp[TCP_VCP])
-
     def change(scheme: Scheme, name: str) -> float:
-        pairs = zip(
-            over_tcp[scheme], CHANGED.rows(change=WITHOUT_WEB, scheme=scheme.name), strict=True
-        )
-        return _mean_of(getattr(one, name) - getattr(other, name) for one, other in pairs)
+        without = CHANGED.rows(change=WITHOUT_WEB, scheme=scheme.name)
+        return mean(over_tcp[scheme], name) - mean(without, name)
 
     return {
-        "other_web_queue": f"{mean('queue_packets'):.0f}",
-        "other_web_late": f"{mean('late_drop_percent'):.2f}",
+        "other_web_queue": f"{mean(over_tcp[TCP_VCP], 'queue_packets'):.0f}",
+        "other_web_late": f"{mean(over_tcp[TCP_VCP], 'late_drop_percent'):.2f}",
         **{f"{one.transport}_variation_by_web": f"{change(one, 'variation'):+.3f}" for one in VCP},
         **{f"{one.transport}_queue_sd_by_web": f"{change(one, 'queue_sd'):+.1f}" for one in VCP},
     }
@@ -198,17 +192,17 @@ def _of_analysis(ours: Runs) -> Values:
     base = SETTLED.rows(symbol="N", value=Model().flows)
     return {
         **{
-            f"2/fairness/{scheme.transport}": _mean(
-                ours, scheme, lambda run: float(run.jain_by_subnet.min())
+            f"2/fairness/{scheme.transport}": mean(
+                ours[scheme], lambda run: float(run.jain_by_subnet.min())
             )
             for scheme in VCP
         },
-        "2/target": 100 * _mean_of(row.utilisation for row in base),
+        "2/target": 100 * mean(base, "utilisation"),
         "3/stable": critical_h(Model()),
         "3/same-rate": min(row.jain for row in base),
         **{
-            f"3/equation9/{symbol.lower()}/{number}": _mean_of(
-                row.rate_kbps for row in SETTLED.rows(symbol=symbol, value=value)
+            f"3/equation9/{symbol.lower()}/{number}": mean(
+                SETTLED.rows(symbol=symbol, value=value), "rate_kbps"
             )
             for symbol, (name, values) in VARIED.items()
             for number, value in enumerate(values, start=1)
@@ -240,23 +234,17 @@ def _of_rates(ours: Runs) -> Values:
     """Measure what the paper says of sources' rates, and of utilisation."""
     return {
         "4/equation9-units": Model().rate_at_rest_bps / 1e3,
-        **{
-            f"4/full-use/{scheme.name}": 100 * _mean(ours, scheme, lambda run: run.utilisation)
-            for scheme in ours
-        },
+        **{f"4/full-use/{scheme.name}": 100 * mean(ours[scheme], "utilisation") for scheme in ours},
         **{
             f"4.1/smoother/{vcp.transport}": 100
-            * _mean(ours, vcp, _variation)
-            / _mean(ours, red, _variation)
+            * mean(ours[vcp], "series.shown_variation")
+            / mean(ours[red], "series.shown_variation")
             for vcp, red in BOTH_ROUTERS
         },
-        **{f"4.1/very-low/{one.transport}": _mean(ours, one, _lowest_percent) for one in VCP},
+        **{f"4.1/very-low/{one.transport}": mean(ours[one], _lowest_percent) for one in VCP},
         **{
             f"4.1/web-disturbs/{one.transport}": _change(
-                ours[one],
-                _variation,
-                CHANGED.rows(change=WITHOUT_WEB, scheme=one.name),
-                "variation",
+                ours[one], "series.shown_variation", WITHOUT_WEB, one, "variation"
             )
             for one in VCP
         },
@@ -264,86 +252,64 @@ def _of_rates(ours: Runs) -> Values:
 
 
 def _of_queues(ours: Runs) -> Values:
-    queue = {scheme: _mean(ours, scheme, _queue) for scheme in ours}
+    queue = {scheme: mean(ours[scheme], "series.queue_mean") for scheme in ours}
     return {
         "4.2/dccp-red-lower": queue[DCCP_RED] - queue[TCP_RED],
         "4.2/vcp-shorter": queue[TCP_VCP] - queue[TCP_RED],
         "4.2/smallest": queue[DCCP_VCP] - min(queue[one] for one in ours if one != DCCP_VCP),
         **{
-            f"4.2/larger-fluctuations/{vcp.transport}": _mean(ours, vcp, _queue_sd)
-            - _mean(ours, red, _queue_sd)
+            f"4.2/larger-fluctuations/{vcp.transport}": mean(ours[vcp], "series.queue_sd")
+            - mean(ours[red], "series.queue_sd")
             for vcp, red in BOTH_ROUTERS
         },
         **{
             f"4.2/web-causes/{one.transport}": _change(
-                ours[one], _queue_sd, CHANGED.rows(change=WITHOUT_WEB, scheme=one.name), "queue_sd"
+                ours[one], "series.queue_sd", WITHOUT_WEB, one, "queue_sd"
             )
             for one in VCP
         },
         **{
-            f"5/queue/{vcp.transport}": 100 * _mean(ours, vcp, _queue) / _mean(ours, red, _queue)
+            f"5/queue/{vcp.transport}": 100
+            * mean(ours[vcp], "series.queue_mean")
+            / mean(ours[red], "series.queue_mean")
             for vcp, red in BOTH_ROUTERS
         },
     }
 
 
 def _of_drops(ours: Runs) -> Values:
-    rate = {scheme: _mean(ours, scheme, _interval_drop_percent) for scheme in ours}
-    peak = {scheme: _mean(ours, scheme, lambda run: run.series.peak_percent) for scheme in ours}
+    rate = {scheme: mean(ours[scheme], "series.interval_drop_percent") for scheme in ours}
+    peak = {scheme: mean(ours[scheme], "series.peak_percent") for scheme in ours}
     return {
-        "4.3/keeps-dropping": _mean(ours, TCP_RED, _seconds_with_drops_percent),
-        "4.3/highest-first": _mean(ours, TCP_RED, _later_peak),
+        "4.3/keeps-dropping": mean(ours[TCP_RED], _seconds_with_drops_percent),
+        "4.3/highest-first": mean(ours[TCP_RED], _later_peak),
         "4.3/dccp-red-lower": rate[DCCP_RED] - rate[TCP_RED],
         **{f"4.3/similar-peak/{one.transport}": 100 * peak[one] / peak[DCCP_RED] for one in VCP},
-        **{f"4.3/almost-none/{one.transport}": _mean(ours, one, _late_drop_percent) for one in VCP},
+        **{
+            f"4.3/almost-none/{one.transport}": mean(ours[one], "series.late_drop_percent")
+            for one in VCP
+        },
     }
 
 
 def _of_coexistence(ours: Runs) -> Values:
     def of_tcp_percent(change: str) -> float:
-        return float(np.mean([row.of_tcp_percent for row in CHANGED.rows(change=change)]))
+        return mean(CHANGED.rows(change=change), "of_tcp_percent")
 
-    web_over_tcp = CHANGED.rows(change=WEB_OVER_TCP, scheme=DCCP_VCP.name)
     return {
         "4.4/one-queue": of_tcp_percent(IN_VCPS_QUEUE),
-        "4.4/web": _change(ours[DCCP_VCP], _late_drop_percent, web_over_tcp, "late_drop_percent"),
+        "4.4/web": _change(
+            ours[DCCP_VCP], "series.late_drop_percent", WEB_OVER_TCP, DCCP_VCP, "late_drop_percent"
+        ),
         "4.4/two-queues": of_tcp_percent(TWO_QUEUES),
     }
 
 
-def _mean_of(values: Iterable[float]) -> float:
-    return float(np.mean(list(values)))
-
-
-def _mean(ours: Runs, scheme: Scheme, of: Callable[[Run], float]) -> float:
-    return _mean_of(of(run) for run in ours[scheme])
-
-
-def _change(
-    runs: Sequence[Run], of: Callable[[Run], float], changed: Sequence[ChangedNetwork], name: str
-) -> float:
+def _change(runs: Sequence[Run], of: str, change: str, scheme: Scheme, name: str) -> float:
     """Return what a change of the network makes of a measure, over the seeds that both have."""
-    return _mean_of(getattr(row, name) - of(run) for run, row in zip(runs, changed, strict=False))
-
-
-def _queue(run: Run) -> float:
-    return run.series.queue_mean
-
-
-def _queue_sd(run: Run) -> float:
-    return float(run.series.queue_packets.std())
-
-
-def _variation(run: Run) -> float:
-    return run.series.shown_variation
-
-
-def _interval_drop_percent(run: Run) -> float:
-    return run.series.interval_drop_percent
-
-
-def _late_drop_percent(run: Run) -> float:
-    return run.series.drop_percent_from(LATE_S)
+    measure, changed = attrgetter(of), CHANGED.rows(change=change, scheme=scheme.name)
+    pairs = zip(changed, runs, strict=False)
+    return float(np.mean([getattr(row, name) - measure(run) for row, run in pairs]))
 
 
 def _lowest_percent(run: Run) -> float:
@@ -373,19 +339,19 @@ def _later_peak(run: Run) -> float:
 
 def compare(ours: Runs, ns2: Ns2) -> list[Comparison]:
     """Compare the schemes that ns-2 has with ns-2's, under the same settings."""
-    rows: tuple[tuple[str, str, Callable[[Run], float], oracle.Measure], ...] = (
-        ("mean queue", "packets", _queue, "queue_pkts"),
-        ("packets dropped", "%", lambda run: run.series.drop_percent, "drop_pct"),
-        ("mean drop rate of intervals", "%", _interval_drop_percent, "interval_drop_pct"),
-        ("highest drop rate, 0 to 5 s", "%", lambda run: run.series.peak_percent, "peak_pct"),
-        ("utilisation", "", lambda run: run.utilisation, "utilisation"),
+    rows: tuple[tuple[str, str, Callable[[Run], float] | str, oracle.Measure], ...] = (
+        ("mean queue", "packets", "series.queue_mean", "queue_pkts"),
+        ("packets dropped", "%", "series.drop_percent", "drop_pct"),
+        ("mean drop rate of intervals", "%", "series.interval_drop_percent", "interval_drop_pct"),
+        ("highest drop rate, 0 to 5 s", "%", "series.peak_percent", "peak_pct"),
+        ("utilisation", "", "utilisation", "utilisation"),
     )
     return [
         Comparison(
             quantity=quantity,
             conditions={"scheme": scheme.label},
             unit=unit,
-            ours=_mean(ours, scheme, of),
+            ours=mean(ours[scheme], of),
             ns2=theirs[name],
             limit_percent=NS2_LIMIT_PERCENT,
         )

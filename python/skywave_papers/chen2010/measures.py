@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+LATE_S = 10.0
+"""The time from which on DCCP/VCP drops nothing, as published."""
 PEAK_UNTIL_S = 5.0
 """End of the time in which the highest initial drop rate is searched, in seconds."""
 
@@ -56,10 +58,16 @@ class Series:
         """Share of the run's packets that are dropped, in percent."""
         return 100 * float(self.drops.sum() / self.arrivals.sum())
 
-    def drop_percent_from(self, begin_s: float) -> float:
-        """Return the share of the packets after this time that are dropped, in percent."""
-        late = self.time_s > begin_s
+    @property
+    def late_drop_percent(self) -> float:
+        """Share of the packets after ``LATE_S`` that are dropped, in percent."""
+        late = self.time_s > LATE_S
         return 100 * float(self.drops[late].sum() / self.arrivals[late].sum())
+
+    @property
+    def queue_sd(self) -> float:
+        """Standard deviation of the queue over the whole run, in packets."""
+        return float(self.queue_packets.std())
 
     @property
     def interval_drop_percent(self) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pyarrow.compute as pc
@@ -43,14 +43,7 @@ FLAVOURS = {"reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
 Measure = Literal[
     "queue_pkts", "drop_pct", "interval_drop_pct", "peak_pct", "rate60_kbps", "utilisation"
 ]
-MEASURES: tuple[Measure, ...] = (
-    "queue_pkts",
-    "drop_pct",
-    "interval_drop_pct",
-    "peak_pct",
-    "rate60_kbps",
-    "utilisation",
-)
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class Senders:
 
 
 WORDS = Senders()
-"""As the paper says, as far as a parameter can follow it; its sentences are in ``tried``."""
+"""As the paper says, as far as a parameter can follow it; its sentences are in ``paper.toml``."""
 FEWER_WORDS = replace(WORDS, after_decrease="ignores-overload", web=None, red_growth=None)
 """The same without three sentences, which are on web traffic, on decreases and on Ack Ratios."""
 CODES = replace(

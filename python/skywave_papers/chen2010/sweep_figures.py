@@ -5,7 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.report.figures import COLOURS, NO_TITLE_IN, TALL_IN, Drawn, begin, is_narrow, style
+from skywave.report.figures import (
+    COLOURS,
+    NO_TITLE_IN,
+    TALL_IN,
+    RenderedFigure,
+    begin,
+    is_narrow,
+    style,
+)
 from skywave_papers.chen2010.sweep import (
     DEMAND,
     ROUTER_LABELS,
@@ -34,11 +42,13 @@ LARGE_IN = (9.6, 5.6)
 MARKERS = ("o", "s", "^", "d")
 
 
-def draw(outcomes: Sequence[Outcome], demand: Mapping[Router, tuple[Floats, ...]]) -> list[Drawn]:
+def draw(
+    outcomes: Sequence[Outcome], demand: Mapping[Router, tuple[Floats, ...]]
+) -> list[RenderedFigure]:
     """Draw the sweeps and the change of demand."""
     with style():
         return [
-            Drawn.of(
+            RenderedFigure.of(
                 "sweeps",
                 "Beyond the paper: the same TCP with VCP's routers, with the additive increase as "
                 "published and as in its authors' code for ns-2, and with CoDel and PIE, which "
@@ -46,7 +56,7 @@ def draw(outcomes: Sequence[Outcome], demand: Mapping[Router, tuple[Floats, ...]
                 "traffic, one bottleneck.",
                 _sweeps(outcomes),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "demand",
                 f"Beyond the paper: {DEMAND.joining} flows join {DEMAND.flows} at "
                 f"{DEMAND.joins_s:g} s and leave at {DEMAND.leaves_s:g} s. 45 Mbps, 80 ms; means "
@@ -92,11 +102,7 @@ def _demand(demand: Mapping[Router, tuple[Floats, ...]]) -> Figure:
     ):
         upper.plot(time_s, 100 * utilisation, color=colour, label=ROUTER_LABELS[router])
         lower.plot(time_s, queue, color=colour)
-    upper.set_ylabel("Utilisation (%)")
-    upper.set_ylim(0, 105)
-    lower.set_ylabel("Queue (packets)")
-    lower.set_ylim(bottom=0)
-    lower.set_xlabel("Time (s)")
-    lower.set_xlim(0, DEMAND.end_s)
+    upper.set(ylabel="Utilisation (%)", ylim=(0, 105))
+    lower.set(ylabel="Queue (packets)", ylim=(0, None), xlabel="Time (s)", xlim=(0, DEMAND.end_s))
     upper.legend(loc="lower right", ncols=2 if is_narrow(figure) else len(ROUTERS))
     return figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers.measures import Measure
-from skywave.papers.protocol import Paper, Ran
+from skywave.papers.protocol import Paper, RunOutput
 from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_plans, stage
 from skywave.stats import average
@@ -22,7 +22,7 @@ from skywave_papers.li2009 import (
     setting,
     variants,
 )
-from skywave_papers.li2009.experiments import PUBLISHED_LOTS, Measured, Ours
+from skywave_papers.li2009.experiments import PUBLISHED_LOTS, Measurements, Ours
 from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.setting import (
     AGGREGATES,
@@ -51,7 +51,7 @@ SHOWN_LOSS_PERCENT = 30
 """The loss rate of the transfers whose series are written; of DPCP over TCP, packets too."""
 
 
-def _run(options: Options) -> Ran[Measured]:
+def _run(options: Options) -> RunOutput[Measurements]:
     """Run the experiments of Figures 2 to 5, the parking lots with one seed, and single flows.
 
     The parking lots of the other seeds are stored, since they take minutes.
@@ -107,8 +107,8 @@ def _run(options: Options) -> Ran[Measured]:
         )
         for percent in LOSS_PERCENT
     }
-    return Ran(
-        measured=Measured(
+    return RunOutput(
+        measured=Measurements(
             ours,
             {key: experiments.shown_links(run) for key, run in lot_results.items()},
             vcp_shares,
@@ -125,7 +125,7 @@ FEW_FLOWS = 2
 """The most flows on a dumbbell that the report counts as few."""
 
 
-def _sections(measured: Measured) -> dict[str, Any]:
+def _sections(measured: Measurements) -> dict[str, Any]:
     """Return what else the report needs."""
     other = judge.published(measured.ours, AGGREGATES, DPCP_DCCP)
     quicker = variants.ratios(VCP, DPCP, "transition_s")

@@ -48,7 +48,7 @@ class Ours:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """Figures 2 to 5, additional measurements of their runs, and flows of one kind each.
 
     ``series`` has the parking lots of one seed, which the figures show.

@@ -16,7 +16,7 @@ from skywave.report.figures import (
     TALL_IN,
     TITLE_IN,
     WIDE_IN,
-    Drawn,
+    RenderedFigure,
     begin,
     style,
 )
@@ -71,12 +71,12 @@ def draw(
     ours: Ours,
     series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]],
     vcp_shares: Mapping[int, Estimate],
-) -> list[Drawn]:
+) -> list[RenderedFigure]:
     """Draw all figures. ``series`` has the parking lots of one seed."""
     first = {scheme: runs[0] for scheme, runs in ours.dumbbells.items()}
     with style():
         return [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "finding",
                 "Share of the first link (L0) that 30 transfers over all four links (Long) get "
                 "beside 10 of its own, before and after those of the third link (L2) start. Bars: "
@@ -87,13 +87,13 @@ def draw(
             ),
             _figure_2("figure2", series, FLOWS),
             _figure_2("figure2-aggregates", series, AGGREGATES),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure3",
                 "Figure 3. Utilisation of the dumbbell's bottleneck, averaged over one second. "
                 "Dotted: published transition times of DPCP and VCP.",
                 partial(_utilisation, first),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure4",
                 "Figure 4. Time to transfer a file over a bottleneck that loses packets, and the "
                 "share of segments that DPCP over TCP sends in VCP's mode (from headers), with "
@@ -101,13 +101,13 @@ def draw(
                 "%, between which the paper has the knee.",
                 partial(_transfers, ours.transfers, vcp_shares),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure5",
                 "Figure 5. Queue of the dumbbell's bottleneck, every 0.1 s, from "
                 f"{STEADY_FROM_S} s.",
                 partial(_queues, first),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "interval",
                 "Not published: t_rho, the routers' interval. Long's share of L0 before and after "
                 "L2's Local starts, with 30 and 10 senders. Dotted: published values of DPCP.",
@@ -142,8 +142,7 @@ def _finding(ours: Ours) -> Figure:
         )
         axes.set_xticks(range(len(SCHEMES)), labels=[scheme.label for scheme in SCHEMES])
         axes.set_title(title, loc="left")
-    panels[0].set_ylim(0, 70)
-    panels[0].set_ylabel("Long's share of L0 (%)")
+    panels[0].set(ylim=(0, 70), ylabel="Long's share of L0 (%)")
     figure.legend(
         handles=[
             Patch(color="0.7", label="Skywave"),
@@ -159,10 +158,10 @@ def _figure_2(
     name: str,
     series: Mapping[tuple[Scheme, Reading], Mapping[str, LinkSeries]],
     reading: Reading,
-) -> Drawn:
+) -> RenderedFigure:
     lots = {scheme: series[scheme, reading] for scheme in (VCP, DPCP)}
     label = reading.label if reading == FLOWS else f"{reading.label} (not judged)"
-    return Drawn.at_widths(
+    return RenderedFigure.at_widths(
         name,
         f"Figure 2, {label}, seed {LOT_SEED}: shares of L0 and L2, in % of the link's rate. "
         f"Local of L2 starts at {JOINS_S} s.",
@@ -190,8 +189,7 @@ def _shares(lots: Mapping[Scheme, Mapping[str, LinkSeries]]) -> Figure:
                     label=name,
                 )
             axes.set_title(f"({next(panels)}) {scheme.label}, {link}", loc="left")
-            axes.set_xlim(0, LOT_S)
-            axes.set_ylim(0, 105)
+            axes.set(xlim=(0, LOT_S), ylim=(0, 105))
         row[0].set_ylabel("Share of the link (%)")
     for axes in grid[-1]:
         axes.set_xlabel("Time (s)")
@@ -207,10 +205,7 @@ def _utilisation(courses: Mapping[Scheme, Course]) -> Figure:
         axes.plot(course.time_s, 100 * course.utilisation, color=colour, label=scheme.label)
     for published_s in TRANSITIONS_S:
         axes.axvline(published_s, color="0.45", linewidth=0.8, linestyle=":")
-    axes.set_xlim(0, DUMBBELL_S)
-    axes.set_ylim(0, 105)
-    axes.set_xlabel("Time (s)")
-    axes.set_ylabel("Utilisation (%)")
+    axes.set(xlim=(0, DUMBBELL_S), ylim=(0, 105), xlabel="Time (s)", ylabel="Utilisation (%)")
     axes.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
 
@@ -236,8 +231,7 @@ def _transfers(
             capsize=2,
             label=carrier.label,
         )
-    upper.set_yscale("log")
-    upper.set_ylabel("Completion time (s)")
+    upper.set(yscale="log", ylabel="Completion time (s)")
     upper.legend(loc="upper left")
     lower.errorbar(
         list(vcp_shares),
@@ -248,9 +242,7 @@ def _transfers(
         markersize=3,
         capsize=2,
     )
-    lower.set_ylim(0, 100)
-    lower.set_ylabel("In VCP's mode (%)")
-    lower.set_xlabel("Packet loss rate (%)")
+    lower.set(ylim=(0, 100), ylabel="In VCP's mode (%)", xlabel="Packet loss rate (%)")
     for axes in (upper, lower):
         for knee in KNEE_PERCENT:
             axes.axvline(knee, color="0.45", linewidth=0.8, linestyle=":")
@@ -265,8 +257,7 @@ def _queues(courses: Mapping[Scheme, Course]) -> Figure:
         axes.axhline(course.queue_mean, color="0.45", linewidth=0.8, linestyle=":")
         axes.set_title(f"{scheme.label}: mean {course.queue_mean:.1f}", loc="left")
         axes.set_ylabel("Queue (packets)")
-    panels[0].set_xlim(STEADY_FROM_S, STEADY_FROM_S + QUEUE_SHOWN_S)
-    panels[0].set_ylim(bottom=0)
+    panels[0].set(xlim=(STEADY_FROM_S, STEADY_FROM_S + QUEUE_SHOWN_S), ylim=(0, None))
     panels[-1].set_xlabel("Time (s)")
     return figure
 
@@ -294,7 +285,6 @@ def _intervals() -> Figure:
         axes.set_xticks(T_RHOS_MS, labels=[str(ms) for ms in T_RHOS_MS])
         axes.minorticks_off()
         axes.set_xlabel("t_rho (ms)")
-    panels[0].set_ylim(0, 80)
-    panels[0].set_ylabel("Long's share of L0 (%)")
+    panels[0].set(ylim=(0, 80), ylabel="Long's share of L0 (%)")
     panels[0].legend(loc="lower right")
     return figure

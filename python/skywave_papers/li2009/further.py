@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow.compute as pc
 from attrs import evolve
 
 from skywave import run
+from skywave.papers.measures import mean
 from skywave.papers.stages import run_each
 from skywave.report.tables import Table
 from skywave.scenario import Ftp, PacketLoss, Probes, Step, TraceSteps
@@ -43,7 +43,7 @@ from skywave_papers.li2009.setting import (
 from skywave_papers.vcp_scripts import START_JITTER, TCP, buffer_packets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from skywave.results import Results
     from skywave.scenario import Scenario
@@ -103,19 +103,16 @@ def sweep(key: SweepKey) -> NetworkResult:
     courses = [dumbbell.course(results, network) for results in runs.values()]
     buffer = buffer_packets(network.mbps, network.rtt_ms, network.flows)
 
-    def mean(values: Sequence[float]) -> float:
-        return float(np.mean(values))
-
     return NetworkResult(
         group,
         network.mbps,
         network.rtt_ms,
         network.flows,
         scheme.name,
-        mean([course.transition_s or float(DUMBBELL_S) for course in courses]),
-        mean([course.steady_utilisation_percent for course in courses]),
-        mean([100 * course.queue_mean / buffer for course in courses]),
-        mean([_loss_percent(results) for results in runs.values()]),
+        mean(courses, lambda course: course.transition_s or float(DUMBBELL_S)),
+        mean(courses, "steady_utilisation_percent"),
+        mean(courses, lambda course: 100 * course.queue_mean / buffer),
+        mean(runs.values(), _loss_percent),
     )
 
 
@@ -303,4 +300,4 @@ def _largest(results: Results) -> int:
 
 def short_ratio(reading: Reading) -> float:
     """Return Local over Long with short delays: the mean over seeds."""
-    return float(np.mean([row.l0_local_over_long for row in SHORT.rows(reading=reading.name)]))
+    return mean(SHORT.rows(reading=reading.name), "l0_local_over_long")

@@ -7,9 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from skywave.papers.measures import Measure, Measures, Value
+from skywave.papers.measures import Measure, Measures, Value, mean
 from skywave.results.fairness import jain
 from skywave.stats import CONFIDENCE, average, welch
 from skywave_papers.li2009 import further, variants
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
 
     from skywave.stats import Estimate
     from skywave_papers.li2009.dumbbell import Course
-    from skywave_papers.li2009.experiments import Measured, Ours, Transfers
+    from skywave_papers.li2009.experiments import Measurements, Ours, Transfers
     from skywave_papers.li2009.further import NetworkResult, Single
     from skywave_papers.li2009.lossy import TransferTimes
     from skywave_papers.li2009.setting import Carrier, Reading, Scheme
@@ -49,11 +47,13 @@ DECREASES = ((1.00, 1.05, 0.875), (1.05, 1.40, 0.6), (1.40, 2.00, 0.43))
 """Table 1's levels of overload: the bounds of the load factor, and what cwnd is multiplied by."""
 EFFECT = 1.5
 """The ratio to the time without loss above which a transfer is significantly affected."""
+USED = "steady_utilisation_percent"
+"""The measure of a dumbbell's utilisation."""
 APART = 1 - CONFIDENCE
 """The p-value of Welch's t-test below which two means count as different."""
 
 
-def measure(measured: Measured) -> Measures:
+def measure(measured: Measurements) -> Measures:
     """Measure everything. ns-2 has neither protocol."""
     return Measures(
         ours={**published(measured.ours), **_claims(measured)},
@@ -96,7 +96,7 @@ def _over_seeds(test: str, values: Sequence[float]) -> Measure:
 
 def figure_3(courses: Mapping[Scheme, Sequence[Course]]) -> Values:
     """Measure the values of Figure 3."""
-    vcp, dpcp = (_mean(courses[scheme], _used) for scheme in (VCP, DPCP))
+    vcp, dpcp = (mean(courses[scheme], USED) for scheme in (VCP, DPCP))
 
     def transition(scheme: Scheme) -> float | None:
         ends = all(course.transition_s is not None for course in courses[scheme])
@@ -139,21 +139,21 @@ def knee_percent(times: Mapping[int, TransferTimes]) -> int:
 
 def figure_5(courses: Mapping[Scheme, Sequence[Course]]) -> Values:
     """Measure the values of Figure 5."""
-    vcp, dpcp, tpcp = (_mean(courses[scheme], _queue) for scheme in (VCP, DPCP, TPCP))
+    vcp, dpcp, tpcp = (mean(courses[scheme], "queue_mean") for scheme in (VCP, DPCP, TPCP))
 
-    def over_dpcp(measure: Callable[[Course], float]) -> float:
-        return _mean(courses[TPCP], measure) / _mean(courses[DPCP], measure)
+    def over_dpcp(measure: str) -> float:
+        return mean(courses[TPCP], measure) / mean(courses[DPCP], measure)
 
     return {
         "fig5/dpcp-queue": dpcp / vcp,
         "fig5/tpcp-queue": tpcp / vcp,
         "fig5/higher": tpcp / dpcp,
-        "fig5/smoother-deviation": over_dpcp(lambda course: course.queue_deviation),
-        "fig5/smoother-change": over_dpcp(lambda course: course.queue_change),
+        "fig5/smoother-deviation": over_dpcp("queue_deviation"),
+        "fig5/smoother-change": over_dpcp("queue_change"),
     }
 
 
-def _claims(measured: Measured) -> Values:
+def _claims(measured: Measurements) -> Values:
     """Measure what the paper says elsewhere than in its figures."""
     found: Values = {
         **_of_dumbbells(measured),
@@ -168,11 +168,11 @@ def _claims(measured: Measured) -> Values:
     return found
 
 
-def _of_dumbbells(measured: Measured) -> Values:
+def _of_dumbbells(measured: Measurements) -> Values:
     courses = measured.ours.dumbbells
     used, queues = (
-        {scheme: _mean(courses[scheme], measure) for scheme in SCHEMES}
-        for measure in (_used, _queue)
+        {scheme: mean(courses[scheme], measure) for scheme in SCHEMES}
+        for measure in (USED, "queue_mean")
     )
     times_s = {scheme: transition_s(courses[scheme]) for scheme in SCHEMES}
     unbound, bound = (
@@ -189,18 +189,17 @@ def _of_dumbbells(measured: Measured) -> Values:
     }
 
 
-def _of_lots(measured: Measured, reading: Reading) -> Values:
+def _of_lots(measured: Measurements, reading: Reading) -> Values:
     name, loads = reading.name, measured.loads
 
-    def mean(scheme: Scheme, measure: Callable[[Lot], float]) -> float:
-        return variants.mean(scheme, reading, measure)
+    lots = {scheme: variants.lots(scheme, reading) for scheme in SCHEMES}
 
     def evenness(scheme: Scheme) -> float:
         """Return how evenly the aggregates split L0 before L2's Local starts."""
-        return mean(scheme, lambda lot: jain([lot.l0_long_before, 100 - lot.l0_long_before]))
+        return mean(lots[scheme], lambda lot: jain([lot.l0_long_before, 100 - lot.l0_long_before]))
 
-    ratio = mean(VCP, lambda lot: lot.l0_local_over_long)
-    dpcp, tpcp = (mean(one, lambda lot: lot.l0_utilisation_after) for one in (DPCP, TPCP))
+    ratio = mean(lots[VCP], "l0_local_over_long")
+    dpcp, tpcp = (mean(lots[one], "l0_utilisation_after") for one in (DPCP, TPCP))
     return {
         f"1/fairer/{name}": evenness(DPCP) - evenness(VCP),
         f"5/fairer/{name}": evenness(TPCP) - evenness(VCP),
@@ -288,21 +287,9 @@ def _of_networks(group: str) -> Values:
     }
 
 
-def _mean(courses: Sequence[Course], measure: Callable[[Course], float]) -> float:
-    return float(np.mean([measure(course) for course in courses]))
-
-
-def _used(course: Course) -> float:
-    return course.steady_utilisation_percent
-
-
-def _queue(course: Course) -> float:
-    return course.queue_mean
-
-
 def transition_s(courses: Sequence[Course]) -> float:
     """Return the mean transition time; one that does not end counts as the whole run."""
-    return _mean(courses, lambda course: course.transition_s or float(DUMBBELL_S))
+    return mean(courses, lambda course: course.transition_s or float(DUMBBELL_S))
 
 
 def alike_from_percent(
@@ -317,7 +304,7 @@ def alike_from_percent(
     return next((percent for percent in LOSS_PERCENT if percent > max(apart, default=-1)), None)
 
 
-def _words(measured: Measured) -> dict[str, str]:
+def _words(measured: Measurements) -> dict[str, str]:
     """Return the numbers that the finding and the reasons name."""
     courses, transfers = measured.ours.dumbbells, measured.ours.transfers
     near, five, ten = (
@@ -325,8 +312,8 @@ def _words(measured: Measured) -> dict[str, str]:
         for changed in ({"rtt_ms": 200}, {"flows": 5}, {"flows": 10})
     )
 
-    def percent(scheme: Scheme, measure: Callable[[Lot], float]) -> str:
-        return f"{variants.mean(scheme, FLOWS, measure):.0f}"
+    def percent(scheme: Scheme, measure: str) -> str:
+        return f"{mean(variants.lots(scheme, FLOWS), measure):.0f}"
 
     stored = variants.dumbbell_of
 
@@ -339,9 +326,9 @@ def _words(measured: Measured) -> dict[str, str]:
     alike = alike_from_percent(transfers[DPCP_TCP], transfers[VCP_TCP])
     words = {
         "quicker": f"{transition_s(courses[VCP]) / transition_s(courses[DPCP]):.1f}",
-        "vcp_l2_before": percent(VCP, lambda lot: lot.l2_long_of_link_before),
-        "vcp_l2_after": percent(VCP, lambda lot: lot.l2_long_of_link_after),
-        "vcp_l2_used": percent(VCP, lambda lot: lot.l2_utilisation_after),
+        "vcp_l2_before": percent(VCP, "l2_long_of_link_before"),
+        "vcp_l2_after": percent(VCP, "l2_long_of_link_after"),
+        "vcp_l2_used": percent(VCP, "l2_utilisation_after"),
         "law_l0_before": f"{before[0]:.0f}",
         "law_l2_before": f"{before[1]:.0f}",
         "law_l0_after": f"{after[0]:.0f}",
@@ -355,8 +342,8 @@ def _words(measured: Measured) -> dict[str, str]:
     for scheme in (VCP, DPCP):
         name = scheme.name
         words |= {
-            f"{name}_share": percent(scheme, lambda lot: lot.l0_long_before),
-            f"{name}_used": f"{_mean(courses[scheme], _used):.0f}",
+            f"{name}_share": percent(scheme, "l0_long_before"),
+            f"{name}_used": f"{mean(courses[scheme], USED):.0f}",
             f"{name}_used_at_once": f"{stored(scheme, choices=variants.AT_ONCE).utilisation:.0f}",
             f"{name}_used_near": f"{stored(scheme, near).utilisation:.0f}",
             f"{name}_used_slow": f"{stored(scheme, choices=variants.SLOW).utilisation:.0f}",

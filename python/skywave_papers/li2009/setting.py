@@ -57,7 +57,7 @@ class Choices:
 
     ``interval_ms`` is t_rho of routers, and of senders unless they have their own. ``limits``,
     ``acts`` and ``on_loss`` concern only chains: VCP has its limits and halves on a loss. The
-    sentences behind the last three are in ``paper.toml``; ``tried`` has what other rules come to.
+    sentences behind the last three are in ``paper.toml``, with the other rules as readings.
     """
 
     interval_ms: int = T_RHO_MS

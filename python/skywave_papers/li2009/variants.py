@@ -8,13 +8,11 @@ They take minutes, so they are stored.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from skywave import run
+from skywave.papers.measures import mean
 from skywave.report.tables import Table
 from skywave_papers.li2009 import dumbbell, parking, setting
 from skywave_papers.li2009.setting import (
@@ -36,8 +34,6 @@ from skywave_papers.li2009.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from skywave.results import Results
 
 INTERVALS_MS = (500, 1000, 2000)
@@ -216,21 +212,14 @@ def lots(scheme: Scheme, reading: Reading) -> list[Lot]:
     return LOTS.rows(scheme=scheme.name, reading=reading.name, choices=DEFAULT.label)
 
 
-def mean(scheme: Scheme, reading: Reading, measure: Callable[[Lot], float]) -> float:
-    """Return the mean over seeds of what is measured of a parking lot."""
-    return float(np.mean([measure(one) for one in lots(scheme, reading)]))
-
-
 def long_percent(scheme: Scheme, reading: Reading) -> list[tuple[float, float]]:
     """Return Long's part of L0's traffic and of L2's rate, before and after: means over seeds."""
     parts = (
         ("l0_long_before", "l0_long_after"),
         ("l2_long_of_link_before", "l2_long_of_link_after"),
     )
-    return [
-        (mean(scheme, reading, attrgetter(before)), mean(scheme, reading, attrgetter(after)))
-        for before, after in parts
-    ]
+    found = lots(scheme, reading)
+    return [(mean(found, before), mean(found, after)) for before, after in parts]
 
 
 def dumbbell_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.protocol import Paper, Ran
+from skywave.papers.protocol import Paper, RunOutput
 from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_plans, stage
 from skywave_papers.lien2009 import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skywave.papers.protocol import Options
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
     from skywave.results import Results
     from skywave_papers.lien2009.judge import Runs
     from skywave_papers.lien2009.oracle import Periods
@@ -40,7 +40,7 @@ SHOWN_QUEUES = (1, 50, 80, setting.SEND_QUEUE, setting.SEND_QUEUE + 1, 95, 200)
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """Both scenarios, ns-2's results for them, and our own sections."""
 
     ours: Runs
@@ -49,7 +49,7 @@ class Measured:
     canonical: Mapping[tuple[str, int], Results]
 
 
-def _run(options: Options) -> Ran[Measured]:
+def _run(options: Options) -> RunOutput[Measurements]:
     """Run both scenarios and our own sections.
 
     ns-2's results are always the stored ones, since its many runs take minutes.
@@ -70,8 +70,8 @@ def _run(options: Options) -> Ran[Measured]:
         for conditions in setting.ALL_CONDITIONS
     }
     first = min(setting.SEEDS)
-    return Ran(
-        measured=Measured(ours, oracle.periods(), beyond.outcomes(others), drawn),
+    return RunOutput(
+        measured=Measurements(ours, oracle.periods(), beyond.outcomes(others), drawn),
         # One run of each setting. The others differ only in their seed.
         scenarios={
             conditions.name: plan[conditions, first] for conditions in setting.ALL_CONDITIONS
@@ -83,7 +83,7 @@ def _run(options: Options) -> Ran[Measured]:
     )
 
 
-def _figures(measured: Measured) -> list[Drawn]:
+def _figures(measured: Measurements) -> list[RenderedFigure]:
     """Draw the paper's figures and those of our own sections."""
     ours, ns2 = measured.ours, measured.ns2
     return [
@@ -93,7 +93,7 @@ def _figures(measured: Measured) -> list[Drawn]:
     ]
 
 
-def _sections(measured: Measured) -> dict[str, Any]:
+def _sections(measured: Measurements) -> dict[str, Any]:
     """Return what else the report needs."""
     ours, ns2 = measured.ours, measured.ns2
     return {

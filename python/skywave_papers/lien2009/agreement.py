@@ -53,19 +53,16 @@ class Agreement:
 
 def agreements(ours: Runs, ns2: Mapping[str, Periods]) -> list[Agreement]:
     """Return the agreement of each setting."""
-    return [_agreement(label, chosen, ours, ns2) for label, chosen in SETTINGS.items()]
-
-
-def _agreement(
-    label: str, chosen: Sequence[Conditions], ours: Runs, ns2: Mapping[str, Periods]
-) -> Agreement:
     mine, theirs = judge.of_runs(ours), judge.of_ns2(ns2)
-    return Agreement(
-        label,
-        len(judge.tables(chosen, mine)),
-        _distance(chosen, mine, mine),
-        _distance(chosen, theirs, mine),
-    )
+    return [
+        Agreement(
+            label,
+            len(judge.tables(chosen, mine)),
+            _distance(chosen, mine, mine),
+            _distance(chosen, theirs, mine),
+        )
+        for label, chosen in SETTINGS.items()
+    ]
 
 
 def _distance(chosen: Sequence[Conditions], of: Spreads, allowing_for: Spreads) -> Distance:

@@ -103,8 +103,7 @@ def draw(results: Mapping[tuple[str, int], Results]) -> Figure:
                 zorder=3,
             )
         axes.set_title(tcp, loc="left")
-        axes.set_xlim(0, DURATION_S * len(LOST))
-        axes.set_ylim(0, 80)
+        axes.set(xlim=(0, DURATION_S * len(LOST)), ylim=(0, 80))
         axes.set_xticks(starts_s, [f"{len(lost)} lost" for lost in LOST], ha="left")
     for axes in panels[:, 0]:
         axes.set_ylabel("Segment")

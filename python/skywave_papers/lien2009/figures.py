@@ -13,7 +13,7 @@ from skywave.report.figures import (
     TALL_IN,
     TITLE_IN,
     WIDE_IN,
-    Drawn,
+    RenderedFigure,
     begin,
     style,
 )
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 BAND = "bands: one standard deviation of single runs"
 
 
-def draw_finding(ours: Runs, ns2: Mapping[str, Periods]) -> Drawn:
+def draw_finding(ours: Runs, ns2: Mapping[str, Periods]) -> RenderedFigure:
     """Draw what a call keeps beside each TCP: published, ours and ns-2's."""
     with style():
-        return Drawn.of(
+        return RenderedFigure.of(
             "finding",
             "Packets of the call that arrive, relative to those without TCP, by the number of TCP "
             f"flows beside it. Means over all seeds; {BAND}. Diamonds: the paper's Table 3 (DCCP; "
@@ -104,17 +104,17 @@ def _plot_kept(panels: Iterable[Axes], ours: Runs, ns2: Mapping[str, Periods]) -
             linestyle="none",
             label="DCCP, published",
         )
-        axes.set_xlim(-0.4, STREAMS + 0.4)
-        axes.set_ylim(0, 115)
-        axes.set_xticks(flows)
+        axes.set(xlim=(-0.4, STREAMS + 0.4), ylim=(0, 115), xticks=flows)
         axes.set_title(tcp, loc="left")
 
 
-def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds]) -> list[Drawn]:
+def draw(
+    ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds]
+) -> list[RenderedFigure]:
     """Draw the paper's figures."""
     with style():
         figures = [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 f"figure{number}",
                 f"Figure {number}. Throughput of voice over {transport.upper()} and of the first "
                 f"{tcp} flow on the bottleneck. (a) Voice first, TCP flows at 10, 20 .. 50 s; (b) "
@@ -129,7 +129,7 @@ def draw(ours: Runs, ns2: Mapping[str, Periods], seconds: Mapping[str, Seconds])
             )
         ]
         figures += [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 f"figure{number}",
                 f"Figure {number}. Delay and loss of voice over UDP and DCCP beside {tcp} (voice "
                 f"first). Means over all seeds; {BAND}. Diamonds: Table 4. Black: ns-2.",
@@ -145,24 +145,24 @@ def draw_ours(
     ns2: Mapping[str, Periods],
     found: Mapping[Case, Outcome],
     panels: Mapping[tuple[str, int], Results],
-) -> list[Drawn]:
+) -> list[RenderedFigure]:
     """Draw the figures of our own sections."""
     with style():
         return [
-            Drawn.of(
+            RenderedFigure.of(
                 "beyond",
                 "R of the call, beside the first TCP flow (10 to 20 s) and beside all five (50 to "
                 "60 s). A call is usable from 70 on (bold). Means over "
                 f"{len(beyond.SEEDS)} seeds.",
                 beyond.draw(found),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "history",
                 f"A call of 200 s over DCCP beside one NewReno flow that joins at 10 s; {BAND}. "
                 "Black: ns-2.",
                 partial(_long_call, ours, ns2),
             ),
-            Drawn.of(
+            RenderedFigure.of(
                 "canonical",
                 "Segments that each TCP sends after one to four losses (crosses): of the 14th data "
                 "packet; of the 14th and 28th; of the 14th, 26th and 28th; of the 14th, 24th, 26th "
@@ -183,10 +183,9 @@ def _long_call(ours: Runs, ns2: Mapping[str, Periods]) -> Figure:
         (over_runs(ours[LONG_CALL], "ratio_percent"), COLOURS[0], "Skywave"),
     ):
         _band(axes, middle_s, spread, colour, label)
-    axes.set_xlim(begin_s, end_s)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("Time (s)")
-    axes.set_ylabel("Throughput ratio (%)")
+    axes.set(
+        xlim=(begin_s, end_s), ylim=(0, None), xlabel="Time (s)", ylabel="Throughput ratio (%)"
+    )
     axes.legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return figure
 
@@ -209,9 +208,7 @@ def _throughput(ours: Runs, seconds: Mapping[str, Seconds], tcp: str, transport:
             if conditions.name in seconds:
                 theirs = seconds[conditions.name]
                 axes.plot(theirs.time_s, getattr(theirs, what), color="black", linewidth=0.5)
-        axes.set_xlim(0, time_s[-1])
-        axes.set_ylim(0, 260)
-        axes.set_ylabel("Throughput (kbps)")
+        axes.set(xlim=(0, time_s[-1]), ylim=(0, 260), ylabel="Throughput (kbps)")
         axes.set_title(title, loc="left")
     panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.1))
     panels[1].set_xlabel("Time (s)")
@@ -242,8 +239,7 @@ def _quality(ours: Runs, ns2: Mapping[str, Periods], tcp: str) -> Figure:
                     middle_s, theirs.mean, color="black", linewidth=0.8, linestyle=(0, (4, 2))
                 )
         axes.plot(middle_s, published[what], color=COLOURS[0], marker="D", linestyle="none")
-        axes.set_ylabel(label)
-        axes.set_ylim(bottom=0)
+        axes.set(ylabel=label, ylim=(0, None))
     panels[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     panels[1].set_xlabel("Time (s); another TCP flow every 10 s")
     return figure

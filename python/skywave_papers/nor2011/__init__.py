@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.protocol import Paper, Ran
+from skywave.papers.protocol import Paper, RunOutput
 from skywave.papers.stages import run_plans, stage
 from skywave_papers.nor2011 import (
     figures,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """Both experiments and the runs of our own sections, ns-2's results for the same, and more."""
 
     ours: Mapping[Conditions, Series]
@@ -38,7 +38,7 @@ class Measured:
     """Our runs for claims that neither experiment tests."""
 
 
-def _run(options: Options) -> Ran[Measured]:
+def _run(options: Options) -> RunOutput[Measurements]:
     """Run both experiments, our own sections and further claims, and get ns-2's results."""
     scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
     others = further.scenarios()
@@ -47,8 +47,8 @@ def _run(options: Options) -> Ran[Measured]:
     )
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
     ns2, source = oracle.ORACLE.consult(live=options.live_ns2, progress=options.progress)
-    return Ran(
-        measured=Measured(ours, ns2, further.measure(other_results)),
+    return RunOutput(
+        measured=Measurements(ours, ns2, further.measure(other_results)),
         scenarios={
             **{conditions.name: scenario for conditions, scenario in scenarios.items()},
             **others,
@@ -61,7 +61,7 @@ def _run(options: Options) -> Ran[Measured]:
     )
 
 
-def _sections(measured: Measured) -> dict[str, Any]:
+def _sections(measured: Measurements) -> dict[str, Any]:
     """Return what else the report needs."""
     return {
         **readings.sections(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.report.figures import COLOURS, TALL_IN, Drawn, begin, is_narrow, style
+from skywave.report.figures import COLOURS, TALL_IN, RenderedFigure, begin, is_narrow, style
 from skywave_papers.nor2011.ledger import LEDGER
 from skywave_papers.nor2011.setting import (
     EXPERIMENT_1,
@@ -32,19 +32,21 @@ THRESHOLD_MEAN_S = 3
 LINK_MBPS = 2.0
 
 
-def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]) -> list[Drawn]:
+def draw(
+    ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]
+) -> list[RenderedFigure]:
     """Draw all figures."""
     second = [Conditions(ssthresh) for ssthresh in PUBLISHED_SSTHRESH]
     with style():
         return [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure2",
                 "Figure 2. Throughput of DCCP TCP-like and TCP on the bottleneck, experiment 1 "
                 f"(means over {SHARING_MEAN_S} s). In the paper, DCCP zigzags between about 1 and "
                 "1.7 Mbps, and TCP has around 300 kbps (shaded).",
                 partial(_sharing, ours[EXPERIMENT_1], ns2[EXPERIMENT_1], published=True),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure3",
                 "Figure 3. Throughput of DCCP TCP-like for four initial slow-start thresholds, "
                 f"experiment 2 (samples of 1 s, and means over {THRESHOLD_MEAN_S} s). Dotted: "
@@ -52,13 +54,13 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]) ->
                 "with 200 packets, in the colours of these thresholds.",
                 partial(_thresholds, ours, ns2, second),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "send-queue",
                 f"As Figure 3, with a send queue of {SHORT_SEND_QUEUE} packets: 200 packets reach "
                 "the maximum at about 100 s.",
                 partial(_thresholds, ours, ns2, SHORT_QUEUE),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "wide-window",
                 f"Experiment 1 with a TCP window of {WIDE_WINDOW.tcp_window} segments, which "
                 f"never limits (means over {SHARING_MEAN_S} s).",
@@ -76,9 +78,7 @@ def _means(
 
 
 def _throughput_axes(axes: Axes, duration_s: float) -> None:
-    axes.set_xlim(0, duration_s)
-    axes.set_ylim(0, LINK_MBPS * 1.05)
-    axes.set_ylabel("Throughput (Mbps)")
+    axes.set(xlim=(0, duration_s), ylim=(0, LINK_MBPS * 1.05), ylabel="Throughput (Mbps)")
 
 
 def _sharing(ours: Series, ns2: Series, *, published: bool) -> Figure:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skywave.papers.protocol import Paper, Ran
+from skywave.papers.protocol import Paper, RunOutput
 from skywave.papers.stages import run_plans, stage
 from skywave_papers.sarwar2008 import (
     access,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
-    from skywave.report.figures import Drawn
+    from skywave.report.figures import RenderedFigure
     from skywave_papers.sarwar2008.fit import Trial
     from skywave_papers.sarwar2008.further import Further
     from skywave_papers.sarwar2008.measures import Series
@@ -48,7 +48,7 @@ TELLS_RTT = "the sender tells the round-trip time on the live link"
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """Figure 2 for each reading, ns-2's results for it, the downloads, and more."""
 
     ours: Mapping[Conditions, Series]
@@ -60,7 +60,7 @@ class Measured:
     """The stored search for the shared access of the downloads."""
 
 
-def _run(options: Options) -> Ran[Measured]:
+def _run(options: Options) -> RunOutput[Measurements]:
     """Run Figure 2 for each reading and the downloads, and get ns-2's results."""
     scenarios = errors.scenarios(setting.ALL_CONDITIONS)
     others = further.scenarios()
@@ -70,8 +70,8 @@ def _run(options: Options) -> Ran[Measured]:
     ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
     link = downloads.run(stage(options.progress, "downloads"))
     ns2, source = oracle.ORACLE.consult(live=options.live_ns2, progress=options.progress)
-    return Ran(
-        measured=Measured(
+    return RunOutput(
+        measured=Measurements(
             ours, ns2, link, further.measure(other_results, results), fit.TABLE.read()
         ),
         # Of the downloads, write those that are plotted; the others differ in their seed.
@@ -89,12 +89,12 @@ def _run(options: Options) -> Ran[Measured]:
     )
 
 
-def _measures(measured: Measured) -> Measures:
+def _measures(measured: Measurements) -> Measures:
     fitting = fit.fitting(measured.trials)
     return judge.measure(measured.ours, measured.ns2, measured.live, measured.further, fitting)
 
 
-def _figures(measured: Measured) -> list[Drawn]:
+def _figures(measured: Measurements) -> list[RenderedFigure]:
     link = measured.live
     return [
         figures.draw_finding(_measures(measured)),
@@ -117,7 +117,7 @@ def _growth() -> Mapping[str, float]:
     }
 
 
-def _sections(measured: Measured) -> dict[str, Any]:
+def _sections(measured: Measurements) -> dict[str, Any]:
     """Return what else the report needs."""
     return {
         "access": access,

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers.measures import Measure
-from skywave.report.figures import COLOURS, NO_TITLE_IN, TALL_IN, TITLE_IN, Drawn, begin, style
+from skywave.report.figures import (
+    COLOURS,
+    NO_TITLE_IN,
+    TALL_IN,
+    TITLE_IN,
+    RenderedFigure,
+    begin,
+    style,
+)
 from skywave_papers.sarwar2008 import growth
 from skywave_papers.sarwar2008.ledger import LEDGER
 from skywave_papers.sarwar2008.oracle import Run
@@ -36,10 +44,10 @@ GROUP = 0.81
 """Width of a group of bars; groups are 1 apart."""
 
 
-def draw_finding(measures: Measures) -> Drawn:
+def draw_finding(measures: Measures) -> RenderedFigure:
     """Draw what dynamic feedback gains: published, ours and ns-2's."""
     with style():
-        return Drawn.at_widths(
+        return RenderedFigure.at_widths(
             "finding",
             "What dynamic feedback gains. Left: how much earlier slow start ends and throughput "
             "recovers in the simulation of Figure 2. Right: the mean rate over the live satellite "
@@ -78,11 +86,11 @@ def _finding(measures: Measures) -> Figure:
     return figure
 
 
-def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[Drawn]:
+def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[RenderedFigure]:
     """Draw all figures."""
     with style():
         return [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure2",
                 "Figure 2. Throughput of CCID 3 with standard and with dynamic feedback on the "
                 "satellite link (samples of 1 s), each with one error at the end of slow start. "
@@ -92,7 +100,7 @@ def draw(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> list[D
                 f"{LEDGER.published('fig2/recovery'):g} s less.",
                 partial(_figure_2, ours, ns2),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "growth",
                 "The allowed rate X in slow start, and by equations 5 and 6, which start with one "
                 "packet per second. The simulation also starts so, has one packet per RTT after "
@@ -115,11 +123,9 @@ def _figure_2(ours: Mapping[Conditions, Series], ns2: Mapping[Run, Series]) -> F
         axes.plot(series.time_s, series.throughput_bps / 1e6, color=colour, label=label)
     for axes, title in zip(panels, ("Skywave", "ns-2.35"), strict=True):
         axes.set_title(title, loc="left")
-        axes.set_ylabel("Throughput (Mbps)")
-        axes.set_ylim(0, 1.05 * LINK_BPS / 1e6)
+        axes.set(ylabel="Throughput (Mbps)", ylim=(0, 1.05 * LINK_BPS / 1e6))
         axes.legend(loc="lower right")
-    panels[1].set_xlabel("Time (s)")
-    panels[1].set_xlim(0, float(ours[STANDARD].time_s[-1]))
+    panels[1].set(xlabel="Time (s)", xlim=(0, float(ours[STANDARD].time_s[-1])))
     return figure
 
 
@@ -150,10 +156,12 @@ def _growth(ours: Mapping[Conditions, Series]) -> Figure:
             label=f"{label}, simulated",
         )
     axes.axhline(LINK_BPS / 1e6, color="0.45", linewidth=0.8)
-    axes.set_yscale("log")
-    axes.set_ylim(0.005, 10)
-    axes.set_xlim(0, GROWTH_S)
-    axes.set_xlabel("Time since the start (s)")
-    axes.set_ylabel("Allowed rate X (Mbps)")
+    axes.set(
+        yscale="log",
+        ylim=(0.005, 10),
+        xlim=(0, GROWTH_S),
+        xlabel="Time since the start (s)",
+        ylabel="Allowed rate X (Mbps)",
+    )
     axes.legend(loc="lower right")
     return figure

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from skywave.results import Results
     from skywave.scenario import Scenario, Transport
     from skywave_papers.sarwar2008.measures import Series
-    from skywave_papers.sarwar2008.quick_start import Compared
+    from skywave_papers.sarwar2008.quick_start import QuickStartGain
 
     Floats = NDArray[np.float64]
 
@@ -102,7 +102,7 @@ class AfterError:
 
 
 @dataclass(frozen=True)
-class Changing:
+class RateChange:
     """How a sender follows a link whose rate changes.
 
     ``falls_s`` is the time from the halving of the rate to the last loss before it comes back.
@@ -120,12 +120,12 @@ class Further:
 
     growth: Mapping[tuple[Feedback, float], Growth]
     after_error: Mapping[Feedback, AfterError]
-    changing: Mapping[str, Changing]
+    changing: Mapping[str, RateChange]
     tcp: Series
     short: Series
     fairness: float
     """Jain's index of the throughput of standard feedback and a TCP flow."""
-    quick_start: Sequence[Compared]
+    quick_start: Sequence[QuickStartGain]
 
 
 def _transport(name: str) -> Transport:
@@ -279,11 +279,11 @@ def _after_error(results: Results) -> AfterError:
     )
 
 
-def _followed(series: Series) -> Changing:
+def _followed(series: Series) -> RateChange:
     lossy = (series.drops > 0) & (series.time_s > HALVES_S) & (series.time_s <= DOUBLES_S)
     losses_s = series.time_s[lossy]
     back = series.time_s[(series.time_s > DOUBLES_S) & (series.throughput_bps >= RECOVERED_BPS)]
-    return Changing(
+    return RateChange(
         float(losses_s[-1]) - HALVES_S if losses_s.size else 0.0,
         float(back[0] if back.size else series.time_s[-1]) - DOUBLES_S,
     )

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skywave.plots.legends import above
-from skywave.report.figures import COLOURS, NO_TITLE_IN, Drawn, begin, style
+from skywave.report.figures import COLOURS, NO_TITLE_IN, RenderedFigure, begin, style
 from skywave.scenario.quantities import Rate
 from skywave_papers.sarwar2008 import downloads
 from skywave_papers.sarwar2008.access import FITTED
@@ -24,35 +24,35 @@ if TYPE_CHECKING:
 LINES = ((STANDARD, COLOURS[0]), (DYNAMIC, COLOURS[1]))
 
 
-def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> list[Drawn]:
+def draw(courses: Mapping[Download, Course], seed: int, beyond: Downloads) -> list[RenderedFigure]:
     """Draw Figures 3 to 6 from one download of each kind, and the comparison of RTT_ref."""
     same = "Grey: other users take part of the link."
     with style():
         return [
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure3",
                 "Figure 3. A download with standard feedback: throughput and allowed rate X. "
                 f"{same}",
                 partial(_rates, courses[STANDARD], seed, COLOURS[0]),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure4",
                 "Figure 4. A download with dynamic feedback, with errors and load as in Figure 3. "
                 f"{same}",
                 partial(_rates, courses[DYNAMIC], seed, COLOURS[1]),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure5",
                 "Figure 5. Loss event rate p of both downloads, as the sender knows it. It is 0 in "
                 f"slow start. {same}",
                 partial(_loss_events, courses, seed),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "figure6",
                 f"Figure 6. Round-trip time of both downloads, as the sender knows it. {same}",
                 partial(_round_trips, courses, seed),
             ),
-            Drawn.at_widths(
+            RenderedFigure.at_widths(
                 "rtt-ref",
                 "Mean rate by the feedback that each RTT_ref costs, with two standard errors of "
                 "the difference from standard feedback (horizontal line).",
@@ -73,8 +73,7 @@ def _over_time(seed: int) -> tuple[Figure, Axes]:
     for (at_s, rate), end_s in zip(begins, ends, strict=True):
         if rate == Rate(f"{FITTED.left_kbps:g} kbps"):
             axes.axvspan(at_s, end_s, color="0.88", linewidth=0)
-    axes.set_xlim(0, DURATION_S)
-    axes.set_xlabel("Time (s)")
+    axes.set(xlim=(0, DURATION_S), xlabel="Time (s)")
     return figure, axes
 
 
@@ -84,8 +83,7 @@ def _rates(course: Course, seed: int, colour: str) -> Figure:
     axes.plot(
         course.time_s, course.rate_bps / 1e3, color="0.35", linestyle=":", label="allowed rate X"
     )
-    axes.set_ylabel("Rate (kbps)")
-    axes.set_ylim(0, 1500)
+    axes.set(ylabel="Rate (kbps)", ylim=(0, 1500))
     above(axes)
     return figure
 
@@ -101,8 +99,7 @@ def _loss_events(courses: Mapping[Download, Course], seed: int) -> Figure:
             color=colour,
             label=download.feedback,
         )
-    axes.set_ylabel("Loss event rate p (%)")
-    axes.set_ylim(bottom=0)
+    axes.set(ylabel="Loss event rate p (%)", ylim=(0, None))
     above(axes)
     return figure
 
@@ -136,8 +133,6 @@ def _rtt_ref(beyond: Downloads) -> Figure:
     axes.set_xscale("log")
     axes.set_xticks([2, 5, 10, 20, 40], labels=["2", "5", "10", "20", "40"])
     axes.minorticks_off()
-    axes.set_xlim(1.5, 45)
-    axes.set_xlabel("Feedback on the uplink (kbps)")
-    axes.set_ylabel("Mean rate (kbps)")
+    axes.set(xlim=(1.5, 45), xlabel="Feedback on the uplink (kbps)", ylabel="Mean rate (kbps)")
     axes.legend(loc="upper left")
     return figure

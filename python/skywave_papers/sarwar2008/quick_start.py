@@ -80,7 +80,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Compared:
+class QuickStartGain:
     """A condition's runs without and with Quick-Start."""
 
     case: Case
@@ -136,10 +136,10 @@ def scenarios() -> dict[str, Scenario]:
     }
 
 
-def measure(results: Mapping[str, Results]) -> list[Compared]:
+def measure(results: Mapping[str, Results]) -> list[QuickStartGain]:
     """Return the outcomes of all conditions."""
     return [
-        Compared(
+        QuickStartGain(
             case,
             outcome(results[_name(case, quick_start=False)], case),
             outcome(results[_name(case, quick_start=True)], case),

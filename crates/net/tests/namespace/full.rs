@@ -8,7 +8,6 @@ use nix::sched::{CpuSet, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
 use skywave_net::{Endpoint, EndpointConfig, Peer};
 use skywave_transport::dccp::Config;
-use skywave_units::Bytes;
 
 use crate::within::iproute2;
 use crate::{PORT, in_namespace, skipped};
@@ -31,7 +30,10 @@ async fn stream(send_buffer: u64, mixed: bool) {
         };
         Endpoint::udp((Ipv4Addr::LOCALHOST, 0).into(), config).unwrap()
     };
-    let (here, there) = (open(Some(Bytes::new(send_buffer))), open(None));
+    let (here, there) = (
+        open(Some(skywave_units::Bytes::new(send_buffer))),
+        open(None),
+    );
     let config = Config {
         send_queue: 1_024,
         receive_queue: COUNT as usize,

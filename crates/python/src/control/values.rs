@@ -80,7 +80,7 @@ value!(
 value!(
     /// A data packet acknowledged for the first time.
     AckedPacket {
-        /// The packet's number, as in `Sent`.
+        /// The packet's number, as in :class:`Sent`.
         number: u64 = 0,
         /// When the packet was sent, in seconds; for TCP, when it was last sent.
         sent_at_s: f64 = 0.0,
@@ -96,7 +96,7 @@ value!(
     LostPacket {
         /// When it was found lost, in seconds.
         now_s: f64 = 0.0,
-        /// The packet's number, as in `Sent`.
+        /// The packet's number, as in :class:`Sent`.
         number: u64 = 0,
         /// When the packet was sent, in seconds; for TCP, when it was last sent.
         sent_at_s: f64 = 0.0,
@@ -110,7 +110,7 @@ value!(
     MarkedPackets {
         /// When the acknowledgement arrived, in seconds.
         now_s: f64 = 0.0,
-        /// How many. For TCP, counted as `newly_acked` is: 0 for less than a full segment.
+        /// How many. For TCP, counted as ``newly_acked`` is: 0 for less than a full segment.
         packets: u32 = 1,
         /// Bytes of data in them; None for DCCP, which does not know.
         size: Option<u64> = None,
@@ -124,7 +124,7 @@ value!(
         now_s: f64 = 0.0,
         /// Data packets acknowledged for the first time.
         newly_acked: u32 = 1,
-        /// How many of them were marked (CE); for TCP see `ecn_echo`.
+        /// How many of them were marked (CE); for TCP see ``ecn_echo``.
         marked: u32 = 0,
         /// Data packets in flight afterwards, as far as the sender knows.
         in_flight: u32 = 0,
@@ -132,7 +132,7 @@ value!(
         ack_ratio: u32 = 1,
         /// A sample of the round-trip time, in seconds, if there is one.
         rtt_s: Option<f64> = None,
-        /// A sample of the delivery rate, in bit/s, if measured (`Control.delivery_rate`).
+        /// A sample of the delivery rate, in bit/s, if measured (``Control.delivery_rate``).
         delivery_rate_bps: Option<u64> = None,
         /// Whether the application limited that sample: the path may be faster.
         delivery_limited: bool = false,
@@ -156,7 +156,7 @@ value!(
         newly_acked: u32 = 1,
         /// Bytes of application data delivered.
         acked_bytes: u64 = 1000,
-        /// How many packets were marked (CE); for TCP see `ecn_echo`.
+        /// How many packets were marked (CE); for TCP see ``ecn_echo``.
         marked: u32 = 0,
         /// How many packets were detected as lost.
         lost: u32 = 0,
@@ -186,7 +186,7 @@ value!(
         now_s: f64 = 0.0,
         /// Data packets outstanding at that time.
         in_flight: u32 = 0,
-        /// How many packets are known to be lost; 0 if `on_mark` calls `on_loss` by default.
+        /// How many packets are known to be lost; 0 if ``on_mark`` calls ``on_loss`` by default.
         lost: u32 = 1,
         /// Whether a retransmission was lost too; only some recoveries of TCP can tell.
         is_repeated: bool = false,
@@ -215,7 +215,7 @@ value!(
     }
 );
 
-/// How fast packets may leave: `quantum` packets at a time, `interval_s` seconds apart.
+/// How fast packets may leave: ``quantum`` packets at a time, ``interval_s`` seconds apart.
 ///
 /// Packets here are full ones, as large as the largest that the connection has sent. Smaller
 /// ones take less of the interval, in proportion to their bytes of data, and more of them leave

@@ -1,5 +1,6 @@
 //! Arguments of calls, checked as they are read.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -74,6 +75,15 @@ impl Leaving {
             Some(kind) if kind.is_subclass_of::<PyException>()? => Self::Failed,
             Some(_) => Self::Stopped,
         })
+    }
+}
+
+/// Returns the host of an address as `connect` takes it: with the interface of a link-local one.
+pub(super) fn host_of(address: &SocketAddr) -> String {
+    match address {
+        SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
+        // A socket for both IP versions sees IPv4 as a part of IPv6.
+        _ => address.ip().to_canonical().to_string(),
     }
 }
 

@@ -6,8 +6,7 @@ use pyo3::types::{PyBytes, PyType};
 use skywave_net::ConnectionError;
 use skywave_wire::dccp::ResetCode;
 
-use super::arguments::{Data, Leaving, TimeLimit};
-use super::endpoint::host_of;
+use super::arguments::{Data, Leaving, TimeLimit, host_of};
 use super::error::{ended, sending};
 use super::process::OfProcess;
 use super::runtime::{awaitable, block_on, block_within, in_background, timed};

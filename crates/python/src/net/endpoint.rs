@@ -10,7 +10,9 @@ use skywave_net::{ConnectionError, Peer};
 use skywave_transport::dccp;
 use tokio::net::lookup_host;
 
-use super::arguments::{Host, Leaving, TimeLimit, dccp_port, most, own_udp_port, peer_udp_port};
+use super::arguments::{
+    Host, Leaving, TimeLimit, dccp_port, host_of, most, own_udp_port, peer_udp_port,
+};
 use super::config;
 use super::connection::Connection;
 use super::error::{NetError, connecting, ended, listening, opening};
@@ -385,15 +387,6 @@ async fn connect(
     let peers = addresses.into_iter().map(|address| Peer { address, port });
     let connection = endpoint.connect_any(peers, config).await;
     Ok(Connection(OfProcess::new(connection.map_err(connecting)?)))
-}
-
-/// Returns the host of an address as `connect` takes it: with the interface of a link-local one.
-pub(super) fn host_of(address: &SocketAddr) -> String {
-    match address {
-        SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
-        // A socket for both IP versions sees IPv4 as a part of IPv6.
-        _ => address.ip().to_canonical().to_string(),
-    }
 }
 
 /// Returns the addresses of a host, at least one.

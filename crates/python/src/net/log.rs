@@ -173,6 +173,7 @@ impl MakeWriter<'_> for ToQueue {
 }
 
 impl io::Write for Line {
+    #[expect(clippy::disallowed_methods, reason = "a log has the time of day")]
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line).trim_end().to_owned();
         let now = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyModule, PyTuple};
@@ -200,9 +201,15 @@ fn object<'py>(
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let module =
         MODULE.get_or_try_init(py, || py.import("skywave.net.stats").map(Bound::unbind))?;
-    module.bind(py).getattr(class)?.call((), Some(fields))
+    let class = module.bind(py).getattr(class)?;
+    // Its `__init__` would take several times as long, and fields in Rust are those in Python.
+    let object = class.call_method1(intern!(py, "__new__"), (&class,))?;
+    let values = object.getattr(intern!(py, "__dict__"))?;
+    values.cast::<PyDict>()?.update(fields.as_mapping())?;
+    Ok(object)
 }
 
+#[expect(clippy::owned_cow, reason = "PyO3 asks for it")]
 fn to_tuple<'py, T: Clone + IntoPyObject<'py>>(
     items: Cow<'_, Vec<T>>,
     py: Python<'py>,

@@ -66,7 +66,10 @@ impl Transport {
             }
             TransportSpec::KernelTcp(spec) => {
                 let made = tcp(&spec.simulated()).map_err(|error| {
-                    let message = format!("{}; the kernel may have it: see skywave realtime", error.message);
+                    let message = format!(
+                        "{}; the kernel may have it: see skywave realtime",
+                        error.message
+                    );
                     ParameterError::new("control", message)
                 });
                 ("kernel-tcp", made)

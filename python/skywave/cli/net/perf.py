@@ -18,6 +18,7 @@ from skywave._progress import Progress
 from skywave.cli.application import command, group
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.interrupts import interrupts_handed_to
+from skywave.cli.messages import write_line
 from skywave.cli.net import options, place
 from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
 from skywave.cli.net.live import live_rate
@@ -126,6 +127,9 @@ def to(
             except NetError as error:
                 if has_peer_closed(connection, error, options.CLOSE_S):
                     raise NetError(PEER_CLOSED) from error
+                raise
+            except KeyboardInterrupt:
+                write_line("no result: the server tells it when everything has arrived")
                 raise
         refused = connection.stats().dropped_by_peer
     report = {"ok": True, "error": None, **json.loads(text), "dropped_by_peer": refused}

@@ -12,8 +12,9 @@ import typer
 
 from skywave._core import Duration, Rate
 from skywave.cli.application import command
-from skywave.cli.console import JsonOption, out, print_json, warn
+from skywave.cli.console import JsonOption, out, print_json
 from skywave.cli.interrupts import interrupts_handed_to
+from skywave.cli.messages import warn
 from skywave.cli.net import options, place, report
 from skywave.cli.net.ending import failure_as_json
 from skywave.cli.net.exchange import CloseOption, Ending, Exchange, ExchangeOptions, unconnected

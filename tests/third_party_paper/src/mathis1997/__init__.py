@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from skywave import Bernoulli, Scenario, Tcp, dumbbell
 from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
-from skywave.papers.protocol import Paper, Ran
+from skywave.papers.protocol import Paper, RunOutput
 from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_each, stage
-from skywave.report.figures import Drawn, begin, style
+from skywave.report.figures import RenderedFigure, begin, style
 
 if TYPE_CHECKING:
     from skywave.papers.protocol import Options
@@ -44,11 +44,11 @@ def scenario(loss_rate: float) -> Scenario:
     return description
 
 
-def run(options: Options) -> Ran[Rates]:
+def run(options: Options) -> RunOutput[Rates]:
     """Run a flow at each loss rate."""
     scenarios = {loss_rate: scenario(loss_rate) for loss_rate in LOSS_RATES}
     results = run_each(scenarios, stage(options.progress, "Skywave"))
-    return Ran(
+    return RunOutput(
         measured={rate: one.totals["flows"][0]["goodput_bps"] for rate, one in results.items()},
         scenarios={f"loss{rate:g}": one for rate, one in scenarios.items()},
         results={f"loss{rate:g}": one for rate, one in results.items()},
@@ -71,7 +71,7 @@ def measure(rates: Rates) -> Measures:
     )
 
 
-def figures(rates: Rates) -> list[Drawn]:
+def figures(rates: Rates) -> list[RenderedFigure]:
     """Draw the rates beside those of the equation."""
     with style():
         figure = begin()
@@ -81,7 +81,7 @@ def figures(rates: Rates) -> list[Drawn]:
         axes.set_xlabel("Loss rate")
         axes.set_ylabel("Goodput (Mbps)")
         axes.legend()
-        return [Drawn.of("rates", "Goodput by loss rate, beside equation 3.", figure)]
+        return [RenderedFigure.of("rates", "Goodput by loss rate, beside equation 3.", figure)]
 
 
 PAPER = Paper(
