@@ -68,7 +68,7 @@ loom: | cargo ## Explore the interleavings of an endpoint's threads.
 	cargo test --package skywave-net --features loom --lib --locked --quiet interleavings
 
 no-sockets: $(EXTENSION) $(REQUIREMENTS) ## Build the extension without sockets, and test it.
-	cargo build --package skywave-python --no-default-features --locked --quiet
+	cargo build --package skywave-python --no-default-features --features module --locked --quiet
 	SKYWAVE_WITHOUT_SOCKETS=$(CURDIR)/target/debug/lib_core.so $(BIN)/pytest --quiet tests/test_sockets.py
 
 ALONE := target/alone
@@ -119,7 +119,7 @@ mutants: $(MUTANTS) ## Introduce bugs into the code changed since BASE (HEAD~1),
 lint: $(EXTENSION) $(REQUIREMENTS) | cargo ## Check formats, lints, types, layers and documentation.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	cargo clippy -p skywave-python --no-default-features --locked --quiet -- -D warnings
+	cargo clippy -p skywave-python --no-default-features --features module --locked --quiet -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .

@@ -243,9 +243,13 @@ class Reader:
         manifest = crate / "Cargo.toml"
         assert manifest.is_file(), "the page has its Cargo.toml saved before"
         manifest.write_text(manifest.read_text().replace('"../skywave/', f'"{ROOT}/'))
-        (crate / "src").mkdir(exist_ok=True)
-        (crate / "src" / "main.rs").write_text("\n".join(self._rust))
+        if self._rust:
+            (crate / "src").mkdir(exist_ok=True)
+            (crate / "src" / "main.rs").write_text("\n".join(self._rust))
         (crate / "Cargo.lock").write_text((ROOT / "Cargo.lock").read_text())
+        target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
+        if not (crate / "target").exists():
+            (crate / "target").symlink_to(target)
         toolchain = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]
         profile = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["dev"]
         done = subprocess.run(
@@ -256,7 +260,7 @@ class Reader:
             cwd=crate,
             env={
                 **self._environment(),
-                "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target")),
+                "CARGO_TARGET_DIR": target,
                 "CARGO_PROFILE_DEV_OPT_LEVEL": str(profile["opt-level"]),
                 "CARGO_PROFILE_DEV_LTO": profile["lto"],
                 "CARGO_PROFILE_DEV_DEBUG": "false",
@@ -333,7 +337,7 @@ def assert_set_up(text: str) -> None:
                 assert f"\n{target}: " in makefile, line
             case ["cargo", "run", "-p", "skywave", "--example", name]:
                 assert f'name = "{name}"' in manifest, line
-            case ["cargo", "new", _]:
+            case ["cargo", "new", _] | ["cargo", "new", "--lib", _]:
                 pass
             case ["cargo", "doc", *arguments]:
                 assert " ".join(arguments[:2]) in makefile, line
