@@ -177,7 +177,7 @@ def test_a_link_may_have_a_queue_and_losses_in_python(
         link=own + 'back = { loss = "link_members:Every50th" }',
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split()[1] == "300000"
+    assert output(done)[1] == "300000"
     there, back = report(done)["links"]
     assert back["drops"] >= back["arrivals"] // 50 > 0
     assert there["drops"] == 0
@@ -249,10 +249,11 @@ delay = "1 ms"
 queue = { vcp = { packets = 100 } }
 """
 # Packets of 1,000 bytes with ECT(1), the lowest of VCP's codes, four times as many as the link
-# carries. In the end, what is in the queue arrives.
+# carries. Then the sender waits until the reader has had nothing for a second.
 CODES = """
 import os, pathlib, socket, sys, time
-while not pathlib.Path(sys.argv[1]).exists():
+read = pathlib.Path(sys.argv[1])
+while not read.exists():
     time.sleep(0.01)
 peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 peer.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 1)
@@ -260,7 +261,8 @@ for number in range(300):
     for _ in range(4):
         peer.sendto(bytes(972), (os.environ["SKYWAVE_PEER"], 5001))
     time.sleep(0.005)
-time.sleep(1)
+while time.time() - read.stat().st_mtime < 1:
+    time.sleep(0.05)
 """
 READ = """
 import pathlib, socket, sys
@@ -271,6 +273,7 @@ pathlib.Path(sys.argv[1]).touch()
 while True:
     _, ancillary, _, _ = here.recvmsg(2000, 100)
     print(ancillary[0][2][0] & 3, flush=True)
+    pathlib.Path(sys.argv[1]).touch()
 """
 
 
