@@ -711,7 +711,7 @@ def test_a_full_disk_loses_nothing(base_file: Path, tmp_path: Path) -> None:
     assert f"{before} of 100 runs are done and kept in {disk}/out; make room and run the" in said
     assert re.fullmatch(rf"error: {disk}/out/runs/\w+\.parquet: No space left on device", why)
     assert "Traceback" not in ran.stderr
-    assert status == "status 2"
+    assert status == "status 1"
     told = json.loads(answer)
     assert 0 < int(before) < 100
     assert told["resumed"] == int(before)
