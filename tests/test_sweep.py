@@ -48,6 +48,7 @@ from skywave.scenario.labels import Named
 from skywave.scenario.paths import FieldPath, parse_values, with_field
 from skywave.sweeps.points import dimensions
 from skywave.sweeps.quantities import Quantities
+from skywave.sweeps.store import METADATA
 from skywave.sweeps.values import Start
 
 if TYPE_CHECKING:
@@ -558,6 +559,18 @@ def test_a_file_that_is_not_whole_is_run_again(base: Scenario, tmp_path: Path) -
     two.write_bytes(b"")
     assert skywave.Sweep.load(tmp_path).missing == 2
     assert kept(sweep(base, seeds=3, out=tmp_path)) == kept(first)
+
+
+def test_a_plan_from_before_values_had_names_is_read(base: Scenario, tmp_path: Path) -> None:
+    first = sweep(base, {"dumbbell.queue.drop-tail.packets": [10, 20]}, out=tmp_path)
+    plan = pq.read_table(tmp_path / "plan.parquet")
+    about = json.loads(plan.schema.metadata[METADATA])
+    for dimension in about["dimensions"]:
+        del dimension["names"]
+    pq.write_table(
+        plan.replace_schema_metadata({METADATA: json.dumps(about)}), tmp_path / "plan.parquet"
+    )
+    assert skywave.Sweep.load(tmp_path).table.equals(first.table)
 
 
 def test_a_damaged_plan_is_written_anew(base: Scenario, base_file: Path, tmp_path: Path) -> None:

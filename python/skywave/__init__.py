@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skywave._errors import CaptureError as CaptureError
+    from skywave._errors import MissingExtraError as MissingExtraError
     from skywave._errors import NoSocketsError as NoSocketsError
     from skywave._errors import ScenarioError as ScenarioError
     from skywave._errors import SkywaveError as SkywaveError
@@ -57,7 +58,13 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
-    "_errors": ("CaptureError", "NoSocketsError", "ScenarioError", "SkywaveError"),
+    "_errors": (
+        "CaptureError",
+        "MissingExtraError",
+        "NoSocketsError",
+        "ScenarioError",
+        "SkywaveError",
+    ),
     "_progress": ("Progress",),
     "_simulate": ("run", "run_many"),
     "control": (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skywave._extras import MissingExtraError
+from skywave._errors import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
-from skywave._errors import SkywaveError
-from skywave._extras import MissingExtraError
+from skywave._errors import MissingExtraError, SkywaveError
 from skywave.sweeps.store import Failure
 
 if TYPE_CHECKING:

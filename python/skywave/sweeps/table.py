@@ -83,7 +83,7 @@ class Sweep:
         names = [each["name"] for each in about["dimensions"]]
         taken = {*COLUMNS, *MEASURES, *about["own_measures"], *names}
         labels = {name: plan[name].unique().to_pylist() for name in names}
-        self._named = {name for each in about["dimensions"] for name in each["names"]}
+        self._named = {name for each in about["dimensions"] for name in each.get("names", ())}
         quantities = (
             Quantities.of(name, values, taken)
             for name, values in labels.items()
