@@ -78,7 +78,7 @@ alone: $(REQUIREMENTS) | cargo ## Run the library's tests with a wheel that has 
 	$(BIN)/python tools/without_papers.py $(ALONE)/whole/*.whl $(ALONE)
 	$(BIN)/uv venv --quiet --python $(BIN)/python $(ALONE)/venv
 	VIRTUAL_ENV=$(ALONE)/venv $(BIN)/uv pip install --quiet --system-certs --requirements requirements/dev.txt $(ALONE)/*.whl
-	$(ALONE)/venv/bin/pytest --quiet --numprocesses auto --dist loadfile --ignore=tests/papers \
+	$(ALONE)/venv/bin/pytest --quiet --numprocesses auto --dist loadfile --ignore=tests/papers --ignore=tests/validation \
 	  --ignore=tests/test_book.py --ignore=tests/test_readme.py --ignore=tests/test_package.py
 
 # The guests need root. -B leaves no root-owned __pycache__ behind.

@@ -23,6 +23,7 @@ from unittest import mock
 import matplotlib.image
 import pytest
 
+import skywave
 from patience import PATIENCE_S
 from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, dumbbell, papers
 
@@ -51,6 +52,10 @@ CAPTURES = ROOT / "validation" / "captures"
 # else can answer, so without them there is nothing to check; continuous integration installs both.
 needs_tshark = pytest.mark.skipif(
     not shutil.which("tshark"), reason="tshark is not installed: apt-get install tshark"
+)
+needs_checkout = pytest.mark.skipif(
+    not Path(skywave.__file__).is_relative_to(ROOT),
+    reason="the package that is tested has no checkout around it: make setup",
 )
 needs_ns2 = pytest.mark.skipif(
     not shutil.which("ns"), reason="ns-2 is not installed: apt-get install ns2"

@@ -120,7 +120,6 @@ def test_what_only_the_network_tells_has_its_line(tmp_path: Path) -> None:
 def test_names_of_the_command_are_suggested() -> None:
     named: list[tuple[list[object], str]] = [
         (["run", EXAMPLES[0], "--set", "dumbbell.paris=2"], "pairs"),
-        (["reproduce", "chn2010"], "chen2010"),
         (["send", "127.0.0.1:5001", "--option", "send_qeue=5"], "send_queue"),
     ]
     for arguments, meant in named:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import assert_bad_input, needs_ns2, run_cli
+from conftest import assert_bad_input, needs_checkout, needs_ns2, run_cli
 from skywave import _machine
 from skywave.bench import rows as bench
 from skywave.papers import installed, ns2
@@ -187,6 +187,7 @@ def test_the_table_has_a_dash_where_the_system_does_not_tell(
     assert row["used_by_others"] is None
 
 
+@needs_checkout
 @needs_ns2
 def test_ns2_runs_in_turn_and_carries_about_as_many_packets() -> None:
     row = json.loads(run_cli("bench", "dumbbell", *SMALL, "--ns2", "--json").stdout)

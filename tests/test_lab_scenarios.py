@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, needs_checkout
 from lab import (
     RATE_LINE,
     TEXT,
@@ -102,6 +102,7 @@ def test_a_scenario_may_come_through_a_pipe(tmp_path: Path) -> None:
     writer.join()
 
 
+@needs_checkout
 def test_every_scenario_on_offer_can_be_run_and_has_knobs() -> None:
     every = choices.every()
     assert {choice.group for choice in every.values()} == {"Examples", "Networks of papers"}
@@ -110,6 +111,7 @@ def test_every_scenario_on_offer_can_be_run_and_has_knobs() -> None:
         assert any(knob.field.endswith(".rate") for knob in knobs.of_scenario(scenario)), choice.key
 
 
+@needs_checkout
 def test_a_file_that_is_an_example_is_listed_once(tmp_path: Path) -> None:
     first = choices.of_file(ROOT / "examples" / "red.toml")
     listed = choices.offered(first)

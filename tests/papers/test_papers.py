@@ -493,3 +493,7 @@ def test_the_matrix_has_what_papers_lend(install: Install, tmp_path: Path) -> No
     ]
     assert done.stderr.startswith("warning: taken2024 of taken2024 2.5 defines controls")
     assert done.stderr.count("\n") == 1
+
+
+def test_the_key_that_is_meant_is_suggested() -> None:
+    assert_bad_input(run_cli("reproduce", "chn2010"), '; did you mean "chen2010"?')
