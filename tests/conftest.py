@@ -54,7 +54,7 @@ needs_tshark = pytest.mark.skipif(
     not shutil.which("tshark"), reason="tshark is not installed: apt-get install tshark"
 )
 needs_checkout = pytest.mark.skipif(
-    not Path(skywave.__file__).is_relative_to(ROOT),
+    not Path(skywave.__file__).is_relative_to(ROOT / "python"),
     reason="the package that is tested has no checkout around it: make setup",
 )
 needs_ns2 = pytest.mark.skipif(
