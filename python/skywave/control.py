@@ -154,11 +154,9 @@ class Control(Member):
         sender answers (RFC 3168 section 6.1.3); what they acknowledge until then counts as marked.
         """
 
-    # Subclasses define these. The core rejects a class that lacks one it would call. They raise for
-    # direct callers, such as a control's own tests, from which doing nothing would hide the gap.
-
     def on_ack(self, ack: Ack) -> None:
         """Handle an acknowledgement. Required, and called, if ``every`` is ``"ack"``."""
+        # For direct callers; the core refuses a class that lacks what it calls (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.on_ack is missing")
 
     def on_round_trip(self, report: RoundTrip) -> None:
@@ -166,10 +164,12 @@ class Control(Member):
 
         Required, and called, if ``every`` is ``"round-trip"``.
         """
+        # For direct callers; the core refuses a class that lacks what it calls (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.on_round_trip is missing")
 
     def on_loss(self, loss: Loss) -> None:
         """Handle lost packets. Required. Called at most once per window of data."""
+        # For direct callers; the core refuses a class that lacks what it calls (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.on_loss is missing")
 
     def on_mark(self, mark: Mark) -> None:
@@ -181,6 +181,7 @@ class Control(Member):
 
     def on_timeout(self, timeout: Timeout) -> None:
         """Handle an expired retransmission timer (TCP) or timeout of the CCID. Required."""
+        # For direct callers; the core refuses a class that lacks what it calls (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.on_timeout is missing")
 
     def on_spurious_loss(self, now_s: float) -> None:

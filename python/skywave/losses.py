@@ -59,4 +59,5 @@ class Losses(Member):
             size: The bytes that it occupies on the link, headers included.
 
         """
+        # For direct callers; the core refuses a class without it (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.loses is missing")

@@ -140,6 +140,7 @@ class Queue(Member):
         It depends on the parameters only, and is called when a scenario is read: ``random`` is not
         there yet.
         """
+        # For direct callers; the core refuses a class without it (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.conduct is missing")
 
     def on_start(self, head: Head) -> None:
@@ -147,6 +148,7 @@ class Queue(Member):
 
     def enqueue(self, packet: Packet) -> QueueVerdict:
         """Decide on an arriving packet. Required."""
+        # For direct callers; the core refuses a class without it (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.enqueue is missing")
 
     def dequeue(self, now_s: float) -> Packet | None:
@@ -156,6 +158,7 @@ class Queue(Member):
         that ``enqueue`` has accepted and that is still waiting. Return None only after dropping
         all.
         """
+        # For direct callers; the core does not call it on a class without it.
         raise NotImplementedError(f"{type(self).__name__}.dequeue is missing")
 
     def inner_values(self) -> Mapping[str, float]:

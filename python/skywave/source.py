@@ -80,4 +80,5 @@ class Source(Member):
         ends with the iterator, which may be endless. The next datagram is asked for when the one
         before it has been sent.
         """
+        # For direct callers; the core refuses a class without it (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.datagrams is missing")
