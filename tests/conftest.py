@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import html
+import importlib.util
 import io
 import json
 import os
@@ -29,6 +30,7 @@ from skywave import Bernoulli, Dccp, Scenario, Tcp, cli, dumbbell, papers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from types import ModuleType
 
 # A shell that starts tests in the background has them ignore interrupts, and what they start too:
 # tests that interrupt something need that undone.
@@ -259,3 +261,14 @@ def base_file(base: Scenario, tmp_path: Path) -> Path:
     file = tmp_path / "base.json"
     file.write_text(base.to_json())
     return file
+
+
+def load_example(name: str) -> ModuleType:
+    """Return an example as a module, which scenarios may name."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import pickle
 import subprocess
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import ROOT
+from conftest import load_example
 from skywave import (
     Cbr,
     Conduct,
@@ -46,20 +45,9 @@ from skywave.queue import check
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from types import ModuleType
 
 
-def example(name: str = "own_queue") -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-OWN = example()
+OWN = load_example("own_queue")
 
 
 @dataclass
@@ -145,7 +133,7 @@ def test_the_example_obeys_the_physics_and_each_of_its_members_has_an_effect() -
 
 
 def test_the_overhead_is_measured_on_runs_that_send_the_same() -> None:
-    overhead = example("queue_overhead")
+    overhead = load_example("queue_overhead")
     ours, rust = (
         run(overhead.file(queue, "2 s")).fingerprint
         for queue in (overhead.OnArrival(), DropTail(packets=overhead.PACKETS))

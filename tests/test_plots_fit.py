@@ -16,7 +16,8 @@ from skywave.plots.runs import RunKind
 from skywave.plots.style import column_style
 from skywave.plots.texts import width_in, wrapped
 from skywave.realtime import figures as comparison_figures
-from test_plots import QUEUES, draw, intervals, legend, points, sweep
+from test_plots import legend
+from test_plots_sweeps import QUEUES, draw, intervals, points, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
