@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import EXAMPLES, ROOT, assert_bad_input, run_cli, run_process
+from conftest import EXAMPLES, ROOT, Done, assert_bad_input, run_cli, run_process
 from skywave import Progress, Scenario, cli
 from skywave.cli.console import progress_bar
 from skywave.cli.messages import warn
@@ -295,3 +295,16 @@ def test_a_warning_is_broken_between_words_on_a_terminal(
     lines = capsys.readouterr().err.splitlines()
     assert all(len(line) <= 30 for line in lines)
     assert " ".join(lines) == f"warning: {text}"
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["run", str(EXAMPLES[0])]])
+@pytest.mark.parametrize("core", ["nothing.so", __file__])
+def test_a_core_that_is_none_is_one_line(arguments: list[str], core: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "skywave", *arguments],
+        env={**os.environ, "SKYWAVE_CORE": core},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert_bad_input(Done(done.returncode, done.stdout, done.stderr), "SKYWAVE_CORE is", core)

@@ -413,3 +413,14 @@ def test_strict_fails_for_lateness_and_for_lost_packets() -> None:
         lossy.failure(1.0)
         == "3 packets were lost because this machine is too slow for the scenario"
     )
+
+
+@needs_namespaces
+def test_warnings_come_in_real_time_too(tmp_path: Path) -> None:
+    late = described(Udp(), Cbr(rate="1 Mbps", datagram="500 B"), "100 ms")
+    late.flows = [late.flows[0].replace(start="1 s")]
+    file = tmp_path / "scenario.json"
+    file.write_text(late.to_json(), encoding="utf-8")
+    done = run_process("realtime", "run", file)
+    assert done.returncode == 0, done.stderr
+    assert "warning: flows[0].start: 1 s is not before the end of the run" in done.stderr

@@ -464,7 +464,7 @@ def test_results_never_land_among_the_files_of_others(
 def test_a_run_and_a_sweep_do_not_share_a_folder(base_file: Path, tmp_path: Path) -> None:
     for mine, other, says in (
         ("sweep", "run", "a sweep"),
-        ("run", "sweep", "the results of skywave run"),
+        ("run", "sweep", "the results of a run"),
     ):
         out = tmp_path / mine
         assert run_cli(mine, base_file, "--out", out).returncode == 0
@@ -475,7 +475,7 @@ def test_a_run_and_a_sweep_do_not_share_a_folder(base_file: Path, tmp_path: Path
         again = run_cli(mine, base_file, "--out", out)
         assert again.returncode == 0
         if mine == "run":
-            assert f"{out} has the results of skywave run: replaced at the end" in again.stderr
+            assert f"{out} has the results of a run: replaced at the end" in again.stderr
 
 
 def test_python_does_not_write_a_run_into_the_folder_of_others(

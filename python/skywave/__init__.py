@@ -13,6 +13,7 @@ Describe an experiment as a :class:`Scenario`, run it with :func:`run`, and read
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -99,32 +100,8 @@ _ROOMS = ("control", "losses", "queue", "results", "scenario", "source")
 """What ``import skywave`` alone gives access to."""
 
 
-def _load_core(path: str) -> None:
-    """Load an extension with members of a user's own in place of the one of this package.
-
-    Raises:
-        ImportError: If it is no such extension.
-
-    """
-    import sys  # noqa: PLC0415  (needed with such an extension only)
-    from hashlib import blake2b  # noqa: PLC0415
-    from importlib.util import module_from_spec, spec_from_file_location  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
-
-    name = f"{__name__}._core"
-    spec = spec_from_file_location(name, Path(path).absolute())
-    if spec is None or spec.loader is None or not Path(path).is_file():
-        raise ImportError(f"SKYWAVE_CORE is {path}: give the .so file of an extension")
-    core = module_from_spec(spec)
-    spec.loader.exec_module(core)
-    # Results depend on its members, so each build is an engine of its own.
-    digest = blake2b(Path(path).read_bytes(), digest_size=8).hexdigest()
-    core.ENGINE = f"{core.ENGINE}+{digest}"  # type: ignore[attr-defined]
-    sys.modules[name] = globals()["_core"] = core
-
-
-if _own_core := os.environ.get("SKYWAVE_CORE"):
-    _load_core(_own_core)
+if _path := os.environ.get("SKYWAVE_CORE"):
+    sys.meta_path.insert(0, import_module("skywave._own_core").OwnCore(_path))
 
 if not TYPE_CHECKING:  # with it, any name would pass for one that is there
 

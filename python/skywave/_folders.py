@@ -22,7 +22,7 @@ MOST_NAMED = 3
 class Kind(Enum):
     """The contents of a folder of results; the value is its name in messages."""
 
-    RUN = "the results of skywave run"
+    RUN = "the results of a run"
     SWEEP = "a sweep"
     MATRIX = "a matrix"
     REPORT = "the report of a paper"

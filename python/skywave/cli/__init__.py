@@ -9,8 +9,11 @@ errors go to stderr. An error is one line, ``error: ...``. ``status`` has the ex
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
+
+from skywave._errors import SkywaveError
 
 if TYPE_CHECKING:
     from skywave.cli.commands import COMMANDS, app, command_line, run
@@ -32,10 +35,19 @@ def main() -> NoReturn:
     from skywave.cli.interrupts import end_at_once_on_signals  # noqa: PLC0415  (before all else)
 
     end_at_once_on_signals()
+    from skywave.cli import ending  # noqa: PLC0415  (as above)
+
+    try:
+        if sys.argv[1:] == ["--version"]:
+            from skywave.cli import version  # noqa: PLC0415  (as above)
+        else:
+            from skywave.cli import commands  # noqa: PLC0415  (takes most of the start)
+    except SkywaveError as error:  # SKYWAVE_CORE names no extension
+        ending.end_with(partial(_refuse, error))
     if sys.argv[1:] == ["--version"]:
-        from skywave.cli import ending, version  # noqa: PLC0415  (as above)
-
         ending.end_with(version.print_version)
-    from skywave.cli import commands  # noqa: PLC0415  (takes most of the start)
-
     commands.main()
+
+
+def _refuse(error: SkywaveError) -> NoReturn:
+    raise error

@@ -76,6 +76,7 @@ def run(
     if out_dir is not None:
         prepare_folder(out_dir, Kind.RUN)
     experiment = changes.read(scenario)
+    changes.warn_about(experiment, scenario)
     with nullcontext() if qlog is None else made_directory(qlog), progress_bar() as show:
         finished = realtime.run(
             experiment,

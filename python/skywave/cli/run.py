@@ -13,7 +13,6 @@ from skywave._folders import Kind
 from skywave._progress import stage
 from skywave.cli.application import command
 from skywave.cli.console import JsonOption, prepare_folder, progress_bar
-from skywave.cli.messages import warn
 from skywave.cli.scenario import (
     CaptureOption,
     Changes,
@@ -25,7 +24,6 @@ from skywave.cli.scenario import (
 )
 from skywave.cli.status import FAILED
 from skywave.cli.summary import present
-from skywave.scenario.experiment import inspect_file
 
 app = typer.Typer()
 
@@ -55,9 +53,7 @@ def run(
     if out_dir is not None:
         prepare_folder(out_dir, Kind.RUN)
     experiment = changes.read(scenario)
-    # Reading an unchanged file again gives errors their line. A pipe has been read.
-    again = not changes.settings and scenario.is_file()
-    warn((inspect_file(scenario) if again else experiment.inspect()).warnings)
+    changes.warn_about(experiment, scenario)
     with nullcontext() if qlog is None else made_directory(qlog), progress_bar() as show:
         results = _simulate.run(
             experiment,

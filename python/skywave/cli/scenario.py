@@ -97,6 +97,12 @@ class Changes:
                 ) from None
         return experiment if self.seed is None else experiment.replace(seed=self.seed)
 
+    def warn_about(self, experiment: Scenario, file: Path) -> None:
+        """Print the warnings about a scenario that was read from a file and changed."""
+        # Reading an unchanged file again gives warnings their line. A pipe has been read.
+        again = not self.settings and file.is_file()
+        warn((inspect_file(file) if again else experiment.inspect()).warnings)
+
 
 @command(app)
 def check(scenario: ScenarioFile, as_json: JsonOption = False) -> None:
