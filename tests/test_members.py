@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import pickle
+import signal
 import subprocess
 import sys
+import time
 import traceback
 from collections import deque
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import load_example
+from patience import PATIENCE_S
 from skywave import (
     Cbr,
     Conduct,
@@ -634,3 +637,40 @@ def test_a_page_loads_no_members_in_python() -> None:
         inspect(text)
     with pytest.raises(PageError, match="is a loss model in Python"):
         inspect(FILE.replace("QUEUE", '"unlimited"'))
+
+
+STUCK = """
+import sys
+from pathlib import Path
+
+from skywave import Cbr, Conduct, Queue, Udp, dumbbell, run_many
+
+class Stuck(Queue):
+    def conduct(self):
+        return Conduct(packets=5)
+
+    def enqueue(self, packet):
+        Path(sys.argv[1]).touch()
+        while True:
+            pass
+
+scenario = dumbbell("stuck", duration="5 s", rate="2 Mbps", delay="10 ms", queue=Stuck())
+scenario.add_flow("call", "s1", "d1", Udp(), Cbr(rate="1 Mbps", datagram="500 B"))
+try:
+    list(run_many([scenario] * 4))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_ends_runs_that_a_callback_holds(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    with subprocess.Popen(
+        [sys.executable, "-c", STUCK, begun], stdout=subprocess.PIPE, text=True
+    ) as process:
+        while not begun.exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=PATIENCE_S)
+    assert out == "interrupted\n"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import threading
+import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
+PATIENCE_S = 2.0
+"""How long a run may take to stop. Rust takes milliseconds; a callback may never return."""
 AHEAD = 4
 """How many items for each processor are begun, or done but not yet taken."""
 
@@ -30,14 +35,33 @@ def processors() -> int:
 
 @contextmanager
 def _pool() -> Iterator[tuple[ThreadPoolExecutor, Stop]]:
-    """Yield threads, and a function that stops their runs. On exit, all of them have ended."""
-    stop = Stop()
-    pool = ThreadPoolExecutor(processors(), thread_name_prefix="skywave-run")
+    """Yield threads, and what stops their runs. On exit, all of them have ended."""
+    stop, threads = Stop(), list[threading.Thread]()
+    pool = ThreadPoolExecutor(
+        processors(),
+        thread_name_prefix="skywave-run",
+        initializer=lambda: threads.append(threading.current_thread()),
+    )
     try:
         yield pool, stop
     finally:
         stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        _end(threads)
+
+
+def _end(threads: list[threading.Thread]) -> None:
+    """Wait for threads to end, and interrupt those that a callback in Python holds."""
+    until = time.monotonic() + PATIENCE_S
+    for thread in threads:
+        thread.join(max(until - time.monotonic(), 0))
+    for thread in threads:
+        if thread.is_alive() and thread.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt)
+            )
+    for thread in threads:
+        thread.join()
 
 
 def in_order(call: Callable[[Item, Stop], Value], items: Iterable[Item]) -> Iterator[Value]:
