@@ -67,7 +67,7 @@ def _end(threads: list[threading.Thread]) -> None:
 def in_order(call: Callable[[Item, Stop], Value], items: Iterable[Item]) -> Iterator[Value]:
     """Yield the result of ``call`` for each item, in order.
 
-    ``call`` runs in other threads and should end when told to stop. Items are taken only a few
+    ``call`` runs in other threads and should end when stopped. Items are taken only a few
     ahead. An exception of a call is raised in its place.
     """
     with _pool() as (pool, stop):

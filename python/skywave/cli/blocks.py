@@ -108,7 +108,7 @@ def _narrowed(console: Console, keys: Sequence[Column], most: int) -> list[Colum
 
 
 def _lines(text: str, width: int) -> list[str]:
-    """Return a text in lines, of which one begins where a difference has its second part."""
+    """Break a text into lines; one begins where a difference has its second part."""
     if len(text) <= width:
         return [text]
     first, *others = text.split(MINUS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -100,15 +101,23 @@ def compare(
         int,
         typer.Option(metavar="N", min=1, help="Number of runs on each clock, one per seed."),
     ] = 1,
-    out_dir: OutOption = None,
+    out_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write a page, its figure and all tables. Replaces the results of an earlier "
+            "run; refuses a directory with any other contents.",
+        ),
+    ] = None,
     *,
     real_time: RealTime,
     as_json: JsonOption = False,
 ) -> None:
     """Run a scenario both in simulated and in real time, and compare the results (Linux).
 
-    With --seeds 2 or more, marks the measures in which the clocks differ. Ctrl-C and SIGTERM end
-    it and compare the runs that are complete on both clocks.
+    With --seeds 2 or more, marks the measures in which the clocks differ. Ctrl-C and SIGTERM
+    stop it; the runs that are complete on both clocks are then compared.
     """
     acquire()
     if out_dir is not None:

@@ -31,13 +31,13 @@ def present(
     # Either may fail after a long run: a pipe that nobody reads, a full disk.
     try:
         if as_json:
-            told = (
+            more = (
                 {"fingerprint": results.fingerprint, "violations": results.violations}
                 if accuracy is None
                 else {"accuracy": accuracy.document()}
             )
             directory = None if out_dir is None else str(out_dir)
-            print_json({**results.totals, **told, "out": directory})
+            print_json({**results.totals, **more, "out": directory})
         else:
             _print_summary(results, accuracy)
     finally:

@@ -34,7 +34,7 @@ INTERVAL_S = 0.1
 KEPT_S = 120.0
 """How much of the past a page shows. A server that runs for days needs no more memory for it."""
 MOST_SHOWN = 20
-"""The most connections that are sampled: more cannot be told apart."""
+"""The most connections that are sampled: a page cannot distinguish more."""
 READ_ONLY = "this page shows what a socket does, and changes nothing"
 
 STATE = {
@@ -148,16 +148,16 @@ class Watcher:
 
     async def show(self) -> None:
         """Send samples as they are taken, until that fails."""
-        seen, told = 0, None
+        seen, shown = 0, None
         while True:
             failure = self._samples.failure
             notes = (failure,) if failure else _notes(self._samples.open)
-            if notes != told:
+            if notes != shown:
                 phase: Phase = "ended" if failure else "running"
                 time_s = self._samples.time_s
                 state = State(RUN, "real_time", phase, time_s, None, kept_s=KEPT_S, notes=notes)
                 await self._send(state.message())
-                told = notes
+                shown = notes
             seen, table = self._samples.after(seen)
             header = {"run": RUN, "epoch": 0, "time_s": self._samples.time_s}
             await self._socket.send_bytes(packed(header, {"connections": table}))

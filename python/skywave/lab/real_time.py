@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skywave.lab.messages import Clock, Phase, Send
 
 PATIENCE_S = 10.0
-"""How long a run that was told to stop may take to say what it has measured."""
+"""How long a run may take to report what it has measured once it is to stop."""
 
 
 class ProcessRun:

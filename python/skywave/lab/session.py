@@ -127,7 +127,7 @@ class Session:
                 with suppress(RuntimeError, WebSocketDisconnect):  # the page is gone
                     await run.tell()
                     await self._refuse(name, _failure(error))
-            if run.is_over:  # it may have been changed while the page was told
+            if run.is_over:  # it may have changed while the message was sent
                 return
 
     async def _end(self, run: str) -> None:

@@ -175,7 +175,7 @@ class SimulatedRun:
                 continue
             if self._now_s >= self._end_s:
                 # Told once it is no longer driven: whoever hears of it may ask for its results, or
-                # change it, and must not be told of it once more.
+                # change it, and must not get it a second time.
                 self._set("ended")
                 continue
             if self.state == "again" and self._now_s >= self._until_s:

@@ -54,7 +54,7 @@ def has_peer_closed(
 ) -> bool:
     """Return whether an error of a connection that this end has not closed says that the peer has.
 
-    A close of which the peer has still to confirm the end has ``within_s`` seconds, unless
+    If the peer has not confirmed the end yet, it has ``within_s`` seconds to do so, unless
     ``is_over`` says that nobody waits for it any more.
     """
     if not isinstance(error, ClosedError):

@@ -548,7 +548,7 @@ class Exchange:
 def unconnected(peer: str, seconds: float, error: str, *, interrupted: bool) -> dict[str, Any]:
     """Return the document of an exchange for which no connection was made.
 
-    It has the fields that every exchange has. Those of which only a connection knows are None.
+    It has the fields that every exchange has. Fields that only a connection has are None.
     """
     of_a_connection = ("service_code", "ccid", "sent", "received", "end", "stats")
     return {
