@@ -160,11 +160,12 @@ def measure(reading: sentences.Reading) -> list[judge.Values]:
     lots = [(scheme, FLOWS, choices, seed) for seed in LOT_SEEDS for scheme in PUBLISHED_LOTS]
     lot_runs, runs = run_plans({lot: setting.lot(*lot) for lot in lots}, plans(choices))
     rows = {lot: stored.lot_outcome(lot, results) for lot, results in lot_runs.items()}
+    ours = Ours.of({}, runs)
     by_seed = [
         {(scheme, FLOWS): [rows[scheme, FLOWS, choices, seed]] for scheme in PUBLISHED_LOTS}
         for seed in LOT_SEEDS
     ]
-    return [judge.published(Ours.of(found, runs)) for found in by_seed]
+    return [judge.published(replace(ours, lots=found)) for found in by_seed]
 
 
 TABLE = readings.table(LEDGER, Path(__file__).with_name("readings.csv"), measure)

@@ -105,11 +105,11 @@ def law_percent(reading: Reading, *, joined: bool) -> tuple[float, float]:
     """
     shared = [mbps for hop, mbps in enumerate(LINKS_MBPS) if joined or hop != JOINING]
 
-    def wanting(mbps: float) -> float:
+    def imbalance(mbps: float) -> float:
         return reading.long / mbps - sum(reading.local / (rate - mbps) for rate in shared)
 
     least, most = (share * min(LINKS_MBPS) for share in (1e-9, 1 - 1e-9))
-    mbps = most if wanting(most) > 0 else brentq(wanting, least, most)
+    mbps = most if imbalance(most) > 0 else brentq(imbalance, least, most)
     return 100 * mbps / LINKS_MBPS[0], 100 * mbps / LINKS_MBPS[JOINING]
 
 
@@ -122,9 +122,9 @@ def ideal_percent(reading: Reading, *, joined: bool) -> dict[str, float]:
 
 
 def load(links: pa.Table) -> Floats:
-    """Return the load factor of each t_rho of a link of 4 Mbps, from arrivals and the queue then.
+    """Return the load factors of a link of 4 Mbps, one for each sampled t_rho.
 
-    A router uses the mean of the queue's samples instead.
+    They have the queue at the end of each t_rho. A router uses the mean of its samples instead.
     """
     target_b = setting.TARGET_UTILISATION * LINKS_MBPS[0] * 1e6 / 8 * (setting.T_RHO_MS / 1e3)
     arrived_b = links["arrivals"].to_numpy() * float(WIRE_B)
@@ -156,14 +156,9 @@ def loads(results: Results) -> Loads:
     links = results.links.filter(settled)
     by_link = np.array([load(links.filter(pc.field("link") == one)) for one in setting.BUSY_LINKS])
     load_p5, load_p95 = np.quantile(by_link[0], [0.05, 0.95])
-    flows = results.flows.filter(settled)
-    means = flows.group_by("flow").aggregate([("cwnd_packets", "mean")])
-    long, local = (
-        means.filter(pc.starts_with(means["flow"].cast("string"), prefix))[
-            "cwnd_packets_mean"
-        ].to_numpy()
-        for prefix in ("long-", "local0-")
-    )
+    means = results.flows.filter(settled).group_by("flow").aggregate([("cwnd_packets", "mean")])
+    names, cwnd = means["flow"].to_numpy().astype(str), means["cwnd_packets_mean"].to_numpy()
+    long, local = (cwnd[np.char.startswith(names, prefix)] for prefix in ("long-", "local0-"))
     return Loads(
         load_p5,
         load_p95,

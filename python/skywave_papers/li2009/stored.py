@@ -48,7 +48,7 @@ CHOICES: dict[Scheme, tuple[Choices, ...]] = {
     ),
     setting.TPCP: (DEFAULT, *INTERVALS),
 }
-"""The variants of each protocol, of which the first is not one."""
+"""The variants of each protocol, after the default."""
 
 LotKey = tuple[Scheme, Reading, Choices, int]
 LOT_KEYS: tuple[LotKey, ...] = (
