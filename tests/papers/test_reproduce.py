@@ -21,7 +21,7 @@ from conftest import (
     run_process,
 )
 from skywave import Scenario, run
-from skywave.papers.cells import Exact, SameOrder, Within
+from skywave.papers.cells import Exact, Limit, Rule, SameOrder, Within, WithinUnits
 from skywave.papers.expectation import Expectation
 from skywave.papers.reproduction import Ns2Source
 from skywave.report.tables import read, write
@@ -326,12 +326,19 @@ def test_the_stored_answers_are_what_ns2_says() -> None:
         (SameOrder(1, "s"), 0, 1, True),
         (SameOrder(1, "s"), 0, -20, True),
         (SameOrder(1, "s"), 0, 2, False),
+        (WithinUnits(10, "percentage points"), 50, 40, True),
+        (WithinUnits(10, "percentage points"), 0, 10.5, False),
+        (Limit("<="), 4, 4, True),
+        (Limit("<="), 4, 4.1, False),
+        (Limit("<"), 4, 4, False),
+        (Limit("<"), 4, 3.9, True),
+        (Limit(">"), 0, 0, False),
+        (Limit(">"), 0, 0.1, True),
     ],
 )
-def test_a_rule_holds_where_it_says(
-    rule: Exact | Within | SameOrder, published: float, ours: float, holds: bool
-) -> None:
+def test_a_rule_holds_where_it_says(rule: Rule, published: float, ours: float, holds: bool) -> None:
     assert rule.holds(published, ours) is holds
+    assert rule.text
 
 
 def test_a_wide_tcp_window_never_limits_as_in_ns2() -> None:

@@ -141,10 +141,7 @@ def run(options: Options) -> RunOutput[Measurements]:
     return RunOutput(
         measured=Measurements(
             Ours.of(stored_lots, runs),
-            series={
-                lot: {link: measures.series(runs[lot], link) for link in setting.SHOWN_LINKS}
-                for lot in lots
-            },
+            series={lot: measures.series(runs[lot]) for lot in lots},
             loads={lot: measures.loads(results) for lot, results in look_runs.items()},
             single=single.measure(single_runs),
         ),
@@ -159,7 +156,7 @@ def measure(reading: sentences.Reading) -> list[judge.Values]:
     choices = replace(DEFAULT, **reading.changes)
     lots = [(scheme, FLOWS, choices, seed) for seed in LOT_SEEDS for scheme in PUBLISHED_LOTS]
     lot_runs, runs = run_plans({lot: setting.lot(*lot) for lot in lots}, plans(choices))
-    rows = {lot: stored.lot_outcome(lot, results) for lot, results in lot_runs.items()}
+    rows = {lot: stored.lot_outcome(lot, measures.series(lot_runs[lot])) for lot in lots}
     ours = Ours.of({}, runs)
     by_seed = [
         {(scheme, FLOWS): [rows[scheme, FLOWS, choices, seed]] for scheme in PUBLISHED_LOTS}

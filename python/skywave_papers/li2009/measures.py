@@ -75,9 +75,13 @@ class LinkSeries:
         )
 
 
-def series(results: Results, link: str) -> LinkSeries:
-    """Return the flows' rates at L0 or L2 in one of our runs."""
-    number = int(link[1:])
+def series(results: Results) -> dict[str, LinkSeries]:
+    """Return the flows' rates at the links that Figure 2 shows."""
+    return {link: _series(results, link) for link in setting.SHOWN_LINKS}
+
+
+def _series(results: Results, link: str) -> LinkSeries:
+    hop = int(link[1:])
     table = results.flows_at(setting.SHOWN_LINKS[link])
     names = table["flow"].to_numpy().astype(str)
     bps = table["throughput_bps"].to_numpy()
@@ -90,9 +94,7 @@ def series(results: Results, link: str) -> LinkSeries:
         found[rows[chosen], places] = bps[chosen]
         return found
 
-    return LinkSeries(
-        time_s, columns("long-"), columns(f"local{number}-"), LINKS_MBPS[number] * 1e6
-    )
+    return LinkSeries(time_s, columns("long-"), columns(f"local{hop}-"), LINKS_MBPS[hop] * 1e6)
 
 
 def law_percent(reading: Reading, *, joined: bool) -> tuple[float, float]:

@@ -25,6 +25,8 @@ from skywave_papers.li2009.setting import DEFAULT, FLOWS, SCHEMES, Choices, Netw
 from skywave_papers.vcp_scripts import buffer_packets
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from skywave.results import Results
 
 _STORED = Path(__file__).parent
@@ -88,18 +90,18 @@ class Lot:
     l2_utilisation_after: float
 
 
-def lot_outcome(key: LotKey, results: Results) -> Lot:
-    """Return the outcome of a parking lot's run."""
+def lot_outcome(key: LotKey, links: Mapping[str, measures.LinkSeries]) -> Lot:
+    """Return the outcome of a parking lot from the series of its links."""
     scheme, reading, choices, seed = key
     (l0_before, l0_after), (l2_before, l2_after) = (
-        map(measures.series(results, link).split, measures.PERIODS) for link in ("L0", "L2")
+        map(links[link].split, measures.PERIODS) for link in ("L0", "L2")
     )
     return Lot(
         scheme.name,
         reading.name,
         choices.label,
         seed,
-        l0_local_over_long(results),
+        l0_local_over_long(links),
         l0_before.long_percent,
         l0_after.long_percent,
         l2_before.long_of_link_percent,
@@ -110,14 +112,16 @@ def lot_outcome(key: LotKey, results: Results) -> Lot:
     )
 
 
-def l0_local_over_long(results: Results) -> float:
+def l0_local_over_long(links: Mapping[str, measures.LinkSeries]) -> float:
     """Return the ratio of Figure 2a, over the whole run but its start."""
-    whole = (measures.WARM_S, float(setting.LOT_S))
-    return measures.series(results, "L0").split(whole).local_over_long
+    return links["L0"].split((measures.WARM_S, float(setting.LOT_S))).local_over_long
 
 
 LOTS = Table(
-    _STORED / "lots.csv", Lot, LOT_KEYS, lambda key: lot_outcome(key, run(setting.lot(*key)))
+    _STORED / "lots.csv",
+    Lot,
+    LOT_KEYS,
+    lambda key: lot_outcome(key, measures.series(run(setting.lot(*key)))),
 )
 
 
@@ -158,7 +162,7 @@ def short_lot(key: tuple[Reading, int]) -> ShortLot:
     """Run VCP's parking lot with short delays."""
     reading, seed = key
     results = run(setting.lot(setting.VCP, reading, seed=seed, hop_ms=SHORT_HOP_MS))
-    return ShortLot(reading.name, seed, l0_local_over_long(results))
+    return ShortLot(reading.name, seed, l0_local_over_long(measures.series(results)))
 
 
 SHORT = Table(
@@ -175,8 +179,7 @@ NETWORKS = (
     *(replace(setting.PAPER_NETWORK, flows=flows) for flows in (2, 5, 10)),
 )
 """Dumbbells in the paper's target range: 2 to 10 Mbps, 200 to 1000 ms."""
-DumbbellKey = tuple[Scheme, Network, Choices]
-DUMBBELL_KEYS: tuple[DumbbellKey, ...] = (
+DUMBBELL_KEYS = (
     *((scheme, network, DEFAULT) for network in NETWORKS for scheme in SCHEMES),
     *((scheme, setting.PAPER_NETWORK, one) for scheme in SCHEMES for one in CHOICES[scheme][1:]),
 )
@@ -192,7 +195,7 @@ class Dumbbell:
     outcome: measures.Outcome
 
 
-def run_dumbbell(key: DumbbellKey) -> Dumbbell:
+def run_dumbbell(key: tuple[Scheme, Network, Choices]) -> Dumbbell:
     """Run a dumbbell and return its outcome."""
     scheme, network, choices = key
     course = measures.course(run(setting.dumbbell(*key)).links, network)
@@ -231,8 +234,7 @@ GROUPS: dict[str, tuple[Network, ...]] = {
     "target range": NETWORKS,
 }
 """Networks by their origin."""
-SweepKey = tuple[str, Network, Scheme]
-SWEEP_KEYS: tuple[SweepKey, ...] = tuple(
+SWEEP_KEYS = tuple(
     (group, network, scheme)
     for group, networks in GROUPS.items()
     for network in networks
@@ -257,7 +259,7 @@ class Swept:
     loss_percent: float
 
 
-def sweep(key: SweepKey) -> Swept:
+def sweep(key: tuple[str, Network, Scheme]) -> Swept:
     """Run a dumbbell with all seeds and return its outcome."""
     group, network, scheme = key
     runs = run_each({seed: setting.dumbbell(scheme, network, seed=seed) for seed in SWEEP_SEEDS})
