@@ -14,7 +14,7 @@ FEW_FLOWS = 2
 """The most flows on a dumbbell that the report counts as few."""
 
 
-def _sections(measured: experiments.Measurements) -> dict[str, Any]:
+def _sections(measured: judge.Measurements) -> dict[str, Any]:
     """Return what else the report needs."""
     # An aggregate can also be one sender, and DPCP can be over DCCP.
     other = judge.published(measured.ours, AGGREGATES, DPCP_DCCP)

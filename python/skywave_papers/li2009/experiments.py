@@ -1,4 +1,4 @@
-"""The runs behind Figures 2 to 5 and the claims, and what is measured in them.
+"""The runs behind Figures 2 to 5 and the claims.
 
 The parking lots of the other seeds are stored, since they take minutes. So are the results of
 readings: combinations of rules that the paper leaves open.
@@ -10,9 +10,9 @@ readings: combinations of rules that the paper leaves open.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from skywave.papers import readings
 from skywave.papers.protocol import RunOutput
@@ -35,65 +35,16 @@ from skywave_papers.li2009.setting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from skywave.papers import sentences
     from skywave.papers.protocol import Options
-    from skywave.results import Results
     from skywave.scenario import Scenario
-    from skywave_papers.li2009.setting import Carrier, Choices, Reading, Scheme
-
-    Lots = Mapping[tuple[Scheme, Reading], Sequence[stored.Lot]]
-    Key = tuple[Scheme, Reading] | tuple[Scheme, int] | tuple[Carrier, int, int]
-    """A parking lot, a dumbbell with a seed, or a transfer at a loss rate with a seed."""
+    from skywave_papers.li2009.setting import Choices
 
 SHOWN_LOSS_PERCENT = 30
 """The loss rate of the transfers whose series are written; of DPCP over TCP, packets too."""
 
 
-@dataclass(frozen=True)
-class Ours:
-    """What Figures 2 to 5 are measured in: of the parking lots one outcome for each seed."""
-
-    lots: Lots
-    dumbbells: Mapping[Scheme, Sequence[measures.Course]]
-    transfers: measures.Transfers
-
-    @classmethod
-    def of(cls, lots: Lots, runs: Mapping[Key, Results]) -> Self:
-        """Measure the runs of Figures 3 to 5."""
-        return cls(
-            lots,
-            {
-                scheme: [measures.course(runs[scheme, seed].links) for seed in DUMBBELL_SEEDS]
-                for scheme in SCHEMES
-            },
-            {
-                carrier: {
-                    percent: measures.transfer_times(
-                        [runs[carrier, percent, seed] for seed in LOSS_SEEDS]
-                    )
-                    for percent in LOSS_PERCENT
-                }
-                for carrier in CARRIERS
-            },
-        )
-
-
-@dataclass(frozen=True)
-class Measurements:
-    """Figures 2 to 5, additional measurements of their runs, and flows of one kind each.
-
-    ``series`` has the parking lots of one seed, which the figures show. ``single`` is by test.
-    """
-
-    ours: Ours
-    series: Mapping[tuple[Scheme, Reading], Mapping[str, measures.LinkSeries]]
-    loads: Mapping[tuple[Scheme, Reading], measures.Loads]
-    single: Mapping[str, float]
-
-
-def plans(choices: Choices) -> dict[Key, Scenario]:
+def plans(choices: Choices) -> dict[judge.Key, Scenario]:
     """Return the runs of Figures 3 to 5, with the packets of DPCP over TCP: they show its mode."""
     return {
         **{
@@ -112,7 +63,7 @@ def plans(choices: Choices) -> dict[Key, Scenario]:
     }
 
 
-def run(options: Options) -> RunOutput[Measurements]:
+def run(options: Options) -> RunOutput[judge.Measurements]:
     """Run the experiments of Figures 2 to 5, the parking lots with one seed, and single flows."""
     lots, looks = (
         {
@@ -133,14 +84,14 @@ def run(options: Options) -> RunOutput[Measurements]:
     }
     # Of each kind, write the runs of one seed and loss rate.
     seed, percent = DUMBBELL_SEEDS[0], SHOWN_LOSS_PERCENT
-    shown: dict[str, Key] = {
+    shown: dict[str, judge.Key] = {
         **{f"lot-{scheme.name}-{reading.name}": (scheme, reading) for scheme, reading in lots},
         **{f"dumbbell-{scheme.name}": (scheme, seed) for scheme in SCHEMES},
         **{f"loss{percent}-{carrier.name}": (carrier, percent, seed) for carrier in CARRIERS},
     }
     return RunOutput(
-        measured=Measurements(
-            Ours.of(stored_lots, runs),
+        measured=judge.Measurements(
+            judge.Ours.of(stored_lots, runs),
             series={lot: measures.series(runs[lot]) for lot in lots},
             loads={lot: measures.loads(results) for lot, results in look_runs.items()},
             single=single.measure(single_runs),
@@ -157,7 +108,7 @@ def measure(reading: sentences.Reading) -> list[judge.Values]:
     lots = [(scheme, FLOWS, choices, seed) for seed in LOT_SEEDS for scheme in PUBLISHED_LOTS]
     lot_runs, runs = run_plans({lot: setting.lot(*lot) for lot in lots}, plans(choices))
     rows = {lot: stored.lot_outcome(lot, measures.series(lot_runs[lot])) for lot in lots}
-    ours = Ours.of({}, runs)
+    ours = judge.Ours.of({}, runs)
     by_seed = [
         {(scheme, FLOWS): [rows[scheme, FLOWS, choices, seed]] for scheme in PUBLISHED_LOTS}
         for seed in LOT_SEEDS

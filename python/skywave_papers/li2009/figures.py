@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from skywave_papers.li2009.experiments import Measurements, Ours
+    from skywave_papers.li2009.judge import Measurements, Ours
     from skywave_papers.li2009.measures import Course, LinkSeries, Transfers
     from skywave_papers.li2009.setting import Scheme
 

@@ -5,25 +5,26 @@ from __future__ import annotations
 import math
 import operator
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 from skywave.papers.measures import Measure, Measures, Value, mean
 from skywave.results.fairness import jain
 from skywave.stats import CONFIDENCE, average, welch
-from skywave_papers.li2009 import setting, stored
+from skywave_papers.li2009 import measures, setting, stored
 from skywave_papers.li2009.ledger import LEDGER
-from skywave_papers.li2009.measures import law_percent
 from skywave_papers.li2009.setting import DPCP, DPCP_TCP, FLOWS, LOSS_PERCENT, SCHEMES, TPCP, VCP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave_papers.li2009.experiments import Measurements, Ours
-    from skywave_papers.li2009.measures import Course, Transfers, TransferTimes
+    from skywave.results import Results
     from skywave_papers.li2009.setting import Carrier, Reading, Scheme
 
     Values = dict[str, Value]
+    Lots = Mapping[tuple[Scheme, Reading], Sequence[stored.Lot]]
+    Key = tuple[Scheme, Reading] | tuple[Scheme, int] | tuple[Carrier, int, int]
+    """A parking lot, a dumbbell with a seed, or a transfer at a loss rate with a seed."""
 
 DECREASES = ((1.00, 1.05, 0.875), (1.05, 1.40, 0.6), (1.40, 2.00, 0.43))
 """Table 1's levels of overload: the bounds of the load factor, and what cwnd is multiplied by."""
@@ -31,6 +32,50 @@ EFFECT = 1.5
 """The ratio to the time without loss above which a transfer is significantly affected."""
 APART = 1 - CONFIDENCE
 """The p-value of Welch's t-test below which two means count as different."""
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What Figures 2 to 5 are measured in: of the parking lots one outcome for each seed."""
+
+    lots: Lots
+    dumbbells: Mapping[Scheme, Sequence[measures.Course]]
+    transfers: measures.Transfers
+
+    @classmethod
+    def of(cls, lots: Lots, runs: Mapping[Key, Results]) -> Self:
+        """Measure the runs of Figures 3 to 5."""
+        return cls(
+            lots,
+            {
+                scheme: [
+                    measures.course(runs[scheme, seed].links) for seed in setting.DUMBBELL_SEEDS
+                ]
+                for scheme in SCHEMES
+            },
+            {
+                carrier: {
+                    percent: measures.transfer_times(
+                        [runs[carrier, percent, seed] for seed in setting.LOSS_SEEDS]
+                    )
+                    for percent in LOSS_PERCENT
+                }
+                for carrier in setting.CARRIERS
+            },
+        )
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Figures 2 to 5, additional measurements of their runs, and flows of one kind each.
+
+    ``series`` has the parking lots of one seed, which the figures show. ``single`` is by test.
+    """
+
+    ours: Ours
+    series: Mapping[tuple[Scheme, Reading], Mapping[str, measures.LinkSeries]]
+    loads: Mapping[tuple[Scheme, Reading], measures.Loads]
+    single: Mapping[str, float]
 
 
 def measure(measured: Measurements) -> Measures:
@@ -81,12 +126,12 @@ def _over_seeds(test: str, values: Sequence[float]) -> Measure:
     return Measure(mean.value, {"mean": mean.text, "seeds that match": seeds})
 
 
-def _means(courses: Mapping[Scheme, Sequence[Course]], name: str) -> list[float]:
+def _means(courses: Mapping[Scheme, Sequence[measures.Course]], name: str) -> list[float]:
     """Return the means of VCP, DPCP and TPCP over runs."""
     return [mean(courses[scheme], f"outcome.{name}") for scheme in SCHEMES]
 
 
-def figures_3_and_5(courses: Mapping[Scheme, Sequence[Course]]) -> Values:
+def figures_3_and_5(courses: Mapping[Scheme, Sequence[measures.Course]]) -> Values:
     """Measure the values of Figures 3 and 5."""
     vcp_s, dpcp_s, _ = _means(courses, "transition_s")
     vcp_used, dpcp_used, _ = _means(courses, "utilisation")
@@ -104,11 +149,11 @@ def figures_3_and_5(courses: Mapping[Scheme, Sequence[Course]]) -> Values:
     }
 
 
-def _times_s(transfers: Transfers, carrier: Carrier) -> dict[int, float]:
+def _times_s(transfers: measures.Transfers, carrier: Carrier) -> dict[int, float]:
     return {percent: found.mean_s.value for percent, found in transfers[carrier].items()}
 
 
-def _figure_4(transfers: Transfers, carrier: Carrier) -> Values:
+def _figure_4(transfers: measures.Transfers, carrier: Carrier) -> Values:
     vcp, dpcp, times = (_times_s(transfers, one) for one in (setting.VCP_TCP, DPCP_TCP, carrier))
     without, beyond = (
         100 * (1 - dpcp[one] / vcp[one]) for one in (LOSS_PERCENT[0], LOSS_PERCENT[-1])
@@ -128,7 +173,7 @@ def knee_percent(times_s: Mapping[int, float]) -> int:
     return min(affected, default=LOSS_PERCENT[-1] + 5) - 5
 
 
-def _of_dumbbells(courses: Mapping[Scheme, Sequence[Course]]) -> Values:
+def _of_dumbbells(courses: Mapping[Scheme, Sequence[measures.Course]]) -> Values:
     (vcp_s, dpcp_s, tpcp_s), (vcp, dpcp, tpcp), (_, dpcp_used, tpcp_used) = (
         _means(courses, name) for name in ("transition_s", "queue", "utilisation")
     )
@@ -164,7 +209,7 @@ def _of_lots(measured: Measurements, reading: Reading) -> Values:
     }
 
 
-def _of_losses(transfers: Transfers) -> Values:
+def _of_losses(transfers: measures.Transfers) -> Values:
     most = LOSS_PERCENT[-1]
     found = transfers[DPCP_TCP].items()
     shares = {percent: 100 * times.vcp_share.value for percent, times in found}
@@ -200,7 +245,7 @@ def _of_networks(group: str) -> Values:
 
 
 def alike_from_percent(
-    one: Mapping[int, TransferTimes], other: Mapping[int, TransferTimes]
+    one: Mapping[int, measures.TransferTimes], other: Mapping[int, measures.TransferTimes]
 ) -> int | None:
     """Return the loss rate from which on the times of two carriers do not differ significantly."""
     apart = [p for p in LOSS_PERCENT if welch(one[p].seconds, other[p].seconds) < APART]
@@ -226,7 +271,8 @@ def _words(measured: Measurements) -> dict[str, str]:
         "most_share": max(shares),
     }
     for joined, when in ((False, "before"), (True, "after")):
-        integers[f"law_l0_{when}"], integers[f"law_l2_{when}"] = law_percent(FLOWS, joined=joined)
+        l0, l2 = measures.law_percent(FLOWS, joined=joined)
+        integers |= {f"law_l0_{when}": l0, f"law_l2_{when}": l2}
     outcome = stored.outcome
     for scheme, used in zip((VCP, DPCP), _means(courses, "utilisation"), strict=False):
         integers |= {
