@@ -30,7 +30,7 @@ fn flow(name: &str, number: u32, transport: &str, source: &str) -> String {
     )
 }
 
-/// Runs a scenario on the real clock; `None` where namespaces are not permitted.
+/// Runs a scenario in real time; `None` where namespaces are not permitted.
 fn live(scenario: &Scenario, options: Options) -> Option<Lived> {
     match run(scenario, &registry(), options, |_| true) {
         Ok(lived) => Some(lived),

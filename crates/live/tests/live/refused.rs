@@ -1,4 +1,4 @@
-//! Settings that only a simulation obeys are refused by both that run on the real clock: the
+//! Settings that only a simulation obeys are refused by both that run in real time: the
 //! emulator, and a scenario between sockets.
 
 use skywave_emulate::Network;

@@ -1,4 +1,4 @@
-//! A run on the real clock whose outside takes no time is a simulation.
+//! A run in real time whose outside takes no time is a simulation.
 
 use std::collections::BTreeMap;
 
