@@ -1,13 +1,12 @@
 """The runs behind the paper's further claims, other than those of its figures.
 
-- DCCP/VCP under the assumptions of equation 9, with one of its parameters varied: equal round-trip
-  times, a buffer that never overflows, no web traffic. Without losses a slow start would never end,
-  so the load factor controls cwnd from the start, as in the equation.
-- TCP/VCP and DCCP/VCP with equal round-trip times of several lengths, in a buffer that may be full:
-  whether the queue settles.
-- The network of section 4 without web traffic, or with web traffic that does not use VCP or begins
-  in slow start.
-- The network of section 4 with half of the flows over TCP/RED, half over DCCP/VCP (section 4.4).
+- ``SETTLED``: DCCP/VCP under the assumptions of equation 9, with one of its parameters varied:
+  equal round-trip times, a buffer that never overflows, no web traffic. Without losses a slow start
+  would never end, so the load factor controls cwnd from the start, as in the equation.
+- ``BALANCE``: TCP/VCP and DCCP/VCP with equal round-trip times of several lengths, in a buffer that
+  may be full: whether the queue settles.
+- ``CHANGED``: the network of section 4 without web traffic, with web traffic that does not use VCP
+  or begins in slow start, or with half of the flows over TCP/RED, half over DCCP/VCP (section 4.4).
 
 Settings and seeds are fixed here; the outcomes are stored. ``python -m skywave.papers stored
 chen2010`` runs and stores them.
@@ -16,41 +15,38 @@ chen2010`` runs and stores them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
+import numpy as np
 from attrs import evolve
 
 from skywave import run
 from skywave.report.tables import Table
 from skywave.results.fairness import jain
-from skywave.scenario import Dumbbell, Ftp, Probes, Scenario, SubQueue, VcpRouter, Weighted
+from skywave.results.samples import Samples
+from skywave.scenario import Ftp, Probes, Scenario, SubQueue, VcpRouter, Weighted
+from skywave.scenario.topologies import dumbbell
 from skywave_papers.chen2010 import measures, setting
 from skywave_papers.chen2010.analysis import Model
 from skywave_papers.chen2010.setting import (
     BOTTLENECK,
-    DCCP_B,
     DCCP_VCP,
     HOSTS,
-    IP_B,
-    STAGGER,
     TCP_RED,
     TCP_VCP,
     UNPUBLISHED,
     WORDS,
+    Scheme,
+    Senders,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
-
-    from skywave.results import Results
     from skywave.scenario import Dccp, Tcp
-    from skywave.scenario.parts import VcpGrowth, VcpStart
-    from skywave_papers.chen2010.measures import Run
-    from skywave_papers.chen2010.setting import Scheme, Senders
+    from skywave.scenario.parts import VcpGrowth
 
 SEEDS = setting.SEEDS[:5]
 """Seeds of all these runs."""
@@ -77,6 +73,40 @@ def model_with(symbol: str, value: float) -> Model:
     return replace(Model(), **change)
 
 
+FROM_THE_START = replace(WORDS, start="by-load-factor")
+"""Senders that the load factor controls from the start, as the model does."""
+
+
+def equal(
+    model: Model, seed: int, transport: Tcp | Dccp | None = None, buffer: int = ENDLESS
+) -> Scenario:
+    """Return a run of the model's flows with equal round-trip times; default: over DCCP/VCP."""
+    description = dumbbell(
+        f"chen2010-equal-{seed}",
+        duration=f"{EQUAL_S} s",
+        seed=seed,
+        rate=f"{round(model.capacity_bps)} bps",
+        delay=f"{setting.BOTTLENECK_DELAY_MS:g} ms",
+        queue=VcpRouter(packets=buffer, target_utilisation=model.target),
+        access_rate=f"{round(10 * model.capacity_bps)} bps",
+        access_delays=[setting.access_delay(1e3 * model.propagation_s)],
+        probes=Probes(interval="1 s", links=(BOTTLENECK,)),
+    )
+    transport = transport or setting.transport_of(
+        DCCP_VCP, senders=FROM_THE_START, ack_ratio=round(model.ack_ratio)
+    )
+    source = Ftp(datagram=f"{round(model.packet_bits / 8) - setting.IP_B - setting.DCCP_B} B")
+    for number in range(1, model.flows + 1):
+        name = f"flow{number}"
+        description.add_flow(name, "s1", "d1", transport, source, start_jitter=setting.STAGGER)
+    return description
+
+
+def settled_bps(link: Samples) -> float:
+    """Return the throughput of the bottleneck from ``SETTLED_S`` on."""
+    return float(8 * link["delivered_bytes"].sum() / (EQUAL_S - SETTLED_S))
+
+
 @dataclass(frozen=True)
 class SteadyState:
     """DCCP/VCP under the assumptions of equation 9, in the steady state of one run."""
@@ -91,76 +121,40 @@ class SteadyState:
     utilisation: float
 
 
-FROM_THE_START = replace(WORDS, start="by-load-factor")
-"""Senders that the load factor controls from the start, as the model does."""
-
-
-def equal(
-    model: Model,
-    seed: int,
-    transport: Tcp | Dccp | None = None,
-    buffer: int = ENDLESS,
-) -> Scenario:
-    """Return a run of the model's flows with equal round-trip times; default: over DCCP/VCP."""
-    packet_b = round(model.packet_bits / 8)
-    router = VcpRouter(packets=buffer, target_utilisation=model.target)
-    description = Scenario(
-        name=f"chen2010-equal-{seed}",
-        duration=f"{EQUAL_S} s",
-        seed=seed,
-        dumbbell=Dumbbell(
-            pairs=1,
-            rate=f"{round(model.capacity_bps)} bps",
-            delay="10 ms",
-            queue=router,
-            access_rate=f"{round(10 * model.capacity_bps)} bps",
-            access_delays=(f"{round((model.propagation_s / 2 - 0.01) / 2 * 1e9)} ns",),
-        ),
-        probes=Probes(interval="1 s", links=(BOTTLENECK,)),
-    )
-    if transport is None:
-        transport = setting.transport_of(
-            DCCP_VCP, UNPUBLISHED, FROM_THE_START, ack_ratio=round(model.ack_ratio)
-        )
-    source = Ftp(datagram=f"{packet_b - IP_B - DCCP_B} B")
-    for number in range(1, model.flows + 1):
-        description.add_flow(f"flow{number}", "s1", "d1", transport, source, start_jitter=STAGGER)
-    return description
-
-
-def _late(results: Results) -> tuple[pa.Table, float]:
-    """Return the samples of the bottleneck from ``SETTLED_S`` on, and its throughput in them."""
-    late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
-    return late, 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
-
-
 def settled(given: tuple[str, float, int]) -> SteadyState:
     """Run one value of one parameter with one seed."""
     symbol, value, seed = given
     model = model_with(symbol, value)
     results = run(equal(model, seed))
-    _, bps = _late(results)
+    bps = settled_bps(Samples(results.at_link(BOTTLENECK)).after(SETTLED_S))
     return SteadyState(
-        symbol,
-        value,
-        seed,
+        *given,
         rate_kbps=bps / model.flows / 1e3,
-        jain=jain(measures.over_the_run_bps(results)),
+        jain=jain(measures.goodput_kbps(results, "flow")),
         utilisation=bps / model.capacity_bps,
     )
 
 
+SETTLED = Table(
+    Path(__file__).with_name("settled.csv"),
+    SteadyState,
+    [
+        (symbol, value, seed)
+        for symbol, (_, values) in VARIED.items()
+        for value, seed in product(values, SEEDS)
+    ],
+    settled,
+)
+
 BALANCE_BUFFER = 1500
 """A buffer in packets that holds more than all windows while the queue settles."""
 BALANCE_RTTS_MS = (60, 100, 140, 180, 220)
-DELAYED_ACK = "200 ms"
-"""The delay of acknowledgements of TCP, long enough for a second packet."""
 GROWTHS: Mapping[VcpGrowth, Senders] = {
     "per-packet": FROM_THE_START,
-    "per-ack": replace(FROM_THE_START, vcp_growth="per-ack", delayed_ack=DELAYED_ACK),
+    "per-ack": replace(FROM_THE_START, vcp_growth="per-ack", delayed_ack="200 ms"),
 }
-"""Senders whose additive increase is for each packet, or for two: TCP delays acknowledgements, and
-DCCP has an Ack Ratio of 2."""
+"""Senders whose additive increase is for each packet, or for two: TCP delays acknowledgements, long
+enough for a second packet, and DCCP has an Ack Ratio of 2."""
 
 
 @dataclass(frozen=True)
@@ -180,20 +174,27 @@ class Balance:
 def balance(given: tuple[Scheme, VcpGrowth, int, int]) -> Balance:
     """Run one scheme with one growth, one round-trip time and one seed."""
     scheme, growth, rtt_ms, seed = given
-    transport = setting.transport_of(scheme, UNPUBLISHED, GROWTHS[growth])
+    transport = setting.transport_of(scheme, senders=GROWTHS[growth])
     model = replace(Model(), propagation_s=rtt_ms / 1e3)
     results = run(equal(model, seed, transport, BALANCE_BUFFER))
-    late, bps = _late(results)
+    late = Samples(results.at_link(BOTTLENECK)).after(SETTLED_S)
     return Balance(
         scheme.name,
         growth,
         rtt_ms,
         seed,
-        queue_packets=pc.mean(late["queue_packets"]).as_py(),
-        drops=pc.sum(late["drops"]).as_py(),
-        utilisation=bps / model.capacity_bps,
+        queue_packets=float(late["queue_packets"].mean()),
+        drops=int(late["drops"].sum()),
+        utilisation=settled_bps(late) / model.capacity_bps,
     )
 
+
+BALANCE = Table(
+    Path(__file__).with_name("balance.csv"),
+    Balance,
+    list(product((TCP_VCP, DCCP_VCP), GROWTHS, BALANCE_RTTS_MS, SEEDS)),
+    balance,
+)
 
 WITHOUT_WEB = "without web traffic"
 WEB_OVER_TCP = "web traffic over TCP without VCP"
@@ -201,21 +202,23 @@ WEB_IN_SLOW_START = "web traffic over TCP/VCP that begins in slow start"
 IN_VCPS_QUEUE = "half TCP/RED, half DCCP/VCP, in VCP's queue"
 TWO_QUEUES = "half TCP/RED, half DCCP/VCP, in two sub-queues"
 MIXED = (IN_VCPS_QUEUE, TWO_QUEUES)
+CHANGES = (
+    *product((WITHOUT_WEB, WEB_OVER_TCP, WEB_IN_SLOW_START), (TCP_VCP, DCCP_VCP)),
+    *product(MIXED, (DCCP_VCP,)),
+)
 
 
 @dataclass(frozen=True)
 class ChangedNetwork:
-    """One run of the network of section 4 with a change."""
+    """One run of the network of section 4 with a change; measures are those of ``Run``."""
 
     change: str
     scheme: str
     seed: int
-    queue_packets: float
+    queue_mean: float
     queue_sd: float
-    variation: float
-    """Of the rate of Figure 5's flow, as in its averages."""
+    shown_variation: float
     late_drop_percent: float
-    """Share of the packets after ``LATE_S`` that are dropped."""
     utilisation: float
     of_tcp_percent: float | None
     """Goodput of the flows over DCCP/VCP relative to that of the flows over TCP/RED."""
@@ -226,97 +229,41 @@ def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
 
     Where half of the flows are over TCP/RED, web traffic is over TCP without VCP as well.
     """
-    if change == WITHOUT_WEB:
-        return setting.scenario(scheme, seed, replace(UNPUBLISHED, web_sources=0))
-    web: VcpStart | None = "by-slow-start" if change == WEB_IN_SLOW_START else None
-    description = setting.scenario(scheme, seed, senders=replace(WORDS, web=web))
-    if change in (WEB_OVER_TCP, WEB_IN_SLOW_START):
-        return description
-    tcp = setting.transport_of(TCP_RED, UNPUBLISHED)
-    first = {
-        setting.flow_name(subnet, host)
-        for subnet in range(setting.SUBNETS)
-        for host in range(1, HOSTS // 2 + 1)
-    }
-    description.flows = [
-        evolve(flow, class_=1)
-        if flow.name in first
-        else flow
-        if flow.name.startswith("web")
-        else evolve(flow, transport=tcp)
-        for flow in description.flows
-    ]
-    red, vcp = (setting.queue_of(one, UNPUBLISHED) for one in (TCP_RED, DCCP_VCP))
-    queue = {
-        IN_VCPS_QUEUE: vcp,
-        TWO_QUEUES: Weighted(queues=(SubQueue(weight=1, queue=red), SubQueue(weight=1, queue=vcp))),
-    }[change]
-    if description.dumbbell is None:
-        raise ValueError(f"{description.name} has no bottleneck")
-    description.dumbbell = evolve(description.dumbbell, queue=queue)
+    unpublished = replace(UNPUBLISHED, web_sources=0) if change == WITHOUT_WEB else UNPUBLISHED
+    senders = replace(WORDS, web="by-slow-start" if change == WEB_IN_SLOW_START else None)
+    red, vcp = (SubQueue(weight=1, queue=setting.queue_of(one)) for one in (TCP_RED, scheme))
+    queue = Weighted(queues=(red, vcp)) if change == TWO_QUEUES else None
+    description = setting.scenario(scheme, seed, unpublished, senders=senders, queue=queue)
+    if change in MIXED:
+        tcp = setting.transport_of(TCP_RED)
+        for number, flow in enumerate(description.flows[: setting.SUBNETS * HOSTS]):
+            of_vcp = number % HOSTS < HOSTS // 2
+            half = evolve(flow, class_=1) if of_vcp else evolve(flow, transport=tcp)
+            description.flows[number] = half
     return description
-
-
-def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> ChangedNetwork:
-    """Return the outcome of a run."""
-    series = found.series
-    halves = (slice(None, HOSTS // 2), slice(HOSTS // 2, None))
-    vcp, tcp = (found.goodput_kbps[:, half].mean() for half in halves)
-    return ChangedNetwork(
-        change,
-        scheme.name,
-        seed,
-        queue_packets=series.queue_mean,
-        queue_sd=series.queue_sd,
-        variation=series.shown_variation,
-        late_drop_percent=series.late_drop_percent,
-        utilisation=found.utilisation,
-        of_tcp_percent=float(100 * vcp / tcp) if change in MIXED else None,
-    )
 
 
 def changed(given: tuple[str, Scheme, int]) -> ChangedNetwork:
     """Run the network of section 4 with one change and one seed."""
     change, scheme, seed = given
-    results = run(changed_scenario(change, scheme, seed))
-    return of_run(change, scheme, seed, measures.from_results(results))
+    found = measures.from_results(run(changed_scenario(*given)))
+    vcp, tcp = (half.mean() for half in np.hsplit(found.goodput_kbps, 2))
+    return ChangedNetwork(
+        change,
+        scheme.name,
+        seed,
+        queue_mean=found.queue_mean,
+        queue_sd=found.queue_sd,
+        shown_variation=found.shown_variation,
+        late_drop_percent=found.late_drop_percent,
+        utilisation=found.utilisation,
+        of_tcp_percent=float(100 * vcp / tcp) if change in MIXED else None,
+    )
 
 
-SETTLED = Table(
-    Path(__file__).with_name("settled.csv"),
-    SteadyState,
-    tuple(
-        (symbol, value, seed)
-        for symbol, (_, values) in VARIED.items()
-        for value in values
-        for seed in SEEDS
-    ),
-    settled,
-)
-CHANGES = (
-    *(
-        (change, scheme)
-        for change in (WITHOUT_WEB, WEB_OVER_TCP, WEB_IN_SLOW_START)
-        for scheme in (TCP_VCP, DCCP_VCP)
-    ),
-    *((change, DCCP_VCP) for change in MIXED),
-)
 CHANGED = Table(
     Path(__file__).with_name("changed.csv"),
     ChangedNetwork,
-    tuple((*change, seed) for change in CHANGES for seed in SEEDS),
+    [(*change, seed) for change, seed in product(CHANGES, SEEDS)],
     changed,
-)
-
-BALANCE = Table(
-    Path(__file__).with_name("balance.csv"),
-    Balance,
-    tuple(
-        (scheme, growth, rtt_ms, seed)
-        for scheme in (TCP_VCP, DCCP_VCP)
-        for growth in GROWTHS
-        for rtt_ms in BALANCE_RTTS_MS
-        for seed in SEEDS
-    ),
-    balance,
 )
