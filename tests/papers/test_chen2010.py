@@ -15,7 +15,7 @@ from skywave import run
 from skywave.papers import ns2
 from skywave.scenario import Dccp
 from skywave.scenario.quantities import Duration
-from skywave_papers.chen2010 import further, judge, oracle, readings, searches, setting, sweep
+from skywave_papers.chen2010 import further, judge, oracle, searches, setting, sweep
 from skywave_papers.chen2010.analysis import Model, solve_delayed, stability_map
 from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import Run, sum_of_windows
@@ -313,7 +313,7 @@ def test_senders_follow_the_words_they_are_chosen_by() -> None:
 
 
 def test_stored_readings_are_what_the_schemes_come_to() -> None:
-    stored = readings.TABLE.read()
+    stored = judge.READINGS.read()
     by_label = {one.reading: one for one in stored}
     words = by_label["the paper's words"]
     # As the reasons of mismatches have it.

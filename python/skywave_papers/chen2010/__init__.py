@@ -21,7 +21,6 @@ from skywave_papers.chen2010 import (
     matrix,
     measures,
     oracle,
-    readings,
     searches,
     setting,
     sweep,
@@ -136,7 +135,7 @@ PAPER = Paper(
     figures=lambda measured: figures.draw(
         measured.ours, measured.ns2, measured.windows, measured.demand
     ),
-    readings=lambda _: readings.TABLE.read(),
+    readings=lambda _: judge.READINGS.read(),
     sections=_sections,
     # All of these seeds would take as long as all other papers together.
     seeds=Seeds(own=len(setting.SEEDS), brief=5),
@@ -144,7 +143,7 @@ PAPER = Paper(
         searches.FIT,
         searches.CCID2,
         sweep.TABLE,
-        readings.TABLE,
+        judge.READINGS,
         further.SETTLED,
         further.CHANGED,
         further.BALANCE,

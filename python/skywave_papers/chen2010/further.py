@@ -30,23 +30,13 @@ from skywave.scenario import Ftp, Probes, Scenario, SubQueue, VcpRouter, Weighte
 from skywave.scenario.topologies import dumbbell
 from skywave_papers.chen2010 import measures, setting
 from skywave_papers.chen2010.analysis import Model
-from skywave_papers.chen2010.setting import (
-    BOTTLENECK,
-    DCCP_VCP,
-    HOSTS,
-    TCP_RED,
-    TCP_VCP,
-    UNPUBLISHED,
-    WORDS,
-    Scheme,
-    Senders,
-)
+from skywave_papers.chen2010.setting import BOTTLENECK, DCCP_VCP, HOSTS, TCP_RED, TCP_VCP, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.scenario import Dccp, Tcp
     from skywave.scenario.parts import VcpGrowth
+    from skywave_papers.chen2010.setting import Scheme, Senders
 
 SEEDS = setting.SEEDS[:5]
 """Seeds of all these runs."""
@@ -78,9 +68,13 @@ FROM_THE_START = replace(WORDS, start="by-load-factor")
 
 
 def equal(
-    model: Model, seed: int, transport: Tcp | Dccp | None = None, buffer: int = ENDLESS
+    model: Model,
+    seed: int,
+    scheme: Scheme = DCCP_VCP,
+    senders: Senders = FROM_THE_START,
+    buffer: int = ENDLESS,
 ) -> Scenario:
-    """Return a run of the model's flows with equal round-trip times; default: over DCCP/VCP."""
+    """Return a run of the model's flows with equal round-trip times."""
     description = dumbbell(
         f"chen2010-equal-{seed}",
         duration=f"{EQUAL_S} s",
@@ -92,9 +86,7 @@ def equal(
         access_delays=[setting.access_delay(1e3 * model.propagation_s)],
         probes=Probes(interval="1 s", links=(BOTTLENECK,)),
     )
-    transport = transport or setting.transport_of(
-        DCCP_VCP, senders=FROM_THE_START, ack_ratio=round(model.ack_ratio)
-    )
+    transport = setting.transport_of(scheme, senders=senders, ack_ratio=round(model.ack_ratio))
     source = Ftp(datagram=f"{round(model.packet_bits / 8) - setting.IP_B - setting.DCCP_B} B")
     for number in range(1, model.flows + 1):
         name = f"flow{number}"
@@ -138,11 +130,7 @@ def settled(given: tuple[str, float, int]) -> SteadyState:
 SETTLED = Table(
     Path(__file__).with_name("settled.csv"),
     SteadyState,
-    [
-        (symbol, value, seed)
-        for symbol, (_, values) in VARIED.items()
-        for value, seed in product(values, SEEDS)
-    ],
+    [(name, *rest) for name, (_, values) in VARIED.items() for rest in product(values, SEEDS)],
     settled,
 )
 
@@ -174,15 +162,12 @@ class Balance:
 def balance(given: tuple[Scheme, VcpGrowth, int, int]) -> Balance:
     """Run one scheme with one growth, one round-trip time and one seed."""
     scheme, growth, rtt_ms, seed = given
-    transport = setting.transport_of(scheme, senders=GROWTHS[growth])
     model = replace(Model(), propagation_s=rtt_ms / 1e3)
-    results = run(equal(model, seed, transport, BALANCE_BUFFER))
+    results = run(equal(model, seed, scheme, GROWTHS[growth], BALANCE_BUFFER))
     late = Samples(results.at_link(BOTTLENECK)).after(SETTLED_S)
     return Balance(
         scheme.name,
-        growth,
-        rtt_ms,
-        seed,
+        *given[1:],
         queue_packets=float(late["queue_packets"].mean()),
         drops=int(late["drops"].sum()),
         utilisation=settled_bps(late) / model.capacity_bps,
@@ -229,7 +214,9 @@ def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
 
     Where half of the flows are over TCP/RED, web traffic is over TCP without VCP as well.
     """
-    unpublished = replace(UNPUBLISHED, web_sources=0) if change == WITHOUT_WEB else UNPUBLISHED
+    unpublished = setting.UNPUBLISHED
+    if change == WITHOUT_WEB:
+        unpublished = replace(unpublished, web_sources=0)
     senders = replace(WORDS, web="by-slow-start" if change == WEB_IN_SLOW_START else None)
     red, vcp = (SubQueue(weight=1, queue=setting.queue_of(one)) for one in (TCP_RED, scheme))
     queue = Weighted(queues=(red, vcp)) if change == TWO_QUEUES else None

@@ -1,17 +1,26 @@
 """The measurements for the tests of ``paper.toml``, and our schemes with RED beside ns-2's.
 
-Measurements are means over seeds unless they say something else.
+Measurements are means over seeds unless they say something else. ``READINGS`` are measured over the
+seeds of the report: ``python -m skywave.papers stored chen2010/readings`` runs and stores them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from skywave import run_many
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
 from skywave.papers.measures import Measure, Measures, mean
+from skywave.papers.readings import ReadingResult
+from skywave.report.tables import Table
+from skywave.scenario import Scenario
 from skywave.stats import average
+from skywave_papers.chen2010 import setting
 from skywave_papers.chen2010.analysis import Model
 from skywave_papers.chen2010.further import (
     CHANGED,
@@ -23,14 +32,15 @@ from skywave_papers.chen2010.further import (
     WITHOUT_WEB,
 )
 from skywave_papers.chen2010.ledger import LEDGER
-from skywave_papers.chen2010.measures import LATE_S
+from skywave_papers.chen2010.measures import LATE_S, Run, from_results
 from skywave_papers.chen2010.searches import CCID2
-from skywave_papers.chen2010.setting import DCCP_RED, DCCP_VCP, TCP_RED, TCP_VCP
+from skywave_papers.chen2010.setting import DCCP_RED, DCCP_VCP, TCP_RED, TCP_VCP, UNPUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave_papers.chen2010.measures import Floats, Run
+    from skywave.papers.sentences import Reading
+    from skywave_papers.chen2010.measures import Floats
     from skywave_papers.chen2010.setting import Scheme
 
     Runs = Mapping[Scheme, Sequence[Run]]
@@ -258,3 +268,52 @@ def compare(ours: Runs, ns2: Ns2) -> list[Comparison]:
         for scheme, theirs in ns2.items()
         for quantity, unit, name in rows
     ]
+
+
+SENDERS = {"words": setting.WORDS, "fewer-words": setting.FEWER_WORDS, "codes": setting.CODES}
+
+
+def scenarios(scheme: Scheme, reading: Reading) -> list[Scenario]:
+    """Return a scheme's runs under a reading.
+
+    A reading changes the senders (``senders``, from those of ``senders_as``; "rfc" stands for what
+    the paper changes), the ``buffer``, or how values are judged (``drop_rate``,
+    ``quiet_over_seeds``).
+    """
+    given = reading.changes
+    changes: dict[str, Any] = {
+        name: None if value == "rfc" else value for name, value in given.get("senders", {}).items()
+    }
+    senders = replace(SENDERS[given.get("senders_as", "words")], **changes)
+    unpublished = replace(UNPUBLISHED, buffer=given.get("buffer", UNPUBLISHED.buffer))
+    return [setting.scenario(scheme, seed, unpublished, senders=senders) for seed in setting.SEEDS]
+
+
+@cache
+def _runs(*scenarios: str) -> list[Run]:
+    """Run scenarios in JSON, once where readings of a scheme do not differ."""
+    runs = run_many(Scenario.from_text(scenario, "json") for scenario in scenarios)
+    return [from_results(results) for results in runs]
+
+
+def attempt(reading: Reading) -> ReadingResult:
+    """Run all schemes under this reading, and judge them."""
+    runs = {
+        scheme: _runs(*(one.to_json() for one in scenarios(scheme, reading)))
+        for scheme in setting.SCHEMES
+    }
+
+    def met(seeds: slice) -> list[str]:
+        over = {scheme: of_scheme[seeds] for scheme, of_scheme in runs.items()}
+        values = published(
+            over,
+            reading.changes.get("drop_rate"),
+            reading.changes.get("quiet_over_seeds", "median"),
+        )
+        return LEDGER.met(values)
+
+    singly = [len(met(slice(index, index + 1))) for index in range(len(setting.SEEDS))]
+    return ReadingResult.of(reading.label, met(slice(None)), singly)
+
+
+READINGS = Table(Path(__file__).with_name("readings.csv"), ReadingResult, LEDGER.reading, attempt)

@@ -28,22 +28,15 @@ REMARK = f"stored results of ns-2.35, means over {len(SEEDS)} runs of each schem
 KNOWN = (TCP_RED, DCCP_RED)
 """The schemes that ns-2 has."""
 FLAVOURS = {"reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
-MEASURES = (
-    "queue_mean",
-    "drop_percent",
-    "interval_drop_percent",
-    "peak_percent",
-    "rate60_kbps",
-    "utilisation",
-)
-"""The script's measures of a run. Those of ``Run`` have its names."""
+MEASURES = "queue_mean,drop_percent,interval_drop_percent,peak_percent,rate60_kbps,utilisation"
+"""What the script measures of a run, with the names of ``Run``."""
 
 
 def averages(scheme: Scheme) -> dict[str, float]:
     """Return the means over ns-2's runs of a scheme in ``KNOWN``."""
     rows = _read("averages")
     of_scheme = rows[rows["transport"] == scheme.transport]
-    return {name: float(of_scheme[name].mean()) for name in MEASURES}
+    return {name: float(of_scheme[name].mean()) for name in MEASURES.split(",")}
 
 
 def seconds(scheme: Scheme) -> NDArray[np.void]:
@@ -98,6 +91,6 @@ def renew() -> None:
             return ns2.run(command(scheme, seed, out)).splitlines()[-1]
 
         answers = run_all(runs, run, None)
-        lines = [f"transport,seed,{','.join(MEASURES)}"]
+        lines = [f"transport,seed,{MEASURES}"]
         lines += [f"{scheme.transport},{seed},{answers[scheme, seed]}" for scheme, seed in runs]
         (partial / "averages.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -32,6 +32,8 @@ from skywave_papers.chen2010.setting import CODES, DCCP_RED, TCP_RED, UNPUBLISHE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from skywave_papers.chen2010.setting import Scheme
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -61,11 +63,11 @@ class Trial:
         return dict(zip(self.tests.split(), means, strict=False))
 
 
-def _means(scheme: setting.Scheme, seeds: range, *measures: str, **given: Any) -> list[float]:
-    """Run a scheme with each seed, and return the means of these measures."""
+def _means(scheme: Scheme, seeds: range, drop_rate: str, **given: Any) -> list[float]:
+    """Run a scheme with each seed; return mean queue, drop rate, peak and utilisation."""
     scenarios = (setting.scenario(scheme, seed, **given) for seed in seeds)
     runs = [from_results(results) for results in run_many(scenarios)]
-    return [mean(runs, measure) for measure in measures]
+    return [mean(runs, of) for of in ("queue_mean", drop_rate, "peak_percent", "utilisation")]
 
 
 FIT_SEEDS = range(1001, 1013)
@@ -104,13 +106,13 @@ def best(trials: Iterable[Fit]) -> Fit:
 
 def attempt(unpublished: Unpublished) -> Fit:
     """Run one combination."""
-    of = ("queue_mean", "drop_percent", "peak_percent")
-    tcp = _means(TCP_RED, FIT_SEEDS, *of, unpublished=unpublished)
+
+    def row(scheme: Scheme) -> list[float]:
+        return _means(scheme, FIT_SEEDS, "drop_percent", unpublished=unpublished)[:3]
+
+    tcp = row(TCP_RED)
     trial = Fit(*tcp, unpublished=unpublished)
-    if not trial.fits:
-        return trial
-    dccp = _means(DCCP_RED, FIT_SEEDS, *of, unpublished=unpublished)
-    return Fit(*tcp, *dccp, unpublished=unpublished)
+    return Fit(*tcp, *row(DCCP_RED), unpublished=unpublished) if trial.fits else trial
 
 
 FIT = Table(Path(__file__).with_name("fit.csv"), Fit, GRID, attempt)
@@ -181,10 +183,7 @@ def ask(reading: Ccid2) -> Answer:
     means = _means(
         DCCP_RED,
         CCID2_SEEDS,
-        "queue_mean",
         "interval_drop_percent",
-        "peak_percent",
-        "utilisation",
         unpublished=unpublished,
         senders=CODES,
         queue=setting.queue_of(DCCP_RED, unpublished, ecn=marks),

@@ -178,23 +178,22 @@ def transport_of(
     vcp = _vcp(scheme, senders, senders.start)
     if scheme.transport == "tcp":
         return evolve(_tcp(unpublished, senders, vcp), initial_cwnd=senders.initial_cwnd)
-    by_router = (
-        Dccp(
+    if vcp is None:
+        by_router = Dccp(
             ccid=2,
             ecn=False,
             reductions=senders.red_reductions,
             min_ack_ratio=senders.red_least,
             growth=senders.red_growth,
         )
-        if vcp is None
-        else Dccp(
+    else:
+        by_router = Dccp(
             ccid=248,
             ecn=True,
             reductions=senders.vcp_reductions,
             min_ack_ratio=senders.least,
             vcp=evolve(vcp, least_cwnd=senders.least or 1),
         )
-    )
     return evolve(by_router, **{"profile": "ns2", "initial_cwnd": senders.initial_cwnd, **dccp})
 
 

@@ -66,6 +66,7 @@ ROUTERS = {
 WARM = 1 / 3
 """The share of a run that is not measured, at its start."""
 SAMPLE_S = 0.05
+SEED = 1
 ACCESS = 4
 """The rate of an access link over that of the bottleneck, so that it never limits."""
 
@@ -133,27 +134,28 @@ def point(sweep: str, x: float) -> Point:
 POINTS = [point(name, x) for name, sweep in SWEEPS.items() for x in sweep.values]
 
 
-def scenario(point: Point, router: str, seed: int = 1) -> Scenario:
+def scenario(point: Point, router: str) -> Scenario:
     """Return the scenario of a point: a dumbbell, or a chain of routers.
 
     A tenth of the flows cross a chain entirely, the others one bottleneck.
     """
     name = f"{point.sweep}-{point.x:g}-{router}"
     duration = f"{point.duration_s:g} s"
-    probes = Probes(interval=f"{SAMPLE_S * 1e3:g} ms", links=point.links)
+    probes = Probes(interval=f"{SAMPLE_S:g} s", links=point.links)
+    rate = f"{point.mbps:g} Mbps"
     tcp = ROUTERS[router].tcp
     queue = evolve(ROUTERS[router].queue, packets=point.buffer)
     if point.bottlenecks == 1:
         network = dumbbell(
             name,
             duration=duration,
+            rate=rate,
             # The bottleneck has four fifths of the propagation time.
-            delay=_nanoseconds(0.8 * point.rtt_ms / 2),
-            rate=_rate(point.mbps),
+            delay=f"{0.4 * point.rtt_ms:g} ms",
             queue=queue,
-            access_rate=_rate(ACCESS * point.mbps),
-            access_delays=[_nanoseconds(0.1 * point.rtt_ms / 2)],
-            seed=seed,
+            access_rate=f"{ACCESS * point.mbps:g} Mbps",
+            access_delays=[f"{0.05 * point.rtt_ms:g} ms"],
+            seed=SEED,
             probes=probes,
         )
         for number in range(1, point.flows + 1):
@@ -162,29 +164,17 @@ def scenario(point: Point, router: str, seed: int = 1) -> Scenario:
             network.add_flow(f"back{number}", "d1", "s1", tcp, start_jitter=START_JITTER)
         return network
 
-    def aggregate(name: str, flows: int) -> Aggregate:
-        return Aggregate(name=name, flows=flows, transport=tcp, start_jitter=START_JITTER)
+    def flows(name: str, number: int) -> Aggregate:
+        return Aggregate(name=name, flows=number, transport=tcp, start_jitter=START_JITTER)
 
     through = max(1, point.flows // 10)
+    delay = f"{round(point.rtt_ms / 2 / point.bottlenecks * 1e6)} ns"
     hops = [
-        Hop(
-            rate=_rate(point.mbps),
-            delay=_nanoseconds(point.rtt_ms / 2 / point.bottlenecks),
-            queue=queue,
-            local=aggregate(f"cross{number}-", point.flows - through),
-        )
-        for number in range(1, point.bottlenecks + 1)
+        Hop(rate=rate, delay=delay, queue=queue, local=flows(name, point.flows - through))
+        for name in (f"cross{number}-" for number in range(1, point.bottlenecks + 1))
     ]
-    long = aggregate("through", through)
-    return parking_lot(name, duration=duration, hops=hops, long=long, seed=seed, probes=probes)
-
-
-def _rate(mbps: float) -> str:
-    return f"{round(mbps * 1e6)} bps"
-
-
-def _nanoseconds(ms: float) -> str:
-    return f"{round(ms * 1e6)} ns"
+    long = flows("through", through)
+    return parking_lot(name, duration=duration, hops=hops, long=long, seed=SEED, probes=probes)
 
 
 @dataclass(frozen=True)
@@ -245,11 +235,10 @@ JOINING = 150
 JOIN_S, LEAVE_S, END_S = 40, 80, 120
 
 
-def demand_scenario(router: str, seed: int = 1) -> Scenario:
+def demand_scenario(router: str) -> Scenario:
     """Return the base case with flows that join and leave."""
-    network = scenario(Point("flows"), router, seed).replace(
-        name=f"demand-{router}", duration=f"{END_S} s"
-    )
+    network = scenario(Point("flows"), router)
+    network = network.replace(name=f"demand-{router}", duration=f"{END_S} s")
     for number in range(1, JOINING + 1):
         network.add_flow(
             f"joining{number}",
