@@ -371,16 +371,14 @@ def test_a_reading_is_judged_by_its_drop_rates() -> None:
 def test_least_windows_decide_over_equation_9() -> None:
     """As the reason says: full with windows of 2 packets that the path cannot hold."""
     for gamma in (0.8, 0.9, 0.98):
-        assert all(
-            row.utilisation > 0.999 for row in further.SETTLED.rows(symbol="gamma", value=gamma)
-        )
-    assert all(row.utilisation < 0.98 for row in further.SETTLED.rows(symbol="N", value=100))
+        assert all(row.utilisation > 0.999 for row in further.settled("gamma", gamma))
+    assert all(row.utilisation < 0.98 for row in further.settled("N", 100))
     for symbol in ("zeta", "s", "R"):
         _, values = further.VARIED[symbol]
         rates = [further.model_with(symbol, value).rate_at_rest_as_printed for value in values]
         assert max(rates) < 1.01 * min(rates)
     # As the remark says: the index is that of equal least windows.
-    jain = np.mean([row.jain for row in further.SETTLED.rows(symbol="N", value=100)])
+    jain = np.mean([row.jain for row in further.settled("N", 100)])
     (remark,) = (said.remark for said in LEDGER.sentence if said.says.startswith("By symmetry"))
     assert f"{jain:.2f} with N = 100" in remark
 
@@ -388,7 +386,8 @@ def test_least_windows_decide_over_equation_9() -> None:
 def test_over_the_longest_round_trip_the_queue_never_settles() -> None:
     """Why the rate does not fall there. Over the next shorter one the queue empties."""
     for propagation_s, grows in ((0.24, True), (0.12, False)):
-        results = run(further.equal(further.model_with("R", propagation_s), 1))
+        given = (setting.DCCP_VCP, "per-packet", further.ENDLESS, "R", propagation_s, 1)
+        results = run(further.equal(*given))
         queue = results.at_link(setting.BOTTLENECK)["queue_packets"].to_numpy()
         early, late = queue[further.SETTLED_S : further.SETTLED_S + 10], queue[-10:]
         if grows:
@@ -417,17 +416,17 @@ def test_from_which_round_trip_time_on_an_increase_outweighs_a_decrease() -> Non
     assert limit_s == pytest.approx(0.1373, abs=1e-4)
     assert MODEL.increase_outweighs_from_s(2) == pytest.approx(2 * limit_s)
     # As the report says. DCCP's least windows are more than the path of 60 ms.
-    for row in further.BALANCE.read():
-        if row.growth == "per-packet" and row.rtt_ms > 1e3 * limit_s:
+    rows = further.EQUAL.rows(buffer=further.BALANCE_BUFFER)
+    for row in rows:
+        if row.growth == "per-packet" and row.value > limit_s:
             assert row.queue_packets > 200, row
-        elif (row.scheme, row.growth, row.rtt_ms) == ("tcp-vcp", "per-ack", 220):
+        elif (row.scheme, row.growth, row.value) == ("tcp-vcp", "per-ack", 0.22):
             queue_s = row.queue_packets * MODEL.packet_bits / MODEL.capacity_bps
-            assert row.rtt_ms / 1e3 + queue_s > 2 * limit_s
-        elif (row.scheme, row.rtt_ms) != ("dccp-vcp", 60):
+            assert row.value + queue_s > 2 * limit_s
+        elif (row.scheme, row.value) != ("dccp-vcp", 0.06):
             assert row.queue_packets < 100, row
             assert row.drops == 0
-    lossy = {row.scheme for row in further.BALANCE.read() if row.drops > 0}
-    assert lossy == {"tcp-vcp", "dccp-vcp"}
+    assert {row.scheme for row in rows if row.drops > 0} == {"tcp-vcp", "dccp-vcp"}
 
 
 def test_what_growth_and_ack_ratio_make_of_dccp_over_red() -> None:
@@ -452,21 +451,23 @@ def test_what_growth_and_ack_ratio_make_of_dccp_over_red() -> None:
 
 
 def test_stored_runs_of_claims_are_what_the_scenarios_give() -> None:
-    for given, row in zip(further.CHANGED.given, further.CHANGED.read(), strict=True):
-        assert row.seed == given[2]
-    again = further.changed(further.CHANGED.given[-1])
-    stored = further.CHANGED.read()[-1]
+    assert [(row.change, row.scheme, row.seed) for row in further.CHANGED.read()] == [
+        (change, scheme.name, seed) for change, scheme, seed in further.CHANGED.given
+    ]
+    assert [(row.scheme, row.growth, row.value, row.seed) for row in further.EQUAL.read()] == [
+        (scheme.name, growth, value, seed)
+        for scheme, growth, _, _, value, seed in further.EQUAL.given
+    ]
+    again, stored = further.changed(further.CHANGED.given[-1]), further.CHANGED.read()[-1]
     assert again.of_tcp_percent == pytest.approx(stored.of_tcp_percent, rel=1e-5)
     assert again.late_drop_percent == pytest.approx(stored.late_drop_percent, rel=1e-5)
-    (number,) = (
-        number
-        for number, one in enumerate(further.BALANCE.given)
-        if one == (setting.TCP_VCP, "per-packet", 180, min(further.SEEDS))
-    )
-    lossy = further.balance(further.BALANCE.given[number])
-    assert lossy.drops == further.BALANCE.read()[number].drops > 0
-    settled = further.settled(further.SETTLED.given[0])
-    assert settled.rate_kbps == pytest.approx(further.SETTLED.read()[0].rate_kbps, rel=1e-5)
+    lossy = (setting.TCP_VCP, "per-packet", further.BALANCE_BUFFER, "R", 0.18, min(further.SEEDS))
+    for given in (further.EQUAL.given[0], lossy):
+        equal = further.run_equal(given)
+        before = further.EQUAL.read()[further.EQUAL.given.index(given)]
+        assert equal.drops == before.drops
+        assert equal.rate_kbps == pytest.approx(before.rate_kbps, rel=1e-5)
+    assert equal.drops > 0
 
 
 def test_changes_of_the_network_are_what_they_say() -> None:

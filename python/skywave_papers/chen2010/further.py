@@ -1,10 +1,10 @@
 """The runs behind the paper's further claims, other than those of its figures.
 
-- ``SETTLED``: DCCP/VCP under the assumptions of equation 9, with one of its parameters varied:
-  equal round-trip times, a buffer that never overflows, no web traffic. Without losses a slow start
-  would never end, so the load factor controls cwnd from the start, as in the equation.
-- ``BALANCE``: TCP/VCP and DCCP/VCP with equal round-trip times of several lengths, in a buffer that
-  may be full: whether the queue settles.
+- ``EQUAL``, of flows with equal round-trip times, without web traffic: DCCP/VCP under the
+  assumptions of equation 9, with one of its parameters varied, in a buffer that never overflows;
+  and whether the queue settles with TCP/VCP and DCCP/VCP over round-trip times of several lengths,
+  in a buffer that may be full. Without losses a slow start would never end, so the load factor
+  controls cwnd from the start, as in the equation.
 - ``CHANGED``: the network of section 4 without web traffic, with web traffic that does not use VCP
   or begins in slow start, or with half of the flows over TCP/RED, half over DCCP/VCP (section 4.4).
 
@@ -35,7 +35,6 @@ from skywave_papers.chen2010.setting import BOTTLENECK, DCCP_VCP, HOSTS, TCP_RED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.scenario.parts import VcpGrowth
     from skywave_papers.chen2010.setting import Scheme, Senders
 
 SEEDS = setting.SEEDS[:5]
@@ -45,6 +44,9 @@ EQUAL_S, SETTLED_S = 60, 20
 """Duration of a run with equal round-trip times, and the time from which on it is measured."""
 ENDLESS = 100_000
 """A buffer in packets that never overflows."""
+BALANCE_BUFFER = 1500
+"""A buffer in packets that holds more than all windows while the queue settles."""
+BALANCE_RTTS_S = (0.06, 0.1, 0.14, 0.18, 0.22)
 VARIED: Mapping[str, tuple[str, tuple[float, ...]]] = {
     "N": ("flows", (100, 200, 400)),
     "R": ("propagation_s", (0.06, 0.12, 0.24)),
@@ -64,17 +66,20 @@ def model_with(symbol: str, value: float) -> Model:
 
 
 FROM_THE_START = replace(WORDS, start="by-load-factor")
-"""Senders that the load factor controls from the start, as the model does."""
+GROWTHS: Mapping[str, Senders] = {
+    "per-packet": FROM_THE_START,
+    "per-ack": replace(FROM_THE_START, vcp_growth="per-ack", delayed_ack="200 ms"),
+}
+"""Senders that the load factor controls from the start, as in the model, and whose additive
+increase is for each packet, or for two: TCP delays acknowledgements, long enough for a second
+packet, and DCCP has an Ack Ratio of 2."""
 
 
 def equal(
-    model: Model,
-    seed: int,
-    scheme: Scheme = DCCP_VCP,
-    senders: Senders = FROM_THE_START,
-    buffer: int = ENDLESS,
+    scheme: Scheme, growth: str, buffer: int, symbol: str, value: float, seed: int
 ) -> Scenario:
-    """Return a run of the model's flows with equal round-trip times."""
+    """Return a run of the flows of ``model_with(symbol, value)``, with equal round-trip times."""
+    model = model_with(symbol, value)
     description = dumbbell(
         f"chen2010-equal-{seed}",
         duration=f"{EQUAL_S} s",
@@ -86,7 +91,8 @@ def equal(
         access_delays=[setting.access_delay(1e3 * model.propagation_s)],
         probes=Probes(interval="1 s", links=(BOTTLENECK,)),
     )
-    transport = setting.transport_of(scheme, senders=senders, ack_ratio=round(model.ack_ratio))
+    ack_ratio = round(model.ack_ratio)
+    transport = setting.transport_of(scheme, senders=GROWTHS[growth], ack_ratio=ack_ratio)
     source = Ftp(datagram=f"{round(model.packet_bits / 8) - setting.IP_B - setting.DCCP_B} B")
     for number in range(1, model.flows + 1):
         name = f"flow{number}"
@@ -94,18 +100,18 @@ def equal(
     return description
 
 
-def settled_bps(link: Samples) -> float:
-    """Return the throughput of the bottleneck from ``SETTLED_S`` on."""
-    return float(8 * link["delivered_bytes"].sum() / (EQUAL_S - SETTLED_S))
-
-
 @dataclass(frozen=True)
-class SteadyState:
-    """DCCP/VCP under the assumptions of equation 9, in the steady state of one run."""
+class Equal:
+    """One run of flows with equal round-trip times, from ``SETTLED_S`` on."""
 
+    scheme: str
+    growth: str
+    buffer: int
     symbol: str
     value: float
     seed: int
+    queue_packets: float
+    drops: int
     rate_kbps: float
     """Mean rate of a flow on the bottleneck, with headers."""
     jain: float
@@ -113,73 +119,44 @@ class SteadyState:
     utilisation: float
 
 
-def settled(given: tuple[str, float, int]) -> SteadyState:
-    """Run one value of one parameter with one seed."""
-    symbol, value, seed = given
+def run_equal(given: tuple[Scheme, str, int, str, float, int]) -> Equal:
+    """Run one such scenario."""
+    scheme, _, _, symbol, value, _ = given
     model = model_with(symbol, value)
-    results = run(equal(model, seed))
-    bps = settled_bps(Samples(results.at_link(BOTTLENECK)).after(SETTLED_S))
-    return SteadyState(
-        *given,
+    results = run(equal(*given))
+    late = Samples(results.at_link(BOTTLENECK)).after(SETTLED_S)
+    bps = float(8 * late["delivered_bytes"].sum() / (EQUAL_S - SETTLED_S))
+    return Equal(
+        scheme.name,
+        *given[1:],
+        queue_packets=float(late["queue_packets"].mean()),
+        drops=int(late["drops"].sum()),
         rate_kbps=bps / model.flows / 1e3,
         jain=jain(measures.goodput_kbps(results, "flow")),
         utilisation=bps / model.capacity_bps,
     )
 
 
-SETTLED = Table(
-    Path(__file__).with_name("settled.csv"),
-    SteadyState,
-    [(name, *rest) for name, (_, values) in VARIED.items() for rest in product(values, SEEDS)],
-    settled,
+VCP = (TCP_VCP, DCCP_VCP)
+EQUAL = Table(
+    Path(__file__).with_name("equal.csv"),
+    Equal,
+    [
+        *(
+            (DCCP_VCP, "per-packet", ENDLESS, symbol, value, seed)
+            for symbol, (_, values) in VARIED.items()
+            for value, seed in product(values, SEEDS)
+        ),
+        *product(VCP, GROWTHS, (BALANCE_BUFFER,), ("R",), BALANCE_RTTS_S, SEEDS),
+    ],
+    run_equal,
 )
 
-BALANCE_BUFFER = 1500
-"""A buffer in packets that holds more than all windows while the queue settles."""
-BALANCE_RTTS_MS = (60, 100, 140, 180, 220)
-GROWTHS: Mapping[VcpGrowth, Senders] = {
-    "per-packet": FROM_THE_START,
-    "per-ack": replace(FROM_THE_START, vcp_growth="per-ack", delayed_ack="200 ms"),
-}
-"""Senders whose additive increase is for each packet, or for two: TCP delays acknowledgements, long
-enough for a second packet, and DCCP has an Ack Ratio of 2."""
 
+def settled(symbol: str, value: float) -> list[Equal]:
+    """Return the runs under the assumptions of equation 9 with one value of one parameter."""
+    return EQUAL.rows(buffer=ENDLESS, symbol=symbol, value=value)
 
-@dataclass(frozen=True)
-class Balance:
-    """One run of 200 flows with equal round-trip times, from ``SETTLED_S`` on."""
-
-    scheme: str
-    growth: str
-    rtt_ms: int
-    """Of propagation."""
-    seed: int
-    queue_packets: float
-    drops: int
-    utilisation: float
-
-
-def balance(given: tuple[Scheme, VcpGrowth, int, int]) -> Balance:
-    """Run one scheme with one growth, one round-trip time and one seed."""
-    scheme, growth, rtt_ms, seed = given
-    model = replace(Model(), propagation_s=rtt_ms / 1e3)
-    results = run(equal(model, seed, scheme, GROWTHS[growth], BALANCE_BUFFER))
-    late = Samples(results.at_link(BOTTLENECK)).after(SETTLED_S)
-    return Balance(
-        scheme.name,
-        *given[1:],
-        queue_packets=float(late["queue_packets"].mean()),
-        drops=int(late["drops"].sum()),
-        utilisation=settled_bps(late) / model.capacity_bps,
-    )
-
-
-BALANCE = Table(
-    Path(__file__).with_name("balance.csv"),
-    Balance,
-    list(product((TCP_VCP, DCCP_VCP), GROWTHS, BALANCE_RTTS_MS, SEEDS)),
-    balance,
-)
 
 WITHOUT_WEB = "without web traffic"
 WEB_OVER_TCP = "web traffic over TCP without VCP"
@@ -188,7 +165,7 @@ IN_VCPS_QUEUE = "half TCP/RED, half DCCP/VCP, in VCP's queue"
 TWO_QUEUES = "half TCP/RED, half DCCP/VCP, in two sub-queues"
 MIXED = (IN_VCPS_QUEUE, TWO_QUEUES)
 CHANGES = (
-    *product((WITHOUT_WEB, WEB_OVER_TCP, WEB_IN_SLOW_START), (TCP_VCP, DCCP_VCP)),
+    *product((WITHOUT_WEB, WEB_OVER_TCP, WEB_IN_SLOW_START), VCP),
     *product(MIXED, (DCCP_VCP,)),
 )
 

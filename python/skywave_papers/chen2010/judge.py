@@ -25,11 +25,11 @@ from skywave_papers.chen2010.analysis import Model
 from skywave_papers.chen2010.further import (
     CHANGED,
     IN_VCPS_QUEUE,
-    SETTLED,
     TWO_QUEUES,
     VARIED,
     WEB_OVER_TCP,
     WITHOUT_WEB,
+    settled,
 )
 from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import LATE_S, Run, from_results
@@ -131,15 +131,13 @@ def published(
 
 def _of_equations() -> dict[str, float]:
     """Measure what the paper says of section 3, in runs with equal round-trip times."""
-    base = SETTLED.rows(symbol="N", value=Model().flows)
+    base = settled("N", Model().flows)
     return {
         "2/target": 100 * mean(base, "utilisation"),
         "3/stable": Model().critical_h(),
         "3/same-rate": min(row.jain for row in base),
         **{
-            f"3/equation9/{symbol.lower()}/{number}": mean(
-                SETTLED.rows(symbol=symbol, value=value), "rate_kbps"
-            )
+            f"3/equation9/{symbol.lower()}/{number}": mean(settled(symbol, value), "rate_kbps")
             for symbol, (name, values) in VARIED.items()
             for number, value in enumerate(values, start=1)
             # The values of section 4 are in each parameter, and are judged once.
@@ -156,12 +154,8 @@ def _of_equations() -> dict[str, float]:
 
 def _growths_percent(symbol: str) -> Floats:
     """Return the relative changes between successive values of a parameter, by value and seed."""
-    rates = np.array(
-        [
-            [row.rate_kbps for row in SETTLED.rows(symbol=symbol, value=value)]
-            for value in VARIED[symbol][1]
-        ]
-    )
+    _, values = VARIED[symbol]
+    rates = np.array([[row.rate_kbps for row in settled(symbol, value)] for value in values])
     return np.asarray(100 * (rates[1:] / rates[:-1] - 1))
 
 
