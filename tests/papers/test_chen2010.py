@@ -17,8 +17,8 @@ from skywave.scenario import Dccp
 from skywave.scenario.quantities import Duration
 from skywave_papers.chen2010 import further, judge, oracle, searches, setting, sweep
 from skywave_papers.chen2010.analysis import Model, solve_delayed, stability_map
-from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import Run, sum_of_windows
+from skywave_papers.chen2010.setting import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -263,7 +263,7 @@ def test_sums_of_windows_are_of_the_long_lived_flows() -> None:
 def test_what_is_not_published_is_what_the_search_came_to() -> None:
     trials = searches.FIT.read()
     assert [trial.unpublished for trial in trials] == searches.GRID
-    best = searches.best(trials)
+    best = next(one for one in searches.equals(trials) if one.unpublished.flavour == "newreno")
     assert best.unpublished == setting.UNPUBLISHED
     again = searches.attempt(best.unpublished)
     for name in ("queue_packets", "drop_percent", "peak_percent", "dccp_drop_percent"):

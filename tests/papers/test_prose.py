@@ -13,7 +13,7 @@ from attrs import evolve
 from skywave import run_many
 from skywave.matrix.networks import NETWORKS
 from skywave.scenario import Bernoulli
-from skywave_papers.chen2010 import searches, sweep
+from skywave_papers.chen2010 import searches, setting, sweep
 from skywave_papers.chen2010.analysis import Model, stability_map
 from skywave_papers.li2009.judge import alike_from_percent
 from skywave_papers.li2009.lossy import TransferTimes
@@ -62,7 +62,7 @@ def test_that_newreno_is_taken_is_our_choice() -> None:
     trials = searches.FIT.read()
     equals = searches.equals(trials)
     assert [trial.unpublished.flavour for trial in equals] == ["sack", "newreno", "sack", "sack"]
-    assert searches.best(trials) is equals[1]
+    assert equals[1].unpublished == setting.UNPUBLISHED
     assert all(trial.miss - equals[0].miss < 0.01 for trial in equals)
     assert sum(trial.miss - equals[0].miss < 0.01 for trial in trials) == len(equals)
     sack = next(

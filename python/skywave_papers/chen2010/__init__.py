@@ -18,7 +18,6 @@ from skywave_papers.chen2010 import (
     figures,
     further,
     judge,
-    matrix,
     measures,
     oracle,
     searches,
@@ -26,7 +25,6 @@ from skywave_papers.chen2010 import (
     sweep,
 )
 from skywave_papers.chen2010.analysis import Model
-from skywave_papers.chen2010.ledger import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,20 +113,10 @@ def _sections(measured: Measurements) -> dict[str, Any]:
     }
 
 
-def _timed(scheme: Scheme) -> TimedRun:
-    """Return a scheme's run to be timed, with that of ns-2 if ns-2 has the scheme.
-
-    Senders are as in ns-2, so that both do the same work.
-    """
-    seed = min(oracle.SEEDS)
-    theirs = partial(oracle.command, scheme, seed) if scheme in oracle.KNOWN else None
-    return TimedRun(scheme.label, setting.scenario(scheme, seed, senders=setting.CODES), theirs)
-
-
 PAPER = Paper(
     protocol=2,
     package=__name__,
-    ledger=LEDGER,
+    ledger=setting.LEDGER,
     run=_run,
     measures=lambda measured: judge.measure(measured.ours, measured.ns2),
     comparisons=lambda measured: judge.compare(measured.as_ns2, measured.ns2),
@@ -148,6 +136,14 @@ PAPER = Paper(
         further.CHANGED,
     ),
     golden=oracle.renew,
-    timed=[_timed(scheme) for scheme in setting.SCHEMES],
-    network=matrix.NETWORK,
+    timed=[
+        TimedRun(
+            scheme.label,
+            # Senders are as in ns-2, so that both do the same work.
+            setting.scenario(scheme, min(oracle.SEEDS), senders=setting.CODES),
+            partial(oracle.command, scheme, min(oracle.SEEDS)) if scheme in oracle.KNOWN else None,
+        )
+        for scheme in setting.SCHEMES
+    ],
+    network=setting.NETWORK,
 )

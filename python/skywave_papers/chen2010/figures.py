@@ -123,7 +123,7 @@ def draw(
             RenderedFigure.at_widths(
                 "demand",
                 f"Beyond the paper: {sweep.JOINING} flows join {sweep.Point.flows} at "
-                f"{sweep.JOIN_S} s and leave at {sweep.LEAVE_S} s. 45 Mbps, 80 ms; means over 1 s.",
+                f"{sweep.JOIN} and leave at {sweep.LEAVE}. 45 Mbps, 80 ms; means over 1 s.",
                 partial(_demand, demand),
             ),
         ]

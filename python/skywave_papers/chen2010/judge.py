@@ -20,21 +20,11 @@ from skywave.papers.readings import ReadingResult
 from skywave.report.tables import Table
 from skywave.scenario import Scenario
 from skywave.stats import average
-from skywave_papers.chen2010 import setting
+from skywave_papers.chen2010 import further, setting
 from skywave_papers.chen2010.analysis import Model
-from skywave_papers.chen2010.further import (
-    CHANGED,
-    IN_VCPS_QUEUE,
-    TWO_QUEUES,
-    VARIED,
-    WEB_OVER_TCP,
-    WITHOUT_WEB,
-    settled,
-)
-from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import LATE_S, Run, from_results
 from skywave_papers.chen2010.searches import CCID2
-from skywave_papers.chen2010.setting import DCCP_RED, DCCP_VCP, TCP_RED, TCP_VCP, UNPUBLISHED
+from skywave_papers.chen2010.setting import DCCP_RED, DCCP_VCP, LEDGER, TCP_RED, TCP_VCP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,14 +121,16 @@ def published(
 
 def _of_equations() -> dict[str, float]:
     """Measure what the paper says of section 3, in runs with equal round-trip times."""
-    base = settled("N", Model().flows)
+    base = further.settled("N", Model().flows)
     return {
         "2/target": 100 * mean(base, "utilisation"),
         "3/stable": Model().critical_h(),
         "3/same-rate": min(row.jain for row in base),
         **{
-            f"3/equation9/{symbol.lower()}/{number}": mean(settled(symbol, value), "rate_kbps")
-            for symbol, (name, values) in VARIED.items()
+            f"3/equation9/{symbol.lower()}/{number}": mean(
+                further.settled(symbol, value), "rate_kbps"
+            )
+            for symbol, (name, values) in further.VARIED.items()
             for number, value in enumerate(values, start=1)
             # The values of section 4 are in each parameter, and are judged once.
             if symbol == "N" or value != getattr(Model(), name)
@@ -154,8 +146,10 @@ def _of_equations() -> dict[str, float]:
 
 def _growths_percent(symbol: str) -> Floats:
     """Return the relative changes between successive values of a parameter, by value and seed."""
-    _, values = VARIED[symbol]
-    rates = np.array([[row.rate_kbps for row in settled(symbol, value)] for value in values])
+    _, values = further.VARIED[symbol]
+    rates = np.array(
+        [[row.rate_kbps for row in further.settled(symbol, value)] for value in values]
+    )
     return np.asarray(100 * (rates[1:] / rates[:-1] - 1))
 
 
@@ -171,9 +165,9 @@ def _of_schemes(ours: Runs) -> dict[str, float]:
         "4.3/keeps-dropping": mean(ours[TCP_RED], "lossy_percent"),
         "4.3/highest-first": mean(ours[TCP_RED], "later_peak_points"),
         "4.3/dccp-red-lower": rate[DCCP_RED] - rate[TCP_RED],
-        "4.4/one-queue": mean(CHANGED.rows(change=IN_VCPS_QUEUE), "of_tcp_percent"),
-        "4.4/web": _change(ours, WEB_OVER_TCP, DCCP_VCP, "late_drop_percent"),
-        "4.4/two-queues": mean(CHANGED.rows(change=TWO_QUEUES), "of_tcp_percent"),
+        "4.4/one-queue": mean(further.CHANGED.rows(change=further.IN_VCPS_QUEUE), "of_tcp_percent"),
+        "4.4/web": _change(ours, further.WEB_OVER_TCP, DCCP_VCP, "late_drop_percent"),
+        "4.4/two-queues": mean(further.CHANGED.rows(change=further.TWO_QUEUES), "of_tcp_percent"),
     }
 
 
@@ -187,9 +181,9 @@ def _of_transport(ours: Runs, vcp: Scheme, red: Scheme) -> dict[str, float]:
         "2/fairness": mean(ours[vcp], lambda run: float(run.jain_by_subnet.min())),
         "4.1/smoother": percent("shown_variation", red),
         "4.1/very-low": mean(ours[vcp], "shown_lowest_percent"),
-        "4.1/web-disturbs": _change(ours, WITHOUT_WEB, vcp, "shown_variation"),
+        "4.1/web-disturbs": _change(ours, further.WITHOUT_WEB, vcp, "shown_variation"),
         "4.2/larger-fluctuations": mean(ours[vcp], "queue_sd") - mean(ours[red], "queue_sd"),
-        "4.2/web-causes": _change(ours, WITHOUT_WEB, vcp, "queue_sd"),
+        "4.2/web-causes": _change(ours, further.WITHOUT_WEB, vcp, "queue_sd"),
         "4.3/similar-peak": percent("peak_percent", DCCP_RED),
         "4.3/almost-none": mean(ours[vcp], "late_drop_percent"),
         "5/queue": percent("queue_mean", red),
@@ -198,7 +192,7 @@ def _of_transport(ours: Runs, vcp: Scheme, red: Scheme) -> dict[str, float]:
 
 def _change(ours: Runs, change: str, scheme: Scheme, name: str) -> float:
     """Return what a change of the network makes of a measure, over the seeds that both have."""
-    pairs = zip(CHANGED.rows(change=change, scheme=scheme.name), ours[scheme], strict=False)
+    pairs = zip(further.CHANGED.rows(change=change, scheme=scheme.name), ours[scheme], strict=False)
     return float(np.mean([getattr(row, name) - getattr(run, name) for row, run in pairs]))
 
 
@@ -207,11 +201,12 @@ def _words(ours: Runs, ns2: Ns2) -> dict[str, object]:
     late = [run.quiet_from_s > LATE_S for run in ours[DCCP_VCP]]
     near_kbps = mean(ours[DCCP_VCP], lambda run: float(run.kbps_by_subnet[0]))
     over_tcp = {
-        scheme: CHANGED.rows(change=WEB_OVER_TCP, scheme=scheme.name) for scheme, _ in BOTH_ROUTERS
+        scheme: further.CHANGED.rows(change=further.WEB_OVER_TCP, scheme=scheme.name)
+        for scheme, _ in BOTH_ROUTERS
     }
 
     def by_web(scheme: Scheme, name: str) -> float:
-        without = CHANGED.rows(change=WITHOUT_WEB, scheme=scheme.name)
+        without = further.CHANGED.rows(change=further.WITHOUT_WEB, scheme=scheme.name)
         return mean(over_tcp[scheme], name) - mean(without, name)
 
     nearest = min(CCID2.read(), key=lambda answer: answer.miss)
@@ -279,7 +274,8 @@ def scenarios(scheme: Scheme, reading: Reading) -> list[Scenario]:
         name: None if value == "rfc" else value for name, value in given.get("senders", {}).items()
     }
     senders = replace(SENDERS[given.get("senders_as", "words")], **changes)
-    unpublished = replace(UNPUBLISHED, buffer=given.get("buffer", UNPUBLISHED.buffer))
+    usual = setting.UNPUBLISHED
+    unpublished = replace(usual, buffer=given.get("buffer", usual.buffer))
     return [setting.scenario(scheme, seed, unpublished, senders=senders) for seed in setting.SEEDS]
 
 

@@ -10,16 +10,7 @@ import pyarrow.compute as pc
 
 from skywave.results.fairness import jain
 from skywave.results.samples import Samples
-from skywave_papers.chen2010.setting import (
-    BOTTLENECK,
-    DURATION_S,
-    HOSTS,
-    PACKET_B,
-    SAMPLE_S,
-    SHOWN,
-    SUBNETS,
-    WARM_S,
-)
+from skywave_papers.chen2010 import setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +82,7 @@ class Run:
         """The highest drop rate of an interval after the start, minus that at the start."""
         return 100 * float(self._drop_rates(PEAK_UNTIL_S).max()) - self.peak_percent
 
-    def _drop_rates(self, from_s: float = 0.0, to_s: float = DURATION_S) -> Floats:
+    def _drop_rates(self, from_s: float = 0.0, to_s: float = setting.DURATION_S) -> Floats:
         """Return drops over arrivals of the intervals with arrivals."""
         some = (self.arrivals > 0) & (self.time_s > from_s) & (self.time_s <= to_s)
         return self.drops[some] / self.arrivals[some]
@@ -104,24 +95,24 @@ class Run:
     @property
     def lossy_percent(self) -> float:
         """Share of seconds of the steady state in which a packet is dropped, in percent."""
-        lossy = self.time_s[(self.drops > 0) & (self.time_s > WARM_S)]
-        return 100 * np.unique(np.ceil(lossy)).size / (DURATION_S - WARM_S)
+        lossy = self.time_s[(self.drops > 0) & (self.time_s > setting.WARM_S)]
+        return 100 * np.unique(np.ceil(lossy)).size / (setting.DURATION_S - setting.WARM_S)
 
     @property
     def shown_kbps(self) -> Floats:
         """Sending rate of the shown flow, by second."""
-        by_second = self.shown_arrivals.reshape(-1, round(1 / SAMPLE_S)).sum(axis=1)
-        return np.asarray(by_second * PACKET_B * 8 / 1e3)
+        by_second = self.shown_arrivals.reshape(-1, round(1 / setting.SAMPLE_S)).sum(axis=1)
+        return np.asarray(by_second * setting.PACKET_B * 8 / 1e3)
 
     @property
     def shown_mean_kbps(self) -> float:
         """Sending rate of the shown flow in the steady state."""
-        return float(self.shown_kbps[int(WARM_S) :].mean())
+        return float(self.shown_kbps[int(setting.WARM_S) :].mean())
 
     @property
     def shown_variation(self) -> float:
         """Standard deviation over mean of the shown flow's sending rate by second."""
-        return float(self.shown_kbps[int(WARM_S) :].std() / self.shown_mean_kbps)
+        return float(self.shown_kbps[int(setting.WARM_S) :].std() / self.shown_mean_kbps)
 
     @property
     def shown_lowest_percent(self) -> float:
@@ -154,15 +145,15 @@ class Run:
 
 def from_results(results: Results) -> Run:
     """Return the measures of one of our runs."""
-    link = Samples(results.at_link(BOTTLENECK))
-    (bottleneck,) = (row for row in results.totals["links"] if row["name"] == BOTTLENECK)
+    link = Samples(results.at_link(setting.BOTTLENECK))
+    (bottleneck,) = (row for row in results.totals["links"] if row["name"] == setting.BOTTLENECK)
     return Run(
         time_s=link["time_s"],
         queue_packets=link["queue_packets"],
         arrivals=link["arrivals"],
         drops=link["drops"],
-        shown_arrivals=Samples(results.flows_at(BOTTLENECK, SHOWN))["arrivals"],
-        goodput_kbps=np.reshape(goodput_kbps(results, "subnet"), (SUBNETS, HOSTS)),
+        shown_arrivals=Samples(results.flows_at(setting.BOTTLENECK, setting.SHOWN))["arrivals"],
+        goodput_kbps=np.reshape(goodput_kbps(results, "subnet"), (setting.SUBNETS, setting.HOSTS)),
         web_kbps=sum(goodput_kbps(results, "web")),
         utilisation=bottleneck["utilisation"],
     )
@@ -180,7 +171,7 @@ def goodput_kbps(results: Results, *names: str) -> list[float]:
 
 def sum_of_windows(results: Results) -> tuple[Floats, Floats]:
     """Return sampling times and the sum of the long-lived flows' windows, in packets."""
-    flows, shape = results.flows, (-1, SUBNETS * HOSTS)
+    flows, shape = results.flows, (-1, setting.SUBNETS * setting.HOSTS)
     samples = Samples(flows.filter(pc.starts_with(flows["flow"].cast("string"), "subnet")))
     times_s, windows = (samples[name].reshape(shape) for name in ("time_s", "cwnd_packets"))
     return times_s[:, 0], windows.sum(axis=1)

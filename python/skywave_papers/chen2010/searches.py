@@ -2,8 +2,9 @@
 
 ``FIT`` is for buffer, number of web sources and flavour of TCP. It has every combination of a
 coarse grid with TCP/RED, the scheme best known from other sources. The closest to TCP/RED's row is
-used for all schemes, so the values of the others are predictions. If all three values fit, it also
-has those of DCCP/RED, which decide nothing. With three seeds instead of twelve, a nanosecond at the
+used for all schemes, so the values of the others are predictions; among equals, the closest with
+NewReno, which is our decision. If all three values fit, it also has those of DCCP/RED, which decide
+nothing. With three seeds instead of twelve, a nanosecond at the
 bottleneck moved a distance by more than ``TIE``.
 
 ``CCID2`` asks whether some reading of CCID 2 gives the published DCCP/RED: 125 packets, 3 %
@@ -25,9 +26,8 @@ from skywave.papers.cells import relative_distance
 from skywave.papers.measures import mean
 from skywave.report.tables import Table
 from skywave_papers.chen2010 import setting
-from skywave_papers.chen2010.ledger import LEDGER
 from skywave_papers.chen2010.measures import from_results
-from skywave_papers.chen2010.setting import CODES, DCCP_RED, TCP_RED, UNPUBLISHED, Unpublished
+from skywave_papers.chen2010.setting import DCCP_RED, LEDGER, TCP_RED, UNPUBLISHED, Unpublished
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -98,12 +98,6 @@ def equals(trials: Iterable[Fit]) -> list[Fit]:
     return [trial for trial in by_miss if trial.miss < by_miss[0].miss + TIE]
 
 
-def best(trials: Iterable[Fit]) -> Fit:
-    """Return the chosen trial: the closest of the equals with NewReno, which is our decision."""
-    equal = equals(trials)
-    return next((one for one in equal if one.unpublished.flavour == "newreno"), equal[0])
-
-
 def attempt(unpublished: Unpublished) -> Fit:
     """Run one combination."""
 
@@ -171,7 +165,7 @@ def ask(reading: Ccid2) -> Answer:
     transport = setting.transport_of(
         DCCP_RED,
         unpublished,
-        CODES,
+        setting.CODES,
         profile=reading.profile,
         growth=reading.growth,
         ack_ratio=reading.ack_ratio,
@@ -185,7 +179,7 @@ def ask(reading: Ccid2) -> Answer:
         CCID2_SEEDS,
         "interval_drop_percent",
         unpublished=unpublished,
-        senders=CODES,
+        senders=setting.CODES,
         queue=setting.queue_of(DCCP_RED, unpublished, ecn=marks),
         transport=transport,
     )

@@ -6,10 +6,13 @@ H. Chen, O. W. W. Yang, Y. Hong, "Performance Analysis of VCP Controller on DCCP
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import evolve
 
+from skywave.papers.ledger import Ledger
+from skywave.papers.lent import of_dumbbell
 from skywave.scenario import Dccp, Ftp, Probes, Red, Tcp, Vcp, VcpRouter, Web
 from skywave.scenario.topologies import dumbbell
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from skywave.scenario import Queue, Scenario
     from skywave.scenario.parts import AfterDecrease, Growth, Reductions, VcpGrowth, VcpStart
 
+LEDGER = Ledger.read(Path(__file__).with_name("paper.toml"))
 SEEDS = range(41, 61)
 """Seeds of each scheme's runs. No search used them."""
 DURATION_S = 120
@@ -253,3 +257,17 @@ def _tcp(unpublished: Unpublished, senders: Senders, vcp: Vcp | None) -> Tcp:
         delayed_ack=senders.delayed_ack,
     )
     return tcp if vcp is None else evolve(tcp, control="vcp", vcp=vcp)
+
+
+NETWORK = of_dumbbell(
+    scenario(TCP_RED, seed=1).dumbbell,
+    label="Chen 2010",
+    conditions="many flows: 45 Mbps, RTT 60 to 220 ms, RED in a buffer of 200 packets, 200 "
+    "flows and 50 web sources over TCP",
+    packet_b=PACKET_B,
+    flows=SUBNETS * HOSTS,
+    hosts=SUBNETS,
+    duration_s=DURATION_S,
+    web_sources=UNPUBLISHED.web_sources,
+)
+"""The paper's contribution to the matrix: a link with many flows."""

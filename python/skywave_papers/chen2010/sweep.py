@@ -38,29 +38,25 @@ if TYPE_CHECKING:
 
 
 class Router(NamedTuple):
-    """A queue discipline, and the TCP that differs only in its use of marks or codes.
-
-    CoDel and PIE have the parameters of their RFCs.
-    """
+    """A queue discipline with the parameters of its RFC or paper, and how senders use VCP's."""
 
     label: str
     queue: VcpRouter | CoDel | Pie
-    tcp: Tcp
+    vcp: Vcp | None = None
+
+    @property
+    def tcp(self) -> Tcp:
+        """The same TCP for all routers, but for its use of marks or codes."""
+        if self.vcp is None:
+            return evolve(TCP, ecn=True)
+        return evolve(TCP, control="vcp", vcp=self.vcp)
 
 
 ROUTERS = {
-    "vcp": Router(
-        "VCP",
-        VcpRouter(),
-        evolve(TCP, control="vcp", vcp=Vcp(rules="chen2010", paces=True)),
-    ),
-    "vcp-ns2": Router(
-        "VCP, its code for ns-2",
-        VcpRouter(average="means"),
-        evolve(TCP, control="vcp", vcp=Vcp(rules="xia2005")),
-    ),
-    "codel": Router("CoDel, ECN", CoDel(ecn=True), evolve(TCP, ecn=True)),
-    "pie": Router("PIE, ECN", Pie(ecn=True), evolve(TCP, ecn=True)),
+    "vcp": Router("VCP", VcpRouter(), Vcp(rules="chen2010", paces=True)),
+    "vcp-ns2": Router("VCP, its code for ns-2", VcpRouter(average="means"), Vcp(rules="xia2005")),
+    "codel": Router("CoDel, ECN", CoDel(ecn=True)),
+    "pie": Router("PIE, ECN", Pie(ecn=True)),
 }
 
 WARM = 1 / 3
@@ -232,22 +228,17 @@ def least(measure: str, router: str, points: Iterable[tuple[str, float]]) -> flo
 
 JOINING = 150
 """Flows that join the base case at once, and leave at once."""
-JOIN_S, LEAVE_S, END_S = 40, 80, 120
+JOIN, LEAVE, END_S = "40 s", "80 s", 120
 
 
 def demand_scenario(router: str) -> Scenario:
     """Return the base case with flows that join and leave."""
     network = scenario(Point("flows"), router)
     network = network.replace(name=f"demand-{router}", duration=f"{END_S} s")
+    tcp = ROUTERS[router].tcp
     for number in range(1, JOINING + 1):
         network.add_flow(
-            f"joining{number}",
-            "s1",
-            "d1",
-            ROUTERS[router].tcp,
-            start=f"{JOIN_S} s",
-            start_jitter=START_JITTER,
-            stop=f"{LEAVE_S} s",
+            f"joining{number}", "s1", "d1", tcp, start=JOIN, start_jitter=START_JITTER, stop=LEAVE
         )
     return network
 
