@@ -14,17 +14,9 @@ from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import measure_each, run_plans, stage
 from skywave.papers.timed import TimedRun
 from skywave.stats import average
-from skywave_papers.chen2010 import (
-    figures,
-    further,
-    judge,
-    measures,
-    oracle,
-    searches,
-    setting,
-    sweep,
-)
+from skywave_papers.chen2010 import figures, further, judge, oracle, searches, setting, sweep
 from skywave_papers.chen2010.analysis import Model
+from skywave_papers.chen2010.measures import from_results, sum_of_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -61,7 +53,7 @@ def _run(options: Options) -> RunOutput[Measurements]:
     def measure(key: tuple[Scheme, int], results: Results) -> Run:
         # Keep the results of one run per scheme.
         shown.setdefault(key[0].name, results)
-        return measures.from_results(results)
+        return from_results(results)
 
     def runs(name: str, schemes: Iterable[Scheme], seeds: range, senders: Senders) -> Runs:
         scenarios = {
@@ -83,7 +75,7 @@ def _run(options: Options) -> RunOutput[Measurements]:
             ours,
             as_ns2,
             {scheme: oracle.averages(scheme) for scheme in oracle.KNOWN},
-            measures.sum_of_windows(modelled[None]),
+            sum_of_windows(modelled[None]),
             {router: sweep.demand_series(results) for router, results in demand.items()},
         ),
         scenarios={scheme.name: setting.scenario(scheme, first) for scheme in setting.SCHEMES},

@@ -180,7 +180,7 @@ def _panels(
     for axes, (scheme, runs) in zip(grid.flat, ours.items(), strict=True):
         axes.plot(*of_run(runs[0]), color=COLOURS[0], linewidth=widths[0])
         if scheme in oracle.KNOWN:
-            axes.plot(*of_ns2(oracle.seconds(scheme)), color="black", linewidth=widths[1])
+            axes.plot(*of_ns2(oracle.read(scheme.transport)), color="black", linewidth=widths[1])
         axes.set_title(f"({scheme.panel}) {scheme.label}", loc="left")
         axes.set_xlim(0, DURATION_S)
     grid[0, 0].set_ylim(bottom=0)
@@ -223,13 +223,7 @@ def _stability() -> Figure:
         critical = np.minimum(stability_map(rtts_s, flows, added_s), 16.0)
         place = rtts_s * 1e3, flows
         shades = axes.pcolormesh(
-            *place,
-            np.log2(critical),
-            cmap="viridis",
-            vmin=-2,
-            vmax=4,
-            shading="nearest",
-            rasterized=True,
+            *place, np.log2(critical), vmin=-2, vmax=4, shading="nearest", rasterized=True
         )
         lines = axes.contour(*place, critical, levels, colors="white", linewidths=0.8)
         lines.clabel(fmt="%.3g", fontsize=7)
@@ -249,30 +243,25 @@ def _stability() -> Figure:
 def _sweeps() -> Figure:
     figure = begin(LARGE_IN)
     figure.subplots_adjust(wspace=0.12, hspace=0.16)
-    rows = (
+    panels = (
         ("utilisation", 100.0, "Utilisation (%)"),
         ("queue_share", 100.0, "Queue (% of buffer)"),
         ("drop_percent", 1.0, "Drops (%)"),
     )
-    grid = figure.subplots(len(rows), len(sweep.SWEEPS), sharex="col", sharey="row")
+    grid = figure.subplots(len(panels), len(sweep.SWEEPS), sharex="col", sharey="row")
     for column, (name, varied) in zip(grid.T, sweep.SWEEPS.items(), strict=True):
-        for axes, (measure, factor, _) in zip(column, rows, strict=True):
+        for axes, (measure, factor, _) in zip(column, panels, strict=True):
             for (key, router), colour, marker in zip(
                 sweep.ROUTERS.items(), COLOURS, MARKERS, strict=True
             ):
-                points = sweep.TABLE.rows(sweep=name, router=key)
-                axes.plot(
-                    [one.x for one in points],
-                    [factor * getattr(one, measure) for one in points],
-                    color=colour,
-                    marker=marker,
-                    markersize=3,
-                    label=router.label,
-                )
+                rows = sweep.TABLE.rows(sweep=name, router=key)
+                values = [factor * getattr(row, measure) for row in rows]
+                look = {"color": colour, "marker": marker, "label": router.label}
+                axes.plot([row.x for row in rows], values, markersize=3, **look)
             axes.set_xscale(varied.scale)
             axes.set_ylim(bottom=0)
         column[-1].set_xlabel(varied.label)
-    for axes, (_, _, label) in zip(grid[:, 0], rows, strict=True):
+    for axes, (_, _, label) in zip(grid[:, 0], panels, strict=True):
         axes.set_ylabel(label)
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="upper center", ncols=len(labels))

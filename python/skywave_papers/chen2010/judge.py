@@ -65,10 +65,7 @@ def published_value(figure: str, scheme: Scheme) -> float | None:
 
 
 def measure(ours: Runs, ns2: Ns2) -> Measures:
-    """Measure everything.
-
-    ns-2 has only the schemes with RED.
-    """
+    """Measure everything; ns-2 has only the schemes with RED."""
     return Measures(
         ours={
             **published(ours),

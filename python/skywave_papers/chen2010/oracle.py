@@ -32,25 +32,21 @@ MEASURES = "queue_mean,drop_percent,interval_drop_percent,peak_percent,rate60_kb
 """What the script measures of a run, with the names of ``Run``."""
 
 
-def averages(scheme: Scheme) -> dict[str, float]:
-    """Return the means over ns-2's runs of a scheme in ``KNOWN``."""
-    rows = _read("averages")
-    of_scheme = rows[rows["transport"] == scheme.transport]
-    return {name: float(of_scheme[name].mean()) for name in MEASURES.split(",")}
-
-
-def seconds(scheme: Scheme) -> NDArray[np.void]:
-    """Return the columns of a run of ns-2 by second, for a scheme in ``KNOWN``.
+def read(name: str) -> NDArray[np.void]:
+    """Return the columns of a table: ``averages``, or by transport that of its first run.
 
     A sample at ``t_s`` covers the second before it.
     """
-    return _read(scheme.transport)
-
-
-def _read(name: str) -> NDArray[np.void]:
     return np.genfromtxt(
         STORED / f"{name}.csv", delimiter=",", names=True, dtype=None, encoding="utf-8"
     )
+
+
+def averages(scheme: Scheme) -> dict[str, float]:
+    """Return the means over ns-2's runs of a scheme in ``KNOWN``."""
+    rows = read("averages")
+    of_scheme = rows[rows["transport"] == scheme.transport]
+    return {name: float(of_scheme[name].mean()) for name in MEASURES.split(",")}
 
 
 def command(scheme: Scheme, seed: int, out: Path | None = None) -> list[str]:
