@@ -49,9 +49,9 @@ def test_sweeps_go_as_the_report_says() -> None:
     for point in sweep.FAST_SCALING:
         assert found[*point, "vcp-ns2"].drop_percent > 0
         assert found[*point, "vcp"].drop_percent == 0
-    used = {key: one.utilisation for key, one in found.items() if key[0] == "rtt"}
-    assert used["rtt", 1000.0, "codel"] > used["rtt", 1000.0, "vcp"]
-    assert used["rtt", 5000.0, "codel"] < used["rtt", 5000.0, "vcp"]
+    used = {key: one.utilisation for key, one in found.items() if key[0] == "rtt_ms"}
+    assert used["rtt_ms", 1000.0, "codel"] > used["rtt_ms", 1000.0, "vcp"]
+    assert used["rtt_ms", 5000.0, "codel"] < used["rtt_ms", 5000.0, "vcp"]
 
 
 def test_that_newreno_is_taken_is_our_choice() -> None:

@@ -76,17 +76,14 @@ class Model:
         """Equation 2: R', the time from a packet until its acknowledgement changes cwnd."""
         return self.rtt_s + self.ack_delay_s
 
-    def gain(self, load: float) -> float:
-        """Return F(rho) = h (1 - rho) / rho, the relative growth per round-trip time."""
-        return self.h * (1 - load) / load
-
     def sum_growth(self, windows: float, load: float) -> float:
         """Return the growth of the sum of all windows, in packets per s (equation 4).
 
-        For one flow it is equation 3, whose first printed form divides by R, the second by R',
-        which is the intended one.
+        It is relative to the windows by F(rho) = h (1 - rho) / rho in R'. For one flow it is
+        equation 3, whose first printed form divides by R, the second by R', the intended one.
         """
-        return (self.gain(load) * windows + self.flows * self.alpha) / self.control_rtt_s
+        gain = self.h * (1 - load) / load
+        return (gain * windows + self.flows * self.alpha) / self.control_rtt_s
 
     def load(self, windows: float) -> float:
         """Return the load factor rho that results from a sum of windows (equation 5)."""
@@ -115,11 +112,6 @@ class Model:
     def window_at_rest(self) -> float:
         """Equation 8: one flow's window at equilibrium, in packets."""
         return self.pipe_packets / self.flows + self.alpha / self.h
-
-    @property
-    def load_at_rest(self) -> float:
-        """The load factor at equilibrium; above 1, since every flow always adds alpha."""
-        return self.sum_at_rest / self.pipe_packets
 
     @property
     def rate_at_rest_as_printed(self) -> float:
@@ -171,12 +163,8 @@ class Model:
             return math.inf
         pipe = self.pipe_packets / (self.flows * self.alpha)
         slope = pipe * self.control_rtt_s / delay_s
-        angle = brentq(
-            lambda y: slope * y * math.cos(y) + 1 / math.tan(y / 2),
-            math.pi / 2,
-            math.pi,
-            xtol=1e-15,
-        )
+        ends = math.pi / 2, math.pi
+        angle = brentq(lambda y: slope * y * math.cos(y) + 1 / math.tan(y / 2), *ends, xtol=1e-15)
         return -1 / (pipe * math.cos(angle))
 
 

@@ -77,8 +77,7 @@ DCCP_RED = Scheme("dccp", "red", "b")
 TCP_VCP = Scheme("tcp", "vcp", "c")
 DCCP_VCP = Scheme("dccp", "vcp", "d")
 SCHEMES = (TCP_RED, DCCP_RED, TCP_VCP, DCCP_VCP)
-"""The schemes that are run. To add one, add it here, and its case to ``queue_of`` and
-``transport_of``."""
+"""The schemes that are run."""
 
 Flavour = Literal["reno", "newreno", "sack"]
 

@@ -91,7 +91,7 @@ class Point:
     @property
     def x(self) -> float:
         """The value that the point's sweep varies."""
-        return float(getattr(self, SWEEPS[self.sweep].field))
+        return float(getattr(self, self.sweep))
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -100,30 +100,25 @@ class Point:
 
 
 class Sweep(NamedTuple):
-    """One varied parameter."""
+    """The values of a parameter, and how a figure shows them."""
 
-    field: str
     label: str
     scale: str
     values: tuple[float, ...]
 
 
 SWEEPS = {
-    "capacity": Sweep(
-        "mbps", "Capacity (Mbps)", "log", (0.1, 0.5, 2, 10, 45, 150, 600, 1000, 5000)
-    ),
-    "rtt": Sweep(
-        "rtt_ms", "Propagation RTT (ms)", "log", (1, 10, 40, 80, 200, 500, 1000, 2000, 5000)
-    ),
-    "flows": Sweep("flows", "Flows", "log", (1, 3, 10, 50, 100, 300, 1000)),
-    "reverse": Sweep("reverse", "Reverse flows", "linear", (0, 10, 50, 100)),
-    "bottlenecks": Sweep("bottlenecks", "Bottlenecks in a row", "linear", tuple(range(1, 8))),
+    "mbps": Sweep("Capacity (Mbps)", "log", (0.1, 0.5, 2, 10, 45, 150, 600, 1000, 5000)),
+    "rtt_ms": Sweep("Propagation RTT (ms)", "log", (1, 10, 40, 80, 200, 500, 1000, 2000, 5000)),
+    "flows": Sweep("Flows", "log", (1, 3, 10, 50, 100, 300, 1000)),
+    "reverse": Sweep("Reverse flows", "linear", (0, 10, 50, 100)),
+    "bottlenecks": Sweep("Bottlenecks in a row", "linear", tuple(range(1, 8))),
 }
 
 
 def point(sweep: str, x: float) -> Point:
     """Return the base case with one value changed."""
-    change: dict[str, Any] = {SWEEPS[sweep].field: x}
+    change: dict[str, Any] = {sweep: x}
     return Point(sweep, **change)
 
 
@@ -214,10 +209,10 @@ def outcome(asked: tuple[Point, str]) -> Outcome:
 
 
 TABLE = Table(Path(__file__).with_suffix(".csv"), Outcome, list(product(POINTS, ROUTERS)), outcome)
-SMALL_SHARES = (("capacity", 2.0), ("flows", 1000.0))
-"""Where a fair share is hardly a packet: capacity in Mbps, number of flows."""
-FAST_SCALING = (("capacity", 10.0), ("flows", 100.0), ("rtt", 200.0))
-"""Where the scaling of the code already loses packets: also round-trip time in ms."""
+SMALL_SHARES = (("mbps", 2.0), ("flows", 1000.0))
+"""Where a fair share is hardly a packet."""
+FAST_SCALING = (("mbps", 10.0), ("flows", 100.0), ("rtt_ms", 200.0))
+"""Where the scaling of the code already loses packets."""
 
 
 def least(measure: str, router: str, points: Iterable[tuple[str, float]]) -> float:
