@@ -16,7 +16,7 @@ from skywave.scenario import Bernoulli
 from skywave_papers.chen2010 import searches, setting, sweep
 from skywave_papers.chen2010.analysis import Model, stability_map
 from skywave_papers.li2009.judge import alike_from_percent
-from skywave_papers.li2009.lossy import TransferTimes
+from skywave_papers.li2009.measures import TransferTimes
 from skywave_papers.li2009.setting import LOSS_PERCENT
 from skywave_papers.sarwar2008 import downloads, live
 from skywave_papers.sarwar2008.access import PACKET_ERROR_RATE
@@ -84,7 +84,7 @@ def test_from_when_on_times_are_alike() -> None:
         percent: replace(times, seconds=[value + 1.8 * (percent in (0, 10)) for value in seconds])
         for percent, times in one.items()
     }
-    assert one[10].mean_s + one[10].margin_s > other[10].mean_s - other[10].margin_s
+    assert one[10].mean_s.high > other[10].mean_s.low
     assert alike_from_percent(one, other) == 15
     assert alike_from_percent(one, one) == 0
     assert alike_from_percent(one, dict.fromkeys(one, other[0])) is None
