@@ -420,7 +420,7 @@ def assert_alike(again: object, before: object) -> None:
 @pytest.mark.parametrize(
     ("table", "keys"),
     [
-        (stored.SWEEP, [("target range", setting.PAPER_NETWORK, DPCP)]),
+        (stored.SWEEP, [stored.SWEEP.given[1], ("target range", setting.PAPER_NETWORK, DPCP)]),
         (stored.SHORT, stored.SHORT.given[:1]),
         (stored.DUMBBELLS, stored.DUMBBELLS.given[::8]),
         (stored.LOTS, ()),
