@@ -10,11 +10,11 @@ import pytest
 
 from conftest import assert_bad_input, run_cli, words
 from skywave.papers import installed
-from skywave.papers.cells import Cell, Comparison, Within
-from skywave.papers.citation import Citation
+from skywave.papers.cells import Cause, Cell, Comparison, Reason
+from skywave.papers.entries import Citation, Finding
 from skywave.papers.front import Front, reproduce_all
-from skywave.papers.reasons import Cause, Reason
-from skywave.papers.reproduction import Finding, Judgement, Ns2Source
+from skywave.papers.reproduction import Judgement, Ns2Source
+from skywave.papers.rules import Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def cell(
     name: str, ours: float | None, why: Reason | str | None = None, ns2: float | None = None
 ) -> Cell:
     reason = Reason(why) if isinstance(why, str) else why
-    return Cell(name, "a value", {}, "s", 10, ours, Within(10), ns2, known_reason=reason)
+    return Cell(name, "a value", {}, "s", 10, ours, Rule("within 10 %"), ns2, known_reason=reason)
 
 
 def judgement(key: str, *cells: Cell) -> Judgement:

@@ -23,8 +23,7 @@ from skywave.papers import installed
 from skywave.papers.errors import BrokenPaperError, UnknownPaperError
 from skywave.papers.front import reproduce_all
 from skywave.papers.ns2 import Ns2Error
-from skywave.papers.protocol import PROTOCOL, Paper
-from skywave.papers.timed import TimedRun
+from skywave.papers.protocol import PROTOCOL, Paper, TimedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,6 @@ import pickle
 import select
 import signal
 import subprocess
-import threading
 from multiprocessing.connection import Pipe
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ import pytest
 from conftest import assert_bad_input, run_cli
 from skywave import ScenarioError, papers
 from skywave.papers import installed, workers
-from skywave.papers.citation import Citation
+from skywave.papers.entries import Citation
 from skywave.papers.errors import UnknownPaperError
 from skywave.papers.front import Front, reproduce_all
 from skywave.papers.protocol import Seeds
@@ -77,14 +76,11 @@ def test_what_cannot_be_sent_comes_as_text(
     # Dask, where another test has loaded it, lets every exception be pickled.
     monkeypatch.delitem(copyreg.dispatch_table, type(error), raising=False)
     monkeypatch.setattr(papers, "reproduce", fail)
-    ours, theirs = Pipe()
-    serving = threading.Thread(target=workers._serve, args=(theirs,))  # noqa: SLF001
-    serving.start()
-    ours.send(Work("nor2011", tmp_path, live_ns2=False, seeds=None))
-    received = ours.recv()
-    ours.close()
-    serving.join()
-    theirs.close()
+    kept = signal.getsignal(signal.SIGTERM)
+    work = Work("nor2011", tmp_path, live_ns2=False, seeds=None)
+    raised = workers._reproduce(work, lambda _: None)  # noqa: SLF001
+    signal.signal(signal.SIGTERM, kept)
+    received = pickle.loads(pickle.dumps(raised))  # noqa: S301
     assert type(received) is RuntimeError
     for part in (type(error).__name__, "disk is full", "Traceback", "In the process of nor2011"):
         assert part in str(received)
@@ -106,7 +102,7 @@ def test_what_a_dead_worker_started_ends_too() -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"started\n"
         assert process.wait() == 0
-        workers._signal([workers._Worker(process, ours)], signal.SIGTERM)  # noqa: SLF001
+        workers._Worker("nor2011", process, ours).signal(signal.SIGTERM)  # noqa: SLF001
         assert select.select([process.stdout], [], [], 20)[0], "nobody holds it any more"
 
 

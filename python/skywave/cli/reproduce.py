@@ -17,18 +17,16 @@ from skywave.cli.application import command
 from skywave.cli.console import JsonOption, finish, out, prepare_folder, print_json, progress_bar
 from skywave.cli.messages import warn
 from skywave.cli.status import FAILED
-from skywave.papers import installed
-from skywave.papers.seeds import LEAST_SEEDS
+from skywave.papers import LEAST_SEEDS, installed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from skywave.papers.cells import Cell
+    from skywave.papers.cells import Cell, Score
     from skywave.papers.front import Front
     from skywave.papers.reproduction import Judgement
-    from skywave.papers.score import Score
 
 
 app = typer.Typer()

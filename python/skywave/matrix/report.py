@@ -19,7 +19,6 @@ from skywave.matrix.measures import MEASURES
 from skywave.matrix.networks import NETWORKS
 from skywave.matrix.panels import Panel, panels
 from skywave.matrix.runs import LATE_SHARE, WARM_SHARE, scenario
-from skywave.report import environment
 from skywave.report.pages import render
 
 if TYPE_CHECKING:
@@ -95,7 +94,6 @@ class Matrix:
             warm_percent=round(100 * WARM_SHARE),
             late_percent=round(100 * LATE_SHARE),
             stored_seeds=stored[0].seeds if stored else None,
-            environment=environment.describe(),
         )
 
     def write(self, directory: Path) -> None:

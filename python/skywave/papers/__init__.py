@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skywave.papers.reproduction import Reproduction
 
 __all__ = [
+    "LEAST_SEEDS",
     "BrokenPaperError",
     "LedgerError",
     "Ns2Error",
@@ -30,6 +31,9 @@ __all__ = [
     "UnknownPaperError",
     "reproduce",
 ]
+
+LEAST_SEEDS = 2
+"""The fewest seeds for a mean with a confidence interval."""
 
 
 def reproduce(

@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from skywave import _json
 from skywave._files import replacing
 from skywave.papers import installed
+from skywave.papers.cells import Score
 from skywave.papers.errors import UnknownPaperError
-from skywave.papers.pages import link, render
+from skywave.papers.pages import OWN, render
 from skywave.papers.reproduction import Judgement
-from skywave.papers.score import Score
 from skywave.papers.workers import Work, reproduce_each
-from skywave.report import environment
+from skywave.report import pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +51,7 @@ class Front:
 
     def html(self) -> str:
         """Return the front page as self-contained HTML."""
-        return render("front.html.j2", front=self, environment=environment.describe())
+        return render("front.html.j2", front=self)
 
 
 def reproduce_all(
@@ -86,15 +85,16 @@ def reproduce_all(
     with replacing(directory) as partial:
         works = [Work(key, partial / key, live_ns2, seeds) for key in chosen]
         came_to = reproduce_each(works, progress)
-        front = Front(
-            [one for key in chosen if isinstance(one := came_to[key], Judgement)],
-            {key: str(one) for key in chosen if isinstance(one := came_to[key], Exception)},
-        )
+        judged = {key: one for key in chosen if isinstance(one := came_to[key], Judgement)}
+        broken = {key: str(came_to[key]) for key in chosen if key not in judged}
+        front = Front(list(judged.values()), broken)
+        links = pages.templates(OWN).get_template("neighbours.html.j2")
         citations = [judgement.paper for judgement in front.papers]
         around = zip([None, *citations], citations, [*citations[1:], None], strict=False)
         for previous, citation, following in around:
-            link(partial / citation.key / "report.html", previous, following)
-        (partial / "report.html").write_text(front.html(), encoding="utf-8")
-        text = _json.text(front.to_dict()) + "\n"
-        (partial / "report.json").write_text(text, encoding="utf-8")
+            report = partial / citation.key / "report.html"
+            text = report.read_text(encoding="utf-8")
+            linked = links.render(previous=previous, following=following)
+            report.write_text(text.replace(pages.NEIGHBOURS, linked), encoding="utf-8")
+        pages.write(partial, "report", front.html(), front.to_dict())
     return front

@@ -10,35 +10,52 @@ measurement by the id of its test.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from posixpath import commonpath
-from typing import TYPE_CHECKING
 
-from skywave.papers.cells import Cell, WithinSpread
-from skywave.papers.entries import Contents, Test
+from skywave.papers.cells import Cell, Reason
+from skywave.papers.digits import PrintedTable
+from skywave.papers.entries import (
+    Citation,
+    Finding,
+    Parameter,
+    Reading,
+    Sentence,
+    Test,
+    begins,
+    fill,
+    names,
+)
 from skywave.papers.errors import LedgerError
-from skywave.papers.faults import faults
 from skywave.papers.ledger_text import LedgerText, is_finite
 from skywave.papers.measures import Measure, Measures, Value
-from skywave.papers.placeholders import fill, names
-from skywave.papers.reasons import Reason
-from skywave.papers.reproduction import Finding
-from skywave.papers.sentences import Sentence
-
-if TYPE_CHECKING:
-    from skywave.papers.expectation import Expectation
+from skywave.papers.rules import Expectation
 
 __all__ = ["Ledger", "LedgerError"]
 
 
 @dataclass(frozen=True)
-class Ledger(Contents):
-    """A paper's ledger."""
+class Ledger:
+    """A paper's ledger: the tables of the file by their names.
 
-    origin: LedgerText = field(default=LedgerText(""), compare=False, repr=False)
+    Texts of reasons, remarks and the finding have ``{placeholders}`` for numbers of the runs
+    (``Measures.words``), and for other reasons.
+    """
+
+    paper: Citation
+    parameters: tuple[Parameter, ...]
+    value: tuple[Test, ...]
+    sentence: tuple[Sentence, ...] = ()
+    reason: Mapping[str, Reason] = field(default_factory=dict)
+    reading: tuple[Reading, ...] = ()
+    printed: tuple[PrintedTable, ...] = ()
+    finding: Finding | None = None
+    origin: LedgerText = field(default=LedgerText("", "paper.toml"), compare=False, repr=False)
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
@@ -58,10 +75,10 @@ class Ledger(Contents):
 
     @classmethod
     def _checked(cls, origin: LedgerText) -> Ledger:
-        contents = origin.structured(Contents)
-        if found := list(faults(contents)):
+        ledger = origin.structured(cls)
+        if found := list(_faults(ledger)):
             raise origin.error(found)
-        return cls(**vars(contents), origin=origin)
+        return ledger
 
     @cached_property
     def values(self) -> Mapping[str, Test]:
@@ -72,11 +89,37 @@ class Ledger(Contents):
     def claims(self) -> Mapping[str, tuple[Test, str]]:
         """The tests of sentences, by id, with their sentence."""
         return {
-            test.id: (test, quotation.says)
-            for quotation in self.sentence
-            for each in quotation.claim
+            test.id: (test, sentence.says)
+            for sentence in self.sentence
+            for each in sentence.claim
             for test in each.each()
         }
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """The sentences, with the ids of their claims in ``tested_by``."""
+        known = {*self.values, *self.claims}
+        return [
+            replace(
+                one,
+                tested_by=(
+                    *(begin for claim in one.claim for begin in _beginnings(claim, known)),
+                    *one.tested_by,
+                ),
+            )
+            for one in self.sentence
+        ]
+
+    def entries(self) -> Iterator[tuple[str, Test]]:
+        """Yield the values and claims as they are written, with rows in them, each with its field.
+
+        ``"sentence[3].claim[0]"`` is a field.
+        """
+        for index, each in enumerate(self.value):
+            yield f"value[{index}]", each
+        for index, sentence in enumerate(self.sentence):
+            for number, each in enumerate(sentence.claim):
+                yield f"sentence[{index}].claim[{number}]", each
 
     def expected(self, test: str) -> Expectation:
         """Return the published value of a test with its rule.
@@ -105,6 +148,42 @@ class Ledger(Contents):
             if test.id in values and test.expectation.is_met_by(values[test.id])
         ]
 
+    def filled(self, words: Mapping[str, object]) -> Ledger:
+        """Return the ledger with words and reasons in the place of placeholders.
+
+        Raises:
+            LedgerError: If a placeholder is neither.
+
+        """
+        known = dict(words)
+
+        def filled(place: str, text: str) -> str:
+            try:
+                return fill(text, known)
+            except KeyError as error:
+                why = f"{{{error.args[0]}}} is neither a number of the judge nor a reason"
+                raise self._error(place, why) from None
+
+        reasons = {}
+        for name in _in_order(self.reason):
+            text = filled(f"reason.{name}.text", self.reason[name].text)
+            reasons[name] = replace(self.reason[name], text=text)
+            known.setdefault(name, text)
+        return replace(
+            self,
+            reason=reasons,
+            sentence=tuple(
+                replace(one, remark=filled(f"sentence[{index}].remark", one.remark))
+                for index, one in enumerate(self.sentence)
+            ),
+            finding=self.finding
+            and replace(
+                self.finding,
+                sentence=filled("finding.sentence", self.finding.sentence),
+                headline=filled("finding.headline", self.finding.headline),
+            ),
+        )
+
     def judge(self, measures: Measures) -> tuple[list[Cell], list[Cell]]:
         """Return the published values and the claims, judged, in the order of the ledger.
 
@@ -120,35 +199,10 @@ class Ledger(Contents):
         ):
             if missing := sorted(map(str, set(have) - set(lack))):
                 raise self._error("", f"{', '.join(missing)} {what}")
-        words = _Words(self, measures.words)
+        reasons = self.filled(measures.words).reason
         return (
-            [self._cell(test, None, measures, words) for test in values.values()],
-            [self._cell(test, says, measures, words) for test, says in claims.values()],
-        )
-
-    def sentences(self, measures: Measures) -> list[Sentence]:
-        """Return the sentences in the order of the ledger, each with its tests."""
-        words = _Words(self, measures.words)
-        known = {*self.values, *self.claims}
-        return [
-            Sentence(
-                one.section,
-                one.says,
-                (*(begin for each in one.claim for begin in _begins(each, known)), *one.tested_by),
-                words.fill(one.remark, f"sentence[{index}].remark"),
-            )
-            for index, one in enumerate(self.sentence)
-        ]
-
-    def found(self, measures: Measures) -> Finding | None:
-        """Return the finding with its numbers."""
-        if self.finding is None:
-            return None
-        words, headline = _Words(self, measures.words), self.finding.headline
-        return replace(
-            self.finding,
-            sentence=words.fill(self.finding.sentence, "finding.sentence"),
-            headline=headline and words.fill(headline, "finding.headline"),
+            [self._cell(test, None, measures, reasons) for test in values.values()],
+            [self._cell(test, says, measures, reasons) for test, says in claims.values()],
         )
 
     def check_figures(self, drawn: Iterable[str]) -> None:
@@ -167,22 +221,21 @@ class Ledger(Contents):
         """Return an error of the measurements for this ledger."""
         return self.origin.error([(place, f"{self.paper.key}: {why}")])
 
-    def _field(self, test: str) -> str:
-        """Return the field that has a test."""
-        return next(
-            place for place, each in self.entries() if test in {one.id for one in each.each()}
-        )
+    def _cell(
+        self, test: Test, quote: str | None, measures: Measures, reasons: Mapping[str, Reason]
+    ) -> Cell:
+        def error(why: str) -> LedgerError:
+            places = (place for place, each in self.entries() if test in each.each())
+            return self._error(next(places), why)
 
-    def _cell(self, test: Test, quote: str | None, measures: Measures, words: _Words) -> Cell:
         expected, ours = test.expectation, Measure.of(measures.ours[test.id])
         ns2 = measures.ns2.get(test.id)
         for value in (ours.value, ours.sd, ns2):
             if value is not None and not is_finite(value):
-                why = f"the measurement of {test.id} is {value!r}: give a number or None"
-                raise self._error(self._field(test.id), why)
+                raise error(f"the measurement of {test.id} is {value!r}: give a number or None")
         rule = expected.rule_for(ours)
-        if isinstance(rule, WithinSpread) and rule.sd is None:
-            raise self._error(self._field(test.id), f"{test.id} is measured without its spread")
+        if rule.needs_sd and rule.sd is None:
+            raise error(f"{test.id} is measured without its spread")
         return Cell(
             id=test.id,
             what=test.what,
@@ -192,48 +245,101 @@ class Ledger(Contents):
             ours=ours.value,
             ns2=ns2,
             rule=rule,
-            known_reason=words.reason(test.reason) if test.reason else None,
+            known_reason=reasons[test.reason] if test.reason else None,
             quote=quote,
         )
 
 
-class _Words(dict[str, object]):
-    """The values of placeholders: numbers from the runs, and the texts of reasons."""
-
-    def __init__(self, ledger: Ledger, words: Mapping[str, object]) -> None:
-        super().__init__(words)
-        self._ledger = ledger
-
-    def fill(self, text: str, place: str) -> str:
-        """Return the text of a field with its placeholders filled."""
-        # Reasons may name each other to any depth, so the stack is not Python's.
-        waiting = [(text, place, "")]
-        while True:
-            text, place, name = waiting[-1]
-            if lacking := [one for one in names(text) if one not in self]:
-                waiting += [(*self._reason(one, place), one) for one in lacking]
-                continue
-            filled = fill(text, self)
-            waiting.pop()
-            if not waiting:
-                return filled
-            self[name] = filled
-
-    def reason(self, name: str) -> Reason:
-        text, place = self._reason(name, "")
-        return replace(self._ledger.reason[name], text=self.fill(text, place))
-
-    def _reason(self, name: str, place: str) -> tuple[str, str]:
-        """Return a reason's text and its field; ``place`` is the field that names it."""
-        if name not in self._ledger.reason:
-            why = f"{{{name}}} is neither a number of the judge nor a reason"
-            raise self._ledger._error(place, why)  # noqa: SLF001
-        return self._ledger.reason[name].text, f"reason.{name}.text"
-
-
-def _begins(test: Test, known: Iterable[str]) -> list[str]:
+def _beginnings(test: Test, known: Iterable[str]) -> list[str]:
     """Return the common beginning of the ids of a test's rows; the ids, if others share it."""
     own = [one.id for one in test.each()]
     begin = commonpath(own)
-    same = [one for one in known if begin and f"{one}/".startswith(f"{begin}/")]
+    same = [one for one in known if begin and begins(one, begin)]
     return [begin] if len(same) == len(own) else own
+
+
+def _in_order(reasons: Mapping[str, Reason]) -> list[str]:
+    """Return names of reasons, each after those that it names. What ends in a circle is absent.
+
+    Reasons may name each other to any depth.
+    """
+    graph = {name: set(reasons) & set(names(reason.text)) for name, reason in reasons.items()}
+    order: list[str] = []
+    sorter = TopologicalSorter(graph)
+    with suppress(CycleError):
+        sorter.prepare()
+    while ready := sorter.get_ready():
+        order += ready
+        sorter.done(*ready)
+    return order
+
+
+def _faults(ledger: Ledger) -> Iterator[tuple[str, str]]:
+    """Yield each fault beyond types: its field and a description."""
+    if not ledger.paper.title:
+        yield "paper.title", "it is empty"
+    if not all(author.strip() for author in ledger.paper.authors.split(", ")):
+        yield "paper.authors", "a name is empty: separate names by ', '"
+    yield from _faults_of_tests(ledger)
+    yield from _faults_of_texts(ledger)
+    labels = [one.label for one in ledger.reading]
+    for index, label in enumerate(labels):
+        if label in labels[:index]:
+            yield f"reading[{index}].label", f"{label} is the label of another reading too"
+
+
+def _faults_of_tests(ledger: Ledger) -> Iterator[tuple[str, str]]:
+    known: set[str] = set()
+    for place, each in ledger.entries():
+        try:
+            tests = list(each.each())
+        except KeyError as error:
+            yield place, f"a row lacks {error.args[0]!r}, which a placeholder names"
+            continue
+        except ValueError as error:
+            yield place, str(error)
+            continue
+        for test in tests:
+            yield from _faults_of_test(test, place, ledger)
+            if test.id in known:
+                yield f"{place}.id", f"{test.id} is the id of another test too"
+            known.add(test.id)
+            if len(test.conditions) < len(each.conditions):
+                yield f"{place}.conditions", f"two of {test.id} have the same name"
+    for index, sentence in enumerate(ledger.sentence):
+        for begin in sentence.tested_by:
+            if not any(begins(one, begin) for one in known):
+                yield f"sentence[{index}].tested_by", f"no test is {begin} or begins with it"
+
+
+def _faults_of_test(test: Test, place: str, ledger: Ledger) -> Iterator[tuple[str, str]]:
+    if test.id.startswith("/") or test.id != " ".join(test.id.split()) or not test.id:
+        why = "begin it with the place in the paper, and put single spaces between words alone"
+        yield f"{place}.id", f"{test.id!r} is not an id: {why}"
+    if test.reason and test.reason not in ledger.reason:
+        yield f"{place}.reason", f"{test.reason!r} is not in [reason]"
+    try:
+        _ = test.expectation
+    except ValueError as error:
+        yield f"{place}.expect", str(error)
+
+
+def _faults_of_texts(ledger: Ledger) -> Iterator[tuple[str, str]]:
+    """Yield texts with braces that are no placeholders, and reasons that name each other."""
+    texts = {f"reason.{name}.text": reason.text for name, reason in ledger.reason.items()}
+    texts |= {f"sentence[{index}].remark": one.remark for index, one in enumerate(ledger.sentence)}
+    if ledger.finding is not None:
+        texts["finding.sentence"] = ledger.finding.sentence
+        texts["finding.headline"] = ledger.finding.headline
+    wrong = False
+    for place, text in texts.items():
+        try:
+            names(text)
+        except ValueError as error:
+            wrong = True
+            yield place, str(error)
+    if not wrong:
+        ordered = set(_in_order(ledger.reason))
+        for name in ledger.reason:
+            if name not in ordered:
+                yield f"reason.{name}.text", "it names itself, through the reasons that it names"

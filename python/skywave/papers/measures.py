@@ -68,10 +68,9 @@ def mean(rows: Iterable[Row], of: str | Callable[[Row], float]) -> float:
 
 def over_seeds(by_seed: Sequence[Mapping[str, Value]]) -> dict[str, float | None]:
     """Return the means of values over seeds, by test; None if a seed does not give the value."""
-    values = {test: [Measure.of(seed[test]).value for seed in by_seed] for test in by_seed[0]}
-    return {test: _mean(given) for test, given in values.items()}
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    given = [value for value in values if value is not None]
-    return float(np.mean(given)) if len(given) == len(values) else None
+    means: dict[str, float | None] = {}
+    for test in by_seed[0]:
+        values = [Measure.of(seed[test]).value for seed in by_seed]
+        given = [value for value in values if value is not None]
+        means[test] = float(np.mean(given)) if len(given) == len(values) else None
+    return means

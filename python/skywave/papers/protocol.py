@@ -11,22 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from skywave.papers.digits import denominators
+from skywave.papers import LEAST_SEEDS
+from skywave.papers.digits import denominator
 from skywave.papers.reproduction import Reproduction
-from skywave.papers.seeds import LEAST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from skywave._progress import Progress
     from skywave.papers.cells import Comparison
-    from skywave.papers.citation import Citation
+    from skywave.papers.entries import Citation
     from skywave.papers.ledger import Ledger
     from skywave.papers.lent import Control, Network
     from skywave.papers.measures import Measures
     from skywave.papers.readings import ReadingResult
     from skywave.papers.reproduction import Ns2Source
-    from skywave.papers.timed import TimedRun
     from skywave.report.figures import RenderedFigure
     from skywave.report.tables import Table
     from skywave.results import Results
@@ -88,12 +88,17 @@ class RunOutput(Generic[Measurements]):
     ns2: Ns2Source
 
 
-def _nothing(_: object) -> tuple[Any, ...]:
-    return ()
+@dataclass(frozen=True)
+class TimedRun:
+    """A run whose duration ``skywave bench standard`` measures.
 
+    ``ns2`` returns the command that runs the same in ns-2 and writes its results to a path. None if
+    ns-2 cannot run it.
+    """
 
-def _no_sections(_: object) -> dict[str, Any]:
-    return {}
+    scheme: str
+    scenario: Scenario
+    ns2: Callable[[Path], list[str]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,9 +133,9 @@ class Paper(Generic[Measurements]):
     run: Callable[[Options], RunOutput[Measurements]]
     measures: Callable[[Measurements], Measures]
     figures: Callable[[Measurements], Sequence[RenderedFigure]]
-    comparisons: Callable[[Measurements], Sequence[Comparison]] = _nothing
-    readings: Callable[[Measurements], Sequence[ReadingResult]] = _nothing
-    sections: Callable[[Measurements], Mapping[str, Any]] = _no_sections
+    comparisons: Callable[[Measurements], Sequence[Comparison]] = lambda _: ()
+    readings: Callable[[Measurements], Sequence[ReadingResult]] = lambda _: ()
+    sections: Callable[[Measurements], Mapping[str, Any]] = lambda _: {}
     seeds: Seeds | None = None
     stored: Sequence[Table[Any, Any]] = ()
     golden: Callable[[], None] | None = None
@@ -184,15 +189,16 @@ class Paper(Generic[Measurements]):
         measured = ran.measured
         measures = self.measures(measured)
         cells, claims = self.ledger.judge(measures)
-        drawn = self.figures(measured)
-        self.ledger.check_figures(figure.name for figure in drawn)
+        figures = self.figures(measured)
+        self.ledger.check_figures(figure.name for figure in figures)
+        ledger = self.ledger.filled(measures.words)
         return Reproduction(
             paper=self.citation,
             cells=cells,
             comparisons=self.comparisons(measured),
-            parameters=self.ledger.parameters,
+            parameters=ledger.parameters,
             ns2=ran.ns2,
-            figures=drawn,
+            figures=figures,
             scenarios=ran.scenarios,
             results=ran.results,
             package=self.package,
@@ -205,8 +211,8 @@ class Paper(Generic[Measurements]):
             own_seeds=own,
             live_ns2=live_ns2,
             claims=claims,
-            sentences=self.ledger.sentences(measures),
-            readings=self.ledger.reading,
-            digits=denominators(self.ledger.printed),
-            finding=self.ledger.found(measures),
+            sentences=ledger.sentences,
+            readings=ledger.reading,
+            digits=[denominator(printed) for printed in ledger.printed],
+            finding=ledger.finding,
         )

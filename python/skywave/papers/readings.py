@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from skywave.papers.entries import Reading
     from skywave.papers.ledger import Ledger
     from skywave.papers.measures import Value
-    from skywave.papers.sentences import Reading
 
     Values = Mapping[str, Value]
     """Measured values by the ids of their tests."""
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class ReadingResult:
     """The published values that a reading meets.
 
-    ``matches`` counts them; ``fewest`` and ``most`` are the counts with a single seed where values
-    are means over several.
+    ``matches`` counts them, and ``cells`` has their ids, separated by spaces. ``fewest`` and
+    ``most`` are the counts with a single seed where values are means over several.
     """
 
     reading: str
@@ -37,7 +37,6 @@ class ReadingResult:
     fewest: int | None
     most: int | None
     cells: str
-    """Their ids, separated by spaces."""
 
     @classmethod
     def of(cls, label: str, met: Sequence[str], singly: Sequence[int] = ()) -> ReadingResult:
@@ -74,9 +73,8 @@ def table(
     ``measure`` runs everything that has published values under a reading, and returns the values,
     or those of every seed.
     """
-    return Table(
-        path,
-        ReadingResult,
-        ledger.reading,
-        lambda reading: ReadingResult.judge(reading.label, ledger, measure(reading)),
-    )
+
+    def make(reading: Reading) -> ReadingResult:
+        return ReadingResult.judge(reading.label, ledger, measure(reading))
+
+    return Table(path, ReadingResult, ledger.reading, make)

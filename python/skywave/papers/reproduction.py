@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
-from skywave import _json
 from skywave._files import replacing
-from skywave.papers.cells import by_reason
+from skywave.papers.cells import Score, by_reason
+from skywave.papers.entries import begins
 from skywave.papers.pages import REPORT, render
-from skywave.papers.score import Score
-from skywave.report import environment
+from skywave.report.pages import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from skywave.papers.cells import Cell, Comparison
-    from skywave.papers.citation import Citation
     from skywave.papers.digits import Denominator
-    from skywave.papers.sentences import Reading, Sentence
+    from skywave.papers.entries import Citation, Finding, Parameter, Reading, Sentence
     from skywave.report.figures import RenderedFigure
     from skywave.results import Results
     from skywave.scenario import Scenario
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A setting of a paper, and who chose it."""
-
-    name: str
-    value: str
-    source: str
 
 
 @dataclass(frozen=True)
@@ -42,20 +31,6 @@ class Ns2Source:
 
     kind: Literal["live", "stored"]
     remark: str
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The finding of a reproduction: a sentence for readers outside the field, and a figure.
-
-    ``figure`` is the name of one of the report's figures, which shows published values, ours and,
-    where there are any, ns-2's. ``headline`` is a shorter sentence for the list at the top of
-    the front page, which also shows the sentence and the figure.
-    """
-
-    sentence: str
-    figure: str
-    headline: str | None = None
 
 
 @dataclass(frozen=True)
@@ -117,14 +92,18 @@ class Judgement:
 
     def held(self, sentence: Sentence) -> str:
         """Return how many tests of a sentence match, of how many; an empty text without any."""
-        tests = [cell for cell in (*self.cells, *self.claims) if sentence.is_tested_by(cell.id)]
+        tests = [
+            cell
+            for cell in (*self.cells, *self.claims)
+            if any(begins(cell.id, begin) for begin in sentence.tested_by)
+        ]
         matches = sum(cell.verdict == "match" for cell in tests)
         return f"{matches} of {len(tests)}" if tests else ""
 
     def first(self, begin: str) -> Cell | None:
         """Return the first value or claim whose id is ``begin``, or ``begin/..``."""
         cells = (*self.cells, *self.claims)
-        return next((one for one in cells if f"{one.id}/".startswith(f"{begin}/")), None)
+        return next((one for one in cells if begins(one.id, begin)), None)
 
     def parts(self, text: str) -> list[tuple[str, Cell | None]]:
         """Return the parts of a text, each with the value or claim if it is an id.
@@ -146,7 +125,7 @@ class Judgement:
             "ns2_source": self.ns2.kind,
             "ns2_remark": self.ns2.remark,
             "seeds": self.seeds,
-            "parameters": [vars(parameter) for parameter in self.parameters],
+            "parameters": [parameter._asdict() for parameter in self.parameters],
             "finding": None if self.finding is None else self.finding.sentence,
             "cells": [cell.to_dict() for cell in self.cells],
             "claims": [claim.to_dict() for claim in self.claims],
@@ -173,21 +152,10 @@ class Reproduction(Judgement):
     @property
     def judgement(self) -> Judgement:
         """The judgement alone, without series and figures."""
-        return Judgement(
-            self.paper,
-            self.cells,
-            self.comparisons,
-            self.parameters,
-            self.ns2,
-            seeds=self.seeds,
-            own_seeds=self.own_seeds,
-            live_ns2=self.live_ns2,
-            claims=self.claims,
-            sentences=self.sentences,
-            digits=self.digits,
-            finding=self.finding,
-            thumbnail=None if self.finding is None else self._drawn[self.finding.figure],
-        )
+        values = {one.name: getattr(self, one.name) for one in fields(Judgement)}
+        if self.finding is not None:
+            values["thumbnail"] = self._drawn[self.finding.figure]
+        return Judgement(**values)
 
     @property
     def _drawn(self) -> dict[str, RenderedFigure]:
@@ -200,7 +168,6 @@ class Reproduction(Judgement):
             package=self.package,
             reproduction=self,
             figures=self._drawn,
-            environment=environment.describe(),
             **self.sections,
         )
 
@@ -221,6 +188,4 @@ class Reproduction(Judgement):
             for name, scenario in self.scenarios.items():
                 path = partial / "scenarios" / f"{name}.json"
                 path.write_text(scenario.to_json() + "\n", encoding="utf-8")
-            (partial / "report.html").write_text(self.html(), encoding="utf-8")
-            text = _json.text(self.to_dict()) + "\n"
-            (partial / "report.json").write_text(text, encoding="utf-8")
+            write(partial, "report", self.html(), self.to_dict())

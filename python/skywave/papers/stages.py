@@ -25,7 +25,7 @@ def run_each(
     scenarios: Mapping[Key, Scenario], progress: Callable[[Progress], None] | None = None
 ) -> dict[Key, Results]:
     """Run scenarios on all cores; return their results by key."""
-    return dict(zip(scenarios, run_many(scenarios.values(), progress=progress), strict=True))
+    return measure_each(scenarios, lambda _, results: results, progress)
 
 
 def run_plans(

@@ -1,4 +1,4 @@
-"""Reproduces papers in parallel, in one process per core.
+"""Reproduces papers in parallel, in a process for each, as many at a time as there are cores.
 
 Half of a reproduction is Python code (measures, figures, files), which uses one core per process;
 and the style of figures is a setting of the process. Each worker leads a process group, so Ctrl-C
@@ -49,21 +49,31 @@ class Work:
     seeds: int | None
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Worker:
-    """A process that reproduces papers one after the other; ``key`` is that of the current one."""
+    """A process that reproduces a paper."""
 
+    key: str
     process: subprocess.Popen[bytes]
     connection: Connection
-    key: str = ""
 
-    def begin(self, work: Work) -> None:
-        """Send the worker a paper."""
-        self.key = work.key
-        self.connection.send(work)
+    @classmethod
+    def start(cls, work: Work) -> _Worker:
+        ours, theirs = Pipe()
+        with theirs:
+            process = subprocess.Popen(
+                # With our sys.path, the worker finds the same modules.
+                [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+                stdin=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                process_group=0,
+            )
+        ours.send(work)
+        return cls(work.key, process, ours)
 
     def receive(self) -> Message:
-        """Return the worker's next message about its paper."""
+        """Return the next message about the paper."""
         try:
             message: Message = self.connection.recv()
         except (EOFError, ConnectionError):
@@ -72,6 +82,11 @@ class _Worker:
                 f"run skywave reproduce {self.key} to see why"
             ) from None
         return message
+
+    def signal(self, number: signal.Signals) -> None:
+        # Even if the worker has ended, its ns-2 may run. On macOS, an empty group is EPERM.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
 
 
 def reproduce_each(
@@ -89,41 +104,46 @@ def reproduce_each(
     """
     came_to: dict[str, Outcome] = {}
     waiting = list(reversed(works))
-    with _endings_interrupt(), _workers(min(len(works), os.cpu_count() or 1)) as workers:
-        busy = {worker.connection: worker for worker in workers}
-        for worker in workers:
-            worker.begin(waiting.pop())
-        while busy:
-            ready = wait(list(busy))
-            for worker in [one for one in busy.values() if one.connection in ready]:
+    with _endings_interrupt(), _ended_workers() as workers:
+        while waiting or workers:
+            while waiting and len(workers) < (os.cpu_count() or 1):
+                workers.append(_Worker.start(waiting.pop()))
+            ready = wait([worker.connection for worker in workers])
+            for worker in [one for one in workers if one.connection in ready]:
                 match worker.receive():
                     case Progress() as step:
                         if progress is not None:
                             progress(replace(step, stage=f"{worker.key}, {step.stage}"))
                     case Judgement() | BrokenPaperError() as outcome:
                         came_to[worker.key] = outcome
-                        if waiting:
-                            worker.begin(waiting.pop())
-                        else:
-                            del busy[worker.connection]
+                        worker.connection.close()
+                        worker.process.wait()
+                        workers.remove(worker)
                     case BaseException() as error:
                         raise error
     return came_to
 
 
 @contextmanager
-def _workers(count: int) -> Iterator[list[_Worker]]:
-    """Start workers. They end when there is no more work, and are stopped on an exception."""
+def _ended_workers() -> Iterator[list[_Worker]]:
+    """Yield a list for workers. At the end none of them runs; on an exception they are stopped."""
     workers: list[_Worker] = []
     try:
-        while len(workers) < count:
-            workers.append(_start())
         yield workers
     except BaseException:
-        _signal(workers, signal.SIGTERM)
+        for worker in workers:
+            worker.signal(signal.SIGTERM)
+            # Nothing reads from it any more, so a worker must not wait to send.
+            worker.connection.close()
+        try:
+            for worker in workers:
+                worker.process.wait()
+        except BaseException:
+            for worker in workers:
+                worker.signal(signal.SIGKILL)
+                worker.process.wait()
+            raise
         raise
-    finally:
-        _join(workers)
 
 
 @contextmanager
@@ -149,70 +169,28 @@ def _endings_interrupt() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _start() -> _Worker:
-    ours, theirs = Pipe()
-    with theirs:
-        process = subprocess.Popen(
-            # With our sys.path, the worker finds the same modules.
-            [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdin=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            process_group=0,
-        )
-    return _Worker(process, ours)
-
-
-def _join(workers: Sequence[_Worker]) -> None:
-    for worker in workers:
-        # Nothing reads from it any more, so a worker must not wait to send.
-        worker.connection.close()
+def _reproduce(work: Work, progress: Callable[[Progress], None]) -> Judgement | BaseException:
     try:
-        for worker in workers:
-            worker.process.wait()
-    except BaseException:
-        _signal(workers, signal.SIGKILL)
-        for worker in workers:
-            worker.process.wait()
-        raise
-
-
-def _signal(workers: Sequence[_Worker], number: signal.Signals) -> None:
-    for worker in workers:
-        # Even if the worker has ended, its ns-2 may run. On macOS, an empty group is EPERM.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(worker.process.pid, number)
-
-
-def _serve(connection: Connection) -> None:
-    """Reproduce papers until the connection closes."""
-    while True:
-        try:
-            work: Work = connection.recv()
-        except (EOFError, ConnectionError):
-            return
-        connection.send(_reproduce(work, connection))
-
-
-def _reproduce(work: Work, connection: Connection) -> Judgement | BaseException:
-    try:
-        # Import first: some imports swallow interrupts.
+        # Import first: some imports swallow interrupts. Until then, there are no files to clean up.
         paper = installed.paper(work.key)
-        _has_files.set()
+        signal.signal(signal.SIGTERM, _interrupt_once)
         reproduction = papers.reproduce(
             work.key,
             live_ns2=work.live_ns2,
             seeds=paper.brief_seeds(work.seeds),
-            progress=connection.send,
+            progress=progress,
         )
         with installed.faults_named(paper):
             reproduction.write(work.directory)
     except BaseException as error:  # noqa: BLE001  (the parent process raises it)
         error.add_note(f"In the process of {work.key}:\n{traceback.format_exc()}")
         return _that_travels(error)
-    finally:
-        _has_files.clear()
     return reproduction.judgement
+
+
+def _interrupt_once(*_: object) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    raise KeyboardInterrupt
 
 
 def _that_travels(error: BaseException) -> BaseException:
@@ -224,25 +202,9 @@ def _that_travels(error: BaseException) -> BaseException:
     return error
 
 
-_has_files = threading.Event()
-"""Set while there may be files to clean up."""
-
-
-def _stop(*_: object) -> None:
-    """End like an interrupt, which cleans up files, and only once."""
-    if not _has_files.is_set():
-        _leave()
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    raise KeyboardInterrupt
-
-
-def _leave() -> None:
-    """Exit at once: an interrupt during the interpreter's shutdown would cause errors."""
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _stop)
-    with suppress(ConnectionError, KeyboardInterrupt), Connection(int(sys.argv[1])) as to_us:
-        _serve(to_us)
-    _leave()
+    with suppress(EOFError, ConnectionError, KeyboardInterrupt):
+        to_parent = Connection(int(sys.argv[1]))
+        to_parent.send(_reproduce(to_parent.recv(), to_parent.send))
+    # At once: an interrupt during the interpreter's shutdown would cause errors.
+    os._exit(0)

@@ -22,7 +22,7 @@ from skywave_papers.chen2010.setting import CODES, FEWER_WORDS, UNPUBLISHED, WOR
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skywave.papers.sentences import Reading
+    from skywave.papers.entries import Reading
     from skywave_papers.chen2010.judge import DropRate
     from skywave_papers.chen2010.measures import Run
     from skywave_papers.chen2010.setting import Scheme, Unpublished

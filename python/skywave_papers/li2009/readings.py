@@ -21,7 +21,7 @@ from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.setting import DEFAULT, FLOWS, LOT_SEEDS
 
 if TYPE_CHECKING:
-    from skywave.papers.sentences import Reading
+    from skywave.papers.entries import Reading
     from skywave_papers.li2009.judge import Values
 
 
