@@ -13,7 +13,8 @@ from skywave.papers import installed
 from skywave.papers.cells import Cause, Cell, Comparison, Reason
 from skywave.papers.entries import Citation, Finding
 from skywave.papers.front import Front, reproduce_all
-from skywave.papers.reproduction import Judgement, Ns2Source
+from skywave.papers.ns2 import Ns2Source
+from skywave.papers.reproduction import Reproduction
 from skywave.papers.rules import Rule
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def cell(
     return Cell(name, "a value", {}, "s", 10, ours, Rule("within 10 %"), ns2, known_reason=reason)
 
 
-def judgement(key: str, *cells: Cell) -> Judgement:
+def judgement(key: str, *cells: Cell) -> Reproduction:
     paper = Citation(key, f"Title of {key}", "A. Author", 2009)
-    return Judgement(paper, cells, (), (), Ns2Source("stored", "stored answers"))
+    return Reproduction(paper, cells, Ns2Source("stored", "stored answers"))
 
 
 FRONT = Front(
@@ -55,7 +56,7 @@ def test_a_report_names_the_command_that_repeats_it() -> None:
     assert shorter.command == "skywave reproduce first --seeds 10 --stored-ns2"
 
 
-def ids(judged: Judgement) -> dict[str, list[str]]:
+def ids(judged: Reproduction) -> dict[str, list[str]]:
     """Return the reasons of a paper with the ids of the values that have them."""
     return {why: [cell.id for cell in cells] for why, cells in judged.reasons.items()}
 

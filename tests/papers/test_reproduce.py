@@ -22,7 +22,7 @@ from conftest import (
     run_process,
 )
 from skywave import Scenario, run
-from skywave.papers.reproduction import Ns2Source
+from skywave.papers.ns2 import Ns2Source
 from skywave.papers.rules import Expectation, Rule
 from skywave.report.tables import read, write
 from skywave.scenario.quantities import Duration

@@ -19,8 +19,9 @@ from skywave.papers import installed, workers
 from skywave.papers.entries import Citation
 from skywave.papers.errors import UnknownPaperError
 from skywave.papers.front import Front, reproduce_all
+from skywave.papers.ns2 import Ns2Source
 from skywave.papers.protocol import Seeds
-from skywave.papers.reproduction import Judgement, Ns2Source
+from skywave.papers.reproduction import Reproduction
 from skywave.papers.workers import Work, reproduce_each
 
 if TYPE_CHECKING:
@@ -183,9 +184,9 @@ def test_seeds_of_a_paper_that_has_its_own(tmp_path: Path) -> None:
 def test_fewer_seeds_are_told_of() -> None:
     paper = Citation("chen2010", "A title", "An author", 2010)
 
-    def judgement(seeds: int | None) -> Judgement:
+    def judgement(seeds: int | None) -> Reproduction:
         ns2 = Ns2Source("stored", "stored answers")
-        return Judgement(paper, (), (), (), ns2, seeds=seeds, own_seeds=seeds and 20)
+        return Reproduction(paper, (), ns2, seeds=seeds, own_seeds=seeds and 20)
 
     fewer, all_of_them, none = (judgement(seeds) for seeds in (5, 20, None))
     remark = "Averages are over 5 seeds; skywave reproduce chen2010 runs all 20."

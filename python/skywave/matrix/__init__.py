@@ -1,8 +1,8 @@
 """Every control on every paper's network, for comparison.
 
-``controls`` and ``networks`` are the rows and columns. ``runs`` builds the scenarios of a cell,
-``measures`` measures them, ``table`` computes means over seeds, ``panels`` and ``figures`` present
-them, and ``report`` writes the page, with another package's ``advice`` if there is any.
+``axes`` are the rows and columns. ``runs`` builds the scenarios of a cell, ``measures`` measures
+them, ``table`` computes means over seeds, ``panels`` presents them, and ``report`` writes the page,
+with another package's advice if there is any.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from skywave._progress import stage
 from skywave._simulate import run_many
 from skywave.matrix import measures
-from skywave.matrix.controls import CONTROLS
-from skywave.matrix.networks import NETWORKS
+from skywave.matrix.axes import CONTROLS, NETWORKS
 from skywave.matrix.report import Matrix
 from skywave.matrix.runs import Run, scenario
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skywave.matrix.networks import CALLS, NETWORKS
+from skywave.matrix.axes import CALLS, NETWORKS
 from skywave.matrix.runs import (
     BOTTLENECK,
     CALL,
@@ -142,11 +142,6 @@ def values(run: Run, results: Results) -> Values:
             return {"share": _share(run, results)}
         case "voice":
             return _voice(results, CALLS[run.network].gap_s)
-
-
-def observed_s(run: Run) -> float:
-    """Return how long after its start the late flow can be observed, in seconds."""
-    return run.duration_s - run.late_s
 
 
 def _alone(run: Run, results: Results) -> Values:

@@ -11,7 +11,7 @@ from skywave.papers import installed
 from skywave.papers.cells import Score
 from skywave.papers.errors import UnknownPaperError
 from skywave.papers.pages import OWN, render
-from skywave.papers.reproduction import Judgement
+from skywave.papers.reproduction import Reproduction
 from skywave.papers.workers import Work, reproduce_each
 from skywave.report import pages
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Front:
-    """The judgements of all papers; ``broken`` says by key why others are unusable."""
+    """The reproductions of all papers; ``broken`` says by key why others are unusable."""
 
-    papers: Sequence[Judgement]
+    papers: Sequence[Reproduction]
     broken: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -85,11 +85,11 @@ def reproduce_all(
     with replacing(directory) as partial:
         works = [Work(key, partial / key, live_ns2, seeds) for key in chosen]
         came_to = reproduce_each(works, progress)
-        judged = {key: one for key in chosen if isinstance(one := came_to[key], Judgement)}
+        judged = {key: one for key in chosen if isinstance(one := came_to[key], Reproduction)}
         broken = {key: str(came_to[key]) for key in chosen if key not in judged}
         front = Front(list(judged.values()), broken)
         links = pages.templates(OWN).get_template("neighbours.html.j2")
-        citations = [judgement.paper for judgement in front.papers]
+        citations = [reproduction.paper for reproduction in front.papers]
         around = zip([None, *citations], citations, [*citations[1:], None], strict=False)
         for previous, citation, following in around:
             report = partial / citation.key / "report.html"

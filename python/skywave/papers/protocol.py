@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from skywave.papers.ledger import Ledger
     from skywave.papers.lent import Control, Network
     from skywave.papers.measures import Measures
+    from skywave.papers.ns2 import Ns2Source
     from skywave.papers.readings import ReadingResult
-    from skywave.papers.reproduction import Ns2Source
     from skywave.report.figures import RenderedFigure
     from skywave.report.tables import Table
     from skywave.results import Results

@@ -24,15 +24,15 @@ from skywave import papers
 from skywave._progress import Progress
 from skywave.papers import installed
 from skywave.papers.errors import BrokenPaperError
-from skywave.papers.reproduction import Judgement
+from skywave.papers.reproduction import Reproduction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    Message = Judgement | Progress | BaseException
+    Message = Reproduction | Progress | BaseException
     """A finished paper, a step, or an error."""
-    Outcome = Judgement | BrokenPaperError
+    Outcome = Reproduction | BrokenPaperError
     """The outcome for a paper, which may turn out to be unusable."""
 
 
@@ -114,7 +114,7 @@ def reproduce_each(
                     case Progress() as step:
                         if progress is not None:
                             progress(replace(step, stage=f"{worker.key}, {step.stage}"))
-                    case Judgement() | BrokenPaperError() as outcome:
+                    case Reproduction() | BrokenPaperError() as outcome:
                         came_to[worker.key] = outcome
                         worker.connection.close()
                         worker.process.wait()
@@ -169,7 +169,7 @@ def _endings_interrupt() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _reproduce(work: Work, progress: Callable[[Progress], None]) -> Judgement | BaseException:
+def _reproduce(work: Work, progress: Callable[[Progress], None]) -> Reproduction | BaseException:
     try:
         # Import first: some imports swallow interrupts. Until then, there are no files to clean up.
         paper = installed.paper(work.key)
@@ -185,7 +185,7 @@ def _reproduce(work: Work, progress: Callable[[Progress], None]) -> Judgement | 
     except BaseException as error:  # noqa: BLE001  (the parent process raises it)
         error.add_note(f"In the process of {work.key}:\n{traceback.format_exc()}")
         return _that_travels(error)
-    return reproduction.judgement
+    return reproduction.brief()
 
 
 def _interrupt_once(*_: object) -> None:

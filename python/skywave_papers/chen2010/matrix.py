@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skywave.papers.lent import of_dumbbell
+from skywave.papers.lent import Network
 from skywave_papers.chen2010.setting import (
     DURATION_S,
     HOSTS,
@@ -13,8 +13,8 @@ from skywave_papers.chen2010.setting import (
     scenario,
 )
 
-NETWORK = of_dumbbell(
-    scenario(TCP_RED, seed=1).dumbbell,
+NETWORK = Network(
+    dumbbell=scenario(TCP_RED, seed=1).dumbbell,
     label="Chen 2010",
     conditions="many flows: 45 Mbps, RTT 60 to 220 ms, RED in a buffer of 200 packets, 200 "
     "flows and 50 web sources over TCP",

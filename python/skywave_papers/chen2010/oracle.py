@@ -18,7 +18,7 @@ import pyarrow.csv
 
 from skywave._files import replacing
 from skywave.papers import ns2
-from skywave.papers.oracle import run_all
+from skywave.papers.ns2 import run_all
 from skywave_papers.chen2010.setting import (
     DATA_B,
     DCCP_RED,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skywave import matrix
-from skywave.matrix.advice import STORED
+from skywave.matrix.report import STORED
 from skywave.matrix.table import Row
 from skywave.report.tables import write
 
