@@ -54,6 +54,7 @@ def reproduce(
 
     Raises:
         PaperError: If there is no such paper, it is unusable, or its code fails.
+        LedgerError: If the ledger and what is measured or drawn do not fit.
         ValueError: If the paper's seeds cannot be chosen, or are too few for an average.
 
     """

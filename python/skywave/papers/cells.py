@@ -132,17 +132,9 @@ def by_reason(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
 class Comparison:
     """A quantity measured by us and by ns-2 under the same settings.
 
-    ns-2's value agrees if it is within the limit or within the interval.
-
-    Attributes:
-        quantity: What was measured.
-        conditions: The settings, with units in their names.
-        unit: The unit of both values.
-        ours: Our value; None if the quantity did not occur.
-        ns2: ns-2's value; None if the quantity did not occur.
-        limit_percent: The largest difference that counts as agreement, in percent of ns-2's value.
-        interval95: If ours is a mean over runs, half of its 95 % confidence interval.
-
+    A value is None if the quantity did not occur. ns-2's value agrees if the difference is at most
+    ``limit_percent`` of it or, if ours is a mean over runs, at most ``interval95``: half of its 95 %
+    confidence interval. ``conditions`` are the settings, with units in their names.
     """
 
     quantity: str
@@ -185,19 +177,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Score:
-    """How far papers agree.
+    """The numbers of published values, further claims, and quantities compared with ns-2.
 
-    Attributes:
-        values: The number of published values.
-        matches: Those that match.
-        causes: How many of the others there are, by the kind of reason.
-        asked_of_ns2: How many of the others ns-2 has as well.
-        missed_by_ns2: How many of these do not match in ns-2 either.
-        claims: Further claims.
-        claims_met: Those that hold.
-        compared: Quantities compared with ns-2 under the same settings.
-        close: Those within their limit.
-
+    ``matches``, ``claims_met`` and ``close`` are those of them that agree. ``causes`` counts the
+    other values by the kind of reason. ns-2 has ``asked_of_ns2`` of these as well, and misses
+    ``missed_by_ns2`` too.
     """
 
     values: int = 0

@@ -65,12 +65,8 @@ class Finding:
 class Reading:
     """A choice of what the paper leaves open or says twice.
 
-    Attributes:
-        label: A unique name.
-        says: What the paper says of it, and what speaks for it or against it.
-        changes: How it differs from the reading that the verdicts use, in terms of the paper's
-            ``readings.py``.
-
+    ``says`` is what the paper says of it, and what speaks for it or against it. ``changes`` are its
+    differences from the reading that the verdicts use, in terms of the paper's ``readings.py``.
     """
 
     label: str
@@ -106,13 +102,7 @@ class Test:
         return Expectation.parse(self.expect)
 
     def each(self) -> Iterator[Test]:
-        """Yield the test of each row; a test without rows is one.
-
-        Raises:
-            KeyError: If a row has no value for a placeholder.
-            ValueError: If a brace belongs to no placeholder.
-
-        """
+        """Yield the test of each row; a test without rows is one. Raises as :func:`fill`."""
         for row in self.rows or ({},):
             yield Test(
                 id=fill(self.id, row),
@@ -158,9 +148,7 @@ _BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}!:.\[\]]+)\}|\{[^{}]*\}|[{}]")
 def names(text: str) -> list[str]:
     """Return the names that the placeholders of a text, ``{name}``, have.
 
-    Raises:
-        ValueError: If a brace belongs to none. ``{{`` and ``}}`` stand for single braces.
-
+    ``{{`` and ``}}`` stand for single braces; a :class:`ValueError` names any other.
     """
     for found in _BRACES.finditer(text):
         if not found["name"] and found[0] not in {"{{", "}}"}:

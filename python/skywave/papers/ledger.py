@@ -36,8 +36,6 @@ from skywave.papers.ledger_text import LedgerText, is_finite
 from skywave.papers.measures import Measure, Measures, Value
 from skywave.papers.rules import Expectation
 
-__all__ = ["Ledger", "LedgerError"]
-
 
 @dataclass(frozen=True)
 class Ledger:
@@ -66,72 +64,74 @@ class Ledger:
             OSError: If it cannot be read.
 
         """
-        return cls._checked(LedgerText.read(path))
+        try:
+            return cls.parse(path.read_text(encoding="utf-8-sig"), path.name)
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise LedgerError(f"{path.name}, line {line}: the text is not UTF-8") from None
 
     @classmethod
     def parse(cls, text: str, source: str = "paper.toml") -> Ledger:
         """Read and check a ledger's text; ``source`` is its name in errors."""
-        return cls._checked(LedgerText(text, source))
-
-    @classmethod
-    def _checked(cls, origin: LedgerText) -> Ledger:
+        origin = LedgerText(text, source)
         ledger = origin.structured(cls)
         if found := list(_faults(ledger)):
             raise origin.error(found)
         return ledger
 
+    def entries(self) -> Iterator[tuple[str, Test, str | None]]:
+        """Yield the values and claims as they are written, with rows in them.
+
+        Each has its field, such as ``"sentence[3].claim[0]"``, and a claim its sentence.
+        """
+        for index, each in enumerate(self.value):
+            yield f"value[{index}]", each, None
+        for index, sentence in enumerate(self.sentence):
+            for number, each in enumerate(sentence.claim):
+                yield f"sentence[{index}].claim[{number}]", each, sentence.says
+
+    @cached_property
+    def _tests(self) -> dict[str, tuple[str, Test, str | None]]:
+        """The test of each row by its id, otherwise as entries."""
+        return {
+            test.id: (place, test, says)
+            for place, entry, says in self.entries()
+            for test in entry.each()
+        }
+
     @cached_property
     def values(self) -> Mapping[str, Test]:
         """The tests of published values, by id."""
-        return {test.id: test for each in self.value for test in each.each()}
+        return {key: test for key, (_, test, says) in self._tests.items() if says is None}
 
     @cached_property
     def claims(self) -> Mapping[str, tuple[Test, str]]:
         """The tests of sentences, by id, with their sentence."""
         return {
-            test.id: (test, sentence.says)
-            for sentence in self.sentence
-            for each in sentence.claim
-            for test in each.each()
+            key: (test, says) for key, (_, test, says) in self._tests.items() if says is not None
         }
 
     @property
     def sentences(self) -> list[Sentence]:
         """The sentences, with the ids of their claims in ``tested_by``."""
-        known = {*self.values, *self.claims}
         return [
-            replace(
-                one,
-                tested_by=(
-                    *(begin for claim in one.claim for begin in _beginnings(claim, known)),
-                    *one.tested_by,
-                ),
-            )
+            replace(one, tested_by=(*self._tested_by(one.claim), *one.tested_by))
             for one in self.sentence
         ]
 
-    def entries(self) -> Iterator[tuple[str, Test]]:
-        """Yield the values and claims as they are written, with rows in them, each with its field.
-
-        ``"sentence[3].claim[0]"`` is a field.
-        """
-        for index, each in enumerate(self.value):
-            yield f"value[{index}]", each
-        for index, sentence in enumerate(self.sentence):
-            for number, each in enumerate(sentence.claim):
-                yield f"sentence[{index}].claim[{number}]", each
+    def _tested_by(self, claims: Iterable[Test]) -> Iterator[str]:
+        """Yield the common beginning of each claim's ids; the ids, if others share it."""
+        for claim in claims:
+            own = [one.id for one in claim.each()]
+            begin = commonpath(own)
+            same = [one for one in self._tests if begin and begins(one, begin)]
+            yield from [begin] if len(same) == len(own) else own
 
     def expected(self, test: str) -> Expectation:
-        """Return the published value of a test with its rule.
-
-        Raises:
-            LedgerError: If there is no such test.
-
-        """
-        found = self.values.get(test) or self.claims.get(test, (None,))[0]
-        if found is None:
+        """Return the published value of a test with its rule."""
+        if test not in self._tests:
             raise LedgerError(f"{self.origin.source}: no test has the id {test!r}")
-        return found.expectation
+        return self._tests[test][1].expectation
 
     def published(self, test: str) -> float:
         """Return the published value of a test."""
@@ -192,26 +192,18 @@ class Ledger:
                 has no test, or a placeholder no word.
 
         """
-        values, claims = self.values, self.claims
         for have, lack, what in (
-            ({*values, *claims}, measures.ours, "is not measured"),
-            ({*measures.ours, *measures.ns2}, {*values, *claims}, "is measured but not in it"),
+            (self._tests, measures.ours, "is not measured"),
+            ({**measures.ours, **measures.ns2}, self._tests, "is measured but not in it"),
         ):
-            if missing := sorted(map(str, set(have) - set(lack))):
+            if missing := sorted(str(test) for test in have if test not in lack):
                 raise self._error("", f"{', '.join(missing)} {what}")
         reasons = self.filled(measures.words).reason
-        return (
-            [self._cell(test, None, measures, reasons) for test in values.values()],
-            [self._cell(test, says, measures, reasons) for test, says in claims.values()],
-        )
+        cells = [self._cell(test, measures, reasons) for test in self._tests]
+        return cells[: len(self.values)], cells[len(self.values) :]
 
     def check_figures(self, drawn: Iterable[str]) -> None:
-        """Check that the figure of the finding is among those that are drawn.
-
-        Raises:
-            LedgerError: If it is not.
-
-        """
+        """Check that the figure of the finding is among those that are drawn."""
         known = sorted(drawn)
         if self.finding is not None and self.finding.figure not in known:
             why = f"no figure is named {self.finding.figure!r}: use one of {', '.join(known)}"
@@ -221,23 +213,22 @@ class Ledger:
         """Return an error of the measurements for this ledger."""
         return self.origin.error([(place, f"{self.paper.key}: {why}")])
 
-    def _cell(
-        self, test: Test, quote: str | None, measures: Measures, reasons: Mapping[str, Reason]
-    ) -> Cell:
-        def error(why: str) -> LedgerError:
-            places = (place for place, each in self.entries() if test in each.each())
-            return self._error(next(places), why)
-
-        expected, ours = test.expectation, Measure.of(measures.ours[test.id])
-        ns2 = measures.ns2.get(test.id)
+    def _cell(self, key: str, measures: Measures, reasons: Mapping[str, Reason]) -> Cell:
+        place, test, quote = self._tests[key]
+        expected, ours, ns2 = (
+            test.expectation,
+            Measure.of(measures.ours[key]),
+            measures.ns2.get(key),
+        )
         for value in (ours.value, ours.sd, ns2):
             if value is not None and not is_finite(value):
-                raise error(f"the measurement of {test.id} is {value!r}: give a number or None")
+                why = f"the measurement of {key} is {value!r}: give a number or None"
+                raise self._error(place, why)
         rule = expected.rule_for(ours)
         if rule.needs_sd and rule.sd is None:
-            raise error(f"{test.id} is measured without its spread")
+            raise self._error(place, f"{key} is measured without its spread")
         return Cell(
-            id=test.id,
+            id=key,
             what=test.what,
             conditions={**test.conditions, **ours.conditions},
             unit=expected.unit,
@@ -248,14 +239,6 @@ class Ledger:
             known_reason=reasons[test.reason] if test.reason else None,
             quote=quote,
         )
-
-
-def _beginnings(test: Test, known: Iterable[str]) -> list[str]:
-    """Return the common beginning of the ids of a test's rows; the ids, if others share it."""
-    own = [one.id for one in test.each()]
-    begin = commonpath(own)
-    same = [one for one in known if begin and begins(one, begin)]
-    return [begin] if len(same) == len(own) else own
 
 
 def _in_order(reasons: Mapping[str, Reason]) -> list[str]:
@@ -290,9 +273,9 @@ def _faults(ledger: Ledger) -> Iterator[tuple[str, str]]:
 
 def _faults_of_tests(ledger: Ledger) -> Iterator[tuple[str, str]]:
     known: set[str] = set()
-    for place, each in ledger.entries():
+    for place, entry, _ in ledger.entries():
         try:
-            tests = list(each.each())
+            tests = list(entry.each())
         except KeyError as error:
             yield place, f"a row lacks {error.args[0]!r}, which a placeholder names"
             continue
@@ -304,7 +287,7 @@ def _faults_of_tests(ledger: Ledger) -> Iterator[tuple[str, str]]:
             if test.id in known:
                 yield f"{place}.id", f"{test.id} is the id of another test too"
             known.add(test.id)
-            if len(test.conditions) < len(each.conditions):
+            if len(test.conditions) < len(entry.conditions):
                 yield f"{place}.conditions", f"two of {test.id} have the same name"
     for index, sentence in enumerate(ledger.sentence):
         for begin in sentence.tested_by:

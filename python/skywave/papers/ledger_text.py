@@ -17,7 +17,6 @@ from skywave.scenario.place import line_and_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 _T = TypeVar("_T")
 _SEE = "docs/papers.md lists all keys"
@@ -34,28 +33,8 @@ class LedgerText:
     text: str
     source: str
 
-    @classmethod
-    def read(cls, path: Path) -> LedgerText:
-        """Read a file.
-
-        Raises:
-            LedgerError: If it is not UTF-8.
-            OSError: If it cannot be read.
-
-        """
-        try:
-            return cls(path.read_text(encoding="utf-8-sig"), path.name)
-        except UnicodeDecodeError as error:
-            line = error.object.count(b"\n", 0, error.start) + 1
-            raise LedgerError(f"{path.name}, line {line}: the text is not UTF-8") from None
-
     def structured(self, kind: type[_T]) -> _T:
-        """Return the text's contents as a dataclass, which keeps the text as its ``origin``.
-
-        Raises:
-            LedgerError: If the text is not TOML, or does not fit the class.
-
-        """
+        """Return the text's contents as a dataclass, which keeps the text as its ``origin``."""
         try:
             document = tomllib.loads(self.text)
             # Each is named by its own line here; cattrs has one line for all.

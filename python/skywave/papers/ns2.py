@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from skywave._errors import SkywaveError
@@ -41,12 +42,7 @@ class Ns2Source:
 
 
 def find() -> Path:
-    """Return the path of ``ns``.
-
-    Raises:
-        Ns2Error: If ns-2 is not installed or the scripts are missing.
-
-    """
+    """Return the path of ``ns``; an error says that it or the scripts are missing."""
     program = shutil.which("ns")
     if program is None:
         raise Ns2Error("ns-2 is not installed (Debian: apt-get install ns2)")
@@ -56,12 +52,7 @@ def find() -> Path:
 
 
 def command(script: str, **parameters: object) -> list[str]:
-    """Return the command line that runs a script with ``name=value`` parameters.
-
-    Raises:
-        Ns2Error: If ns-2 is missing.
-
-    """
+    """Return the command line that runs a script with ``name=value`` parameters."""
     arguments = [f"{name}={value}" for name, value in parameters.items()]
     return [str(find()), str(SCRIPTS / script), *arguments]
 
@@ -75,14 +66,7 @@ def run(command: list[str], folder: Path | None = None) -> str:
         Ns2Error: If the program fails.
 
     """
-    done = subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        cwd=folder,
-    )
+    done = subprocess.run(command, stdout=PIPE, stderr=STDOUT, text=True, check=False, cwd=folder)
     if done.returncode != 0:
         last = (done.stdout.strip().splitlines() or ["no output"])[-1]
         raise Ns2Error(f"{Path(command[0]).name} ended with {done.returncode}: {last}")
@@ -142,12 +126,7 @@ class Oracle(Generic[Run, Answer]):
         return answers, Ns2Source("live", f"run for this report: {program}")
 
     def renew(self) -> None:
-        """Run ns-2 and replace the stored results.
-
-        Raises:
-            Ns2Error: If ns-2 cannot be run. The stored results stay.
-
-        """
+        """Run ns-2 and replace the stored results, which stay if it cannot be run."""
         with replacing(self.stored) as partial:
             self.ask(self.runs, partial, None)
             written = {path.name for path in partial.iterdir()}

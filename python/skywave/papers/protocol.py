@@ -167,18 +167,7 @@ class Paper(Generic[Measurements]):
         seeds: int | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Reproduction:
-        """Run the experiments and judge the published values.
-
-        Args:
-            live_ns2: Whether to run ns-2 if it is installed. Otherwise its stored results are used.
-            seeds: The number of seeds for averages. Default: the paper's own number.
-            progress: Called at every step.
-
-        Raises:
-            ValueError: If the seeds cannot be chosen, or are too few for an average.
-            LedgerError: If the ledger and what is measured or drawn do not fit.
-
-        """
+        """Run the experiments and judge the published values (:func:`skywave.papers.reproduce`)."""
         if seeds is not None and self.seeds is None:
             raise ValueError(f"{self.key} has a fixed number of seeds: leave --seeds out")
         if seeds is not None and seeds < LEAST_SEEDS:

@@ -62,17 +62,13 @@ class Rule:
     - ``within 2 sd of our 40 runs or 5 points, whichever is wider``: the published value, which is
       from a single run, could be from one of ours, whose standard deviation is ``sd``;
     - ``at most that``, ``less than that`` or ``more than that``.
-
-    Raises:
-        ValueError: If it has another form.
-
     """
 
     form: str
     sd: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the form."""
+        """Check that the form is known."""
         self._judge()
 
     @property
@@ -89,12 +85,7 @@ class Rule:
         return re.sub(r"( or [^ ]+ (.+), whichever)", spread, self.form)
 
     def holds(self, published: float, ours: float) -> bool:
-        """Return whether the values agree.
-
-        Raises:
-            ValueError: If ``sd`` is needed and unknown.
-
-        """
+        """Return whether the values agree."""
         if self.needs_sd and self.sd is None:
             raise ValueError("its rule needs the standard deviation of our runs")
         return self._judge()(published, ours, self.sd)
@@ -123,11 +114,7 @@ class Expectation:
         """Read a value, its unit, a comma and a :class:`Rule`.
 
         A limit has its relation in front instead, and so has a whole number that ours must equal:
-        ``"> 0 s"``, ``"<= 1 %"``, ``"= 4 levels"``.
-
-        Raises:
-            ValueError: If the text has another form.
-
+        ``"> 0 s"``, ``"<= 1 %"``, ``"= 4 levels"``. Any other text raises a :class:`ValueError`.
         """
         value, _, rule = text.partition(", ")
         found = _VALUE.fullmatch(value)
@@ -149,11 +136,6 @@ class Expectation:
         return replace(self.rule, sd=ours.sd) if self.rule.needs_sd else self.rule
 
     def is_met_by(self, ours: Value) -> bool:
-        """Return whether our value agrees; one that did not occur does not.
-
-        Raises:
-            ValueError: If the rule allows for our spread, and the measurement has none.
-
-        """
+        """Return whether our value agrees; one that did not occur does not."""
         one = Measure.of(ours)
         return one.value is not None and self.rule_for(one).holds(self.published, one.value)
