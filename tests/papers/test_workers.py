@@ -15,14 +15,14 @@ import pytest
 
 from conftest import assert_bad_input, run_cli
 from skywave import ScenarioError, papers
-from skywave.papers import installed, workers
+from skywave.papers import front as workers
+from skywave.papers import installed
 from skywave.papers.entries import Citation
 from skywave.papers.errors import UnknownPaperError
-from skywave.papers.front import Front, reproduce_all
+from skywave.papers.front import Front, Work, reproduce_all, reproduce_each
 from skywave.papers.ns2 import Ns2Source
 from skywave.papers.protocol import Seeds
 from skywave.papers.reproduction import Reproduction
-from skywave.papers.workers import Work, reproduce_each
 
 if TYPE_CHECKING:
     from pathlib import Path

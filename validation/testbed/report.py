@@ -12,7 +12,7 @@ from skywave._files import replacing
 from skywave._folders import Kind, check_folder
 from skywave._printing import number
 from skywave.papers import installed
-from skywave.papers.pages import render
+from skywave.papers.reproduction import render
 from validation.testbed import figures
 
 if TYPE_CHECKING:

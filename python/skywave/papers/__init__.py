@@ -1,10 +1,9 @@
 """Reproduces published experiments.
 
 A paper is a package that implements ``protocol`` and is found by its entry point (``installed``),
-whether it is ours or yours. Papers share: ``cells``, published values and the rules that judge
-them; ``stages``, which runs experiments; ``oracle``, which runs ns-2 or reads its stored results;
-``pages``, for output, beside the figures and tables of ``skywave.report``; ``lent``, contributions
-to the matrix. ``front`` reproduces all papers with ``workers``.
+whether it is ours or yours. Papers share: ``ledger``, what a paper says, with the ``rules`` that
+judge ``cells``; ``stages``, which runs experiments; ``ns2``, which runs ns-2 or reads its stored
+results; ``lent``, contributions to the matrix. ``front`` reproduces all papers.
 ``python -m skywave.papers`` regenerates stored data.
 """
 

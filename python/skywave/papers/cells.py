@@ -132,9 +132,9 @@ def by_reason(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
 class Comparison:
     """A quantity measured by us and by ns-2 under the same settings.
 
-    A value is None if the quantity did not occur. ns-2's value agrees if the difference is at most
-    ``limit_percent`` of it or, if ours is a mean over runs, at most ``interval95``: half of its 95 %
-    confidence interval. ``conditions`` are the settings, with units in their names.
+    A value is None if the quantity did not occur. ns-2's value agrees if ours differs by at most
+    ``limit_percent`` of it, or by at most ``interval95`` if ours is a mean over runs: half of its
+    95 % confidence interval. ``conditions`` are the settings, with units in their names.
     """
 
     quantity: str

@@ -24,20 +24,14 @@ DIGITS = 12
 """The most digits of a printed value, or of the whole in units of its last decimal."""
 SIGNIFICANCE = 0.01
 """The chance below which a common denominator is no accident."""
-_OTHERS = 3
-"""A second denominator is sought up to this many times the first."""
 
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """Numbers of one kind as a paper prints them.
+    """Numbers of one kind as a paper prints them, in a place such as "Table 3".
 
-    Attributes:
-        place: Where they are, such as "Table 3".
-        what: What they measure, with the unit.
-        values: The digits, with all printed decimals: "16.50" is more than "16.5".
-        whole: What is divided: 100 for percentages, 1 for ratios and for means of whole numbers.
-
+    ``values`` have all printed decimals: "16.50" is more than "16.5". ``whole`` is what is divided:
+    100 for percentages, 1 for ratios and for means of whole numbers.
     """
 
     place: str
@@ -93,15 +87,11 @@ class PrintedTable:
 
 @dataclass(frozen=True)
 class Denominator:
-    """The smallest denominator that fits all values of a table.
+    """The smallest denominator that fits all values of a table; None up to ``limit``.
 
-    Attributes:
-        printed: The table.
-        value: The denominator; None if there is none up to ``LARGEST``.
-        chance: The chance that as many random values have one as small, at most.
-        next_fitting: The most values that fit any other denominator up to three times as large,
-            multiples aside.
-
+    ``chance`` is an upper limit for the chance that as many random values have one as small.
+    ``next_fitting`` is the most values that fit any other denominator up to three times as large,
+    multiples aside.
     """
 
     limit = LARGEST
@@ -139,6 +129,6 @@ def denominator(printed: PrintedTable) -> Denominator:
     value = int(tried[whole[0]]) if whole.size else None
     last = value or LARGEST
     chance = min(1.0, float(printed.chances(tried[:last]).sum()))
-    others = tried[: _OTHERS * last]
+    others = tried[: 3 * last]
     apart = others % (value or LARGEST + 1) != 0
     return Denominator(printed, value, chance, int(fitting[: others.size][apart].max(initial=0)))

@@ -78,15 +78,8 @@ class Reading:
 class Test:
     """A published value or a claim: the quantity, and its expected value and rule.
 
-    Attributes:
-        id: A unique name that begins with the place in the paper: ``table1/ssthresh=20``.
-        what: What is measured, as the report says it.
-        expect: The value, its unit and the rule (:class:`~skywave.papers.rules.Expectation`).
-        conditions: The conditions that the report shows, with units in their names.
-        reason: The name of the reason why the value may not match.
-        rows: Several tests in one: each row has the values of ``{placeholders}`` in the other
-            fields. A row's ``reason`` takes the place of the test's.
-
+    With ``rows`` it is several tests: each row has the values of ``{placeholders}`` in the other
+    fields, and may have a ``reason`` of its own. ``docs/papers.md`` describes the fields.
     """
 
     id: str
@@ -117,15 +110,11 @@ class Test:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the paper, and its tests.
+    """A sentence of the paper, or the part of it that can be tested.
 
-    Attributes:
-        says: The sentence, or the part of it that can be tested.
-        section: Where it is.
-        claim: Tests of this sentence, counted apart from the published values.
-        tested_by: Beginnings of the ids of other tests of it.
-        remark: What else there is to know, or why the sentence is not tested.
-
+    ``claim`` are tests of it alone, counted apart from the published values; ``tested_by`` are
+    beginnings of the ids of others. ``remark`` says what else there is to know, or why there is no
+    test.
     """
 
     says: str

@@ -114,8 +114,8 @@ def _distribution(entry: EntryPoint) -> str:
 
 def _loaded(entry: EntryPoint) -> Paper[Any]:
     """Import a paper and check it against the protocol."""
-    from skywave.papers.pages import REPORT  # noqa: PLC0415  (loads Jinja)
-    from skywave.papers.protocol import PROTOCOL, Paper  # noqa: PLC0415
+    from skywave.papers.protocol import PROTOCOL, Paper  # noqa: PLC0415  (loads Jinja)
+    from skywave.papers.reproduction import REPORT  # noqa: PLC0415
 
     def broken(why: str, what_to_do: str) -> BrokenPaperError:
         return BrokenPaperError(f"{entry.name} of {_distribution(entry)} {why}: {what_to_do}")

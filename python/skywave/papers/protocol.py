@@ -103,29 +103,7 @@ class TimedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper(Generic[Measurements]):
-    """A published experiment that can be reproduced.
-
-    Attributes:
-        protocol: The ``PROTOCOL`` that the package was written for, as a literal number.
-        package: The name of the package, ``__name__``. It contains the report,
-            ``templates/paper.html.j2``, which extends ``report.html.j2``.
-        ledger: What the paper says, and what would confirm it.
-        run: Runs the experiments and returns the measurements.
-        measures: Returns what the tests of the ledger measured, by their ids.
-        figures: Returns the figures of the report.
-        comparisons: Returns quantities beside ns-2's.
-        readings: Returns the results of each reading of what the paper leaves open, first that of
-            the reading that the verdicts use. The template has them as ``readings``.
-        sections: Returns whatever else the template needs, by name; ``measured`` it has anyway.
-        seeds: The number of seeds for averages; None if users cannot choose it.
-        stored: Tables that take minutes to compute (``make searches``).
-        golden: Runs external programs and stores their output (``make golden``); None if there
-            are none.
-        timed: Runs whose duration is measured (``skywave bench standard``).
-        network: The paper's column of the matrix; None if it has no network for others.
-        controls: The paper's rows of the matrix: the controls that it proposes.
-
-    """
+    """A published experiment that can be reproduced; ``docs/papers.md`` describes each field."""
 
     protocol: int
     package: str

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skywave.papers.measures import over_seeds
+from skywave.papers.measures import Value, over_seeds
 from skywave.report.tables import Table
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from skywave.papers.entries import Reading
     from skywave.papers.ledger import Ledger
-    from skywave.papers.measures import Value
 
     Values = Mapping[str, Value]
     """Measured values by the ids of their tests."""

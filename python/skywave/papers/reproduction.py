@@ -8,22 +8,35 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from skywave._files import replacing
-from skywave.papers.cells import Score, by_reason
-from skywave.papers.entries import begins
-from skywave.papers.pages import REPORT, render
-from skywave.report.pages import write
+from skywave.papers.cells import Cell, Comparison, Score, by_reason
+from skywave.papers.entries import Citation, Finding, Parameter, Reading, Sentence, begins
+from skywave.papers.measures import mean
+from skywave.report import pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from skywave.papers.cells import Cell, Comparison
     from skywave.papers.digits import Denominator
-    from skywave.papers.entries import Citation, Finding, Parameter, Reading, Sentence
     from skywave.papers.ns2 import Ns2Source
     from skywave.report.figures import RenderedFigure
     from skywave.results import Results
     from skywave.scenario import Scenario
+
+TEMPLATES = "skywave.papers"
+REPORT = "paper.html.j2"
+"""The template of a paper's report, in its package's directory ``templates``."""
+
+
+def render(template: str, *, package: str = TEMPLATES, **values: Any) -> str:
+    """Render a template of a package. It can extend and import the templates that papers share."""
+    packages = (package, TEMPLATES)
+    return pages.render(template, packages, {"by_reason": by_reason, "mean": _mean}, **values)
+
+
+def _mean(rows: Sequence[object], name: str) -> float | None:
+    """Return the mean of an attribute over rows; None if it is None in the first."""
+    return None if getattr(rows[0], name) is None else mean(rows, name)
 
 
 @dataclass(frozen=True)
@@ -166,4 +179,4 @@ class Reproduction:
             for name, scenario in self.scenarios.items():
                 path = partial / "scenarios" / f"{name}.json"
                 path.write_text(scenario.to_json() + "\n", encoding="utf-8")
-            write(partial, "report", self.html(), self.to_dict())
+            pages.write(partial, "report", self.html(), self.to_dict())

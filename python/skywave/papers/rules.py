@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.papers.measures import Measure
+from skywave.papers.measures import Measure, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from skywave.papers.measures import Value
 
 _SIZE = r"([0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)"
 _VALUE = re.compile(rf"(?P<relation><=|[<>=])?\s*(?P<value>-?{_SIZE})\s*(?P<unit>.*)")
@@ -53,15 +51,12 @@ _HOLDS: Mapping[str, Callable[..., bool]] = {
 class Rule:
     """Decides whether our value agrees with a published one.
 
-    ``form`` is one of these, with any numbers and units:
-
-    - ``within 10 %`` of the published value, or ``within 5 points``;
-    - ``exact to 2 decimals``, to which both are rounded;
-    - ``same order, by more than 1 s``, of an advantage of one condition over another;
-    - ``same sign, at least 0.2 in magnitude``, of correlations without published coefficients;
-    - ``within 2 sd of our 40 runs or 5 points, whichever is wider``: the published value, which is
-      from a single run, could be from one of ours, whose standard deviation is ``sd``;
-    - ``at most that``, ``less than that`` or ``more than that``.
+    ``form`` is one of these, with any numbers and units: ``within 10 %``; ``within 5 points``;
+    ``exact to 2 decimals``; ``same order, by more than 1 s``, of an advantage of one condition over
+    another; ``same sign, at least 0.2 in magnitude``, of correlations without published
+    coefficients; ``at most that``, ``less than that`` or ``more than that``; and ``within 2 sd of
+    our 40 runs or 5 points, whichever is wider``: the published value, which is from a single run,
+    could be from one of ours, whose standard deviation is ``sd``.
     """
 
     form: str

@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from skywave._progress import stage
+from skywave._progress import Progress, stage
 from skywave._simulate import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from skywave._progress import Progress
     from skywave.results import Results
     from skywave.scenario import Scenario
 
