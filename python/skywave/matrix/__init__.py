@@ -7,6 +7,7 @@ with another package's advice if there is any.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 from skywave._progress import stage
@@ -29,15 +30,12 @@ def plan(
     controls: Sequence[str], networks: Sequence[str], seeds: int, duration_s: float | None
 ) -> Iterator[Run]:
     """Yield every run of these cells. Without ``duration_s``, each network has its own duration."""
-    for key in networks:
+    for key, control, seed in product(networks, controls, range(1, seeds + 1)):
         network = NETWORKS[key]
-        for control in controls:
-            for seed in range(1, seeds + 1):
-                lasts_s = duration_s or network.duration_s
-                yield Run("alone", control, key, seed, lasts_s)
-                yield Run("beside", control, key, seed, lasts_s)
-                if network.call:
-                    yield Run("voice", control, key, seed, duration_s or network.call.duration_s)
+        for kind in ("alone", "beside"):
+            yield Run(kind, control, key, seed, duration_s or network.duration_s)
+        if network.call:
+            yield Run("voice", control, key, seed, duration_s or network.call.duration_s)
 
 
 def run(

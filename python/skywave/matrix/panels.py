@@ -15,11 +15,10 @@ from skywave.plots.style import begin, heat_map, style, write_in_cell
 from skywave.report.figures import RenderedFigure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.figure import Figure
 
-    from skywave.matrix.measures import Measure
     from skywave.matrix.table import Row
 
 WIDTH_IN, ROW_IN, HEAD_IN = 6.5, 0.36, 0.62
@@ -29,11 +28,14 @@ LABELS_IN = 1.75
 
 @dataclass(frozen=True)
 class Panel:
-    """A table of the cells of a measure. ``rows`` and ``columns`` map keys to labels."""
+    """A table of cells. ``rows`` and ``columns`` map keys to labels.
+
+    ``scale`` is the pair of values shown as worst and best.
+    """
 
     key: str
     title: str
-    measure: Measure
+    scale: tuple[float, float]
     rows: Mapping[str, str]
     columns: Mapping[str, str]
     cells: Mapping[tuple[str, str], Row]
@@ -50,7 +52,7 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
         _panel(
             key,
             measure.title,
-            measure,
+            measure.scale,
             networks,
             {(row.control, row.network): row for row in rows if row.measure == key},
         )
@@ -61,7 +63,7 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
         _panel(
             f"voice-{network}",
             f"R of a call beside TCP flows, {networks[network]}",
-            MEASURES[VOICE[0]],
+            MEASURES[VOICE[0]].scale,
             beside,
             {
                 (row.control, row.measure): row
@@ -77,7 +79,7 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
 def _panel(
     key: str,
     title: str,
-    measure: Measure,
+    scale: tuple[float, float],
     columns: Mapping[str, str],
     cells: Mapping[tuple[str, str], Row],
 ) -> Panel:
@@ -85,24 +87,18 @@ def _panel(
     return Panel(
         key=key,
         title=title,
-        measure=measure,
+        scale=scale,
         rows={name: control.label for name, control in CONTROLS.items() if name in controls},
         columns={name: label for name, label in columns.items() if name in used},
         cells=cells,
     )
 
 
-def draw(panels: Iterable[Panel]) -> list[RenderedFigure]:
-    """Draw all panels."""
+def draw(panel: Panel) -> RenderedFigure:
+    """Draw a panel as a heat map."""
+    caption = f"{panel.title}: means over seeds, with 95 % confidence intervals. Blue is good."
     with style():
-        return [
-            RenderedFigure.of(
-                panel.key,
-                f"{panel.title}: means over seeds, with 95 % confidence intervals. Blue is good.",
-                _heat_map(panel),
-            )
-            for panel in panels
-        ]
+        return RenderedFigure.of(panel.key, caption, _heat_map(panel))
 
 
 def _heat_map(panel: Panel) -> Figure:
@@ -112,7 +108,7 @@ def _heat_map(panel: Panel) -> Figure:
         left=LABELS_IN / WIDTH_IN, right=0.985, top=1 - HEAD_IN / height_in, bottom=0.1 / height_in
     )
     axes = figure.subplots()
-    worst, best = panel.measure.scale
+    worst, best = panel.scale
     goodness = np.full((len(panel.rows), len(panel.columns)), np.nan)
     for (row, control), (column, key) in product(enumerate(panel.rows), enumerate(panel.columns)):
         if cell := panel.cells.get((control, key)):

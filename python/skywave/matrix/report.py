@@ -19,11 +19,9 @@ import pyarrow.parquet
 
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
-from skywave.matrix import table
+from skywave.matrix import measures, runs, table
 from skywave.matrix.axes import CONTROLS, NETWORKS
-from skywave.matrix.measures import MEASURES
 from skywave.matrix.panels import Panel, draw, panels
-from skywave.matrix.runs import LATE_SHARE, WARM_SHARE, scenario
 from skywave.report.pages import render, write
 from skywave.report.tables import read
 
@@ -79,13 +77,13 @@ class Matrix:
             "seeds": self.seeds,
             "controls": {control.key: control.label for control in self.controls},
             "networks": {key: network.conditions for key, network in self.networks.items()},
-            "measures": {key: measure.title for key, measure in MEASURES.items()},
+            "measures": {key: measure.title for key, measure in measures.MEASURES.items()},
             "rows": [asdict(row) for row in self.rows],
         }
 
     @cached_property
     def _figures(self) -> list[RenderedFigure]:
-        return draw(self.panels)
+        return [draw(panel) for panel in self.panels]
 
     def html(self) -> str:
         """Return the page as self-contained HTML."""
@@ -96,9 +94,9 @@ class Matrix:
             packages=("skywave.matrix", *_advice()),
             matrix=self,
             drawn={figure.name: figure for figure in self._figures},
+            measures=measures,
+            runs=runs,
             durations_s=durations_s,
-            warm_percent=round(100 * WARM_SHARE),
-            late_percent=round(100 * LATE_SHARE),
             stored_seeds=known[0].seeds if known else None,
         )
 
@@ -124,7 +122,7 @@ class Matrix:
                 # Other seeds change only the seed and the rate trace derived from it.
                 if run.seed == 1:
                     path = partial / "scenarios" / f"{run.name}.json"
-                    path.write_text(scenario(run).to_json() + "\n", encoding="utf-8")
+                    path.write_text(runs.scenario(run).to_json() + "\n", encoding="utf-8")
             write(partial, "matrix", self.html(), self.to_dict())
 
 

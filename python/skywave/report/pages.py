@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import platform
 import re
@@ -60,18 +61,22 @@ def templates(
 ) -> jinja2.Environment:
     """Return the templates of packages, and of this one."""
     names = (packages,) if isinstance(packages, str) else packages
+    loaders = [jinja2.PackageLoader(name) for name in (*names, "skywave.report")]
     found = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader(name) for name in (*names, "skywave.report")]
-        ),
+        loader=jinja2.ChoiceLoader(loaders),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     found.filters |= {"number": number, "at_least": at_least, "at_most": at_most}
-    found.filters |= filters or {}
+    found.filters |= {"data_uri": _data_uri, **(filters or {})}
     return found
+
+
+def _data_uri(svg: bytes) -> str:
+    """Return an image for a self-contained page."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii")
 
 
 def write(directory: Path, name: str, page: str, document: Any) -> None:

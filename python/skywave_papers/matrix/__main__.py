@@ -1,7 +1,6 @@
 """Run the matrix with its defaults and store its table here.
 
-The advice was written from that table. If a number changes, a test of the text fails, and the text
-has to be reconsidered.
+If a number changes that the advice has, a test fails, and the text has to be reconsidered.
 """
 
 from __future__ import annotations
