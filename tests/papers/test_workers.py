@@ -15,8 +15,7 @@ import pytest
 
 from conftest import assert_bad_input, run_cli
 from skywave import ScenarioError, papers
-from skywave.papers import front as workers
-from skywave.papers import installed
+from skywave.papers import front, installed
 from skywave.papers.entries import Citation
 from skywave.papers.errors import UnknownPaperError
 from skywave.papers.front import Front, Work, reproduce_all, reproduce_each
@@ -79,7 +78,7 @@ def test_what_cannot_be_sent_comes_as_text(
     monkeypatch.setattr(papers, "reproduce", fail)
     kept = signal.getsignal(signal.SIGTERM)
     work = Work("nor2011", tmp_path, live_ns2=False, seeds=None)
-    raised = workers._reproduce(work, lambda _: None)  # noqa: SLF001
+    raised = front._reproduce(work, lambda _: None)  # noqa: SLF001
     signal.signal(signal.SIGTERM, kept)
     received = pickle.loads(pickle.dumps(raised))  # noqa: S301
     assert type(received) is RuntimeError
@@ -103,7 +102,7 @@ def test_what_a_dead_worker_started_ends_too() -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"started\n"
         assert process.wait() == 0
-        workers._Worker("nor2011", process, ours).signal(signal.SIGTERM)  # noqa: SLF001
+        front._Worker("nor2011", process, ours).signal(signal.SIGTERM)  # noqa: SLF001
         assert select.select([process.stdout], [], [], 20)[0], "nobody holds it any more"
 
 
@@ -134,7 +133,7 @@ def test_what_is_ignored_stays_so() -> None:
     """As nohup has it: who leaves the terminal wants the reports."""
     kept = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with workers._endings_interrupt():  # noqa: SLF001
+        with front._endings_interrupt():  # noqa: SLF001
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, kept)

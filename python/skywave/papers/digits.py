@@ -47,12 +47,9 @@ class PrintedTable:
             raise ValueError(f"{given}: write values as they are printed, such as '16.50'")
         if self.whole < 1:
             raise ValueError(f"whole is {self.whole}: give 100 for percentages, 1 for other ratios")
-        if most := next((one for one in self.values if self._is_too_large(one)), None):
-            raise ValueError(f"{most:.20} has too many digits: give at most {DIGITS}")
-
-    def _is_too_large(self, value: str) -> bool:
-        _, _, decimals = value.partition(".")
-        return max(len(value), len(f"{self.whole}") + len(decimals)) > DIGITS
+        for value, scaled in zip(self.values, self._scaled, strict=True):
+            if max(scaled) >= 10**DIGITS:
+                raise ValueError(f"{value:.20} has too many digits: give at most {DIGITS}")
 
     @property
     def _scaled(self) -> Iterator[tuple[int, int]]:

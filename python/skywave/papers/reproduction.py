@@ -141,10 +141,7 @@ class Reproduction:
         """Return the document that ``--json`` prints."""
         return {
             "paper": self.paper.key,
-            "title": self.paper.title,
-            "venue": self.paper.venue,
-            "doi": self.paper.doi,
-            "url": self.paper.url,
+            **{name: getattr(self.paper, name) for name in ("title", "venue", "doi", "url")},
             "skywave": version("skywave"),
             "ns2_source": self.ns2.kind,
             "ns2_remark": self.ns2.remark,

@@ -1,6 +1,6 @@
 """Run the matrix with its defaults and store its table here.
 
-If a number changes that the advice has, a test fails, and the text has to be reconsidered.
+If a number of the advice changes, a test fails, and the text has to be reconsidered.
 """
 
 from __future__ import annotations
