@@ -7,20 +7,15 @@ with another package's advice if there is any.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
-from skywave._progress import stage
+from skywave._progress import Progress, stage
 from skywave._simulate import run_many
 from skywave.matrix import measures
 from skywave.matrix.axes import CONTROLS, NETWORKS
 from skywave.matrix.report import Matrix
 from skywave.matrix.runs import Run, scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from skywave._progress import Progress
 
 SEEDS = 5
 """Runs of each kind, by default."""
@@ -54,7 +49,6 @@ def run(
         seeds: The number of runs of each kind; seeds start at 1.
         duration_s: The duration of each run. Default: that of the network or of its call.
         progress: Called when a run is done. The stages are the labels of the networks.
-
     """
     measured: dict[Run, measures.Values] = {}
     for network in networks:

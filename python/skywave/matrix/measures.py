@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skywave.matrix.axes import CALLS, NETWORKS
 from skywave.matrix.runs import (
@@ -14,18 +14,13 @@ from skywave.matrix.runs import (
     CODEC,
     LATE,
     SAMPLE_MS,
+    Run,
     flow_names,
 )
-from skywave.results import emodel
+from skywave.results import Results, emodel
 from skywave.results.fairness import jain
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from skywave.matrix.runs import Run
-    from skywave.results import Results
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 FAIR_PERCENT = 80
 """Share of an equal part of the total rate above which a late flow counts as having its share."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
 
 from skywave.matrix.axes import CALLS, CONTROLS, NETWORKS
 from skywave.matrix.measures import MEASURES, VOICE
+from skywave.matrix.table import Row
 from skywave.plots.style import begin, heat_map, style, write_in_cell
 from skywave.report.figures import RenderedFigure
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from matplotlib.figure import Figure
-
-    from skywave.matrix.table import Row
 
 WIDTH_IN, ROW_IN, HEAD_IN = 6.5, 0.36, 0.62
 LABELS_IN = 1.75

@@ -7,11 +7,13 @@ default run, its ``stored.csv``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import entry_points, version
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -21,18 +23,13 @@ from skywave._files import replacing
 from skywave._folders import Kind, check_folder
 from skywave.matrix import measures, runs, table
 from skywave.matrix.axes import CONTROLS, NETWORKS
+from skywave.matrix.measures import Values
 from skywave.matrix.panels import Panel, draw, panels
+from skywave.matrix.runs import Run
+from skywave.papers.lent import Control, Network
+from skywave.report.figures import RenderedFigure
 from skywave.report.pages import render, write
 from skywave.report.tables import read
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from skywave.matrix.measures import Values
-    from skywave.matrix.runs import Run
-    from skywave.papers.lent import Control, Network
-    from skywave.report.figures import RenderedFigure
 
 STORED = "stored.csv"
 
@@ -106,7 +103,6 @@ class Matrix:
         Raises:
             OSError: If the directory cannot be written, or is that of something else. Its
                 contents stay.
-
         """
         check_folder(directory, Kind.MATRIX)
         with replacing(directory, whole=True) as partial:

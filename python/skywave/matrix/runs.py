@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from attrs import evolve
 
 from skywave.matrix.axes import CALLS, CONTROLS, NETWORKS, NEWRENO
+from skywave.papers.lent import Control, Network
 from skywave.results import emodel
 from skywave.scenario import (
     Dccp,
@@ -21,17 +22,15 @@ from skywave.scenario import (
     Probes,
     Queue,
     Scenario,
+    Source,
     SubQueue,
     Tcp,
+    Transport,
     Udp,
     VcpRouter,
     Voice,
     Weighted,
 )
-
-if TYPE_CHECKING:
-    from skywave.papers.lent import Control, Network
-    from skywave.scenario import Source, Transport
 
 Kind = Literal["alone", "beside", "voice"]
 

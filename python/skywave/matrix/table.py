@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from skywave._printing import number
 from skywave.matrix.axes import CONTROLS, NETWORKS
-from skywave.matrix.measures import MEASURES
+from skywave.matrix.measures import MEASURES, Values
+from skywave.matrix.runs import Run
 from skywave.stats import average
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from skywave.matrix.measures import Values
-    from skywave.matrix.runs import Run
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,15 @@ results; ``lent``, contributions to the matrix. ``front`` reproduces all papers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from skywave._progress import Progress
 from skywave.papers import installed
 from skywave.papers.errors import BrokenPaperError, LedgerError, PaperError, UnknownPaperError
 from skywave.papers.ns2 import Ns2Error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skywave._progress import Progress
     from skywave.papers.reproduction import Reproduction
 
 __all__ = [
@@ -55,7 +54,6 @@ def reproduce(
         PaperError: If there is no such paper, it is unusable, or its code fails.
         LedgerError: If the ledger and what is measured or drawn do not fit.
         ValueError: If the paper's seeds cannot be chosen, or are too few for an average.
-
     """
     paper = installed.paper(key)
     with installed.faults_named(paper):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skywave.papers import installed
@@ -16,8 +17,6 @@ from skywave.papers.errors import PaperError
 from skywave.papers.ns2 import Ns2Error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from skywave.papers.protocol import Paper
 
 

@@ -1,7 +1,5 @@
 """The contents of a ledger's tables, and the placeholders in their texts."""
 
-# ruff: noqa: TC003 (annotations are read when a ledger is)
-
 from __future__ import annotations
 
 import re
@@ -154,7 +152,6 @@ def fill(text: str, words: Mapping[str, object]) -> str:
     Raises:
         ValueError: If a brace belongs to no placeholder.
         KeyError: If there is no word for one.
-
     """
     names(text)
     return _BRACES.sub(lambda one: str(words[one["name"]]) if one["name"] else one[0][0], text)

@@ -15,11 +15,13 @@ import subprocess
 import sys
 import threading
 import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from multiprocessing.connection import Connection, Pipe, wait
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from skywave import papers
 from skywave._files import replacing
@@ -29,10 +31,6 @@ from skywave.papers.cells import Score
 from skywave.papers.errors import BrokenPaperError, UnknownPaperError
 from skywave.papers.reproduction import TEMPLATES, Reproduction, render
 from skywave.report import pages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,6 @@ def reproduce_all(
         UnknownPaperError: If there are no papers.
         OSError: If the directory cannot be written, or a paper's process ends early. The
             directory's previous contents stay.
-
     """
     chosen = installed.all_keys() if keys is None else keys
     if not chosen:
@@ -175,7 +172,6 @@ def reproduce_each(
         ChildProcessError: If a process ends before its paper is finished.
         Exception: Whatever reproducing a paper raised; the others are stopped. An unusable paper
             does not raise.
-
     """
     came_to: dict[str, Reproduction | BrokenPaperError] = {}
     waiting = list(reversed(works))

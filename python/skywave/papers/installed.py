@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points, version
 from importlib.resources import files
@@ -19,7 +20,6 @@ from skywave._errors import ScenarioError
 from skywave.papers.errors import BrokenPaperError, LedgerError, PaperError, UnknownPaperError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from importlib.metadata import EntryPoint
 
     from skywave.papers.protocol import Paper
@@ -41,7 +41,6 @@ def paper(key: str) -> Paper[Any]:
     Raises:
         UnknownPaperError: If there is no such paper.
         BrokenPaperError: If the paper is unusable.
-
     """
     found = tuple(entry_points(group=GROUP, name=key))
     if not found:
@@ -75,7 +74,6 @@ def faults_named(paper: Paper[Any]) -> Iterator[None]:
 
     Raises:
         BrokenPaperError: If the block raises another error, and the paper's package is on the way.
-
     """
     try:
         yield

@@ -6,8 +6,6 @@ reasons of mismatches. It names no code. The paper's ``judge.py`` measures, and 
 measurement by the id of its test.
 """
 
-# ruff: noqa: TC001, TC003 (annotations are read when a ledger is)
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -62,7 +60,6 @@ class Ledger:
         Raises:
             LedgerError: If it is wrong. The message has the lines.
             OSError: If it cannot be read.
-
         """
         try:
             return cls.parse(path.read_text(encoding="utf-8-sig"), path.name)
@@ -153,7 +150,6 @@ class Ledger:
 
         Raises:
             LedgerError: If a placeholder is neither.
-
         """
         known = dict(words)
 
@@ -190,7 +186,6 @@ class Ledger:
         Raises:
             LedgerError: If a test has no measurement, or one that is not a number; if a measurement
                 has no test, or a placeholder no word.
-
         """
         for have, lack, what in (
             (self._tests, measures.ours, "is not measured"),

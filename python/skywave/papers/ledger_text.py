@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeVar, get_origin
+from typing import Any, TypeVar, get_origin
 
 import cattrs
 
@@ -14,9 +15,6 @@ from skywave.papers.cells import Cause
 from skywave.papers.entries import Parameter, Scalar
 from skywave.papers.errors import LedgerError
 from skywave.scenario.place import line_and_column
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _T = TypeVar("_T")
 _SEE = "docs/papers.md lists all keys"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from skywave.scenario import Dccp, DropTail, Dumbbell, Red, Tcp, TraceSteps, Web
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,6 @@ class Network:
     Raises:
         ValueError: If there is no dumbbell, the number of flows is odd, or the queue is not
             first-in-first-out and counted in packets.
-
     """
 
     label: str

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Row = TypeVar("Row")
 
@@ -44,7 +42,6 @@ class Measures:
         ours: Our values.
         ns2: Those that ns-2 has too.
         words: What the placeholders of reasons, remarks and findings stand for.
-
     """
 
     ours: Mapping[str, Value]

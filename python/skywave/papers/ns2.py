@@ -8,18 +8,16 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE, STDOUT
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from skywave._errors import SkywaveError
 from skywave._files import replacing
 from skywave._parallel import as_completed
 from skywave._progress import Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 SCRIPTS = Path(__file__).parents[3] / "validation" / "ns2" / "scripts"
 """The scripts. They are part of the repository, not of the installed package."""
@@ -64,7 +62,6 @@ def run(command: list[str], folder: Path | None = None) -> str:
 
     Raises:
         Ns2Error: If the program fails.
-
     """
     done = subprocess.run(command, stdout=PIPE, stderr=STDOUT, text=True, check=False, cwd=folder)
     if done.returncode != 0:

@@ -8,29 +8,26 @@ example.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
+from skywave._progress import Progress
 from skywave.papers import LEAST_SEEDS
+from skywave.papers.cells import Comparison
 from skywave.papers.digits import denominator
+from skywave.papers.entries import Citation
+from skywave.papers.ledger import Ledger
+from skywave.papers.lent import Control, Network
+from skywave.papers.measures import Measures
+from skywave.papers.ns2 import Ns2Source
+from skywave.papers.readings import ReadingResult
 from skywave.papers.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from skywave._progress import Progress
-    from skywave.papers.cells import Comparison
-    from skywave.papers.entries import Citation
-    from skywave.papers.ledger import Ledger
-    from skywave.papers.lent import Control, Network
-    from skywave.papers.measures import Measures
-    from skywave.papers.ns2 import Ns2Source
-    from skywave.papers.readings import ReadingResult
-    from skywave.report.figures import RenderedFigure
-    from skywave.report.tables import Table
-    from skywave.results import Results
-    from skywave.scenario import Scenario
+from skywave.report.figures import RenderedFigure
+from skywave.report.tables import Table
+from skywave.results import Results
+from skywave.scenario import Scenario
 
 PROTOCOL = 2
 """The version of this protocol. It increases when a change makes correct papers incorrect."""

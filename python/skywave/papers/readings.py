@@ -5,22 +5,17 @@ The ledger has the readings (``[[reading]]``), fixed before they are run; a tabl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from skywave.papers.entries import Reading
+from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Value, over_seeds
 from skywave.report.tables import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from skywave.papers.entries import Reading
-    from skywave.papers.ledger import Ledger
-
-    Values = Mapping[str, Value]
-    """Measured values by the ids of their tests."""
+Values = Mapping[str, Value]
+"""Measured values by the ids of their tests."""
 
 
 @dataclass(frozen=True)

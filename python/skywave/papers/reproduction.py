@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from skywave._files import replacing
 from skywave.papers.cells import Cell, Comparison, Score, by_reason
+from skywave.papers.digits import Denominator
 from skywave.papers.entries import Citation, Finding, Parameter, Reading, Sentence, begins
 from skywave.papers.measures import mean
+from skywave.papers.ns2 import Ns2Source
 from skywave.report import pages
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from skywave.papers.digits import Denominator
-    from skywave.papers.ns2 import Ns2Source
-    from skywave.report.figures import RenderedFigure
-    from skywave.results import Results
-    from skywave.scenario import Scenario
+from skywave.report.figures import RenderedFigure
+from skywave.results import Results
+from skywave.scenario import Scenario
 
 TEMPLATES = "skywave.papers"
 REPORT = "paper.html.j2"
@@ -164,7 +161,6 @@ class Reproduction:
 
         Raises:
             OSError: If the directory cannot be written. Its previous contents stay.
-
         """
         with replacing(directory) as partial:
             for name in ("figures", "series", "scenarios"):

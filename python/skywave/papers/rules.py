@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from skywave.papers.measures import Measure, Value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _SIZE = r"([0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)"
 _VALUE = re.compile(rf"(?P<relation><=|[<>=])?\s*(?P<value>-?{_SIZE})\s*(?P<unit>.*)")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from skywave._progress import Progress, stage
 from skywave._simulate import run_many
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from skywave.results import Results
-    from skywave.scenario import Scenario
+from skywave.results import Results
+from skywave.scenario import Scenario
 
 __all__ = ["measure_each", "run_each", "run_plans", "stage"]
 

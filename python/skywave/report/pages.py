@@ -6,20 +6,18 @@ import base64
 import os
 import platform
 import re
+from collections.abc import Callable, Container, Mapping
 from datetime import UTC, datetime
 from html import unescape
 from importlib.metadata import version
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 
 from skywave import _json
 from skywave._printing import at_least, at_most, number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
 
 CONTENTS = "<!-- contents -->"
 """Where a page has the list of its sections."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 from operator import attrgetter
+from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 from skywave._files import replacing_file
 from skywave._progress import Progress, lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 Row = TypeVar("Row")
 Given = TypeVar("Given")
@@ -59,7 +57,6 @@ class Table(Generic[Given, Row]):
 
         Raises:
             ValueError: If there is no such row, or more than one.
-
         """
         found = self.rows(**values)
         if len(found) != 1:
