@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skywave.papers.cells import Cause, Reason
+from skywave.papers.entries import begins
 from skywave.papers.errors import LedgerError
-from skywave.papers.expectation import Expectation
 from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measure, Measures, Value, over_seeds
 from skywave.papers.readings import ReadingResult, table
-from skywave.papers.reasons import Cause
+from skywave.papers.rules import Expectation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,16 +73,16 @@ def test_rows_are_tests_and_texts_are_filled() -> None:
     assert (first.id, first.what, first.unit) == ("table1/n=1", "time with 1 flows", "s")
     assert first.conditions == {"flows": 1, "load": "1 of 3", "RTT (s)": 0.1}
     assert (first.published, first.ours, first.ns2, first.verdict) == (4, 5.0, 4.1, "mismatch")
-    assert (first.cause, first.why) == (Cause.UNSTATED, "It takes 5.0 s.")
+    assert first.reason == Reason("It takes 5.0 s.", Cause.UNSTATED)
     assert second.conditions == {"flows": 2, "load": "2 of 3", "RTT (s)": 0.1, "seeds": 3}
     assert (second.published, second.ns2, second.verdict) == (8.5, None, "match")
     assert (claim.quote, claim.verdict) == ("It is fast.", "mismatch")
     assert second.known_reason is not None
-    finding = ledger.found(MEASURES)
-    assert finding is not None
-    assert finding.sentence == "It takes 5.0 s."
-    [sentence] = ledger.sentences(MEASURES)
-    assert sentence.tests == ("claim/fast", "table1")
+    filled = ledger.filled(MEASURES.words)
+    assert filled.finding is not None
+    assert filled.finding.sentence == "It takes 5.0 s."
+    [sentence] = filled.sentences
+    assert sentence.tested_by == ("claim/fast", "table1")
     assert ledger.met(MEASURES.ours) == ["table1/n=2"]
     assert ledger.published("table1/n=2") == 8.5
 
@@ -127,11 +128,11 @@ def test_a_parameter_may_break_lines() -> None:
 
 def test_a_sentence_names_what_the_ids_of_rows_begin_with() -> None:
     text = LEDGER.replace('"claim/fast"', '"claim/n={n}/fast"\nrows = [{ n = 1 }, { n = 2 }]')
-    [sentence] = Ledger.parse(text).sentences(MEASURES)
-    assert sentence.tests == ("claim", "table1")
+    [sentence] = Ledger.parse(text).sentences
+    assert sentence.tested_by == ("claim", "table1")
     other = '[[value]]\nid = "claim/other"\nwhat = "time"\nexpect = "> 0 s"\n\n[[sentence]]'
-    [sentence] = Ledger.parse(text.replace("[[sentence]]", other)).sentences(MEASURES)
-    assert sentence.tests == ("claim/n=1/fast", "claim/n=2/fast", "table1")
+    [sentence] = Ledger.parse(text.replace("[[sentence]]", other)).sentences
+    assert sentence.tested_by == ("claim/n=1/fast", "claim/n=2/fast", "table1")
 
 
 def test_a_mean_over_seeds_needs_every_seed() -> None:
@@ -139,10 +140,9 @@ def test_a_mean_over_seeds_needs_every_seed() -> None:
 
 
 def test_a_sentence_is_tested_by_whole_parts_of_ids() -> None:
-    [sentence] = Ledger.parse(LEDGER).sentences(MEASURES)
-    assert sentence.is_tested_by("table1/n=1")
-    assert sentence.is_tested_by("table1")
-    assert not sentence.is_tested_by("table10/n=1")
+    assert begins("table1/n=1", "table1")
+    assert begins("table1", "table1")
+    assert not begins("table10/n=1", "table1")
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def test_claims_in_rows_are_named_by_what_they_share() -> None:
         ("table1/fast={n}", "table1/n=1", ("table1/fast=1", "table1/fast=2", "table1/n=1")),
     ):
         text = LEDGER.replace('"claim/fast"', f'"{own}"').replace('expect = "> 0 s"', rows)
-        [sentence] = Ledger.parse(text.replace('["table1"]', f'["{others}"]')).sentences(MEASURES)
-        assert sentence.tests == named
+        [sentence] = Ledger.parse(text.replace('["table1"]', f'["{others}"]')).sentences
+        assert sentence.tested_by == named
 
 
 @pytest.mark.parametrize("text", ["160 s", "> 0 s, within 10 %", "fast", "1 s, nearly", ">= s"])

@@ -10,11 +10,12 @@ import pytest
 
 from conftest import assert_bad_input, run_cli, words
 from skywave.papers import installed
-from skywave.papers.cells import Cell, Comparison, Within
-from skywave.papers.citation import Citation
+from skywave.papers.cells import Cause, Cell, Comparison, Reason
+from skywave.papers.entries import Citation, Finding
 from skywave.papers.front import Front, reproduce_all
-from skywave.papers.reasons import Cause, Reason
-from skywave.papers.reproduction import Finding, Judgement, Ns2Source
+from skywave.papers.ns2 import Ns2Source
+from skywave.papers.reproduction import Reproduction
+from skywave.papers.rules import Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +25,12 @@ def cell(
     name: str, ours: float | None, why: Reason | str | None = None, ns2: float | None = None
 ) -> Cell:
     reason = Reason(why) if isinstance(why, str) else why
-    return Cell(name, "a value", {}, "s", 10, ours, Within(10), ns2, known_reason=reason)
+    return Cell(name, "a value", {}, "s", 10, ours, Rule("within 10 %"), ns2, known_reason=reason)
 
 
-def judgement(key: str, *cells: Cell) -> Judgement:
+def judgement(key: str, *cells: Cell) -> Reproduction:
     paper = Citation(key, f"Title of {key}", "A. Author", 2009)
-    return Judgement(paper, cells, (), (), Ns2Source("stored", "stored answers"))
+    return Reproduction(paper, cells, Ns2Source("stored", "stored answers"))
 
 
 FRONT = Front(
@@ -55,7 +56,7 @@ def test_a_report_names_the_command_that_repeats_it() -> None:
     assert shorter.command == "skywave reproduce first --seeds 10 --stored-ns2"
 
 
-def ids(judged: Judgement) -> dict[str, list[str]]:
+def ids(judged: Reproduction) -> dict[str, list[str]]:
     """Return the reasons of a paper with the ids of the values that have them."""
     return {why: [cell.id for cell in cells] for why, cells in judged.reasons.items()}
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 from skywave import Probes, Results, run, run_many
+from skywave.papers.cells import Cause
 from skywave.papers.measures import Measure
-from skywave.papers.reasons import Cause
 from skywave.scenario.quantities import Duration
 from skywave.stats import average
 from skywave_papers import vcp_scripts

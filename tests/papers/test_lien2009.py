@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Reproduced, needs_ns2
 from skywave import run_many
-from skywave.papers.reasons import Cause
+from skywave.papers.cells import Cause
 from skywave.results import emodel
 from skywave_papers.lien2009 import (
     beyond,

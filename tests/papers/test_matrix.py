@@ -19,11 +19,10 @@ from skywave import Scenario, Tcp, VcpRouter, Weighted, run
 from skywave.cli.console import out
 from skywave.cli.matrix import print_panel
 from skywave.matrix import SEEDS, plan
-from skywave.matrix.advice import stored
-from skywave.matrix.controls import CONTROLS
+from skywave.matrix.axes import CONTROLS, NETWORKS
 from skywave.matrix.measures import MEASURES, VOICE, convergence_s, values
-from skywave.matrix.networks import NETWORKS
 from skywave.matrix.panels import panels
+from skywave.matrix.report import stored
 from skywave.matrix.runs import LATE, Run, scenario
 from skywave.matrix.table import Row, rows
 from skywave.scenario.quantities import Duration, Rate
@@ -44,13 +43,13 @@ def test_every_cell_is_a_good_scenario(control: str, network: str) -> None:
         queue = described.links[0].queue
         chain = CONTROLS[control].chain
         if chain is None:
-            assert queue == NETWORKS[network].queue
+            assert queue == NETWORKS[network].links.queue
         elif one.kind == "beside":
             # The routers' bits must not meet in one queue.
             assert isinstance(queue, Weighted)
             classes = {flow.name[:3]: flow.class_ or 0 for flow in described.flows}
             papers, own = (sub.queue for sub in queue.queues)
-            assert papers == NETWORKS[network].queue
+            assert papers == NETWORKS[network].links.queue
             assert isinstance(own, VcpRouter)
             assert own.chain == chain
             assert (classes["con"], classes["tcp"]) == (1, 0)

@@ -23,8 +23,7 @@ from skywave.papers import installed
 from skywave.papers.errors import BrokenPaperError, UnknownPaperError
 from skywave.papers.front import reproduce_all
 from skywave.papers.ns2 import Ns2Error
-from skywave.papers.protocol import PROTOCOL, Paper
-from skywave.papers.timed import TimedRun
+from skywave.papers.protocol import PROTOCOL, Paper, TimedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -152,7 +151,7 @@ QUICK = """
 import math
 from skywave.papers.measures import Measures
 from skywave.papers.protocol import RunOutput
-from skywave.papers.reproduction import Ns2Source
+from skywave.papers.ns2 import Ns2Source
 
 RUN = lambda _: RunOutput(
     measured={rate: 1e6 for rate in (0.001, 0.003, 0.01, 0.03)},
@@ -458,7 +457,7 @@ def test_what_a_paper_has_timed_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 LENDS: dict[str, Any] = {
-    "network": "lent.of_dumbbell(scenario(0.01).dumbbell, label='Mathis 1997', "
+    "network": "lent.Network(dumbbell=scenario(0.01).dumbbell, label='Mathis 1997', "
     "conditions='a link with losses', packet_b=1040, flows=2, hosts=1, duration_s=60)",
     "controls": "(lent.Control('ccid2-wide', 'CCID 2, wide', "
     "Dccp(ccid=2, ecn=False, initial_ssthresh=500), 'ours'),)",

@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve
 
 from skywave import run_many
-from skywave.matrix.networks import NETWORKS
+from skywave.matrix.axes import NETWORKS
 from skywave.scenario import Bernoulli
 from skywave_papers.chen2010 import searches, setting, sweep
 from skywave_papers.chen2010.analysis import Model, stability_map
@@ -106,7 +106,8 @@ def test_independent_errors_do_not_give_the_published_live_link() -> None:
 
 
 def rtts_s(network: Network) -> list[float]:
-    return [2 * (network.delay + 2 * access).seconds for access in network.access_delays]
+    links = network.links
+    return [2 * (links.delay + 2 * access).seconds for access in links.access_delays]
 
 
 COUNTS_THE_ONE_IN_TRANSMISSION = ("nor2011", "lien2009")

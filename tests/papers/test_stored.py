@@ -11,8 +11,7 @@ import pytest
 
 from skywave.matrix import table
 from skywave.papers import installed
-from skywave.papers.ns2 import Ns2Error
-from skywave.papers.oracle import Oracle
+from skywave.papers.ns2 import Ns2Error, Oracle
 from skywave.report.tables import Table, read, write
 from skywave_papers import matrix
 

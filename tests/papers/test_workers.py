@@ -8,7 +8,6 @@ import pickle
 import select
 import signal
 import subprocess
-import threading
 from multiprocessing.connection import Pipe
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +15,13 @@ import pytest
 
 from conftest import assert_bad_input, run_cli
 from skywave import ScenarioError, papers
-from skywave.papers import installed, workers
-from skywave.papers.citation import Citation
+from skywave.papers import front, installed
+from skywave.papers.entries import Citation
 from skywave.papers.errors import UnknownPaperError
-from skywave.papers.front import Front, reproduce_all
+from skywave.papers.front import Front, Work, reproduce_all, reproduce_each
+from skywave.papers.ns2 import Ns2Source
 from skywave.papers.protocol import Seeds
-from skywave.papers.reproduction import Judgement, Ns2Source
-from skywave.papers.workers import Work, reproduce_each
+from skywave.papers.reproduction import Reproduction
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,14 +76,11 @@ def test_what_cannot_be_sent_comes_as_text(
     # Dask, where another test has loaded it, lets every exception be pickled.
     monkeypatch.delitem(copyreg.dispatch_table, type(error), raising=False)
     monkeypatch.setattr(papers, "reproduce", fail)
-    ours, theirs = Pipe()
-    serving = threading.Thread(target=workers._serve, args=(theirs,))  # noqa: SLF001
-    serving.start()
-    ours.send(Work("nor2011", tmp_path, live_ns2=False, seeds=None))
-    received = ours.recv()
-    ours.close()
-    serving.join()
-    theirs.close()
+    kept = signal.getsignal(signal.SIGTERM)
+    work = Work("nor2011", tmp_path, live_ns2=False, seeds=None)
+    raised = front._reproduce(work, lambda _: None)  # noqa: SLF001
+    signal.signal(signal.SIGTERM, kept)
+    received = pickle.loads(pickle.dumps(raised))  # noqa: S301
     assert type(received) is RuntimeError
     for part in (type(error).__name__, "disk is full", "Traceback", "In the process of nor2011"):
         assert part in str(received)
@@ -106,7 +102,7 @@ def test_what_a_dead_worker_started_ends_too() -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"started\n"
         assert process.wait() == 0
-        workers._signal([workers._Worker(process, ours)], signal.SIGTERM)  # noqa: SLF001
+        front._Worker("nor2011", process, ours).signal(signal.SIGTERM)  # noqa: SLF001
         assert select.select([process.stdout], [], [], 20)[0], "nobody holds it any more"
 
 
@@ -137,7 +133,7 @@ def test_what_is_ignored_stays_so() -> None:
     """As nohup has it: who leaves the terminal wants the reports."""
     kept = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with workers._endings_interrupt():  # noqa: SLF001
+        with front._endings_interrupt():  # noqa: SLF001
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, kept)
@@ -187,9 +183,9 @@ def test_seeds_of_a_paper_that_has_its_own(tmp_path: Path) -> None:
 def test_fewer_seeds_are_told_of() -> None:
     paper = Citation("chen2010", "A title", "An author", 2010)
 
-    def judgement(seeds: int | None) -> Judgement:
+    def judgement(seeds: int | None) -> Reproduction:
         ns2 = Ns2Source("stored", "stored answers")
-        return Judgement(paper, (), (), (), ns2, seeds=seeds, own_seeds=seeds and 20)
+        return Reproduction(paper, (), ns2, seeds=seeds, own_seeds=seeds and 20)
 
     fewer, all_of_them, none = (judgement(seeds) for seeds in (5, 20, None))
     remark = "Averages are over 5 seeds; skywave reproduce chen2010 runs all 20."

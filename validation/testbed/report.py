@@ -12,8 +12,7 @@ from skywave._files import replacing
 from skywave._folders import Kind, check_folder
 from skywave._printing import number
 from skywave.papers import installed
-from skywave.papers.pages import render
-from skywave.report import environment
+from skywave.papers.reproduction import render
 from validation.testbed import figures
 
 if TYPE_CHECKING:
@@ -176,7 +175,6 @@ def write(all_done: Sequence[ExperimentResult], wall_s: float, directory: Path) 
             losses=_losses(all_done),
             minutes=round(wall_s / 60, 1),
             runs=sum(len(done.pairs) for done in all_done),
-            environment=environment.describe(),
         )
         (partial / "testbed.html").write_text(page, encoding="utf-8")
         text = _json.text(document(all_done, wall_s)) + "\n"

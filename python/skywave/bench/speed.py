@@ -15,7 +15,7 @@ from skywave.papers import ns2
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from skywave.papers.timed import TimedRun
+    from skywave.papers.protocol import TimedRun
 
 ROUNDS = 5
 """Measurements of each run, alternating with ns-2's."""

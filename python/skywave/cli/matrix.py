@@ -75,8 +75,11 @@ def matrix(
     with confidence intervals.
     """
     from skywave import matrix as of_papers  # noqa: PLC0415  (loads matplotlib)
-    from skywave.matrix.controls import CONTROLS, LEFT_OUT  # noqa: PLC0415
-    from skywave.matrix.networks import NETWORKS  # noqa: PLC0415
+    from skywave.matrix.axes import (  # noqa: PLC0415
+        CONTROLS,
+        LEFT_OUT,
+        NETWORKS,
+    )
 
     duration_s = None if duration is None else duration.seconds
     if duration_s is not None and duration_s < LEAST_S:

@@ -17,18 +17,16 @@ from skywave.cli.application import command
 from skywave.cli.console import JsonOption, finish, out, prepare_folder, print_json, progress_bar
 from skywave.cli.messages import warn
 from skywave.cli.status import FAILED
-from skywave.papers import installed
-from skywave.papers.seeds import LEAST_SEEDS
+from skywave.papers import LEAST_SEEDS, installed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from skywave.papers.cells import Cell
+    from skywave.papers.cells import Cell, Score
     from skywave.papers.front import Front
-    from skywave.papers.reproduction import Judgement
-    from skywave.papers.score import Score
+    from skywave.papers.reproduction import Reproduction
 
 
 app = typer.Typer()
@@ -136,57 +134,57 @@ def _one(
     )
 
 
-def _show(console: Console, judgement: Judgement, *, why: bool) -> None:
+def _show(console: Console, reproduction: Reproduction, *, why: bool) -> None:
     """Print the finding, and a row for each table and figure and for the further claims."""
-    table = Table(title=escape(judgement.paper.title), title_justify="left")
+    table = Table(title=escape(reproduction.paper.title), title_justify="left")
     table.add_column("")
     for column in ("values", "match", "values of ns-2", "match in ns-2"):
         table.add_column(column, justify="right")
     places: dict[str, list[Cell]] = {}
-    for cell in judgement.cells:
+    for cell in reproduction.cells:
         places.setdefault(cell.place, []).append(cell)
-    if judgement.claims:
-        places["further claims"] = list(judgement.claims)
+    if reproduction.claims:
+        places["further claims"] = list(reproduction.claims)
     for place, cells in places.items():
         ours = [cell.verdict for cell in cells]
         theirs = [cell.ns2_verdict for cell in cells if cell.ns2_verdict is not None]
         counts = (len(ours), ours.count("match"), len(theirs), theirs.count("match"))
         table.add_row(escape(place), *map(str, counts))
-    if judgement.finding is not None:
-        console.print(f"{escape(judgement.finding.sentence)}\n", highlight=False)
+    if reproduction.finding is not None:
+        console.print(f"{escape(reproduction.finding.sentence)}\n", highlight=False)
     console.print(table)
     console.print(
         "A value matches if it meets its rule, which was written before the run. ns-2 has no value "
         "where it lacks the control, queue or measure; its values are judged by the same rules.",
         highlight=False,
     )
-    if judgement.seeds_remark is not None:
-        console.print(judgement.seeds_remark, highlight=False)
-    score = judgement.score
+    if reproduction.seeds_remark is not None:
+        console.print(reproduction.seeds_remark, highlight=False)
+    score = reproduction.score
     if score.compared:
         console.print(
             f"Skywave and ns-2 agree in {score.close} of {score.compared} quantities under the "
-            f"same settings. ns-2: {escape(judgement.ns2.remark)}.",
+            f"same settings. ns-2: {escape(reproduction.ns2.remark)}.",
             highlight=False,
         )
-    _reasons(console, [judgement], why=why)
+    _reasons(console, [reproduction], why=why)
 
 
-def _reasons(console: Console, judgements: Sequence[Judgement], *, why: bool) -> None:
+def _reasons(console: Console, reproductions: Sequence[Reproduction], *, why: bool) -> None:
     """Print why values and claims do not match, or how to have that printed."""
-    unmatched = [one for one in judgements if one.reasons]
+    unmatched = [one for one in reproductions if one.reasons]
     if not unmatched:
         return
     if not why:
         console.print("Reasons for the other values are in the report; --why prints them.")
-    for judgement in unmatched if why else ():
-        console.print(f"\n[bold]{escape(judgement.paper.short)}[/]", highlight=False)
+    for reproduction in unmatched if why else ():
+        console.print(f"\n[bold]{escape(reproduction.paper.short)}[/]", highlight=False)
         before = ""
-        for reason, cells in judgement.reasons.items():
+        for reason, cells in reproduction.reasons.items():
             console.print(f"\n{escape(_after(reason, before))}", highlight=False)
             before = reason
             for cell in cells:
-                numbers = escape(_numbers(cell, is_claim=cell in judgement.claims))
+                numbers = escape(_numbers(cell, is_claim=cell in reproduction.claims))
                 what = f"[yellow]{escape(cell.id)}[/], {escape(cell.what)}"
                 console.print(Padding(f"{what}: {numbers}", (0, 0, 0, 2)), highlight=False)
 

@@ -123,7 +123,7 @@ def _examples() -> Iterator[Choice]:
 
 
 def _papers() -> Iterator[Choice]:
-    from skywave.matrix.networks import NETWORKS, PAPERS  # noqa: PLC0415  (loads the papers)
+    from skywave.matrix.axes import NETWORKS, PAPERS  # noqa: PLC0415  (loads the papers)
     from skywave.matrix.runs import Run, scenario  # noqa: PLC0415
 
     proposed = {paper.key: paper.controls for paper in PAPERS}

@@ -1,26 +1,21 @@
 """Every control on every paper's network, for comparison.
 
-``controls`` and ``networks`` are the rows and columns. ``runs`` builds the scenarios of a cell,
-``measures`` measures them, ``table`` computes means over seeds, ``panels`` and ``figures`` present
-them, and ``report`` writes the page, with another package's ``advice`` if there is any.
+``axes`` are the rows and columns. ``runs`` builds the scenarios of a cell, ``measures`` measures
+them, ``table`` computes means over seeds, ``panels`` presents them, and ``report`` writes the page,
+with another package's advice if there is any.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 
-from skywave._progress import stage
+from skywave._progress import Progress, stage
 from skywave._simulate import run_many
 from skywave.matrix import measures
-from skywave.matrix.controls import CONTROLS
-from skywave.matrix.networks import NETWORKS
+from skywave.matrix.axes import CONTROLS, NETWORKS
 from skywave.matrix.report import Matrix
 from skywave.matrix.runs import Run, scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from skywave._progress import Progress
 
 SEEDS = 5
 """Runs of each kind, by default."""
@@ -30,15 +25,12 @@ def plan(
     controls: Sequence[str], networks: Sequence[str], seeds: int, duration_s: float | None
 ) -> Iterator[Run]:
     """Yield every run of these cells. Without ``duration_s``, each network has its own duration."""
-    for key in networks:
+    for key, control, seed in product(networks, controls, range(1, seeds + 1)):
         network = NETWORKS[key]
-        for control in controls:
-            for seed in range(1, seeds + 1):
-                lasts_s = duration_s or network.duration_s
-                yield Run("alone", control, key, seed, lasts_s)
-                yield Run("beside", control, key, seed, lasts_s)
-                if network.call:
-                    yield Run("voice", control, key, seed, duration_s or network.call.duration_s)
+        for kind in ("alone", "beside"):
+            yield Run(kind, control, key, seed, duration_s or network.duration_s)
+        if network.call:
+            yield Run("voice", control, key, seed, duration_s or network.call.duration_s)
 
 
 def run(
@@ -57,7 +49,6 @@ def run(
         seeds: The number of runs of each kind; seeds start at 1.
         duration_s: The duration of each run. Default: that of the network or of its call.
         progress: Called when a run is done. The stages are the labels of the networks.
-
     """
     measured: dict[Run, measures.Values] = {}
     for network in networks:

@@ -1,33 +1,26 @@
-"""The measures of the matrix: definitions and computation."""
+"""The measures of the matrix."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skywave.matrix.networks import CALLS, NETWORKS
+from skywave.matrix.axes import CALLS, NETWORKS
 from skywave.matrix.runs import (
     BOTTLENECK,
     CALL,
     CODEC,
-    DEADLINE_MS,
-    FRAME_MS,
     LATE,
     SAMPLE_MS,
+    Run,
     flow_names,
 )
-from skywave.results import emodel
+from skywave.results import Results, emodel
 from skywave.results.fairness import jain
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from skywave.matrix.runs import Run
-    from skywave.results import Results
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 FAIR_PERCENT = 80
 """Share of an equal part of the total rate above which a late flow counts as having its share."""
@@ -37,16 +30,14 @@ HOLD_S = 10.0
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity of a cell.
+    """A quantity of a cell, which the page defines.
 
     ``scale`` is the pair of values that a heat map shows as worst and best. Colours show the
     distance from the best.
     """
 
-    key: str
     label: str
     unit: str
-    definition: str
     scale: tuple[float, float]
 
     @property
@@ -56,75 +47,18 @@ class Measure:
 
 
 MEASURES = {
-    measure.key: measure
-    for measure in (
-        Measure(
-            "utilisation",
-            "Utilisation",
-            "%",
-            "Throughput of the bottleneck relative to its capacity.",
-            (50, 100),
-        ),
-        Measure(
-            "jain",
-            "Jain's index",
-            "",
-            "Over the control's flows: 1 if all have the same rate, 1/n if one of n has "
-            "everything. (Round-trip times differ only in Chen 2010.)",
-            (0.5, 1),
-        ),
-        Measure(
-            "queue",
-            "Mean queue",
-            "ms",
-            "How long the bottleneck needs at its full rate to send what is queued.",
-            (300, 0),
-        ),
-        Measure(
-            "loss",
-            "Loss",
-            "%",
-            "Share of the packets of the control's flows arriving at the bottleneck that are lost "
-            "there, to the queue or to errors.",
-            (10, 0),
-        ),
-        Measure(
-            "convergence",
-            "Time to fair share",
-            "s",
-            f"How long a late flow takes to reach its share: the time from its start until it has "
-            f"at least {FAIR_PERCENT} % of an equal part of all flows' rate, both over the next "
-            f"{HOLD_S:g} s and over the rest of the run. A value with > is a lower bound: with "
-            "some seeds (their number is in parentheses) this did not happen before the end of "
-            "the run, and the mean counts them as if it had happened then.",
-            (60, 0),
-        ),
-        Measure(
-            "share",
-            "Share beside TCP",
-            "%",
-            "The share of the control's flows when they compete with the same number of TCP "
-            "NewReno flows; 50 is an equal share. Controls that need routers of their own have a "
-            "separate sub-queue there, with the same weight as TCP's, so coexistence is safe: the "
-            "weights guarantee 50 to each side, and less is what the control leaves to TCP.",
-            (0, 50),
-        ),
-        *(
-            Measure(
-                f"voice{beside}",
-                f"R of a call beside {beside} TCP flow{'s' if beside > 1 else ''}",
-                "",
-                "The E-model's rating R of a one-way call while this number of TCP flows sends; "
-                f"70 and more is usable. It is a {CODEC.name} call ({FRAME_MS} ms per packet, "
-                f"played {DEADLINE_MS} ms after it was made). In rows of DCCP controls the call "
-                "uses the control and the TCP flows are NewReno. In rows of TCP controls the flows "
-                "use the control and the call runs over UDP. With load-factor routers, a DCCP call "
-                "has its own sub-queue, and a UDP call shares the queue of the TCP flows.",
-                (0, 90),
-            )
-            for beside in range(1, max((call.flows for call in CALLS.values()), default=0) + 1)
-        ),
-    )
+    "utilisation": Measure("Utilisation", "%", (50, 100)),
+    "jain": Measure("Jain's index", "", (0.5, 1)),
+    "queue": Measure("Mean queue", "ms", (300, 0)),
+    "loss": Measure("Loss", "%", (10, 0)),
+    "convergence": Measure("Time to fair share", "s", (60, 0)),
+    "share": Measure("Share beside TCP", "%", (0, 50)),
+    **{
+        f"voice{beside}": Measure(
+            f"R of a call beside {beside} TCP flow{'s' if beside > 1 else ''}", "", (0, 90)
+        )
+        for beside in range(1, max((call.flows for call in CALLS.values()), default=0) + 1)
+    },
 }
 """All measures by key, in display order."""
 VOICE = tuple(key for key in MEASURES if key.startswith("voice"))
@@ -142,11 +76,6 @@ def values(run: Run, results: Results) -> Values:
             return {"share": _share(run, results)}
         case "voice":
             return _voice(results, CALLS[run.network].gap_s)
-
-
-def observed_s(run: Run) -> float:
-    """Return how long after its start the late flow can be observed, in seconds."""
-    return run.duration_s - run.late_s
 
 
 def _alone(run: Run, results: Results) -> Values:

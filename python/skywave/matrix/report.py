@@ -1,36 +1,37 @@
-"""The output of the matrix: tables, heat maps, and a page that says what to use where."""
+"""The output of the matrix: tables, heat maps, and a page that says what to use where.
+
+Another package may add advice on controls to the page, by an entry point in the group
+``skywave.matrix``. The advice is its ``templates/advice.html.j2``, written from a table of the
+default run, its ``stored.csv``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import entry_points, version
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from skywave import _json
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
-from skywave.matrix import advice, figures, table
-from skywave.matrix.controls import CONTROLS
-from skywave.matrix.measures import MEASURES
-from skywave.matrix.networks import NETWORKS
-from skywave.matrix.panels import Panel, panels
-from skywave.matrix.runs import LATE_SHARE, WARM_SHARE, scenario
-from skywave.report import environment
-from skywave.report.pages import render
+from skywave.matrix import measures, runs, table
+from skywave.matrix.axes import CONTROLS, NETWORKS
+from skywave.matrix.measures import Values
+from skywave.matrix.panels import Panel, draw, panels
+from skywave.matrix.runs import Run
+from skywave.papers.lent import Control, Network
+from skywave.report.figures import RenderedFigure
+from skywave.report.pages import render, write
+from skywave.report.tables import read
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from skywave.matrix.measures import Values
-    from skywave.matrix.runs import Run
-    from skywave.matrix.table import Row
-    from skywave.papers.lent import Control, Network
-    from skywave.report.figures import RenderedFigure
+STORED = "stored.csv"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Matrix:
     measured: Mapping[Run, Values]
 
     @cached_property
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[table.Row]:
         """Means over seeds."""
         return table.rows(self.measured)
 
@@ -73,29 +74,27 @@ class Matrix:
             "seeds": self.seeds,
             "controls": {control.key: control.label for control in self.controls},
             "networks": {key: network.conditions for key, network in self.networks.items()},
-            "measures": {key: measure.title for key, measure in MEASURES.items()},
+            "measures": {key: measure.title for key, measure in measures.MEASURES.items()},
             "rows": [asdict(row) for row in self.rows],
         }
 
     @cached_property
     def _figures(self) -> list[RenderedFigure]:
-        return figures.draw(self.panels)
+        return [draw(panel) for panel in self.panels]
 
     def html(self) -> str:
         """Return the page as self-contained HTML."""
-        stored = advice.stored()
+        known = stored()
+        durations_s = {run.network: run.duration_s for run in self.measured if run.kind == "alone"}
         return render(
             "matrix.html.j2",
-            packages=("skywave.matrix", *advice.packages()),
+            packages=("skywave.matrix", *_advice()),
             matrix=self,
             drawn={figure.name: figure for figure in self._figures},
-            durations_s={
-                run.network: run.duration_s for run in self.measured if run.kind == "alone"
-            },
-            warm_percent=round(100 * WARM_SHARE),
-            late_percent=round(100 * LATE_SHARE),
-            stored_seeds=stored[0].seeds if stored else None,
-            environment=environment.describe(),
+            measures=measures,
+            runs=runs,
+            durations_s=durations_s,
+            stored_seeds=known[0].seeds if known else None,
         )
 
     def write(self, directory: Path) -> None:
@@ -104,7 +103,6 @@ class Matrix:
         Raises:
             OSError: If the directory cannot be written, or is that of something else. Its
                 contents stay.
-
         """
         check_folder(directory, Kind.MATRIX)
         with replacing(directory, whole=True) as partial:
@@ -112,17 +110,27 @@ class Matrix:
                 (partial / name).mkdir()
             for figure in self._figures:
                 figure.write(partial / "figures")
-            for name, records in (
-                ("matrix", table.arrow(self.rows)),
-                ("runs", table.arrow(table.samples(self.measured))),
-            ):
+            for name, rows in (("matrix", self.rows), ("runs", table.samples(self.measured))):
+                records = pa.Table.from_pylist([asdict(row) for row in rows])
                 pyarrow.parquet.write_table(records, partial / f"{name}.parquet")
                 pyarrow.csv.write_csv(records, partial / f"{name}.csv")
             for run in self.measured:
                 # Other seeds change only the seed and the rate trace derived from it.
                 if run.seed == 1:
                     path = partial / "scenarios" / f"{run.name}.json"
-                    path.write_text(scenario(run).to_json() + "\n", encoding="utf-8")
-            (partial / "matrix.html").write_text(self.html(), encoding="utf-8")
-            text = _json.text(self.to_dict()) + "\n"
-            (partial / "matrix.json").write_text(text, encoding="utf-8")
+                    path.write_text(runs.scenario(run).to_json() + "\n", encoding="utf-8")
+            write(partial, "matrix", self.html(), self.to_dict())
+
+
+def _advice() -> tuple[str, ...]:
+    """Return the package with advice, if there is one; of several, the first by name."""
+    return tuple(sorted(entry.value for entry in entry_points(group="skywave.matrix")))[:1]
+
+
+def stored() -> list[table.Row]:
+    """Return the table from which the advice was written."""
+    rows: list[table.Row] = []
+    for package in _advice():
+        with as_file(files(package).joinpath(STORED)) as path:
+            rows += read(path, table.Row)
+    return rows

@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from attrs import evolve
 
-from skywave.matrix.controls import CONTROLS, NEWRENO
-from skywave.matrix.networks import CALLS, NETWORKS
+from skywave.matrix.axes import CALLS, CONTROLS, NETWORKS, NEWRENO
+from skywave.papers.lent import Control, Network
 from skywave.results import emodel
 from skywave.scenario import (
     Dccp,
@@ -22,16 +22,15 @@ from skywave.scenario import (
     Probes,
     Queue,
     Scenario,
+    Source,
     SubQueue,
     Tcp,
+    Transport,
     Udp,
     VcpRouter,
     Voice,
     Weighted,
 )
-
-if TYPE_CHECKING:
-    from skywave.papers.lent import Call, Control, Network
 
 Kind = Literal["alone", "beside", "voice"]
 
@@ -41,15 +40,15 @@ SAMPLE_MS = 250
 LATE_SHARE, WARM_SHARE = 2 / 3, 1 / 5
 """Fractions of a run: when the late flow starts, and when measurement of the others starts."""
 IP_B, TCP_B, DCCP_B = 20, 20, 16
-PAPERS_CLASS, CONTROLS_CLASS = 0, 1
-"""Sub-queues, for controls that cannot share the paper's queue."""
+CONTROLS_CLASS = 1
+"""The sub-queue of controls that cannot share the paper's queue."""
 
 CODEC = emodel.G729A
 FRAME_B, FRAME_MS = 20, 20
 DEADLINE_MS = 200
 """When speech is played: 130 ms after its arrival on an idle network. At 250 ms a G.729A call is
 hardly usable even without loss (R of 71)."""
-CALL = "call"
+CALL, LATE = "call", "late"
 
 
 @dataclass(frozen=True)
@@ -83,39 +82,58 @@ def flow_names(kind: Literal["control", "tcp"], number: int) -> list[str]:
     return [f"{kind}{index + 1}" for index in range(number)]
 
 
-LATE = "late"
-
-
 def scenario(run: Run) -> Scenario:
     """Return the scenario of a run."""
     control, network = CONTROLS[run.control], NETWORKS[run.network]
-    description = _network(run, control, network)
+    description = _links(run, control, network)
+    own_class = 0 if control.chain is None else CONTROLS_CLASS
+
+    def add(
+        name: str,
+        host: int | str,
+        flow: tuple[Transport, Source],
+        start: str = "0 s",
+        jitter: str = "0 s",
+        class_: int = 0,
+    ) -> None:
+        description.add_flow(
+            name, f"s{host}", f"d{host}", *flow, start=start, start_jitter=jitter, class_=class_
+        )
+
+    def add_each(names: list[str], flow: tuple[Transport, Source], class_: int = 0) -> None:
+        for index, name in enumerate(names):
+            add(name, index % network.hosts + 1, flow, jitter="1 s", class_=class_)
+
+    own, newreno = _flow(control, network), _flow(NEWRENO, network)
     match run.kind:
         case "alone":
-            _add_flows(description, network, control, "control", network.flows)
-            middle = f"{network.hosts // 2 + 1}"
-            transport, source = _flow(control, network)
-            description.add_flow(
-                LATE, f"s{middle}", f"d{middle}", transport, source, start=f"{run.late_s:g} s"
-            )
+            add_each(flow_names("control", network.flows), own)
+            add(LATE, network.hosts // 2 + 1, own, start=f"{run.late_s:g} s")
         case "beside":
             half = network.flows // 2
-            own = 0 if control.chain is None else CONTROLS_CLASS
-            _add_flows(description, network, control, "control", half, class_=own)
-            _add_flows(description, network, NEWRENO, "tcp", half)
+            add_each(flow_names("control", half), own, own_class)
+            add_each(flow_names("tcp", half), newreno)
         case "voice":
-            _add_call(description, network, CALLS[run.network], control)
-    for number in range(network.web_sources if run.kind != "voice" else 0):
-        host = number % network.hosts + 1
-        tcp, _ = _flow(NEWRENO, network)
-        description.add_flow(
-            f"web{number + 1}", f"s{host}", f"d{host}", tcp, network.web, start_jitter="1 s"
-        )
+            # The call is over DCCP with the control, or over UDP if the control is one of TCP.
+            over_dccp, call = control.kind == "dccp", CALLS[run.network]
+            _attach(description, network, CALL, 0, jitter="0 s")
+            voice = Voice(
+                frame=f"{FRAME_B} B", interval=f"{FRAME_MS} ms", deadline=f"{DEADLINE_MS} ms"
+            )
+            transport = control.transport if over_dccp else Udp()
+            add(CALL, CALL, (transport, voice), class_=own_class if over_dccp else 0)
+            tcp = newreno if over_dccp else own
+            for number, name in enumerate(flow_names("tcp", call.flows), start=1):
+                add(name, number, tcp, start=f"{call.gap_s * number} s", jitter="500 ms")
+    if run.kind != "voice":
+        webs = [f"web{number + 1}" for number in range(network.web_sources)]
+        add_each(webs, (newreno[0], network.web))
     return description
 
 
-def _network(run: Run, control: Control, network: Network) -> Scenario:
-    trace = network.trace and network.trace(run.seed, run.duration_s)
+def _links(run: Run, control: Control, network: Network) -> Scenario:
+    """Return the scenario of a run without its flows."""
+    links = network.links
     description = Scenario(
         name=run.name,
         duration=f"{run.duration_s:g} s",
@@ -125,12 +143,12 @@ def _network(run: Run, control: Control, network: Network) -> Scenario:
             Link(
                 from_="r1",
                 to="r2",
-                rate=network.rate,
-                delay=network.delay,
+                rate=links.rate,
+                delay=links.delay,
                 queue=_queue(run.kind, control, network),
-                loss=network.loss,
-                trace=trace,
-                back=network.back,
+                loss=links.loss,
+                trace=network.trace and network.trace(run.seed, run.duration_s),
+                back=links.back,
             )
         ],
         probes=Probes(interval=f"{SAMPLE_MS} ms", links=(BOTTLENECK,)),
@@ -143,27 +161,26 @@ def _network(run: Run, control: Control, network: Network) -> Scenario:
 
 
 def _attach(description: Scenario, network: Network, name: str, host: int, jitter: str) -> None:
-    sender, receiver = f"s{name}", f"d{name}"
-    delay = network.access_delays[host % len(network.access_delays)]
+    sender, receiver, links = f"s{name}", f"d{name}", network.links
+    delay = links.access_delays[host % len(links.access_delays)]
     description.nodes += [sender, receiver]
     description.links += [
-        Link(from_=sender, to="r1", rate=network.access_rate, delay=delay, jitter=jitter),
-        Link(from_="r2", to=receiver, rate=network.access_rate, delay=delay),
+        Link(from_=sender, to="r1", rate=links.access_rate, delay=delay, jitter=jitter),
+        Link(from_="r2", to=receiver, rate=links.access_rate, delay=delay),
     ]
 
 
 def _queue(kind: Kind, control: Control, network: Network) -> Queue:
     """Return the bottleneck's queue: the paper's, or the router that the control needs."""
     if control.chain is None:
-        return network.queue
+        return network.links.queue
     router = VcpRouter(packets=network.buffer_packets, chain=control.chain)
     shares = kind == "beside" or (kind == "voice" and control.kind == "dccp")
     if not shares:
         return router
     # TCP's routers read the bits of VCP differently, so each kind needs its own sub-queue.
-    return Weighted(
-        queues=(SubQueue(weight=1, queue=network.queue), SubQueue(weight=1, queue=router))
-    )
+    queues = (network.links.queue, router)
+    return Weighted(queues=tuple(SubQueue(weight=1, queue=queue) for queue in queues))
 
 
 def _flow(control: Control, network: Network) -> tuple[Dccp | Tcp, Ftp]:
@@ -172,53 +189,3 @@ def _flow(control: Control, network: Network) -> tuple[Dccp | Tcp, Ftp]:
         segment = f"{network.packet_b - IP_B - TCP_B} B"
         return evolve(control.transport, segment=segment), Ftp()
     return control.transport, Ftp(datagram=f"{network.packet_b - IP_B - DCCP_B} B")
-
-
-def _add_flows(
-    description: Scenario,
-    network: Network,
-    control: Control,
-    kind: Literal["control", "tcp"],
-    number: int,
-    class_: int = 0,
-) -> None:
-    transport, source = _flow(control, network)
-    for index, name in enumerate(flow_names(kind, number)):
-        host = index % network.hosts + 1
-        description.add_flow(
-            name,
-            f"s{host}",
-            f"d{host}",
-            transport,
-            source,
-            start_jitter="1 s",
-            class_=class_,
-        )
-
-
-def _add_call(description: Scenario, network: Network, call: Call, control: Control) -> None:
-    """Add a call over DCCP with the control, or over UDP if the control is one of TCP.
-
-    TCP flows beside it start one after the other.
-    """
-    over_dccp = control.kind == "dccp"
-    _attach(description, network, CALL, 0, jitter="0 s")
-    description.add_flow(
-        CALL,
-        f"s{CALL}",
-        f"d{CALL}",
-        control.transport if over_dccp else Udp(),
-        Voice(frame=f"{FRAME_B} B", interval=f"{FRAME_MS} ms", deadline=f"{DEADLINE_MS} ms"),
-        class_=CONTROLS_CLASS if over_dccp and control.chain is not None else 0,
-    )
-    transport, source = _flow(NEWRENO if over_dccp else control, network)
-    for index, name in enumerate(flow_names("tcp", call.flows)):
-        description.add_flow(
-            name,
-            f"s{index + 1}",
-            f"d{index + 1}",
-            transport,
-            source,
-            start=f"{call.gap_s * (index + 1)} s",
-            start_jitter="500 ms",
-        )

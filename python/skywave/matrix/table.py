@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
 
 from skywave._printing import number
-from skywave.matrix.controls import CONTROLS
-from skywave.matrix.measures import MEASURES, observed_s
-from skywave.matrix.networks import NETWORKS
+from skywave.matrix.axes import CONTROLS, NETWORKS
+from skywave.matrix.measures import MEASURES, Values
+from skywave.matrix.runs import Run
 from skywave.stats import average
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import pyarrow as pa
-
-    from skywave.matrix.measures import Values
-    from skywave.matrix.runs import Run
 
 
 @dataclass(frozen=True)
@@ -69,51 +62,36 @@ def _number(value: float) -> str:
 
 def samples(measured: Mapping[Run, Values]) -> list[Sample]:
     """Return all measures of all runs, in the order of networks, controls and measures."""
-    found = [
-        Sample(run.network, run.control, measure, run.seed, value)
+    return [
+        Sample(network, control, measure, run.seed, values[measure])
+        for network in NETWORKS
+        for control in CONTROLS
+        for measure in MEASURES
         for run, values in measured.items()
-        for measure, value in values.items()
+        if (run.network, run.control) == (network, control) and measure in values
     ]
-    orders = [list(known) for known in (NETWORKS, CONTROLS, MEASURES)]
-    return sorted(
-        found,
-        key=lambda sample: (
-            orders[0].index(sample.network),
-            orders[1].index(sample.control),
-            orders[2].index(sample.measure),
-            sample.seed,
-        ),
-    )
 
 
 def rows(measured: Mapping[Run, Values]) -> list[Row]:
     """Return means over seeds."""
-    bound_s = {run.network: observed_s(run) for run in measured if run.kind == "alone"}
-    cells: dict[tuple[str, str, str], list[float | None]] = {}
-    for sample in samples(measured):
-        key = (sample.network, sample.control, sample.measure)
-        cells.setdefault(key, []).append(sample.value)
-    return [_row(*key, values, bound_s[key[0]]) for key, values in cells.items()]
-
-
-def _row(
-    network: str, control: str, measure: str, values: list[float | None], bound_s: float
-) -> Row:
-    over_seeds = average([bound_s if value is None else value for value in values])
-    return Row(
-        network=network,
-        control=control,
-        measure=measure,
-        unit=MEASURES[measure].unit,
-        mean=over_seeds.value,
-        margin=None if len(values) == 1 else over_seeds.margin,
-        seeds=len(values),
-        unreached=values.count(None),
-    )
-
-
-def arrow(records: Iterable[Row] | Iterable[Sample]) -> pa.Table:
-    """Return rows or samples as an Arrow table."""
-    import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table to write)
-
-    return pa.Table.from_pylist([asdict(record) for record in records])
+    # The late flow is observed from its start to the end of the run.
+    bound_s = {run.network: run.duration_s - run.late_s for run in measured if run.kind == "alone"}
+    found = []
+    for (network, control, measure), each in groupby(
+        samples(measured), lambda sample: (sample.network, sample.control, sample.measure)
+    ):
+        values = [sample.value for sample in each]
+        mean = average([bound_s[network] if value is None else value for value in values])
+        found.append(
+            Row(
+                network=network,
+                control=control,
+                measure=measure,
+                unit=MEASURES[measure].unit,
+                mean=mean.value,
+                margin=None if len(values) == 1 else mean.margin,
+                seeds=len(values),
+                unreached=values.count(None),
+            )
+        )
+    return found

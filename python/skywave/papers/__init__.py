@@ -1,28 +1,27 @@
 """Reproduces published experiments.
 
 A paper is a package that implements ``protocol`` and is found by its entry point (``installed``),
-whether it is ours or yours. Papers share: ``cells``, published values and the rules that judge
-them; ``stages``, which runs experiments; ``oracle``, which runs ns-2 or reads its stored results;
-``pages``, for output, beside the figures and tables of ``skywave.report``; ``lent``, contributions
-to the matrix. ``front`` reproduces all papers with ``workers``.
+whether it is ours or yours. Papers share: ``ledger``, what a paper says, with the ``rules`` that
+judge ``cells``; ``stages``, which runs experiments; ``ns2``, which runs ns-2 or reads its stored
+results; ``lent``, contributions to the matrix. ``front`` reproduces all papers.
 ``python -m skywave.papers`` regenerates stored data.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from skywave._progress import Progress
 from skywave.papers import installed
 from skywave.papers.errors import BrokenPaperError, LedgerError, PaperError, UnknownPaperError
 from skywave.papers.ns2 import Ns2Error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skywave._progress import Progress
     from skywave.papers.reproduction import Reproduction
 
 __all__ = [
+    "LEAST_SEEDS",
     "BrokenPaperError",
     "LedgerError",
     "Ns2Error",
@@ -30,6 +29,9 @@ __all__ = [
     "UnknownPaperError",
     "reproduce",
 ]
+
+LEAST_SEEDS = 2
+"""The fewest seeds for a mean with a confidence interval."""
 
 
 def reproduce(
@@ -50,8 +52,8 @@ def reproduce(
 
     Raises:
         PaperError: If there is no such paper, it is unusable, or its code fails.
+        LedgerError: If the ledger and what is measured or drawn do not fit.
         ValueError: If the paper's seeds cannot be chosen, or are too few for an average.
-
     """
     paper = installed.paper(key)
     with installed.faults_named(paper):

@@ -1,65 +1,20 @@
-"""Published values beside ours, and the rules that judge them."""
+"""Published values beside ours, with verdicts and reasons, and quantities beside ns-2's."""
 
 from __future__ import annotations
 
 import math
-import operator
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal
 
-from skywave.papers.reasons import Cause, Reason
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from skywave.papers.rules import Rule
 
 Verdict = Literal["match", "mismatch"]
 
-
-class Rule(Protocol):
-    """Decides whether our value agrees with a published one."""
-
-    @property
-    def text(self) -> str:
-        """The rule in words, as printed beside the verdict."""
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Return whether the values agree."""
-
-
-@dataclass(frozen=True)
-class Exact:
-    """The values are equal when rounded to ``decimals`` decimals."""
-
-    decimals: int
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return f"exact to {self.decimals} decimals"
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Return whether the values agree."""
-        return round(ours, self.decimals) == round(published, self.decimals)
-
-
-@dataclass(frozen=True)
-class Within:
-    """Our value differs from the published one by at most ``percent`` % of the latter."""
-
-    percent: float
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return f"within {self.percent:g} %"
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Return whether the values agree."""
-        return abs(ours - published) <= self.percent / 100 * abs(published)
-
-
-CLOSE = Within(10)
+CLOSE = Rule("within 10 %")
 """The rule for values published as "around", "about" or "nearly", and for those of a live link."""
 NS2_LIMIT_PERCENT = 10.0
 """Our limit for the difference from ns-2 under ns-2's settings, if a paper has none of its own."""
@@ -70,114 +25,26 @@ def relative_distance(*pairs: tuple[float, float]) -> float:
     return math.sqrt(sum((ours / published - 1) ** 2 for ours, published in pairs) / len(pairs))
 
 
-@dataclass(frozen=True)
-class WithinUnits:
-    """Our value differs from the published one by at most ``units`` of its unit."""
+class Cause(Enum):
+    """The kind of reason of a mismatch, in words that follow a number of values."""
 
-    units: float
-    unit: str
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return f"within {self.units:g} {self.unit}"
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Return whether the values agree."""
-        return abs(ours - published) <= self.units
+    UNSTATED = "the paper does not publish settings that decide the value"
+    TWO_READINGS = "the paper can be read in two ways, and the other one gives the value"
+    CONFLICT = "the paper's values exclude each other: no setting that was tried gives all"
+    RULES = "the rules that the paper prescribes lead to another value"
+    OURS = "the paper's simulator has a detail that ours lacks"
+    SHARED = "not known, but ns-2 with the same settings misses the value too"
+    NO_READING = "not known; no reading of the paper that was tried gives the value"
+    UNKNOWN = "not known"
+    OTHER = "particular to the value: see the full report"
 
 
 @dataclass(frozen=True)
-class Limit:
-    """The published value is a limit, and our value keeps it."""
+class Reason:
+    """Why a value does not match, as the report prints it; the front page counts by ``cause``."""
 
-    relation: Literal["<=", "<", ">"]
-    """How our value must relate to the published one."""
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return {"<=": "at most that", "<": "less than that", ">": "more than that"}[self.relation]
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Return whether the values agree."""
-        compare = {"<=": operator.le, "<": operator.lt, ">": operator.gt}[self.relation]
-        return bool(compare(ours, published))
-
-
-@dataclass(frozen=True)
-class SameOrder:
-    """Both values rank two conditions in the same way.
-
-    A value is the advantage of one condition over the other. It counts only if it exceeds
-    ``resolution``.
-    """
-
-    resolution: float
-    unit: str
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return f"same order, by more than {self.resolution:g} {self.unit}"
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Return whether the values agree."""
-        return (published > self.resolution) == (ours > self.resolution)
-
-
-@dataclass(frozen=True)
-class WithinSpread:
-    """The published value, which is from a single run, could be from one of ours.
-
-    It differs from our mean by at most ``deviations`` standard deviations of single runs, or by
-    ``least`` units if that is more. Only the runs tell ``sd``.
-    """
-
-    deviations: float
-    runs: int
-    least: float
-    unit: str
-    sd: float | None = None
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        sd = "" if self.sd is None else f" (sd {round(self.sd, 6):.3g} {self.unit})"
-        return (
-            f"within {self.deviations:g} sd of our {self.runs} runs{sd} "
-            f"or {self.least:g} {self.unit}, whichever is wider"
-        )
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Return whether the values agree.
-
-        Raises:
-            ValueError: If ``sd`` is unknown.
-
-        """
-        if self.sd is None:
-            raise ValueError("its rule needs the standard deviation of our runs")
-        return abs(published - ours) <= max(self.deviations * self.sd, self.least)
-
-
-@dataclass(frozen=True)
-class SameSign:
-    """Our value has the published sign, and a magnitude of at least ``least``.
-
-    For correlations whose coefficients are not published.
-    """
-
-    least: float
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        return f"same sign, at least {self.least:g} in magnitude"
-
-    def holds(self, published: float, ours: float) -> bool:
-        """Return whether the values agree."""
-        return published * ours > 0 and abs(ours) >= self.least
+    text: str
+    cause: Cause = Cause.OTHER
 
 
 @dataclass(frozen=True)
@@ -201,18 +68,19 @@ class Cell:
     known_reason: Reason | None = None
     quote: str | None = None
 
+    def _judged(self, value: float | None) -> Verdict:
+        agrees = value is not None and self.rule.holds(self.published, value)
+        return "match" if agrees else "mismatch"
+
     @property
     def verdict(self) -> Verdict:
         """The rule's verdict; a missing value is a mismatch."""
-        agrees = self.ours is not None and self.rule.holds(self.published, self.ours)
-        return "match" if agrees else "mismatch"
+        return self._judged(self.ours)
 
     @property
     def ns2_verdict(self) -> Verdict | None:
         """The rule's verdict on ns-2's value; None if there is none."""
-        if self.ns2 is None:
-            return None
-        return "match" if self.rule.holds(self.published, self.ns2) else "mismatch"
+        return None if self.ns2 is None else self._judged(self.ns2)
 
     @property
     def place(self) -> str:
@@ -224,40 +92,29 @@ class Cell:
         return f"{'Figure' if numbered[1] == 'fig' else 'Table'} {numbered[2]}"
 
     @property
-    def anchor(self) -> str:
-        """The id of the value's row in the report."""
-        return f"value/{self.id}"
-
-    @property
-    def why(self) -> str | None:
+    def reason(self) -> Reason | None:
         """Why the value does not match; None if it does."""
         if self.verdict == "match":
             return None
-        return "not explained yet" if self.known_reason is None else self.known_reason.text
+        return self.known_reason or Reason("not explained yet", Cause.UNKNOWN)
 
     @property
-    def cause(self) -> Cause | None:
-        """The kind of reason why the value does not match; None if it does."""
-        if self.verdict == "match":
-            return None
-        return Cause.UNKNOWN if self.known_reason is None else self.known_reason.cause
+    def why(self) -> str | None:
+        """The text of the reason."""
+        return None if self.reason is None else self.reason.text
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cell as ``--json`` prints it."""
-        return {
-            "id": self.id,
-            "what": self.what,
-            "quote": self.quote,
+        document = {
+            **vars(self),
             "conditions": dict(self.conditions),
-            "unit": self.unit,
-            "published": self.published,
-            "ours": self.ours,
-            "ns2": self.ns2,
             "rule": self.rule.text,
             "verdict": self.verdict,
-            "cause": None if self.cause is None else self.cause.value,
+            "cause": self.reason and self.reason.cause.value,
             "why": self.why,
         }
+        del document["known_reason"]
+        return document
 
 
 def by_reason(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
@@ -273,17 +130,9 @@ def by_reason(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
 class Comparison:
     """A quantity measured by us and by ns-2 under the same settings.
 
-    ns-2's value agrees if it is within the limit or within the interval.
-
-    Attributes:
-        quantity: What was measured.
-        conditions: The settings, with units in their names.
-        unit: The unit of both values.
-        ours: Our value; None if the quantity did not occur.
-        ns2: ns-2's value; None if the quantity did not occur.
-        limit_percent: The largest difference that counts as agreement, in percent of ns-2's value.
-        interval95: If ours is a mean over runs, half of its 95 % confidence interval.
-
+    A value is None if the quantity did not occur. ns-2's value agrees if ours differs by at most
+    ``limit_percent`` of it, or by at most ``interval95`` if ours is a mean over runs: half of its
+    95 % confidence interval. ``conditions`` are the settings, with units in their names.
     """
 
     quantity: str
@@ -301,36 +150,67 @@ class Comparison:
             return None
         if self.ours == self.ns2:
             return 0.0
-        if self.ns2 == 0:
-            return None
-        return 100 * (self.ours - self.ns2) / self.ns2
+        return 100 * (self.ours - self.ns2) / self.ns2 if self.ns2 else None
 
     @property
     def verdict(self) -> Verdict:
         """Whether the difference is within the limit or the interval."""
-        if self.ours is None and self.ns2 is None:
-            return "match"
-        difference = self.difference_percent
-        within = difference is not None and abs(difference) <= self.limit_percent
-        return "match" if within or self.is_within_interval else "mismatch"
-
-    @property
-    def is_within_interval(self) -> bool:
-        """Whether ns-2's value is within our confidence interval."""
-        if self.ours is None or self.ns2 is None or self.interval95 is None:
-            return False
-        return abs(self.ours - self.ns2) <= self.interval95
+        if self.ours is None or self.ns2 is None:
+            return "match" if self.ours == self.ns2 else "mismatch"
+        percent, interval = self.difference_percent, self.interval95
+        agrees = (percent is not None and abs(percent) <= self.limit_percent) or (
+            interval is not None and abs(self.ours - self.ns2) <= interval
+        )
+        return "match" if agrees else "mismatch"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as ``--json`` prints it."""
         return {
-            "quantity": self.quantity,
+            **vars(self),
             "conditions": dict(self.conditions),
-            "unit": self.unit,
-            "ours": self.ours,
-            "ns2": self.ns2,
             "difference_percent": self.difference_percent,
-            "limit_percent": self.limit_percent,
-            "interval95": self.interval95,
             "verdict": self.verdict,
         }
+
+
+@dataclass(frozen=True)
+class Score:
+    """The numbers of published values, further claims, and quantities compared with ns-2.
+
+    ``matches``, ``claims_met`` and ``close`` are those of them that agree. ``causes`` counts the
+    other values by the kind of reason. ns-2 has ``asked_of_ns2`` of these as well, and misses
+    ``missed_by_ns2`` too.
+    """
+
+    values: int = 0
+    matches: int = 0
+    causes: Counter[Cause] = field(default_factory=Counter)
+    asked_of_ns2: int = 0
+    missed_by_ns2: int = 0
+    claims: int = 0
+    claims_met: int = 0
+    compared: int = 0
+    close: int = 0
+
+    @classmethod
+    def of(
+        cls, cells: Sequence[Cell], claims: Sequence[Cell] = (), compared: Sequence[Comparison] = ()
+    ) -> Score:
+        """Count the verdicts of values, claims and comparisons with ns-2."""
+        reasons = [cell.reason for cell in cells]
+        others = [cell for cell in cells if cell.verdict == "mismatch"]
+        return cls(
+            values=len(cells),
+            matches=reasons.count(None),
+            causes=Counter(reason.cause for reason in reasons if reason),
+            asked_of_ns2=sum(cell.ns2_verdict is not None for cell in others),
+            missed_by_ns2=sum(cell.ns2_verdict == "mismatch" for cell in others),
+            claims=len(claims),
+            claims_met=sum(claim.verdict == "match" for claim in claims),
+            compared=len(compared),
+            close=sum(comparison.verdict == "match" for comparison in compared),
+        )
+
+    def __add__(self, other: Score) -> Score:
+        """Return the numbers of both."""
+        return Score(**{name: value + getattr(other, name) for name, value in vars(self).items()})

@@ -8,15 +8,12 @@ whatever the text around it says.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 LARGEST = 100_000
 """The largest denominator that is tried."""
@@ -24,20 +21,14 @@ DIGITS = 12
 """The most digits of a printed value, or of the whole in units of its last decimal."""
 SIGNIFICANCE = 0.01
 """The chance below which a common denominator is no accident."""
-_OTHERS = 3
-"""A second denominator is sought up to this many times the first."""
 
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """Numbers of one kind as a paper prints them.
+    """Numbers of one kind as a paper prints them, in a place such as "Table 3".
 
-    Attributes:
-        place: Where they are, such as "Table 3".
-        what: What they measure, with the unit.
-        values: The digits, with all printed decimals: "16.50" is more than "16.5".
-        whole: What is divided: 100 for percentages, 1 for ratios and for means of whole numbers.
-
+    ``values`` have all printed decimals: "16.50" is more than "16.5". ``whole`` is what is divided:
+    100 for percentages, 1 for ratios and for means of whole numbers.
     """
 
     place: str
@@ -53,51 +44,51 @@ class PrintedTable:
             raise ValueError(f"{given}: write values as they are printed, such as '16.50'")
         if self.whole < 1:
             raise ValueError(f"whole is {self.whole}: give 100 for percentages, 1 for other ratios")
-        if most := next((one for one in self.values if self._is_too_large(one)), None):
-            raise ValueError(f"{most:.20} has too many digits: give at most {DIGITS}")
+        for value, scaled in zip(self.values, self._scaled, strict=True):
+            if max(scaled) >= 10**DIGITS:
+                raise ValueError(f"{value:.20} has too many digits: give at most {DIGITS}")
 
-    def _is_too_large(self, value: str) -> bool:
-        _, _, decimals = value.partition(".")
-        return max(len(value), len(f"{self.whole}") + len(decimals)) > DIGITS
+    @property
+    def _scaled(self) -> Iterator[tuple[int, int]]:
+        """Each value, and the whole, in units of the value's last decimal."""
+        for value in self.values:
+            whole, _, decimals = value.partition(".")
+            yield int(whole + decimals), self.whole * 10 ** len(decimals)
 
     def numerators(self, denominator: int) -> list[int]:
         """Return the whole number for each value that comes nearest to it over ``denominator``."""
-        return [
-            _nearest(units, denominator, self.whole * scale)
-            for units, scale in map(_units, self.values)
-        ]
+        return [(2 * units * denominator + whole) // (2 * whole) for units, whole in self._scaled]
 
-    def fitting(self, denominator: int) -> int:
-        """Return how many values are a whole number over ``denominator``, rounded."""
-        return int(self._fitting(np.array([denominator]))[0])
+    def fitting(self, denominators: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many values are a whole number over each denominator, rounded.
 
-    def _fitting(self, denominators: NDArray[np.int64]) -> NDArray[np.int64]:
+        A half may be rounded up or down.
+        """
         count = np.zeros_like(denominators)
-        for units, scale in map(_units, self.values):
-            count += _fits(units, denominators, self.whole * scale)
+        for units, whole in self._scaled:
+            nearest = (2 * units * denominators + whole) // (2 * whole)
+            count += 2 * np.abs(nearest * whole - units * denominators) <= denominators
         return count
 
-    def _chances(self, denominators: NDArray[np.int64]) -> NDArray[np.float64]:
+    def chances(self, denominators: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return for each denominator the chance that it fits as many random values."""
         chance = np.ones(denominators.shape)
-        for _, scale in map(_units, self.values):
-            # Of the 0 to whole x scale that can be printed, denominator + 1 are fractions.
-            chance *= np.minimum((denominators + 1) / (self.whole * scale + 1), 1)
+        for _, whole in self._scaled:
+            # Of the 0 to whole that can be printed, denominator + 1 are fractions.
+            chance *= np.minimum((denominators + 1) / (whole + 1), 1)
         return chance
 
 
 @dataclass(frozen=True)
 class Denominator:
-    """The smallest denominator that fits all values of a table.
+    """The smallest denominator that fits all values of a table; None up to ``limit``.
 
-    Attributes:
-        printed: The table.
-        value: The denominator; None if there is none up to ``LARGEST``.
-        chance: The chance that as many random values have one as small, at most.
-        next_fitting: The most values that fit any other denominator up to three times as large,
-            multiples aside.
-
+    ``chance`` is an upper limit for the chance that as many random values have one as small.
+    ``next_fitting`` is the most values that fit any other denominator up to three times as large,
+    multiples aside.
     """
+
+    limit = LARGEST
 
     printed: PrintedTable
     value: int | None
@@ -105,30 +96,19 @@ class Denominator:
     next_fitting: int
 
     @property
-    def limit(self) -> int:
-        """The largest denominator that was tried."""
-        return LARGEST
-
-    @property
     def is_found(self) -> bool:
         """Whether the denominator is no accident."""
         return self.value is not None and self.chance < SIGNIFICANCE
 
-    @property
-    def numerators(self) -> list[int] | None:
-        """The counts that the values stand for; None if the denominator may be an accident."""
-        if self.value is None or not self.is_found:
-            return None
-        return self.printed.numerators(self.value)
-
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as ``--json`` prints it."""
+        """Return the result as ``--json`` prints it, with the counts that the values stand for."""
+        found = self.is_found and self.value
         return {
             "place": self.printed.place,
             "what": self.printed.what,
             "values": list(self.printed.values),
             "denominator": self.value,
-            "numerators": self.numerators,
+            "numerators": self.printed.numerators(found) if found else None,
             "chance": self.chance,
             "found": self.is_found,
             "next_fitting": self.next_fitting,
@@ -138,36 +118,11 @@ class Denominator:
 def denominator(printed: PrintedTable) -> Denominator:
     """Find the smallest denominator that fits all values of a table."""
     tried = np.arange(1, LARGEST + 1)
-    fitting = printed._fitting(tried)  # noqa: SLF001
+    fitting = printed.fitting(tried)
     whole = np.flatnonzero(fitting == len(printed.values))
-    last = int(whole[0]) if whole.size else LARGEST - 1
-    chance = min(1.0, float(printed._chances(tried[: last + 1]).sum()))  # noqa: SLF001
-    value = int(tried[last]) if whole.size else None
-    others = tried[: _OTHERS * (last + 1)] if value is None else tried[: _OTHERS * value]
+    value = int(tried[whole[0]]) if whole.size else None
+    last = value or LARGEST
+    chance = min(1.0, float(printed.chances(tried[:last]).sum()))
+    others = tried[: 3 * last]
     apart = others % (value or LARGEST + 1) != 0
     return Denominator(printed, value, chance, int(fitting[: others.size][apart].max(initial=0)))
-
-
-def denominators(tables: Iterable[PrintedTable]) -> list[Denominator]:
-    """Find the denominator of each table."""
-    return [denominator(printed) for printed in tables]
-
-
-def _units(text: str) -> tuple[int, int]:
-    """Return a number as a count of its last decimal's units, and how many of them make one."""
-    whole, _, decimals = text.partition(".")
-    return int(whole + decimals), 10 ** len(decimals)
-
-
-def _nearest(units: int, denominator: int, scale: int) -> int:
-    return (2 * units * denominator + scale) // (2 * scale)
-
-
-def _fits(units: int, denominators: NDArray[np.int64], scale: int) -> NDArray[np.bool_]:
-    """Return whether a whole number over each denominator is printed as ``units``.
-
-    A half may be rounded up or down.
-    """
-    nearest = (2 * units * denominators + scale) // (2 * scale)
-    fits: NDArray[np.bool_] = 2 * np.abs(nearest * scale - units * denominators) <= denominators
-    return fits

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points, version
 from importlib.resources import files
@@ -19,13 +20,12 @@ from skywave._errors import ScenarioError
 from skywave.papers.errors import BrokenPaperError, LedgerError, PaperError, UnknownPaperError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from importlib.metadata import EntryPoint
 
     from skywave.papers.protocol import Paper
 
 GROUP = "skywave.papers"
-FIX_IT = "fix or uninstall it"
+_FIX_IT = "fix or uninstall it"
 _KEY = re.compile(r"[a-z0-9][a-z0-9_-]*")
 """A key names directories and anchors."""
 
@@ -41,7 +41,6 @@ def paper(key: str) -> Paper[Any]:
     Raises:
         UnknownPaperError: If there is no such paper.
         BrokenPaperError: If the paper is unusable.
-
     """
     found = tuple(entry_points(group=GROUP, name=key))
     if not found:
@@ -75,7 +74,6 @@ def faults_named(paper: Paper[Any]) -> Iterator[None]:
 
     Raises:
         BrokenPaperError: If the block raises another error, and the paper's package is on the way.
-
     """
     try:
         yield
@@ -83,29 +81,23 @@ def faults_named(paper: Paper[Any]) -> Iterator[None]:
         raise
     except Exception as error:
         package = str(files(paper.package))
-        frames = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename.startswith(package)
-        ]
-        if not frames:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if frame.filename.startswith(package)]
+        if not own:
             raise
-        where = (
-            f"{frames[-1].filename.removeprefix(package).lstrip(os.sep)}, line {frames[-1].lineno}"
-        )
+        file = own[-1].filename.removeprefix(package).lstrip(os.sep)
         raise BrokenPaperError(
-            f"{paper.key} of {distribution(paper.key)} fails in {where} "
-            f"({type(error).__name__}: {error}): {FIX_IT}"
+            f"{paper.key} of {distribution(paper.key)} fails in {file}, line {own[-1].lineno} "
+            f"({type(error).__name__}: {error}): {_FIX_IT}"
         ) from error
 
 
 def known() -> str:
     """Return the known keys as text for an error message."""
-    found = all_keys()
-    if not found:
-        # An installation from before papers had entry points has none.
-        return "none is installed: reinstall skywave (in its repository: make setup)"
-    return f"known papers: {', '.join(found)}"
+    if found := all_keys():
+        return f"known papers: {', '.join(found)}"
+    # An installation from before papers had entry points has none.
+    return "none is installed: reinstall skywave (in its repository: make setup)"
 
 
 def distribution(key: str) -> str:
@@ -120,8 +112,8 @@ def _distribution(entry: EntryPoint) -> str:
 
 def _loaded(entry: EntryPoint) -> Paper[Any]:
     """Import a paper and check it against the protocol."""
-    from skywave.papers.pages import REPORT  # noqa: PLC0415  (loads Jinja)
-    from skywave.papers.protocol import PROTOCOL, Paper  # noqa: PLC0415
+    from skywave.papers.protocol import PROTOCOL, Paper  # noqa: PLC0415  (loads Jinja)
+    from skywave.papers.reproduction import REPORT  # noqa: PLC0415
 
     def broken(why: str, what_to_do: str) -> BrokenPaperError:
         return BrokenPaperError(f"{entry.name} of {_distribution(entry)} {why}: {what_to_do}")
@@ -131,8 +123,7 @@ def _loaded(entry: EntryPoint) -> Paper[Any]:
     try:
         found = entry.load()
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise broken(f"cannot be imported ({reason})", FIX_IT) from error
+        raise broken(f"cannot be imported ({type(error).__name__}: {error})", _FIX_IT) from error
     if not isinstance(found, Paper):
         raise broken(
             f"is not a paper but {type(found).__name__}",

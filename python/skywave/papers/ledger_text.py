@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeVar, get_origin
+from typing import Any, TypeVar, get_origin
 
 import cattrs
 
-from skywave.papers.entries import Scalar
+from skywave.papers.cells import Cause
+from skywave.papers.entries import Parameter, Scalar
 from skywave.papers.errors import LedgerError
-from skywave.papers.reasons import Cause
-from skywave.papers.reproduction import Parameter
 from skywave.scenario.place import line_and_column
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 _T = TypeVar("_T")
 _SEE = "docs/papers.md lists all keys"
@@ -33,39 +29,17 @@ class LedgerText:
     """A ledger's text, and the name of its file in errors."""
 
     text: str
-    source: str = "paper.toml"
-
-    @classmethod
-    def read(cls, path: Path) -> LedgerText:
-        """Read a file.
-
-        Raises:
-            LedgerError: If it is not UTF-8.
-            OSError: If it cannot be read.
-
-        """
-        data = path.read_bytes()
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise LedgerError(f"{path.name}, line {line}: the text is not UTF-8") from None
-        return cls(text.replace("\r\n", "\n"), path.name)
+    source: str
 
     def structured(self, kind: type[_T]) -> _T:
-        """Return the text's contents as an object of a class.
-
-        Raises:
-            LedgerError: If the text is not TOML, or does not fit the class.
-
-        """
+        """Return the text's contents as a dataclass, which keeps the text as its ``origin``."""
         try:
             document = tomllib.loads(self.text)
             # Each is named by its own line here; cattrs has one line for all.
-            known = {one.name for one in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+            known = {one.name for one in fields(kind)} - {"origin"}  # type: ignore[arg-type]
             if unknown := sorted(set(document) - known):
                 raise self.error((name, f"a ledger has no {name}: {_SEE}") for name in unknown)
-            return _CONVERTER.structure(document, kind)
+            return _CONVERTER.structure({**document, "origin": self}, kind)
         except tomllib.TOMLDecodeError as error:
             raise LedgerError(f"{self.source}: {error}") from None
         except RecursionError:
@@ -120,10 +94,6 @@ def _whole(value: object, _: type) -> int:
     return value
 
 
-def _parameter(row: object, _: type) -> Parameter:
-    return Parameter(*_CONVERTER.structure(row, tuple[str, str, str]))
-
-
 def _cause(value: object, _: type) -> Cause:
     if not isinstance(value, str) or value not in _CAUSES:
         raise ValueError(f"expected one of {', '.join(_CAUSES)}")
@@ -134,10 +104,6 @@ def _is_tuple(kind: Any) -> bool:
     return get_origin(kind) is tuple
 
 
-_CONVERTER = cattrs.Converter(forbid_extra_keys=True)
-_read_elements = _CONVERTER._structure_tuple  # noqa: SLF001  (no public name has it)
-
-
 def _list(value: object, kind: Any) -> tuple[Any, ...]:
     # A text or a table has elements too, but not those that are meant.
     if not isinstance(value, list):
@@ -146,9 +112,14 @@ def _list(value: object, kind: Any) -> tuple[Any, ...]:
     return found
 
 
+_CONVERTER = cattrs.Converter(forbid_extra_keys=True)
+_read_elements = _CONVERTER._structure_tuple  # noqa: SLF001  (no public name has it)
 _CONVERTER.register_structure_hook_func(lambda kind: kind == Scalar, _scalar)
 _CONVERTER.register_structure_hook_func(_is_tuple, _list)
 _CONVERTER.register_structure_hook(str, _text)
 _CONVERTER.register_structure_hook(int, _whole)
-_CONVERTER.register_structure_hook(Parameter, _parameter)
 _CONVERTER.register_structure_hook(Cause, _cause)
+_CONVERTER.register_structure_hook(
+    Parameter, lambda row, _: Parameter(*_CONVERTER.structure(row, tuple[str, str, str]))
+)
+_CONVERTER.register_structure_hook(LedgerText, lambda text, _: text)

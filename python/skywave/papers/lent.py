@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from skywave.scenario import (
-    Back,
-    Dccp,
-    DropTail,
-    Dumbbell,
-    LossModel,
-    Queue,
-    Red,
-    Tcp,
-    TraceSteps,
-    Web,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skywave.scenario.quantities import Duration, Rate
+from skywave.scenario import Dccp, DropTail, Dumbbell, Red, Tcp, TraceSteps, Web
 
 
 @dataclass(frozen=True)
@@ -56,58 +41,60 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """A bottleneck, its access links, and the number of flows.
+    """A bottleneck with its access links, those of a dumbbell, and the number of flows.
 
     ``packet_b`` is the size of full packets on the wire, for TCP and DCCP. Flow i is on host
-    i modulo ``hosts``; the hosts take ``access_delays`` in turn. ``trace`` returns how the
+    i modulo ``hosts``; the hosts take the access delays in turn. ``trace`` returns how the
     bottleneck's rate changes, for a seed and a duration. ``web_sources`` is the number of
     additional sources of short TCP transfers, each of them a ``web``. ``flows`` is even, so that
     half of them can be TCP. ``label`` and ``conditions`` describe the network in tables.
+
+    Raises:
+        ValueError: If there is no dumbbell, the number of flows is odd, or the queue is not
+            first-in-first-out and counted in packets.
     """
 
     label: str
     conditions: str
-    rate: Rate
-    delay: Duration
-    queue: DropTail | Red
-    access_rate: Rate
-    access_delays: tuple[Duration, ...]
+    dumbbell: Dumbbell | None
     packet_b: int
     flows: int
     duration_s: float
     hosts: int
     web: Web = field(default_factory=Web)
     web_sources: int = 0
-    loss: LossModel | None = None
     trace: Callable[[int, float], TraceSteps] | None = None
-    back: Back | None = None
     call: Call | None = None
 
     def __post_init__(self) -> None:
-        """Check the assumptions of the matrix.
-
-        Raises:
-            ValueError: If the number of flows is odd, or the queue is not counted in packets.
-
-        """
+        """Check the assumptions of the matrix."""
+        _ = self.buffer_packets
         if self.flows % 2:
             raise ValueError(
                 f"{self.label} has {self.flows} flows: give an even number (half are TCP)"
             )
-        if self.queue.packets is None:
-            raise ValueError(f"{self.label} has a queue in bytes: give its length in packets")
+
+    @property
+    def links(self) -> Dumbbell:
+        """The bottleneck and the access links."""
+        if self.dumbbell is None:
+            raise ValueError(f"{self.label} has no links: give the dumbbell of a scenario")
+        return self.dumbbell
 
     @property
     def rate_bps(self) -> int:
         """The rate of the bottleneck, unless a trace changes it, in bit/s."""
-        return self.rate.bps
+        return self.links.rate.bps
 
     @property
     def buffer_packets(self) -> int:
         """The length of the paper's queue, which other disciplines get too."""
-        packets = self.queue.packets
-        assert packets is not None  # noqa: S101  (checked in __post_init__)
-        return packets
+        queue = self.links.queue
+        if not isinstance(queue, DropTail | Red) or queue.packets is None:
+            raise ValueError(
+                f"{self.label} has another queue: give DropTail or Red with its length in packets"
+            )
+        return queue.packets
 
     @property
     def packet_time_us(self) -> int:
@@ -123,24 +110,3 @@ class Network:
             since = at_s
             rate = rate if step.rate is None else step.rate.bps
         return (bits + rate * (to_s - since)) / (to_s - from_s)
-
-
-def of_dumbbell(dumbbell: Dumbbell | None, **given: object) -> Network:
-    """Return a network with the bottleneck and access links of a dumbbell scenario."""
-    assert dumbbell is not None  # noqa: S101  (the caller's scenario is one)
-    return Network(
-        rate=dumbbell.rate,
-        delay=dumbbell.delay,
-        queue=fifo(dumbbell.queue),
-        access_rate=dumbbell.access_rate,
-        access_delays=dumbbell.access_delays,
-        loss=dumbbell.loss,
-        back=dumbbell.back,
-        **given,  # type: ignore[arg-type]
-    )
-
-
-def fifo(queue: Queue | None) -> DropTail | Red:
-    """Return ``queue``, which must be a first-in-first-out queue, with that type."""
-    assert isinstance(queue, DropTail | Red)  # noqa: S101  (papers have no others)
-    return queue

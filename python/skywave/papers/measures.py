@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Row = TypeVar("Row")
 
@@ -44,7 +42,6 @@ class Measures:
         ours: Our values.
         ns2: Those that ns-2 has too.
         words: What the placeholders of reasons, remarks and findings stand for.
-
     """
 
     ours: Mapping[str, Value]
@@ -68,10 +65,9 @@ def mean(rows: Iterable[Row], of: str | Callable[[Row], float]) -> float:
 
 def over_seeds(by_seed: Sequence[Mapping[str, Value]]) -> dict[str, float | None]:
     """Return the means of values over seeds, by test; None if a seed does not give the value."""
-    values = {test: [Measure.of(seed[test]).value for seed in by_seed] for test in by_seed[0]}
-    return {test: _mean(given) for test, given in values.items()}
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    given = [value for value in values if value is not None]
-    return float(np.mean(given)) if len(given) == len(values) else None
+    means: dict[str, float | None] = {}
+    for test in by_seed[0]:
+        values = [Measure.of(seed[test]).value for seed in by_seed]
+        given = [value for value in values if value is not None]
+        means[test] = float(np.mean(given)) if len(given) == len(values) else None
+    return means

@@ -8,29 +8,26 @@ example.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
-from skywave.papers.digits import denominators
+from skywave._progress import Progress
+from skywave.papers import LEAST_SEEDS
+from skywave.papers.cells import Comparison
+from skywave.papers.digits import denominator
+from skywave.papers.entries import Citation
+from skywave.papers.ledger import Ledger
+from skywave.papers.lent import Control, Network
+from skywave.papers.measures import Measures
+from skywave.papers.ns2 import Ns2Source
+from skywave.papers.readings import ReadingResult
 from skywave.papers.reproduction import Reproduction
-from skywave.papers.seeds import LEAST_SEEDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from skywave._progress import Progress
-    from skywave.papers.cells import Comparison
-    from skywave.papers.citation import Citation
-    from skywave.papers.ledger import Ledger
-    from skywave.papers.lent import Control, Network
-    from skywave.papers.measures import Measures
-    from skywave.papers.readings import ReadingResult
-    from skywave.papers.reproduction import Ns2Source
-    from skywave.papers.timed import TimedRun
-    from skywave.report.figures import RenderedFigure
-    from skywave.report.tables import Table
-    from skywave.results import Results
-    from skywave.scenario import Scenario
+from skywave.report.figures import RenderedFigure
+from skywave.report.tables import Table
+from skywave.results import Results
+from skywave.scenario import Scenario
 
 PROTOCOL = 2
 """The version of this protocol. It increases when a change makes correct papers incorrect."""
@@ -88,39 +85,22 @@ class RunOutput(Generic[Measurements]):
     ns2: Ns2Source
 
 
-def _nothing(_: object) -> tuple[Any, ...]:
-    return ()
+@dataclass(frozen=True)
+class TimedRun:
+    """A run whose duration ``skywave bench standard`` measures.
 
+    ``ns2`` returns the command that runs the same in ns-2 and writes its results to a path. None if
+    ns-2 cannot run it.
+    """
 
-def _no_sections(_: object) -> dict[str, Any]:
-    return {}
+    scheme: str
+    scenario: Scenario
+    ns2: Callable[[Path], list[str]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper(Generic[Measurements]):
-    """A published experiment that can be reproduced.
-
-    Attributes:
-        protocol: The ``PROTOCOL`` that the package was written for, as a literal number.
-        package: The name of the package, ``__name__``. It contains the report,
-            ``templates/paper.html.j2``, which extends ``report.html.j2``.
-        ledger: What the paper says, and what would confirm it.
-        run: Runs the experiments and returns the measurements.
-        measures: Returns what the tests of the ledger measured, by their ids.
-        figures: Returns the figures of the report.
-        comparisons: Returns quantities beside ns-2's.
-        readings: Returns the results of each reading of what the paper leaves open, first that of
-            the reading that the verdicts use. The template has them as ``readings``.
-        sections: Returns whatever else the template needs, by name; ``measured`` it has anyway.
-        seeds: The number of seeds for averages; None if users cannot choose it.
-        stored: Tables that take minutes to compute (``make searches``).
-        golden: Runs external programs and stores their output (``make golden``); None if there
-            are none.
-        timed: Runs whose duration is measured (``skywave bench standard``).
-        network: The paper's column of the matrix; None if it has no network for others.
-        controls: The paper's rows of the matrix: the controls that it proposes.
-
-    """
+    """A published experiment that can be reproduced; ``docs/papers.md`` describes each field."""
 
     protocol: int
     package: str
@@ -128,9 +108,9 @@ class Paper(Generic[Measurements]):
     run: Callable[[Options], RunOutput[Measurements]]
     measures: Callable[[Measurements], Measures]
     figures: Callable[[Measurements], Sequence[RenderedFigure]]
-    comparisons: Callable[[Measurements], Sequence[Comparison]] = _nothing
-    readings: Callable[[Measurements], Sequence[ReadingResult]] = _nothing
-    sections: Callable[[Measurements], Mapping[str, Any]] = _no_sections
+    comparisons: Callable[[Measurements], Sequence[Comparison]] = lambda _: ()
+    readings: Callable[[Measurements], Sequence[ReadingResult]] = lambda _: ()
+    sections: Callable[[Measurements], Mapping[str, Any]] = lambda _: {}
     seeds: Seeds | None = None
     stored: Sequence[Table[Any, Any]] = ()
     golden: Callable[[], None] | None = None
@@ -162,18 +142,7 @@ class Paper(Generic[Measurements]):
         seeds: int | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Reproduction:
-        """Run the experiments and judge the published values.
-
-        Args:
-            live_ns2: Whether to run ns-2 if it is installed. Otherwise its stored results are used.
-            seeds: The number of seeds for averages. Default: the paper's own number.
-            progress: Called at every step.
-
-        Raises:
-            ValueError: If the seeds cannot be chosen, or are too few for an average.
-            LedgerError: If the ledger and what is measured or drawn do not fit.
-
-        """
+        """Run the experiments and judge the published values (:func:`skywave.papers.reproduce`)."""
         if seeds is not None and self.seeds is None:
             raise ValueError(f"{self.key} has a fixed number of seeds: leave --seeds out")
         if seeds is not None and seeds < LEAST_SEEDS:
@@ -184,15 +153,16 @@ class Paper(Generic[Measurements]):
         measured = ran.measured
         measures = self.measures(measured)
         cells, claims = self.ledger.judge(measures)
-        drawn = self.figures(measured)
-        self.ledger.check_figures(figure.name for figure in drawn)
+        figures = self.figures(measured)
+        self.ledger.check_figures(figure.name for figure in figures)
+        ledger = self.ledger.filled(measures.words)
         return Reproduction(
             paper=self.citation,
             cells=cells,
             comparisons=self.comparisons(measured),
-            parameters=self.ledger.parameters,
+            parameters=ledger.parameters,
             ns2=ran.ns2,
-            figures=drawn,
+            figures=figures,
             scenarios=ran.scenarios,
             results=ran.results,
             package=self.package,
@@ -205,8 +175,8 @@ class Paper(Generic[Measurements]):
             own_seeds=own,
             live_ns2=live_ns2,
             claims=claims,
-            sentences=self.ledger.sentences(measures),
-            readings=self.ledger.reading,
-            digits=denominators(self.ledger.printed),
-            finding=self.ledger.found(measures),
+            sentences=ledger.sentences,
+            readings=ledger.reading,
+            digits=[denominator(printed) for printed in ledger.printed],
+            finding=ledger.finding,
         )

@@ -5,31 +5,25 @@ The ledger has the readings (``[[reading]]``), fixed before they are run; a tabl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from skywave.papers.measures import over_seeds
+from skywave.papers.entries import Reading
+from skywave.papers.ledger import Ledger
+from skywave.papers.measures import Value, over_seeds
 from skywave.report.tables import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from skywave.papers.ledger import Ledger
-    from skywave.papers.measures import Value
-    from skywave.papers.sentences import Reading
-
-    Values = Mapping[str, Value]
-    """Measured values by the ids of their tests."""
+Values = Mapping[str, Value]
+"""Measured values by the ids of their tests."""
 
 
 @dataclass(frozen=True)
 class ReadingResult:
     """The published values that a reading meets.
 
-    ``matches`` counts them; ``fewest`` and ``most`` are the counts with a single seed where values
-    are means over several.
+    ``matches`` counts them, and ``cells`` has their ids, separated by spaces. ``fewest`` and
+    ``most`` are the counts with a single seed where values are means over several.
     """
 
     reading: str
@@ -37,7 +31,6 @@ class ReadingResult:
     fewest: int | None
     most: int | None
     cells: str
-    """Their ids, separated by spaces."""
 
     @classmethod
     def of(cls, label: str, met: Sequence[str], singly: Sequence[int] = ()) -> ReadingResult:
@@ -74,9 +67,8 @@ def table(
     ``measure`` runs everything that has published values under a reading, and returns the values,
     or those of every seed.
     """
-    return Table(
-        path,
-        ReadingResult,
-        ledger.reading,
-        lambda reading: ReadingResult.judge(reading.label, ledger, measure(reading)),
-    )
+
+    def make(reading: Reading) -> ReadingResult:
+        return ReadingResult.judge(reading.label, ledger, measure(reading))
+
+    return Table(path, ReadingResult, ledger.reading, make)

@@ -3,87 +3,73 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any
 
-from skywave import _json
 from skywave._files import replacing
-from skywave.papers.cells import by_reason
-from skywave.papers.pages import REPORT, render
-from skywave.papers.score import Score
-from skywave.report import environment
+from skywave.papers.cells import Cell, Comparison, Score, by_reason
+from skywave.papers.digits import Denominator
+from skywave.papers.entries import Citation, Finding, Parameter, Reading, Sentence, begins
+from skywave.papers.measures import mean
+from skywave.papers.ns2 import Ns2Source
+from skywave.report import pages
+from skywave.report.figures import RenderedFigure
+from skywave.results import Results
+from skywave.scenario import Scenario
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from skywave.papers.cells import Cell, Comparison
-    from skywave.papers.citation import Citation
-    from skywave.papers.digits import Denominator
-    from skywave.papers.sentences import Reading, Sentence
-    from skywave.report.figures import RenderedFigure
-    from skywave.results import Results
-    from skywave.scenario import Scenario
+TEMPLATES = "skywave.papers"
+REPORT = "paper.html.j2"
+"""The template of a paper's report, in its package's directory ``templates``."""
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A setting of a paper, and who chose it."""
-
-    name: str
-    value: str
-    source: str
+def render(template: str, *, package: str = TEMPLATES, **values: Any) -> str:
+    """Render a template of a package. It can extend and import the templates that papers share."""
+    packages = (package, TEMPLATES)
+    return pages.render(template, packages, {"by_reason": by_reason, "mean": _mean}, **values)
 
 
-@dataclass(frozen=True)
-class Ns2Source:
-    """Where ns-2's values come from: run for this report, or stored."""
-
-    kind: Literal["live", "stored"]
-    remark: str
+def _mean(rows: Sequence[object], name: str) -> float | None:
+    """Return the mean of an attribute over rows; None if it is None in the first."""
+    return None if getattr(rows[0], name) is None else mean(rows, name)
 
 
 @dataclass(frozen=True)
-class Finding:
-    """The finding of a reproduction: a sentence for readers outside the field, and a figure.
-
-    ``figure`` is the name of one of the report's figures, which shows published values, ours and,
-    where there are any, ns-2's. ``headline`` is a shorter sentence for the list at the top of
-    the front page, which also shows the sentence and the figure.
-    """
-
-    sentence: str
-    figure: str
-    headline: str | None = None
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """The verdicts on a paper's published values, and on its further claims.
+class Reproduction:
+    """The verdicts on a paper's published values and further claims, and what they are based on.
 
     ``cells`` are the values of the paper's tables and figures. ``claims`` are its other testable
     sentences, which are counted separately; ``sentences`` are all that it says, with the ids of
-    their tests. ``digits`` are the denominators of its tables.
+    their tests. ``digits`` are the denominators of its tables, ``readings`` those of what the paper
+    leaves open, as the ledger has them.
 
     If the number of seeds can be chosen, ``seeds`` is the number that was run, and ``own_seeds``
     that of the paper's own report. ``live_ns2`` says whether ns-2 was to be run where it is
-    installed. ``thumbnail`` is the finding's figure.
+    installed. ``package`` contains the template of the report; ``sections`` has its additional
+    values.
     """
 
     paper: Citation
     cells: Sequence[Cell]
-    comparisons: Sequence[Comparison]
-    parameters: Sequence[Parameter]
     ns2: Ns2Source
-    seeds: int | None = field(default=None, kw_only=True)
-    own_seeds: int | None = field(default=None, kw_only=True)
-    live_ns2: bool = field(default=True, kw_only=True)
-    claims: Sequence[Cell] = field(default=(), kw_only=True)
-    sentences: Sequence[Sentence] = field(default=(), kw_only=True)
-    digits: Sequence[Denominator] = field(default=(), kw_only=True)
-    finding: Finding | None = field(default=None, kw_only=True)
-    thumbnail: RenderedFigure | None = field(default=None, kw_only=True)
+    _: KW_ONLY
+    comparisons: Sequence[Comparison] = ()
+    parameters: Sequence[Parameter] = ()
+    seeds: int | None = None
+    own_seeds: int | None = None
+    live_ns2: bool = True
+    claims: Sequence[Cell] = ()
+    sentences: Sequence[Sentence] = ()
+    digits: Sequence[Denominator] = ()
+    finding: Finding | None = None
+    readings: Sequence[Reading] = ()
+    figures: Sequence[RenderedFigure] = ()
+    scenarios: Mapping[str, Scenario] = field(default_factory=dict)
+    results: Mapping[str, Results] = field(default_factory=dict)
+    package: str = ""
+    sections: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def score(self) -> Score:
@@ -93,12 +79,9 @@ class Judgement:
     @property
     def command(self) -> str:
         """The command that repeats it."""
-        words = ["skywave reproduce", self.paper.key]
-        if self.seeds != self.own_seeds:
-            words.append(f"--seeds {self.seeds}")
-        if not self.live_ns2:
-            words.append("--stored-ns2")
-        return " ".join(words)
+        seeds = f" --seeds {self.seeds}" if self.seeds != self.own_seeds else ""
+        stored = "" if self.live_ns2 else " --stored-ns2"
+        return f"skywave reproduce {self.paper.key}{seeds}{stored}"
 
     @property
     def seeds_remark(self) -> str | None:
@@ -115,16 +98,28 @@ class Judgement:
         """Why values and claims do not match: each reason once, with those that have it."""
         return by_reason((*self.cells, *self.claims))
 
-    def held(self, sentence: Sentence) -> str:
-        """Return how many tests of a sentence match, of how many; an empty text without any."""
-        tests = [cell for cell in (*self.cells, *self.claims) if sentence.is_tested_by(cell.id)]
-        matches = sum(cell.verdict == "match" for cell in tests)
-        return f"{matches} of {len(tests)}" if tests else ""
+    @property
+    def thumbnail(self) -> RenderedFigure | None:
+        """The finding's figure."""
+        return None if self.finding is None else self._drawn.get(self.finding.figure)
+
+    @property
+    def _drawn(self) -> dict[str, RenderedFigure]:
+        return {figure.name: figure for figure in self.figures}
+
+    def tests_of(self, begin: str) -> list[Cell]:
+        """Return the values and claims whose id is ``begin``, or ``begin/..``."""
+        return [cell for cell in (*self.cells, *self.claims) if begins(cell.id, begin)]
 
     def first(self, begin: str) -> Cell | None:
         """Return the first value or claim whose id is ``begin``, or ``begin/..``."""
-        cells = (*self.cells, *self.claims)
-        return next((one for one in cells if f"{one.id}/".startswith(f"{begin}/")), None)
+        return next(iter(self.tests_of(begin)), None)
+
+    def held(self, sentence: Sentence) -> str:
+        """Return how many tests of a sentence match, of how many; an empty text without any."""
+        tests = {cell.id: cell for begin in sentence.tested_by for cell in self.tests_of(begin)}
+        matches = sum(cell.verdict == "match" for cell in tests.values())
+        return f"{matches} of {len(tests)}" if tests else ""
 
     def parts(self, text: str) -> list[tuple[str, Cell | None]]:
         """Return the parts of a text, each with the value or claim if it is an id.
@@ -134,19 +129,21 @@ class Judgement:
         parts = re.split(r"([\w.=-]+(?:/[\w.=-]*\w)+)", text)
         return [(part, self.first(part) if "/" in part else None) for part in parts if part]
 
+    def brief(self) -> Reproduction:
+        """Return it without series, scenarios and figures, except for the finding's."""
+        shown = [self.thumbnail] if self.thumbnail else []
+        return replace(self, figures=shown, scenarios={}, results={}, sections={})
+
     def to_dict(self) -> dict[str, Any]:
         """Return the document that ``--json`` prints."""
         return {
             "paper": self.paper.key,
-            "title": self.paper.title,
-            "venue": self.paper.venue,
-            "doi": self.paper.doi,
-            "url": self.paper.url,
+            **{name: getattr(self.paper, name) for name in ("title", "venue", "doi", "url")},
             "skywave": version("skywave"),
             "ns2_source": self.ns2.kind,
             "ns2_remark": self.ns2.remark,
             "seeds": self.seeds,
-            "parameters": [vars(parameter) for parameter in self.parameters],
+            "parameters": [parameter._asdict() for parameter in self.parameters],
             "finding": None if self.finding is None else self.finding.sentence,
             "cells": [cell.to_dict() for cell in self.cells],
             "claims": [claim.to_dict() for claim in self.claims],
@@ -154,62 +151,16 @@ class Judgement:
             "digits": [one.to_dict() for one in self.digits],
         }
 
-
-@dataclass(frozen=True)
-class Reproduction(Judgement):
-    """The judgement of a paper, and everything that it is based on.
-
-    ``package`` contains the template of the report; ``sections`` has its additional values.
-    ``readings`` are those of what the paper leaves open, as the ledger has them.
-    """
-
-    figures: Sequence[RenderedFigure]
-    scenarios: Mapping[str, Scenario]
-    results: Mapping[str, Results]
-    package: str
-    sections: Mapping[str, Any]
-    readings: Sequence[Reading] = field(default=(), kw_only=True)
-
-    @property
-    def judgement(self) -> Judgement:
-        """The judgement alone, without series and figures."""
-        return Judgement(
-            self.paper,
-            self.cells,
-            self.comparisons,
-            self.parameters,
-            self.ns2,
-            seeds=self.seeds,
-            own_seeds=self.own_seeds,
-            live_ns2=self.live_ns2,
-            claims=self.claims,
-            sentences=self.sentences,
-            digits=self.digits,
-            finding=self.finding,
-            thumbnail=None if self.finding is None else self._drawn[self.finding.figure],
-        )
-
-    @property
-    def _drawn(self) -> dict[str, RenderedFigure]:
-        return {figure.name: figure for figure in self.figures}
-
     def html(self) -> str:
         """Return the report as a self-contained page."""
-        return render(
-            REPORT,
-            package=self.package,
-            reproduction=self,
-            figures=self._drawn,
-            environment=environment.describe(),
-            **self.sections,
-        )
+        package, drawn = self.package, self._drawn
+        return render(REPORT, package=package, reproduction=self, figures=drawn, **self.sections)
 
     def write(self, directory: Path) -> None:
         """Write the report, figures, series and scenarios into a directory.
 
         Raises:
             OSError: If the directory cannot be written. Its previous contents stay.
-
         """
         with replacing(directory) as partial:
             for name in ("figures", "series", "scenarios"):
@@ -221,6 +172,4 @@ class Reproduction(Judgement):
             for name, scenario in self.scenarios.items():
                 path = partial / "scenarios" / f"{name}.json"
                 path.write_text(scenario.to_json() + "\n", encoding="utf-8")
-            (partial / "report.html").write_text(self.html(), encoding="utf-8")
-            text = _json.text(self.to_dict()) + "\n"
-            (partial / "report.json").write_text(text, encoding="utf-8")
+            pages.write(partial, "report", self.html(), self.to_dict())

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from skywave._progress import stage
+from skywave._progress import Progress, stage
 from skywave._simulate import run_many
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from skywave._progress import Progress
-    from skywave.results import Results
-    from skywave.scenario import Scenario
+from skywave.results import Results
+from skywave.scenario import Scenario
 
 __all__ = ["measure_each", "run_each", "run_plans", "stage"]
 
@@ -25,7 +21,7 @@ def run_each(
     scenarios: Mapping[Key, Scenario], progress: Callable[[Progress], None] | None = None
 ) -> dict[Key, Results]:
     """Run scenarios on all cores; return their results by key."""
-    return dict(zip(scenarios, run_many(scenarios.values(), progress=progress), strict=True))
+    return measure_each(scenarios, lambda _, results: results, progress)
 
 
 def run_plans(

@@ -8,7 +8,6 @@ from skywave import _json
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
 from skywave.realtime.figures import over_time
-from skywave.report import environment
 from skywave.report.pages import render
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ def write(comparison: ClockComparison, directory: Path) -> None:
             causes=comparison.causes(),
             warnings=comparison.warnings(),
             accuracies=[list(run.accuracy.lines()) for run in comparison.real_time],
-            environment=environment.describe(),
         )
         (partial / "comparison.html").write_text(page, encoding="utf-8")
         text = _json.text(comparison.document()) + "\n"

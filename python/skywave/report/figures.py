@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import base64
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave.plots.files import render
@@ -24,9 +25,6 @@ from skywave.plots.style import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
 __all__ = [
@@ -63,10 +61,7 @@ class RenderedFigure:
     def of(
         cls, name: str, caption: str, figure: Figure, *, narrow: Figure | None = None
     ) -> RenderedFigure:
-        """Render a figure as PNG at 300 dpi and as SVG, and ``narrow`` as SVG.
-
-        ``narrow`` shows the same, ``NARROW_IN`` wide.
-        """
+        """Render a figure as PNG at 300 dpi and as SVG, and the same ``NARROW_IN`` wide as SVG."""
         narrow_svg = None if narrow is None else render(narrow, "svg")
         return cls(name, caption, render(figure, "png"), render(figure, "svg"), narrow_svg)
 
@@ -80,21 +75,7 @@ class RenderedFigure:
         with at_most(NARROW_IN):
             return cls.of(name, caption, figure, narrow=draw())
 
-    @property
-    def data_uri(self) -> str:
-        """The SVG as a data URI, for an image in a self-contained page."""
-        return _data_uri(self.svg)
-
-    @property
-    def narrow_uri(self) -> str | None:
-        """The SVG for narrow screens as a data URI; None if there is none."""
-        return None if self.narrow_svg is None else _data_uri(self.narrow_svg)
-
     def write(self, directory: Path) -> None:
         """Write the figure as PNG and SVG."""
         (directory / f"{self.name}.png").write_bytes(self.png)
         (directory / f"{self.name}.svg").write_bytes(self.svg)
-
-
-def _data_uri(svg: bytes) -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii")

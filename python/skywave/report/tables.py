@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import csv
 import sys
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
 from functools import cache
+from operator import attrgetter
+from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 from skywave._files import replacing_file
 from skywave._progress import Progress, lines
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
 Row = TypeVar("Row")
 Given = TypeVar("Given")
 
+DIGITS = 7
+"""Significant digits of floats: four decimals for queues of hundreds of packets, and for times."""
 _hints = cache(get_type_hints)
 
 
@@ -56,7 +57,6 @@ class Table(Generic[Given, Row]):
 
         Raises:
             ValueError: If there is no such row, or more than one.
-
         """
         found = self.rows(**values)
         if len(found) != 1:
@@ -80,28 +80,20 @@ def read(path: Path, kind: type[Row]) -> list[Row]:
         return [_built(kind, row) for row in csv.DictReader(file)]
 
 
-DIGITS = 7
-"""Significant digits of floats: four decimals for queues of hundreds of packets, and for times."""
-
-
 def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int) -> None:
-    """Write rows as they are computed, reporting progress on stderr.
+    """Write rows as they are computed, ``total`` in the end, reporting progress on stderr.
 
-    Args:
-        path: The file. Its previous contents stay until all rows are written.
-        kind: The dataclass of the rows.
-        rows: The rows.
-        total: The number of rows.
-
+    The file's previous contents stay until all rows are written.
     """
     tell = _overwritten if sys.stderr.isatty() else lines()
+    columns = list(_columns(kind))
     with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_columns(kind))
+        writer.writerow(column.rpartition(".")[2] for column in columns)
         for number, row in enumerate(rows, start=1):
+            values = (attrgetter(column)(row) for column in columns)
             writer.writerow(
-                f"{value:.{DIGITS}g}" if isinstance(value, float) else value
-                for value in _values(row)
+                f"{value:.{DIGITS}g}" if isinstance(value, float) else value for value in values
             )
             tell(Progress(path.name, number, total))
 
@@ -110,6 +102,13 @@ def _overwritten(step: Progress) -> None:
     """Write a step in the place of the one before it."""
     end = "\n" if step.done == step.total else ""
     sys.stderr.write(f"\r{step.stage}: {step.done:g} of {step.total:g}{end}")
+
+
+def _columns(kind: Any) -> Iterator[str]:
+    """Yield the path to each value of a row."""
+    for name, hint in _hints(kind).items():
+        inner = _columns(hint) if is_dataclass(hint) else ()
+        yield from [f"{name}.{column}" for column in inner] or [name]
 
 
 def _built(kind: Any, row: Mapping[str, str]) -> Any:
@@ -127,20 +126,3 @@ def _value(text: str, hint: Any) -> Any:
         return None
     number = next((option for option in options if option in (int, float)), None)
     return text if number is None else number(text)
-
-
-def _columns(kind: Any) -> Iterator[str]:
-    for name, hint in _hints(kind).items():
-        if is_dataclass(hint):
-            yield from _columns(hint)
-        else:
-            yield name
-
-
-def _values(row: Any) -> Iterator[Any]:
-    for field in fields(row):
-        value = getattr(row, field.name)
-        if is_dataclass(value):
-            yield from _values(value)
-        else:
-            yield value

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skywave.papers.protocol import Paper, RunOutput, Seeds
-from skywave.papers.reproduction import Ns2Source
+from skywave.papers.ns2 import Ns2Source
+from skywave.papers.protocol import Paper, RunOutput, Seeds, TimedRun
 from skywave.papers.stages import measure_each, run_plans, stage
-from skywave.papers.timed import TimedRun
 from skywave.stats import average
 from skywave_papers.chen2010 import figures, further, judge, oracle, searches, setting, sweep
 from skywave_papers.chen2010.analysis import Model

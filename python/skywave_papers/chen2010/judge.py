@@ -29,7 +29,7 @@ from skywave_papers.chen2010.setting import DCCP_RED, DCCP_VCP, LEDGER, TCP_RED,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skywave.papers.sentences import Reading
+    from skywave.papers.entries import Reading
     from skywave_papers.chen2010.measures import Floats
     from skywave_papers.chen2010.setting import Scheme
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from skywave._files import replacing
 from skywave.papers import ns2
-from skywave.papers.oracle import run_all
+from skywave.papers.ns2 import run_all
 from skywave_papers.chen2010.setting import DATA_B, DCCP_RED, PACKET_B, TCP_RED, UNPUBLISHED
 
 if TYPE_CHECKING:

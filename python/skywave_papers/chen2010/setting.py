@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import evolve
 
 from skywave.papers.ledger import Ledger
-from skywave.papers.lent import of_dumbbell
+from skywave.papers.lent import Network
 from skywave.scenario import Dccp, Ftp, Probes, Red, Tcp, Vcp, VcpRouter, Web
 from skywave.scenario.topologies import dumbbell
 
@@ -258,8 +258,8 @@ def _tcp(unpublished: Unpublished, senders: Senders, vcp: Vcp | None) -> Tcp:
     return tcp if vcp is None else evolve(tcp, control="vcp", vcp=vcp)
 
 
-NETWORK = of_dumbbell(
-    scenario(TCP_RED, seed=1).dumbbell,
+NETWORK = Network(
+    dumbbell=scenario(TCP_RED, seed=1).dumbbell,
     label="Chen 2010",
     conditions="many flows: 45 Mbps, RTT 60 to 220 ms, RED in a buffer of 200 packets, 200 "
     "flows and 50 web sources over TCP",

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave.papers import readings
+from skywave.papers.ns2 import Ns2Source
 from skywave.papers.protocol import RunOutput
-from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_plans, stage
 from skywave_papers.li2009 import judge, measures, setting, single, stored
 from skywave_papers.li2009.ledger import LEDGER
@@ -35,7 +35,7 @@ from skywave_papers.li2009.setting import (
 )
 
 if TYPE_CHECKING:
-    from skywave.papers import sentences
+    from skywave.papers import entries
     from skywave.papers.protocol import Options
     from skywave.scenario import Scenario
     from skywave_papers.li2009.setting import Choices
@@ -102,7 +102,7 @@ def run(options: Options) -> RunOutput[judge.Measurements]:
     )
 
 
-def measure(reading: sentences.Reading) -> list[judge.Values]:
+def measure(reading: entries.Reading) -> list[judge.Values]:
     """Run everything under a reading; return the values with the parking lots of each seed."""
     choices = replace(DEFAULT, **reading.changes)
     lots = [(scheme, FLOWS, choices, seed) for seed in LOT_SEEDS for scheme in PUBLISHED_LOTS]

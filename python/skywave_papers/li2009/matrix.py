@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from attrs import evolve
 
-from skywave.papers.lent import Network, of_dumbbell
+from skywave.papers.lent import Network
 from skywave.scenario import DropTail, VcpRouter
 from skywave_papers.li2009.setting import PAPER_NETWORK, VCP, dumbbell, network_of
 from skywave_papers.vcp_scripts import WIRE_B
@@ -18,8 +18,8 @@ def _network() -> Network:
     assert isinstance(bottleneck.queue, VcpRouter)  # noqa: S101
     # All routers of the paper signal load. Other controls get a plain queue of the same size.
     plain = evolve(bottleneck, queue=DropTail(packets=bottleneck.queue.packets))
-    return of_dumbbell(
-        plain,
+    return Network(
+        dumbbell=plain,
         label="Li 2009",
         conditions="a long-delay link: 4 Mbps, RTT 500 ms, drop-tail of 240 packets (the "
         "bandwidth-delay product), 10 flows",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skywave.papers.ns2 import Ns2Source
 from skywave.papers.protocol import Paper, RunOutput
-from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_plans, stage
 from skywave_papers.lien2009 import (
     agreement,

@@ -21,7 +21,7 @@ import pyarrow.csv
 
 from skywave._files import replacing
 from skywave.papers import ns2
-from skywave.papers.oracle import run_all
+from skywave.papers.ns2 import run_all
 from skywave.scenario.quantities import Duration
 from skywave_papers.lien2009 import setting
 from skywave_papers.lien2009.measures import Spread

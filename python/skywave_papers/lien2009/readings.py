@@ -21,7 +21,7 @@ from skywave_papers.lien2009.measures import Run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.papers.sentences import Reading
+    from skywave.papers.entries import Reading
     from skywave_papers.lien2009.judge import Runs, Spreads, Values
     from skywave_papers.lien2009.measures import Floats
 

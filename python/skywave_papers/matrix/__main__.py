@@ -1,7 +1,6 @@
 """Run the matrix with its defaults and store its table here.
 
-The advice was written from that table. If a number changes, a test of the text fails, and the text
-has to be reconsidered.
+If a number of the advice changes, a test fails, and the text has to be reconsidered.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skywave import matrix
-from skywave.matrix.advice import STORED
+from skywave.matrix.report import STORED
 from skywave.matrix.table import Row
 from skywave.report.tables import write
 

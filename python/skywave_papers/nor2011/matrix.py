@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skywave.papers.lent import Control, of_dumbbell
+from skywave.papers.lent import Control, Network
 from skywave.scenario import Dccp
 from skywave_papers.nor2011.setting import EXPERIMENT_1, PUBLISHED_SSTHRESH, scenario
 
@@ -18,8 +18,8 @@ CONTROLS = (
     ),
 )
 
-NETWORK = of_dumbbell(
-    scenario(EXPERIMENT_1).dumbbell,
+NETWORK = Network(
+    dumbbell=scenario(EXPERIMENT_1).dumbbell,
     label="Nor 2011",
     conditions="a long-delay link: 2 Mbps, RTT 604 ms, drop-tail of 20 packets (a seventh of "
     "the bandwidth-delay product), 2 flows as in the paper; windows are not limited to the "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow.csv
 
 from skywave.papers import ns2
-from skywave.papers.oracle import Oracle, run_all
+from skywave.papers.ns2 import Oracle, run_all
 from skywave_papers.nor2011.measures import FlowSeries, Series
 from skywave_papers.nor2011.setting import ALL_CONDITIONS, Conditions
 

@@ -23,7 +23,7 @@ from skywave_papers.nor2011.setting import PUBLISHED_SSTHRESH, Conditions
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skywave.papers.sentences import Reading
+    from skywave.papers.entries import Reading
     from skywave_papers.nor2011.judge import Runs, Values
 
 TABLE_1 = frozenset(f"table1/ssthresh={ssthresh}" for ssthresh in PUBLISHED_SSTHRESH)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from skywave.papers.lent import Control, of_dumbbell
+from skywave.papers.lent import Control, Network
 from skywave.scenario import Dccp, DynamicFeedback, Tfrc
 from skywave_papers.sarwar2008.access import FITTED
 from skywave_papers.sarwar2008.live import STANDARD, scenario
@@ -19,17 +17,15 @@ CONTROLS = (
     ),
 )
 
-NETWORK = replace(
-    of_dumbbell(
-        scenario(STANDARD, seed=1).dumbbell,
-        label="Sarwar 2008",
-        conditions="a shared satellite access, emulated: 1 Mbps or, while others use it, "
-        "250 kbps, RTT 1200 ms, errors in bursts in 0.33 % of packets, drop-tail of 50 "
-        "packets, 2 flows (the paper has a single one)",
-        packet_b=1032,
-        flows=2,
-        hosts=2,
-        duration_s=300,
-    ),
+NETWORK = Network(
+    dumbbell=scenario(STANDARD, seed=1).dumbbell,
+    label="Sarwar 2008",
+    conditions="a shared satellite access, emulated: 1 Mbps or, while others use it, "
+    "250 kbps, RTT 1200 ms, errors in bursts in 0.33 % of packets, drop-tail of 50 "
+    "packets, 2 flows (the paper has a single one)",
+    packet_b=1032,
+    flows=2,
+    hosts=2,
+    duration_s=300,
     trace=FITTED.load,
 )

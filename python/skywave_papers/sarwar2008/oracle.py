@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.csv
 
 from skywave.papers import ns2
-from skywave.papers.oracle import Oracle, run_all
+from skywave.papers.ns2 import Oracle, run_all
 from skywave_papers.sarwar2008.errors import SEARCHED_S
 from skywave_papers.sarwar2008.measures import Series
 from skywave_papers.sarwar2008.setting import DURATION_S, LINK_BPS, QUEUES, REPORTS, RTT_S

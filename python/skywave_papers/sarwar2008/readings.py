@@ -23,7 +23,7 @@ from skywave_papers.sarwar2008.access import FITTED, SharedAccess
 from skywave_papers.sarwar2008.ledger import LEDGER
 
 if TYPE_CHECKING:
-    from skywave.papers.sentences import Reading
+    from skywave.papers.entries import Reading
     from skywave_papers.sarwar2008.judge import Values
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from skywave import Bernoulli, Scenario, Tcp, dumbbell
 from skywave.papers.ledger import Ledger
 from skywave.papers.measures import Measures
+from skywave.papers.ns2 import Ns2Source
 from skywave.papers.protocol import Paper, RunOutput
-from skywave.papers.reproduction import Ns2Source
 from skywave.papers.stages import run_each, stage
 from skywave.report.figures import RenderedFigure, begin, style
 

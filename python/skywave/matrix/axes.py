@@ -1,18 +1,18 @@
-"""The rows of the matrix: the core's controls, and those that papers propose."""
+"""The axes of the matrix: the networks of papers, and the core's and papers' controls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from skywave.matrix.networks import BROKEN, PAPERS
+from skywave.papers import installed
 from skywave.papers.errors import BrokenPaperError
-from skywave.papers.installed import distribution
 from skywave.papers.lent import Control
 from skywave.scenario import Dccp, Tcp, Vcp
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+PAPERS, _BROKEN = installed.every()
 
+NETWORKS = {paper.key: paper.network for paper in PAPERS if paper.network is not None}
+"""All networks by the key of their paper."""
+CALLS = {key: network.call for key, network in NETWORKS.items() if network.call is not None}
+"""The calls of the networks that have one, by the key of their paper."""
 
 _SCHEMES = {1: "VCP", 2: "DPCP", 3: "TPCP"}
 """Names of MPCP(n), by n."""
@@ -34,26 +34,16 @@ def _tcp(key: str, label: str, note: str, **given: str) -> Control:
     return Control(key, label, tcp, note)
 
 
-def _over_dccp(chain: int) -> Control:
-    name = _SCHEMES[chain]
-    return Control(
-        f"dccp-{name.lower()}",
-        f"DCCP/{name}",
-        Dccp(ccid=_CCID_OF_VCP + chain - 1),
-        f"CCID {_CCID_OF_VCP + chain - 1}, with {name} routers",
-        chain,
-    )
+def _over_dccp(chain: int, name: str) -> Control:
+    ccid = _CCID_OF_VCP + chain - 1
+    note = f"CCID {ccid}, with {name} routers"
+    return Control(f"dccp-{name.lower()}", f"DCCP/{name}", Dccp(ccid=ccid), note, chain)
 
 
-def _over_tcp(chain: int) -> Control:
-    name = _SCHEMES[chain]
-    return Control(
-        f"tcp-{name.lower()}",
-        f"TCP/{name}",
-        Tcp(control="vcp", vcp=Vcp(chain=chain), receive_window=_TCP_WINDOW),
-        f"{name} in TCP's headers, with {name} routers",
-        chain,
-    )
+def _over_tcp(chain: int, name: str) -> Control:
+    tcp = Tcp(control="vcp", vcp=Vcp(chain=chain), receive_window=_TCP_WINDOW)
+    note = f"{name} in TCP's headers, with {name} routers"
+    return Control(f"tcp-{name.lower()}", f"TCP/{name}", tcp, note, chain)
 
 
 NEWRENO = _tcp("tcp-newreno", "TCP NewReno", "RFC 5681 and RFC 6582", recovery="newreno")
@@ -65,12 +55,12 @@ _OURS = (
     ),
     _dccp(3, "TFRC, RFC 5348"),
     _dccp(4, "TFRC for small packets: at most one every 10 ms"),
-    *map(_over_dccp, _SCHEMES),
+    *(_over_dccp(chain, name) for chain, name in _SCHEMES.items()),
     NEWRENO,
     _tcp("tcp-sack", "TCP SACK", "the window of NewReno, RFC 6675", recovery="sack"),
     _tcp("tcp-vegas", "TCP Vegas", "reacts to delay", control="vegas"),
     _tcp("tcp-cubic", "TCP CUBIC", "RFC 9438, with SACK", control="cubic", recovery="sack"),
-    *map(_over_tcp, _SCHEMES),
+    *(_over_tcp(chain, name) for chain, name in _SCHEMES.items()),
 )
 
 
@@ -81,29 +71,25 @@ def _gathered() -> tuple[list[Control], dict[str, BrokenPaperError]]:
         own = {control.key: control for control in paper.controls}
         if taken := ", ".join(own.keys() & found.keys()):
             clashes[paper.key] = BrokenPaperError(
-                f"{paper.key} of {distribution(paper.key)} defines controls for the matrix whose "
-                f"keys are taken ({taken}): rename them"
+                f"{paper.key} of {installed.distribution(paper.key)} defines controls for the "
+                f"matrix whose keys are taken ({taken}): rename them"
             )
         else:
             found |= own
     return list(found.values()), clashes
 
 
-def _in_order(controls: Iterable[Control]) -> list[Control]:
-    """Return DCCP's controls by CCID, then TCP's, both otherwise in the given order."""
-
-    def place(control: Control) -> tuple[bool, int]:
-        transport = control.transport
-        return (False, transport.ccid) if isinstance(transport, Dccp) else (True, 0)
-
-    return sorted(controls, key=place)
+def _place(control: Control) -> tuple[bool, int]:
+    """Return the place of a control: those of DCCP by CCID, then those of TCP."""
+    transport = control.transport
+    return (False, transport.ccid) if isinstance(transport, Dccp) else (True, 0)
 
 
 _FOUND, _CLASHES = _gathered()
 
-CONTROLS = {control.key: control for control in _in_order(_FOUND)}
+CONTROLS = {control.key: control for control in sorted(_FOUND, key=_place)}
 """All controls by key, in display order: a control that a paper proposes follows the control of
 which it is a variant."""
 
-LEFT_OUT = BROKEN | _CLASHES
+LEFT_OUT = _BROKEN | _CLASHES
 """Why papers, by key, are missing from the matrix, at least in part."""
