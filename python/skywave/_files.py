@@ -8,12 +8,9 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 WRITTEN = ".skywave-written.json"
 """What lists the files of a directory that were written as a whole."""

@@ -6,15 +6,12 @@ A file that only one command writes is the mark of its folder.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skywave._errors import SkywaveError
 from skywave._files import check_writable, listed_files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MOST_NAMED = 3
 

@@ -10,13 +10,11 @@ import hashlib
 import importlib
 import inspect
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Self, TypeVar
 
 from skywave._errors import SkywaveError
 from skywave._known import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 Kind = TypeVar("Kind", bound="Member")
 

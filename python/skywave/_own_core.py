@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from skywave._errors import SkywaveError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
 
 NAME = "skywave._core"
 

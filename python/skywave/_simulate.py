@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterable, Mapping
 
 from skywave import _core
 from skywave._errors import ScenarioError
@@ -12,9 +12,6 @@ from skywave._parallel import in_order
 from skywave._progress import Progress
 from skywave.results import Results
 from skywave.scenario import Scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping
 
 
 def run(

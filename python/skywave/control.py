@@ -30,7 +30,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from skywave._core import (
     Ack,
@@ -47,9 +48,6 @@ from skywave._core import (
     check_control,
 )
 from skywave._members import Member, UnusableMemberError, live, named
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = [
     "Ack",

@@ -25,6 +25,7 @@ docs/tutorials/own-queue-python.md has an example that marks, and what a call co
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -32,7 +33,6 @@ from skywave._core import Head, Packet, check_queue
 from skywave._members import Member, UnusableMemberError, live, named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from random import Random
 
 __all__ = ["Conduct", "Head", "Packet", "Queue", "QueueVerdict", "check"]

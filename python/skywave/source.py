@@ -25,12 +25,12 @@ and how large they are::
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from skywave._members import Member, UnusableMemberError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from random import Random
 
 __all__ = ["Source"]

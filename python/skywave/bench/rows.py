@@ -11,22 +11,17 @@ from __future__ import annotations
 import json
 import statistics
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from skywave import _core
 from skywave._machine import Watch
 from skywave._progress import Progress
 from skywave.bench import measurement
-from skywave.bench.competitors import Dumbbell
-from skywave.bench.measurement import BenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from skywave.bench.competitors import Competitor
-    from skywave.bench.measurement import Measurement
+from skywave.bench.competitors import Competitor, Dumbbell
+from skywave.bench.measurement import BenchError, Measurement
 
 
 @dataclass(frozen=True)

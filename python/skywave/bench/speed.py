@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -13,8 +14,6 @@ from skywave.bench import measurement, rows
 from skywave.papers import ns2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from skywave.papers.timed import TimedRun
 
 ROUNDS = 5

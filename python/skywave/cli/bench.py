@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from skywave._core import Duration, Rate
-from skywave._progress import stage
+from skywave._progress import Progress, stage
 from skywave.bench import competitors
+from skywave.bench.competitors import Competitor
 from skywave.bench.measurement import BenchError
 from skywave.bench.rows import CompetitorRow, Row, Work, measure, measure_standard
 from skywave.cli.application import command, group
@@ -19,10 +21,6 @@ from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skywave._progress import Progress
-    from skywave.bench.competitors import Competitor
     from skywave.bench.speed import Speed
     from skywave.papers.protocol import Paper
 

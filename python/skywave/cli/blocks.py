@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
+from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -20,11 +22,6 @@ LEAST_KEY = 12
 MOST_WORD = 26
 """Longer words are broken, if there is no room for them."""
 MINUS, INDENT = " - ", "  "
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
 
 
 @dataclass(frozen=True)

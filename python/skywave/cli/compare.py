@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -19,8 +20,6 @@ from skywave.cli.plot import texts_of
 from skywave.results.columns import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from skywave.stats.comparison import Test
     from skywave.sweeps.table import Sweep
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,15 +16,9 @@ from rich.markup import escape
 
 from skywave import _json
 from skywave._files import is_full
-from skywave._folders import check_folder
+from skywave._folders import Kind, check_folder
 from skywave._known import listed
-from skywave._progress import lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-
-    from skywave._folders import Kind
-    from skywave._progress import Progress
+from skywave._progress import Progress, lines
 
 WIDTH_OF_A_PIPE = 120
 

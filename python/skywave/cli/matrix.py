@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from skywave._core import Duration
 from skywave._folders import Kind
@@ -15,10 +17,6 @@ from skywave.cli.console import JsonOption, choose, finish, prepare_folder, prog
 from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import Console
-
     from skywave.matrix.panels import Panel
     from skywave.matrix.report import Matrix
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 import webbrowser
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from skywave._errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BrowserOption = Annotated[
     bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -28,10 +28,8 @@ from skywave.cli.scenario import (
 from skywave.cli.status import NOT_MET
 from skywave.cli.summary import present
 from skywave.cli.timing import SpinOption, StrictOption
+from skywave.realtime import ClockComparison, RealTimeRun
 from skywave.realtime.privileges import acquire
-
-if TYPE_CHECKING:
-    from skywave.realtime import ClockComparison, RealTimeRun
 
 app = group("realtime", "Run scenarios in real time, between real sockets in network namespaces.")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
@@ -21,10 +23,6 @@ from skywave.papers import installed
 from skywave.papers.seeds import LEAST_SEEDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
     from skywave.papers.cells import Cell
     from skywave.papers.front import Front
     from skywave.papers.reproduction import Judgement

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 
 from skywave._core import Duration
 from skywave._files import is_full
 from skywave._printing import DIGITS, number, with_margin
+from skywave._progress import Progress
 from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
@@ -25,11 +28,6 @@ from skywave.results.columns import Scale
 from skywave.scenario.paths import parse_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from rich.console import Console
-
-    from skywave._progress import Progress
     from skywave.sweeps.table import Sweep
 
 MOST_POINTS = 50

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skywave._errors import ScenarioError
 from skywave.lab import reading
 from skywave.lab.toml import written
 from skywave.scenario import Scenario
-from skywave.scenario.experiment import read_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skywave.scenario.experiment import Syntax
+from skywave.scenario.experiment import Syntax, read_file
 
 FIRST = """\
 # Two flows share a bottleneck. Run it, then turn a knob or change the text.

@@ -6,27 +6,22 @@ import asyncio
 import json
 import time
 from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
+from starlette.websockets import WebSocket
 
 from skywave.lab import messages
 from skywave.lab.frames import packed
-from skywave.lab.messages import State
+from skywave.lab.guard import Guard
+from skywave.lab.messages import Phase, State
 from skywave.lab.reading import PageError
 from skywave.lab.site import served, site
+from skywave.net import ConnectionSnapshot, Endpoint, Stats
 from skywave.net.protocol import address
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-
-    from starlette.websockets import WebSocket
-
-    from skywave.lab.guard import Guard
-    from skywave.lab.messages import Phase
-    from skywave.net import ConnectionSnapshot, Endpoint, Stats
 
 RUN = "a"
 """The name of what is shown, in messages."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pyarrow as pa
 
 from skywave import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 COLUMNS = {
     "flows": (

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from skywave import _core
 from skywave.lab.reading import PageError, inspect, schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 MOST = 1e15
 """The largest value of a number."""

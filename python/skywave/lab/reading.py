@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from skywave import _core
 from skywave._errors import ScenarioError, SkywaveError
 from skywave.scenario.experiment import Inspection
 from skywave.scenario.place import field_of, line_and_column
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KINDS = {"control": "control", "queue": "queue", "loss": "loss model", "source": "source"}
 """What may be written in Python, by its field."""

@@ -7,23 +7,19 @@ import json
 import struct
 import sys
 from asyncio import subprocess
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from skywave.lab import real_time_process
 from skywave.lab.frames import frame, unpacked
-from skywave.lab.messages import State
+from skywave.lab.messages import Clock, Phase, Send, State
 from skywave.lab.reading import PageError, inspect, located
 from skywave.realtime.privileges import around, refusal
 from skywave.scenario.quantities import Duration
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from skywave.lab.messages import Clock, Phase, Send
 
 PATIENCE_S = 10.0
 """How long a run may take to report what it has measured once it is to stop."""

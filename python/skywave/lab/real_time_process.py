@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
@@ -23,8 +24,6 @@ from skywave.realtime.privileges import LaunchError
 from skywave.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
 
 RESULTS, ERROR = "results", "error"

@@ -7,29 +7,27 @@ import io
 import secrets
 import tempfile
 import zipfile
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.websockets import WebSocket
 
 from skywave._errors import ScenarioError
 from skywave.lab import choices, messages, reading
+from skywave.lab.choices import Choice
 from skywave.lab.frames import meanings
+from skywave.lab.guard import Guard
 from skywave.lab.session import Session
 from skywave.lab.site import site
 from skywave.realtime.privileges import refusal
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from starlette.requests import Request
-    from starlette.websockets import WebSocket
-
-    from skywave.lab.choices import Choice
-    from skywave.lab.guard import Guard
     from skywave.lab.runs import Run
 
 

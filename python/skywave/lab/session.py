@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from starlette.websockets import WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skywave.lab import knobs, messages
 from skywave.lab.reading import PageError, inspect
@@ -29,10 +30,6 @@ from skywave.lab.real_time import ProcessRun
 from skywave.lab.simulation import PreparedScenario, SimulatedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.websockets import WebSocket
-
     from skywave.lab.runs import Run
 
 RUNS = ("a", "b")

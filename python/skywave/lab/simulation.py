@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import pyarrow as pa
 
 from skywave import _core
 from skywave.lab.frames import frame
-from skywave.lab.messages import State
+from skywave.lab.messages import Clock, Phase, Send, State
 from skywave.lab.reading import inspect
 from skywave.results import Results
 from skywave.scenario.quantities import Duration
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from skywave.lab.messages import Clock, Phase, Send
 
 FRAME_S = 0.02
 """The time between two frames: 50 a second."""

@@ -6,25 +6,21 @@ import asyncio
 import secrets
 import socket
 import threading
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skywave.lab.guard import Guard
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Sequence
-    from contextlib import AbstractAsyncContextManager
-
-    from starlette.requests import Request
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"

@@ -18,14 +18,13 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from skywave import net
 from skywave.net.protocol import UDP_PORT
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from skywave.net.config import Config, EndpointConfig
 
 

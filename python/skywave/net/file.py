@@ -10,10 +10,8 @@ import io
 import os
 import stat
 import struct
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO, ClassVar
 
 HEAD = struct.Struct(">4sQQ")
 """Magic, offset of the part, size of the file."""

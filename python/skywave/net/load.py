@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 MAGIC = b"SKYW"
 HEADER = len(MAGIC) + 4

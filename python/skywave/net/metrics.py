@@ -18,23 +18,19 @@ bounded; ``skywave_endpoint_unlisted_connections`` counts the others.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import getdoc
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, start_http_server
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from skywave.net import Endpoint, Stats, aio
+from skywave.net import ConnectionSnapshot, Endpoint, Snapshot, Stats, aio
 from skywave.net.protocol import address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from prometheus_client.core import Metric
-
-    from skywave.net import ConnectionSnapshot, Snapshot
     from skywave.net.stats import Statistics
 
 LARGEST_PORT = 65_535

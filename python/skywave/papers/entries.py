@@ -1,6 +1,6 @@
 """The contents of a ledger's tables."""
 
-# ruff: noqa: TC001, TC003 (annotations are read when a ledger is)
+# ruff: noqa: TC001 (annotations are read when a ledger is)
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ reasons of mismatches. It names no code. The paper's ``judge.py`` measures, and 
 measurement by the id of its test.
 """
 
-# ruff: noqa: TC001, TC003 (annotations are read when a ledger is)
+# ruff: noqa: TC001 (annotations are read when a ledger is)
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """A paper's sentences, each with where it is tested, or why it is not; and how to read them."""
 
-# ruff: noqa: TC003 (annotations are read when a ledger is)
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from skywave.plots.legends import for_all
 from skywave.plots.panels import label_x, label_y, stacked
@@ -12,14 +14,8 @@ from skywave.plots.style import column_style, series_styles
 from skywave.plots.ticks import make_room, name_ticks
 from skywave.results.columns import Scale
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    Panels = Mapping[str, Mapping[str, Sequence[float]]]
-    """The values of each group, by the title of its panel and its name."""
+Panels = Mapping[str, Mapping[str, Sequence[float]]]
+"""The values of each group, by the title of its panel and its name."""
 
 
 def cdf(panels: Panels, measure: str, *, is_log: bool = False) -> Figure:

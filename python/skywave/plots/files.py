@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib.figure import Figure
 
 from skywave._files import replacing_file
 from skywave.plots.style import style
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from matplotlib.figure import Figure
 
 # Without dates and versions.
 _OPTIONS: dict[str, dict[str, Any]] = {

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from skywave.plots.panels import column_in
 from skywave.plots.style import COLUMN_IN
 from skywave.plots.texts import POINTS_PER_INCH, size_pt, width_in, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_ENTRIES = 10
 """More lines than that cannot be told apart."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping
 
 from skywave.scenario.labels import Parts, without_common
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
 
 ACRONYMS = {"tcp": "TCP", "udp": "UDP", "dccp": "DCCP", "ccid": "CCID", "ecn": "ECN", "rtt": "RTT"}
 COUNTS = ("packets", "bytes")

@@ -7,20 +7,14 @@ reader looks for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from skywave._printing import number
-from skywave.results.samples import largest
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from matplotlib.axes import Axes
-
-    from skywave.results.columns import Scale
-    from skywave.results.samples import Series
+from skywave.results.columns import Scale
+from skywave.results.samples import Series, largest
 
 CUT = ("goodput_bps",)
 """What may go beyond its axis."""

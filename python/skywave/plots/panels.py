@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from skywave.plots.style import COLUMN_IN
 from skywave.plots.texts import wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
-    from matplotlib.axes import Axes
 
 ALONE_IN = 2.3
 """The height of a figure with a single panel."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from skywave._known import listed
@@ -20,10 +22,7 @@ from skywave.results.emodel import over_time
 from skywave.results.samples import HELD, Series, by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     import pyarrow as pa
-    from matplotlib.axes import Axes
 
 RunKind = Literal["series", "cdf", "box"]
 PANELS = ("goodput_bps", "cwnd_packets", "queue_packets", "delay_mean_s")

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
+from numpy.typing import NDArray
 
 from skywave._known import listed
 from skywave.plots.distributions import box, cdf, check_positive
@@ -26,17 +30,11 @@ from skywave.plots.style import TITLE_IN, column_style, heat_map, series_styles,
 from skywave.plots.texts import plain, width_in, wrapped
 from skywave.plots.ticks import make_room, name_ticks
 from skywave.results.columns import Column, Scale, find, in_units
-from skywave.stats import average, by_point
+from skywave.stats import Estimate, average, by_point
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     import pyarrow as pa
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-    from skywave.stats import Estimate
 
 SweepKind = Literal["line", "heat", "cdf", "box"]
 MOST_PANELS = 6

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from skywave.plots.style import COLUMN_IN
 from skywave.plots.texts import width_in, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 BESIDE_IN = 0.9
 """About what is beside the x axis of a figure."""

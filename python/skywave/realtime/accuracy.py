@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skywave._machine import Shares
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TOO_INACCURATE = 3
 """The exit status of a command with ``--strict`` whose timing was too inaccurate."""

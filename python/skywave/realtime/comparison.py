@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,17 +13,13 @@ from skywave._printing import number
 from skywave.realtime import running
 from skywave.results.columns import Scale
 from skywave.results.samples import Samples
-from skywave.scenario import KernelTcp
-from skywave.stats import average, unchanged_by_seeds
+from skywave.scenario import KernelTcp, Scenario
+from skywave.stats import Estimate, average, unchanged_by_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from skywave._progress import Progress
     from skywave.realtime.running import RealTimeRun
     from skywave.results import Results
-    from skywave.scenario import Scenario
-    from skywave.stats import Estimate
 
 HYSTART = (
     "Linux's CUBIC leaves slow start by HyStart when delays grow; ours, which a simulation runs in "

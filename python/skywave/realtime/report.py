@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave import _json
@@ -12,8 +13,6 @@ from skywave.report import environment
 from skywave.report.pages import render
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from skywave.realtime.comparison import ClockComparison
 
 

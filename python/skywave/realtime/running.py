@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from skywave.realtime.privileges import require
 from skywave.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import pyarrow as pa
 
     from skywave.scenario import Scenario

@@ -6,14 +6,12 @@ name too: ``goodput_bps[file]``.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from skywave._known import listed
 from skywave.scenario.quantities import Bytes, Duration, Rate
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 UNITS = ("bps", "bytes", "packets", "s")
 """What the name of a column with a unit ends in."""

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypedDict
 
-from skywave import _json
+from skywave import _core, _json
 from skywave._errors import SkywaveError
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from skywave import _core
     from skywave.plots.runs import RunKind
 
 TOTALS = "totals.json"

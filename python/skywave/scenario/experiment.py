@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from attrs import define
 
@@ -14,14 +15,9 @@ from skywave import _core
 from skywave._errors import ScenarioError
 from skywave._files import read_text
 from skywave.scenario import parts
-from skywave.scenario.parts import Flow, Ftp
+from skywave.scenario.parts import Flow, Ftp, Source, Transport
 from skywave.scenario.place import field_of, line_and_column
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skywave.scenario.parts import Source, Transport
-    from skywave.scenario.quantities import Duration
+from skywave.scenario.quantities import Duration
 
 Syntax = Literal["toml", "json"]
 Read = TypeVar("Read")

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skywave._members import Member
 from skywave.scenario.part import plain
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    Label = str | int | float | bool
+Label = str | int | float | bool
 
 FIELD = r"[\w.:-]+=[^=,]*"
 TEXT = re.compile(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import types
 import typing
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 
@@ -15,10 +16,7 @@ from skywave._members import Member, imported, live, named
 from skywave.control import Control
 from skywave.scenario.quantities import Bytes, Duration, Rate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    Reader = Callable[[Any], Any]
+Reader = Callable[[Any], Any]
 
 QUANTITIES = (Bytes, Duration, Rate)
 

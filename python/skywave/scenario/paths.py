@@ -10,8 +10,9 @@ import copy
 import json
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from skywave._core import check_scenario
 from skywave._errors import ScenarioError
@@ -22,11 +23,8 @@ from skywave.scenario.experiment import Scenario
 from skywave.scenario.labels import Named
 from skywave.scenario.part import plain
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Place = tuple[str | int, ...]
-    """The keys and indices that lead to a value."""
+Place = tuple[str | int, ...]
+"""The keys and indices that lead to a value."""
 
 STEP = re.compile(r'(?P<key>"[^"]*"|[^".\[\]]+)(?P<entries>(?:\[[^\[\]]+\])*)(?:\.|$)')
 EVERY = "*"

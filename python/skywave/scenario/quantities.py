@@ -13,12 +13,9 @@ Values are whole nanoseconds, bits per second and bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from skywave._core import Bytes, Duration, Rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["Bytes", "Duration", "Rate", "durations", "sizes"]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skywave._known import listed
 from skywave.stats.correction import Correction, adjust
 from skywave.stats.intervals import CONFIDENCE, Estimate, average, bca, bootstrap
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Test = Literal["paired-t", "wilcoxon", "welch", "mann-whitney"]
 """How two sets of runs are compared.

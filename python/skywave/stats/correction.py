@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Sequence
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skywave._known import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 """How p-values are adjusted.

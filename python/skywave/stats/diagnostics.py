@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from skywave._printing import number
 from skywave.results.samples import ROUNDING, shares
 from skywave.stats.warm_up import truncation
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 SHARE_LIMITED = 0.1
 """The share of its time from which on a flow counts as limited by its receive window."""

@@ -6,19 +6,17 @@ column ``seed`` tells the runs of a point apart; the other columns are measures.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skywave.results.columns import find
-from skywave.stats.comparison import PAIRED, adjusted, compare_all
+from skywave.stats.comparison import PAIRED, Test, adjusted, compare_all
 from skywave.stats.diagnostics import unchanged_by_seeds
 from skywave.stats.intervals import CONFIDENCE, average, median
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pyarrow as pa
 
-    from skywave.stats.comparison import Test
     from skywave.stats.correction import Correction
 
 Point = tuple[Any, ...]

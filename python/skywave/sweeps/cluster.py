@@ -5,22 +5,18 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
 from skywave._errors import MissingExtraError, SkywaveError
-from skywave.sweeps.store import Failure
+from skywave.sweeps.job import Job, Keep
+from skywave.sweeps.store import Failure, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
-
     from distributed import Client, Future
-
-    from skywave.sweeps.job import Job
-    from skywave.sweeps.local import Keep
-    from skywave.sweeps.store import Outcome
 
 TASK_S = 0.5
 """How long a task should take: much longer than Dask needs for it."""

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from skywave.results import columns, emodel, samples
+from skywave.results import Results, columns, emodel, samples
 from skywave.sweeps import values
-from skywave.sweeps.values import of_flows, of_links, warm_ups
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from skywave.results import Results
-    from skywave.sweeps.values import Start, Values
+from skywave.sweeps.values import Start, Values, of_flows, of_links, warm_ups
 
 DEFAULT = ("goodput", "jain", "loss", "delay_mean", "queue_mean", "utilisation")
 """The measures of a table, by default."""

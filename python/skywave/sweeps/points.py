@@ -7,20 +7,14 @@ import inspect
 import itertools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skywave._errors import ScenarioError
+from skywave._members import Member
 from skywave.scenario import Scenario
-from skywave.scenario.labels import Named, alike, label_of
+from skywave.scenario.labels import Label, Named, alike, label_of
 from skywave.scenario.paths import with_field
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-
-    from skywave._members import Member
-    from skywave.scenario.labels import Label
 
 RUN_DIGITS = 32
 """Hexadecimal digits that name a run: 128 bits."""

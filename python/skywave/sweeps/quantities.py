@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from skywave.results.columns import in_units
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     import pyarrow as pa
 
 

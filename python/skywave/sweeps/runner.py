@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave import _core
+from skywave._progress import Progress
+from skywave.results import Results
 from skywave.scenario import Scenario
 from skywave.stats import LEAST_SEEDS, Target
 from skywave.sweeps.measures import (
@@ -25,12 +28,8 @@ from skywave.sweeps.table import Sweep
 from skywave.sweeps.work import Work, executor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from distributed import Client
 
-    from skywave._progress import Progress
-    from skywave.results import Results
 
 MAX_SEEDS = 1000
 """The most seeds of a point, by default, if a target decides how many there are."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skywave import _json
@@ -22,8 +23,6 @@ from skywave._files import replace_file, replacing_file
 from skywave._folders import Kind, check_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
     from skywave.sweeps.values import Values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -11,6 +12,8 @@ from skywave._known import listed
 from skywave.results.columns import Column
 from skywave.scenario.labels import without_common
 from skywave.stats import CONFIDENCE
+from skywave.stats.comparison import Test
+from skywave.stats.correction import Correction
 from skywave.stats.tables import describe
 from skywave.sweeps.measures import COLUMNS, MEASURES, MeasureRequest, column_name, key_of
 from skywave.sweeps.quantities import Quantities, with_numbers
@@ -18,8 +21,6 @@ from skywave.sweeps.store import Failure, Outcome, Store
 from skywave.sweeps.warning import SweepWarnings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from skywave.plots.sweeps import SweepKind
-    from skywave.stats.comparison import Test
-    from skywave.stats.correction import Correction
 
 MEANING = b"meaning"
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skywave.results import emodel
+from skywave.results import FlowTotals, Results, emodel
 from skywave.results.fairness import jain
 from skywave.results.samples import Samples, by_name
 from skywave.stats import warm_up_in_mean
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from skywave.results import FlowTotals, Results
-
-    Values = dict[tuple[str, str], float]
-    """Values by measure and by what they are of: a flow, a link, or "" for the run."""
+Values = dict[tuple[str, str], float]
+"""Values by measure and by what they are of: a flow, a link, or "" for the run."""
 
 NAN = float("nan")
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from skywave._known import listed
 from skywave._progress import Progress
-from skywave.sweeps import cluster, local
-from skywave.sweeps.job import Job
-from skywave.sweeps.measures import MEASURES, key_of
+from skywave.stats import Target
+from skywave.sweeps import cluster, job
+from skywave.sweeps.job import Job, Keep
+from skywave.sweeps.measures import MEASURES, MeasurementPlan, MeasureRequest, key_of
+from skywave.sweeps.points import Grid, Point
+from skywave.sweeps.store import Failure, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-
     from distributed import Client
 
-    from skywave.stats import Target
-    from skywave.sweeps.local import Keep
-    from skywave.sweeps.measures import MeasurementPlan, MeasureRequest
-    from skywave.sweeps.points import Grid, Point
-    from skywave.sweeps.store import Failure, Store
-
-    Do = Callable[[Iterable[Job], Keep], Generator[Failure | None, None, None]]
-    """Does jobs, keeps their outcomes, and yields for each why it failed."""
+Do = Callable[[Iterable[Job], Keep], Generator[Failure | None, None, None]]
+"""Does jobs, keeps their outcomes, and yields for each why it failed."""
 
 POINTS_KEPT = 10_000
 """Points whose scenarios are kept in memory; those of larger sweeps are made twice."""
@@ -40,7 +36,7 @@ def executor(on: str | Client | None) -> Iterator[Do]:
 
     """
     if on is None:
-        yield local.do
+        yield job.do
         return
     with cluster.connected(on) as client:
         yield lambda jobs, keep: cluster.do(jobs, keep, client)

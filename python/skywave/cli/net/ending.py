@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skywave.cli.console import print_json
-from skywave.net import ClosedError, NetError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from skywave.net import Connection
+from skywave.net import ClosedError, Connection, NetError
 
 LOOK_S = 0.05
 NORMAL = 1

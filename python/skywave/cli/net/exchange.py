@@ -6,6 +6,7 @@ import hashlib
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,17 +22,16 @@ from skywave.net import (
     AbortedError,
     Closed,
     ClosedError,
+    Connection,
     DatagramTooLargeError,
     NetError,
     PeerGoneError,
     ResetError,
+    Stats,
 )
 from skywave.net.load import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from skywave.net import Connection, Stats
     from skywave.net.file import Assembly
     from skywave.net.source import Source
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from skywave.net import Connection, Stats
 
 Totals: TypeAlias = tuple[int, int, int, int, int]

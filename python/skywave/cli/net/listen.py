@@ -6,7 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
@@ -20,11 +20,9 @@ from skywave.cli.net.interval import print_line
 from skywave.cli.net.live import live_rate
 from skywave.cli.net.send import DATAGRAM, LARGEST
 from skywave.cli.status import FAILED
+from skywave.net import Connection
 from skywave.net.file import Assembly
 from skywave.net.load import Load
-
-if TYPE_CHECKING:
-    from skywave.net import Connection
 
 MOST_AT_ONCE = 64
 

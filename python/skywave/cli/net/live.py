@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 REFRESH_S = 0.25
 

@@ -6,12 +6,13 @@ import json
 import logging
 import sys
 import tomllib
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from attrs import fields
@@ -21,24 +22,19 @@ from skywave._core import Duration
 from skywave._files import check_writable
 from skywave.cli.messages import warn
 from skywave.cli.net import place
+from skywave.cli.net.place import Place
 from skywave.cli.page import announce, lab_extra
 from skywave.net import (
     UDP_PORT,
     AddressInUseError,
     Config,
+    Connection,
     Endpoint,
     EndpointConfig,
 )
 from skywave.net.log import LOGGER
 from skywave.net.metrics import serving
 from skywave.net.protocol import service_code
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
-
-    from skywave.cli.net.place import Place
-    from skywave.net import Connection
 
 Configured = TypeVar("Configured", Config, EndpointConfig)
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import typer
 
+from skywave.net import Connection
 from skywave.net.protocol import address
-
-if TYPE_CHECKING:
-    from skywave.net import Connection
 
 MOST = 65_535
 

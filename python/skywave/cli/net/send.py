@@ -6,7 +6,7 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
@@ -23,9 +23,6 @@ from skywave.cli.net.live import live_rate
 from skywave.cli.status import FAILED
 from skywave.net.file import Bare, Parts
 from skywave.net.load import Load
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 DEFAULT_DURATION_S = 10.0
 DATAGRAM = 1200

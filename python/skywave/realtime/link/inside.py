@@ -12,7 +12,8 @@ import select
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from skywave import _core
 from skywave._files import replacing_file
@@ -20,10 +21,6 @@ from skywave._machine import Watch
 from skywave.realtime.accuracy import TOO_INACCURATE
 from skywave.realtime.link.report import LinkAccuracy
 from skywave.realtime.link.request import Request
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 CHECK_S = 1.0
 """How often it is checked whether the emulation still runs."""

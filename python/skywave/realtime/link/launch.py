@@ -12,14 +12,13 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from skywave.realtime.privileges import LaunchError, check_namespaces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from skywave.realtime.link.request import Request
 
 PATIENCE_S = 15.0

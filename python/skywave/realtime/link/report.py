@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skywave.realtime.accuracy import TimingAccuracy, as_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class LinkAccuracy(TimingAccuracy):
