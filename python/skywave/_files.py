@@ -25,7 +25,6 @@ def read_text(file: str | Path) -> str:
         OSError: If it cannot be read, or is neither. A device may be endless; a file of the
             kernel's, which says that it is empty, may have its reader wait.
         UnicodeDecodeError: If it is not UTF-8.
-
     """
     file = Path(file)
     about = file.stat()
@@ -41,7 +40,6 @@ def check_writable(directory: str | Path) -> None:
 
     Raises:
         OSError: If not; the error names ``directory``.
-
     """
     directory = Path(directory)
     there = directory.absolute()
@@ -133,7 +131,6 @@ def replace_file(file: Path, data: bytes | memoryview) -> None:
 
     Raises:
         OSError: If it cannot be written; the error names ``file``.
-
     """
     partial = _partial(file)
     try:

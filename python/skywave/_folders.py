@@ -56,7 +56,6 @@ def check_folder(directory: str | Path, kind: Kind) -> bool:
     Raises:
         OtherFolderError: If the directory has something other than such results.
         OSError: If it cannot be written or created.
-
     """
     directory = Path(directory)
     check_writable(directory)

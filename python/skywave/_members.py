@@ -58,7 +58,6 @@ class Member:
 
         Raises:
             ValueError: If the source cannot be found, e.g. of a class defined interactively.
-
         """
         sources = [_source(base) for base in _bases(type(self))]
         identity = [self.member_name(), self.parameters, sources]
@@ -71,7 +70,6 @@ class Member:
 
         Raises:
             UnusableMemberError: If the class cannot be used.
-
         """
 
     def check_declared(self) -> None:
@@ -79,7 +77,6 @@ class Member:
 
         Raises:
             UnusableMemberError: If it cannot be used.
-
         """
 
     @classmethod
@@ -88,7 +85,6 @@ class Member:
 
         Raises:
             UnusableMemberError: If it lacks one.
-
         """
         base = _root(cls)
         missing = [name for name in methods if getattr(cls, name) is getattr(base, name)]
@@ -134,7 +130,6 @@ def find(
 
     Raises:
         UnusableMemberError: If there is no such class or its parameters are wrong.
-
     """
     found = live[name] if live and name in live else _imported(name)
     if not (isinstance(found, type) and issubclass(found, base)):
@@ -172,7 +167,6 @@ def imported(base: type[Kind], name: str, parameters: Mapping[str, Any]) -> Kind
 
     Raises:
         UnusableMemberError: If there is no such class or its parameters are wrong.
-
     """
     kind, complete, _ = find(base, name, json.dumps(parameters), None)
     return kind(**json.loads(complete))
@@ -189,7 +183,6 @@ def live(members: Iterable[Member]) -> dict[str, type[Member]]:
 
     Raises:
         ValueError: If two classes have the same name.
-
     """
     classes: dict[str, type[Member]] = {}
     for member in members:
@@ -229,7 +222,6 @@ def _signature(kind: type[Member]) -> inspect.Signature:
 
     Raises:
         TypeError: If a parameter cannot be given by name.
-
     """
     if kind.__init__ is object.__init__:
         return inspect.Signature()
@@ -268,7 +260,6 @@ def _json(kind: type[Member], parameters: dict[str, object]) -> str:
 
     Raises:
         UnusableMemberError: If JSON cannot hold one of them; ``field`` is its name.
-
     """
     for name, value in parameters.items():
         try:

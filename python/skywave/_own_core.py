@@ -35,7 +35,6 @@ class OwnCore(MetaPathFinder):
 
         Raises:
             OwnCoreError: If there is no such file.
-
         """
         if name != NAME:
             return None

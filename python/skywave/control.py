@@ -216,7 +216,6 @@ def check(control: Control, *, cases: int = 256) -> None:
             shortest sequence of calls found that reproduces it; the cause is the control's
             exception, if any.
         ScenarioError: If the class lacks a method or its parameters are wrong.
-
     """
     name, parameters = named(control)
     check_control(name, json.dumps(parameters), live([control]), cases)

@@ -57,7 +57,6 @@ class Losses(Member):
         Args:
             now_s: When it arrives, in seconds since the start of the run.
             size: The bytes that it occupies on the link, headers included.
-
         """
         # For direct callers; the core refuses a class without it (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.loses is missing")

@@ -43,7 +43,6 @@ class Competitor:
 
         Raises:
             BenchError: If the simulator fails or prints no counts.
-
         """
         try:
             output = measurement.run(self.command(work))
@@ -59,7 +58,6 @@ def find_ns2() -> Competitor:
 
     Raises:
         BenchError: If ns-2 is not installed or the scripts are missing.
-
     """
     try:
         ns2.find()
@@ -106,7 +104,6 @@ def find_htsim(program: Path) -> list[Competitor]:
 
     Raises:
         BenchError: If the program does not exist or is not executable.
-
     """
     if not program.exists():
         raise BenchError(f"--htsim {program}: no such file; {_HTSIM_REMEDY}")

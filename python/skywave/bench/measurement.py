@@ -46,7 +46,6 @@ def run(command: list[str]) -> Measurement:
 
     Raises:
         BenchError: If the program cannot be started or fails.
-
     """
     measured = measure(command)
     if measured.status != 0:
@@ -60,7 +59,6 @@ def measure(command: list[str]) -> Measurement:
 
     Raises:
         BenchError: If the program cannot be started.
-
     """
     reader, writer = os.pipe()
     with (

@@ -88,7 +88,6 @@ def measure(
 
     Raises:
         BenchError: If the work is invalid or another simulator fails.
-
     """
     rounds = ROUNDS if others else 1
     ours: list[tuple[float, Measurement]] = []
@@ -164,7 +163,6 @@ def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measurement]:
 
     Raises:
         BenchError: If the work is invalid or the process fails.
-
     """
     program = Path(__file__).with_name("process.py")
     output = measurement.run([sys.executable, str(program), str(_core.__file__), kind, work])
@@ -181,7 +179,6 @@ def measure_standard(
 
     Raises:
         BenchError: If another simulator fails.
-
     """
     rows = []
     for done, work in enumerate(STANDARD):

@@ -43,7 +43,6 @@ def measure(runs: Sequence[TimedRun], progress: Callable[[Progress], None]) -> l
 
     Raises:
         BenchError: If a process fails.
-
     """
     speeds = []
     with tempfile.TemporaryDirectory(prefix="skywave-speed-") as scratch:

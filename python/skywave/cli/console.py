@@ -56,7 +56,6 @@ def choose(given: str, known: Collection[str], what: str) -> str:
 
     Raises:
         typer.BadParameter: If it is not. ``what`` names the kind of key in the message.
-
     """
     if given not in known:
         raise typer.BadParameter(f"{given} is not a known {what}: use {listed(given, known)}")
@@ -81,7 +80,6 @@ def prepare_folder(directory: Path, kind: Kind) -> None:
     Raises:
         typer.BadParameter: If there is no room.
         OSError: If they cannot for another reason, or the folder is that of something else.
-
     """
     try:
         replaces = check_folder(directory, kind)

@@ -65,7 +65,6 @@ class Figured:
         Raises:
             ValueError: If one of the files cannot be a figure.
             typer.BadParameter: If the size is none.
-
         """
         from skywave.plots.files import format_of  # noqa: PLC0415  (loads matplotlib)
 
@@ -239,7 +238,6 @@ def texts_of(given: Sequence[str]) -> dict[str, str]:
 
     Raises:
         typer.BadParameter: If one is not of the form VALUE=TEXT.
-
     """
     labels: dict[str, str] = {}
     for text in given:

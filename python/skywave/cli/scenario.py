@@ -82,7 +82,6 @@ class Changes:
         Raises:
             typer.BadParameter: If a setting has no value, or is given twice.
             ScenarioError: If the scenario or a setting is wrong.
-
         """
         experiment = read(file)
         for path, value in fields(self.settings):
@@ -145,7 +144,6 @@ def fields(settings: list[str] | None) -> list[tuple[str, str]]:
 
     Raises:
         typer.BadParameter: If one has no value, or a path is given twice.
-
     """
     found: dict[str, str] = {}
     for text in settings or []:
@@ -179,7 +177,6 @@ def captures_of(given: list[str] | None) -> dict[str, str]:
 
     Raises:
         typer.BadParameter: If one is not of the form LINK=FILE, or one is given twice.
-
     """
     captures: dict[str, str] = {}
     for text in given or ():

@@ -70,7 +70,6 @@ def of_file(path: Path) -> Choice:
     Raises:
         ScenarioError: If it is wrong; the message names the field.
         OSError: If the file cannot be read.
-
     """
 
     def parsed(text: str, syntax: Syntax, directory: str) -> tuple[str, Scenario]:

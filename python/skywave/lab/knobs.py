@@ -52,7 +52,6 @@ def turned(text: str, field: str, value: float | str) -> str:
 
     Raises:
         PageError: If the text has no such knob, or the value cannot be written into it.
-
     """
     scenario = inspect(text).scenario
     knobs = {knob.field: knob for knob in of_scenario(scenario)}

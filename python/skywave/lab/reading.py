@@ -37,7 +37,6 @@ def inspect(text: str) -> Inspection:
 
     Raises:
         PageError: If it cannot be run.
-
     """
     try:
         return Inspection.of(_core.inspect_scenario(text, "toml", imports=False))

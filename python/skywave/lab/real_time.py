@@ -55,7 +55,6 @@ class ProcessRun:
 
         Raises:
             PageError: If the scenario cannot be run, or this machine cannot run in real time.
-
         """
         inspection = await asyncio.to_thread(inspect, text)
         if reason := await asyncio.to_thread(refusal):
@@ -92,7 +91,6 @@ class ProcessRun:
 
         Raises:
             PageError: If the run failed.
-
         """
         await self.tell()
         process = await subprocess.create_subprocess_exec(
@@ -167,7 +165,6 @@ class ProcessRun:
 
         Raises:
             ValueError: Always.
-
         """
         raise ValueError(
             "a run in real time cannot be repeated: skywave realtime run --capture "

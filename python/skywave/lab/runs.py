@@ -43,7 +43,6 @@ class Run(Protocol):
 
         Raises:
             PageError: If the scenario cannot be run; the run continues unchanged.
-
         """
 
     async def drive(self) -> None:
@@ -60,5 +59,4 @@ class Run(Protocol):
 
         Raises:
             ValueError: If there is no such link, or the run cannot be repeated.
-
         """

@@ -37,7 +37,6 @@ class PreparedScenario:
 
         Raises:
             PageError: If it cannot be run.
-
         """
         interval = inspect(text).scenario["probes"]["interval"]
         return cls(text, _core.SteppedRun(text), Duration(interval).seconds)
@@ -132,7 +131,6 @@ class SimulatedRun:
 
         Raises:
             PageError: If the scenario cannot be run; the run continues unchanged.
-
         """
         prepared = await asyncio.to_thread(PreparedScenario.of, text)
         until_s = max(self._now_s, self._until_s if self.state == "again" else 0.0)
@@ -206,7 +204,6 @@ class SimulatedRun:
 
         Raises:
             ScenarioError: If there is no such link.
-
         """
         again = _core.SteppedRun(self.text, captures={link: file})
         again.advance(self._now_s)

@@ -72,7 +72,6 @@ async def _text(connection: WebSocket) -> str | None:
 
     Raises:
         WebSocketDisconnect: If the page is gone.
-
     """
     message = await connection.receive()
     if message["type"] == "websocket.disconnect":
@@ -86,7 +85,6 @@ def listening(port: int) -> socket.socket:
 
     Raises:
         OSError: If the port is taken.
-
     """
     bound = socket.socket()
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -128,7 +126,6 @@ def served(
 
     Raises:
         OSError: If the port is taken.
-
     """
     token = secrets.token_urlsafe(24)
     is_ready, ended = threading.Event(), threading.Event()

@@ -14,6 +14,5 @@ class Checked(Part):
 
         Raises:
             ValueError: If one is wrong. The text names it.
-
         """
         _core.check_config(self)

@@ -52,7 +52,6 @@ class Parts:
 
         Raises:
             ValueError: If that leaves no room for data.
-
         """
         self._room = self._room_in(size)
         self._source = _Reader(source)

@@ -199,7 +199,6 @@ def serving(
         OSError: If the address cannot be used.
         TypeError: If ``endpoint`` is not an endpoint.
         ValueError: If the port is out of range.
-
     """
     if not isinstance(endpoint, Endpoint | aio.Endpoint):
         raise TypeError(f"{endpoint!r} is not an endpoint: give an Endpoint of skywave.net")

@@ -16,7 +16,6 @@ def service_code(text: str) -> str | int:
 
     Raises:
         ValueError: If ``text`` is none of these.
-
     """
     digits = text.removeprefix("SC:")
     if digits.isascii() and digits.isdecimal():

@@ -20,5 +20,4 @@ class Source(Protocol):
 
         Raises:
             ValueError: If that leaves no room for data.
-
         """

@@ -25,7 +25,6 @@ def cdf(panels: Panels, measure: str, *, is_log: bool = False) -> Figure:
 
     Raises:
         ValueError: If no group has a value, or one is not above 0 on a logarithmic axis.
-
     """
     values, names, scale = _scaled(panels, measure)
     if is_log:
@@ -55,7 +54,6 @@ def box(panels: Panels, measure: str, by: str = "", *, is_log: bool = False) -> 
 
     Raises:
         ValueError: If no group has a value, or one is not above 0 on a logarithmic axis.
-
     """
     values, names, scale = _scaled(panels, measure)
     if is_log:
@@ -88,7 +86,6 @@ def check_positive(groups: Iterable[NDArray[np.float64]], measure: str) -> None:
 
     Raises:
         ValueError: If one is not above 0.
-
     """
     hidden = sum(int((group <= 0).sum()) for group in groups)
     if hidden:

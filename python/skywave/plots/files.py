@@ -40,7 +40,6 @@ def format_of(file: str | Path) -> str:
 
     Raises:
         ValueError: If its end is not that of a known format.
-
     """
     format_ = Path(file).suffix.removeprefix(".").lower()
     if format_ not in FORMATS:
@@ -57,7 +56,6 @@ def write(figure: Figure, files: Iterable[str | Path]) -> list[Path]:
     Raises:
         ValueError: If a name has no known format. Nothing is written then.
         OSError: If a file cannot be written.
-
     """
     paths = [Path(file) for file in files]
     formats = [format_of(path) for path in paths]

@@ -48,7 +48,6 @@ def at_size(size_in: tuple[float, float] | None, draw: Callable[[], Figure]) -> 
 
     Raises:
         ValueError: If there is no room for its axes in that size.
-
     """
     if size_in is None:
         return draw()
@@ -80,7 +79,6 @@ def check_log(log: Collection[str], axes: str, kind: str) -> None:
 
     Raises:
         ValueError: If one of ``log`` is not among ``axes``, those of which this kind can.
-
     """
     for name in log:
         if name not in list(axes):

@@ -71,7 +71,6 @@ def of_run(
     Raises:
         ValueError: If there is no such kind, measure, flow or link, or nothing between the times;
             the message lists what there is.
-
     """
     measures = [measure] if isinstance(measure, str) else list(measure)
     if kind not in get_args(RunKind):

@@ -110,7 +110,6 @@ def of_sweep(
     Raises:
         ValueError: If there is no such kind, measure, dimension or value; the message lists what
             there is. Also if there are too many panels or lines.
-
     """
     named = _Names.of(table, dimensions, paths or {}, labels or {})
     table, dimensions = _where(table, dimensions, where or {}, named)
@@ -164,7 +163,6 @@ class _Names:
 
         Raises:
             ValueError: If ``labels`` has one for what is neither a dimension nor a value.
-
         """
         given = {
             name: list(dict.fromkeys(map(str, table[name].to_pylist()))) for name in dimensions

@@ -190,7 +190,6 @@ def compare(
     Raises:
         ValueError: If ``runs`` is not positive.
         Exception: As :func:`~skywave.realtime.run`.
-
     """
     if runs < 1:
         raise ValueError(f"{runs} runs: give at least 1")

@@ -35,7 +35,6 @@ def acquire(module: str = "skywave") -> None:
 
     Raises:
         LaunchError: If the system does not let users create namespaces.
-
     """
     if os.environ.get(_INSIDE) or os.geteuid() == 0:
         return
@@ -51,7 +50,6 @@ def around() -> list[str]:
 
     Raises:
         LaunchError: If ``unshare`` is not installed.
-
     """
     if os.geteuid() == 0:
         return []
@@ -67,7 +65,6 @@ def check() -> None:
 
     Raises:
         LaunchError: If the system does not let us create them.
-
     """
     is_root = os.geteuid() == 0
     if not is_root:

@@ -24,7 +24,6 @@ def write(comparison: ClockComparison, directory: Path) -> None:
     Raises:
         OSError: If the directory cannot be written, or is that of something else. Its
             contents stay.
-
     """
     check_folder(directory, Kind.RUN)
     with replacing(directory, whole=True) as partial:

@@ -76,7 +76,6 @@ def run(
         OSError: If the system refuses namespaces or sockets, a connection of the kernel failed, or
             a file cannot be written.
         Exception: Whatever a control in Python raised, with a note that names the flow.
-
     """
     require()
     duration_s = scenario.duration.seconds

@@ -48,7 +48,6 @@ def find(given: str, names: Collection[str]) -> str:
 
     Raises:
         ValueError: If it is none of them, or could be several; the message lists them.
-
     """
     if given in names:
         return given
@@ -65,7 +64,6 @@ def in_units(quantity: str) -> tuple[float, str]:
 
     Raises:
         ValueError: If the text is not a quantity with a unit.
-
     """
     number, _, unit = quantity.partition(" ")
     if unit == "packets":

@@ -149,7 +149,6 @@ def quality(
     Raises:
         KeyError: If the flow is not a voice flow.
         ValueError: If the codec is not known.
-
     """
     call = calls(voice).get(flow)
     if call is None:

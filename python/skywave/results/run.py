@@ -133,7 +133,6 @@ class Results:
             FileNotFoundError: If the directory has no results of a run.
             OSError: If a file cannot be read.
             ValueError: If a file is damaged.
-
         """
         directory = Path(directory)
         file = directory / TOTALS
@@ -301,7 +300,6 @@ class Results:
         Raises:
             ValueError: If a name is unknown; the message lists those that there are.
             OSError: If a file cannot be written.
-
         """
         from skywave import plots  # noqa: PLC0415  (loads matplotlib)
 
@@ -327,7 +325,6 @@ class Results:
         Raises:
             OSError: If the directory cannot be written, or contains anything other than a run's
                 results. Its contents then stay.
-
         """
         check_folder(directory, Kind.RUN)
         with replacing(directory, whole=True) as partial:
@@ -357,7 +354,6 @@ def read_tables(directory: Path) -> dict[str, pa.Table]:
     Raises:
         OSError: If a table cannot be read.
         ValueError: If a file is not Parquet.
-
     """
     import pyarrow.parquet  # noqa: PLC0415  (loaded when there are tables)
 

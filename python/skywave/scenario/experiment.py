@@ -90,7 +90,6 @@ class Scenario(parts.Scenario):
         Raises:
             TypeError: If there is no such field.
             ValueError: If a text is not a quantity.
-
         """
         lists = {name: list(getattr(self, name)) for name in ("nodes", "links", "flows")}
         return super().replace(**(lists | changes))
@@ -108,7 +107,6 @@ class Scenario(parts.Scenario):
 
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
-
         """
         text, members = self.to_core()
         return Inspection.of(_core.inspect_scenario(text, "json", members=members))
@@ -120,7 +118,6 @@ class Scenario(parts.Scenario):
 
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
-
         """
         text, members = self.to_core()
         document: dict[str, Any] = json.loads(_core.check_scenario(text, "json", members=members))
@@ -135,7 +132,6 @@ class Scenario(parts.Scenario):
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
             ValueError: If the source of a member cannot be found.
-
         """
         sources = [member.source_hash() for member in self.members()]
         identity = [self.normalised(), _core.ENGINE, sources]
@@ -147,7 +143,6 @@ class Scenario(parts.Scenario):
 
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
-
         """
         beside = None if directory is None else str(directory)
         return cls.from_dict(json.loads(_core.check_scenario(text, syntax, beside)))
@@ -161,7 +156,6 @@ class Scenario(parts.Scenario):
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
             OSError: If the file cannot be read.
-
         """
         return cls.from_dict(json.loads(read_file(path, _core.check_scenario)))
 
@@ -172,7 +166,6 @@ def inspect_file(path: str | Path) -> Inspection:
     Raises:
         ScenarioError: If the scenario is wrong; the message names the field.
         OSError: If the file cannot be read.
-
     """
     return Inspection.of(read_file(path, _core.inspect_scenario))
 
@@ -183,7 +176,6 @@ def read_file(path: str | Path, read: Callable[[str, Syntax, str], Read]) -> Rea
     Raises:
         ScenarioError: If the scenario is wrong; the message names the field.
         OSError: If the file cannot be read.
-
     """
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):

@@ -52,7 +52,6 @@ class Part:
         Raises:
             TypeError: If there is no such field.
             ValueError: If a text is not a quantity.
-
         """
         kind: Any = self
         return attrs.evolve(kind, **changes)  # type: ignore[no-any-return]

@@ -64,7 +64,6 @@ class FieldPath:
 
         Raises:
             ValueError: If it is not one.
-
         """
         steps: list[str | Entry] = []
         position = 0
@@ -92,7 +91,6 @@ class FieldPath:
 
         Raises:
             ScenarioError: If there is no such field.
-
         """
         places = list(_places(complete, self.steps))
         # Of the flows, some may have the field. A field without a default is in none of them.
@@ -150,7 +148,6 @@ def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
         ScenarioError: If there is no such field, or the value is wrong; the message names the
             field.
         ValueError: If the path is malformed.
-
     """
     document: dict[str, Any] = copy.deepcopy(scenario.to_dict())
     FieldPath.parse(path).set(document, scenario.inspect().scenario, value)
@@ -167,7 +164,6 @@ def parse_values(text: str) -> tuple[object, ...]:
 
     Raises:
         ValueError: If there is no value between two commas.
-
     """
     return tuple(map(_value, _split(text)))
 

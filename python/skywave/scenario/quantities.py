@@ -25,7 +25,6 @@ def durations(values: Iterable[Duration | str]) -> tuple[Duration, ...]:
 
     Raises:
         ValueError: If one of them is not a duration.
-
     """
     return tuple(Duration(value) for value in values)
 
@@ -35,6 +34,5 @@ def sizes(values: Iterable[Bytes | str]) -> tuple[Bytes, ...]:
 
     Raises:
         ValueError: If one of them is not a size.
-
     """
     return tuple(Bytes(value) for value in values)

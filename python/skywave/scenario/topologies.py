@@ -119,7 +119,6 @@ def parking_lot(
 
     Raises:
         ValueError: If ``hops`` is empty.
-
     """
     if not hops:
         raise ValueError("a parking lot needs at least one hop: give hops")

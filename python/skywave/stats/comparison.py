@@ -80,7 +80,6 @@ def compare(
     Raises:
         ValueError: If the test is unknown, if a side has fewer than two runs, or if a run has no
             pair in a paired test.
-
     """
     if test not in get_args(Test):
         raise ValueError(f"{test} is not a known test: use {listed(test, get_args(Test))}")
@@ -121,7 +120,6 @@ def compare_all(
 
     Raises:
         ValueError: As :func:`compare` does, and if there is no group of the baseline's name.
-
     """
     if baseline is None:
         pairs = list(combinations(groups, 2))

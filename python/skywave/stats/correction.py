@@ -27,7 +27,6 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[f
 
     Raises:
         ValueError: If a p-value is not between 0 and 1, or the correction is unknown.
-
     """
     if correction not in get_args(Correction):
         known = listed(correction, get_args(Correction))

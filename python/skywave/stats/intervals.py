@@ -61,7 +61,6 @@ def average(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate
 
     Raises:
         ValueError: If there are no values, or ``confidence`` is not between 0 and 1.
-
     """
     _check(values, confidence)
     if len(values) == 1:
@@ -87,7 +86,6 @@ def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
 
     Raises:
         ValueError: If there are no values, or ``confidence`` is not between 0 and 1.
-
     """
     _check(values, confidence)
     from scipy.special import bdtr  # noqa: PLC0415  (a fifth of a second to load)
@@ -121,7 +119,6 @@ def bootstrap(
 
     Raises:
         ValueError: If there are no values, or ``confidence`` is not between 0 and 1.
-
     """
     _check(values, confidence)
     sample = np.asarray(values, dtype=np.float64)

@@ -52,7 +52,6 @@ class Target:
 
         Raises:
             ValueError: If the text has another form, or a number makes no sense.
-
         """
         match = _FORM.fullmatch(text.strip())
         if match is None:
@@ -82,7 +81,6 @@ class Target:
 
         Raises:
             ValueError: If there is none, or if its unit differs from the bound's.
-
         """
         name = find(self.measure, measures)
         own = Column.of_name(name).unit

@@ -32,7 +32,6 @@ def by_point(
 
     Raises:
         ValueError: If the table has no such column, or two runs of a point with one seed.
-
     """
     for name in (*dimensions, "seed", measure):
         if name not in table.column_names:
@@ -70,7 +69,6 @@ def summarise(
 
     Raises:
         ValueError: As :func:`by_point` does.
-
     """
     found = {measure: by_point(table, dimensions, measure) for measure in measures}
     points: Mapping[Point, Any] = next(iter(found.values()), {})
@@ -150,7 +148,6 @@ def compare_table(
 
     Raises:
         ValueError: As :func:`by_point` and :func:`skywave.stats.compare_all` do.
-
     """
     if by not in dimensions:
         known = ", ".join(dimensions) or "a sweep with one"

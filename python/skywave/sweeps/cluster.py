@@ -44,7 +44,6 @@ def connected(on: str | Client) -> Iterator[Client]:
     Raises:
         MissingExtraError: If Dask is not installed.
         ClusterError: If there is no scheduler.
-
     """
     try:
         from distributed import Client  # noqa: PLC0415  (an extra)
@@ -72,7 +71,6 @@ def do(jobs: Iterable[Job], keep: Keep, client: Client) -> Generator[Failure | N
     Raises:
         ClusterError: If the scheduler is lost, or the workers have another version.
         OSError: If an outcome cannot be kept.
-
     """
     tasks = _Tasks(client, iter(jobs))
     try:

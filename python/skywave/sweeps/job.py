@@ -39,7 +39,6 @@ class Job:
 
         Raises:
             KeyboardInterrupt: If it was stopped.
-
         """
         begun = time.perf_counter()
         try:
@@ -70,7 +69,6 @@ def do(jobs: Iterable[Job], keep: Keep) -> Generator[Failure | None, None, None]
 
     Raises:
         OSError: If an outcome cannot be kept.
-
     """
 
     def call(job: Job, stop: _core.Stop) -> Failure | None:

@@ -155,7 +155,6 @@ class MeasurementPlan:
 
         Raises:
             ValueError: If the source of a function cannot be found.
-
         """
         source = "".join(map(inspect.getsource, (values, samples, emodel)))
         own = [[name, _source(name, function)] for name, function in sorted(self.own.items())]
@@ -191,7 +190,6 @@ class MeasureRequest:
 
         Raises:
             ValueError: If there is no such measure.
-
         """
         name, bracket, rest = text.strip().partition("[")
         measure = columns.find(name, [*MEASURES, *own])

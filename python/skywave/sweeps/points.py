@@ -49,7 +49,6 @@ def dimensions(
 
     Raises:
         ValueError: If one has no values, or the same twice, or no name is left for it.
-
     """
     if "seed" in over:
         raise ValueError("seed: give seeds as seeds, not as a dimension")
@@ -119,7 +118,6 @@ class Grid:
 
         Raises:
             ScenarioError: If a scenario is wrong; the message names the point and the field.
-
         """
         for shown, scenario in self._scenarios():
             try:

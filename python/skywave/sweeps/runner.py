@@ -87,7 +87,6 @@ def sweep(
         OSError: If results cannot be written. Results that were written stay.
         ClusterError: If the cluster cannot be used.
         KeyboardInterrupt: If it was interrupted. Completed runs are stored.
-
     """
     if isinstance(base, str | Path):
         base = Scenario.from_file(base)

@@ -74,7 +74,6 @@ class Store:
 
         Raises:
             OSError: If that is not possible, or the folder is that of something else.
-
         """
         check_folder(self.directory, Kind.SWEEP)
         (self.directory / "runs").mkdir(parents=True, exist_ok=True)
@@ -105,7 +104,6 @@ class Store:
 
         Raises:
             OSError: If it cannot be written. There is no file of the run then.
-
         """
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are results)
         import pyarrow.parquet  # noqa: PLC0415
@@ -162,7 +160,6 @@ class Store:
 
         Raises:
             OSError: If it cannot be written. The previous plan stays.
-
         """
         import pyarrow.parquet  # noqa: PLC0415
 
@@ -187,7 +184,6 @@ class Store:
 
         Raises:
             OSError: If the folder has no sweep, or it cannot be read.
-
         """
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet  # noqa: PLC0415

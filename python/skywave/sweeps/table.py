@@ -155,7 +155,6 @@ class Sweep:
         Raises:
             OSError: If the directory contains no sweep.
             ValueError: If there is no such measure; the message lists those that exist.
-
         """
         return cls(Path(directory), measures)
 
@@ -176,7 +175,6 @@ class Sweep:
 
         Raises:
             OSError: If it cannot be written. The file is then unchanged.
-
         """
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
         import pyarrow.compute as pc  # noqa: PLC0415
@@ -225,7 +223,6 @@ class Sweep:
 
         Raises:
             ValueError: If a name is unknown, or there are too few runs.
-
         """
         from skywave.stats import compare_table  # noqa: PLC0415  (slow to import)
 
@@ -303,7 +300,6 @@ class Sweep:
         Raises:
             ValueError: If a name is unknown; the message lists those that there are.
             OSError: If a file cannot be written.
-
         """
         from skywave import plots  # noqa: PLC0415  (loads matplotlib)
 

@@ -33,7 +33,6 @@ def executor(on: str | Client | None) -> Iterator[Do]:
 
     Raises:
         ClusterError: If the cluster cannot be used.
-
     """
     if on is None:
         yield job.do
@@ -77,7 +76,6 @@ class Work:
 
         Raises:
             OSError: If that is not possible.
-
         """
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 

@@ -226,7 +226,6 @@ class Exchange:
 
         Raises:
             KeyboardInterrupt: If that thread waits for the source.
-
         """
         self.stop(interrupt)
         if self._is_reading:

@@ -77,7 +77,6 @@ class Exchanges:
 
         Raises:
             KeyboardInterrupt: What ``interrupt`` was given.
-
         """
         while True:
             try:

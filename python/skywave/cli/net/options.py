@@ -112,7 +112,6 @@ class ConnectionOptions:
 
         Raises:
             typer.BadParameter: If the code is not a Service Code, or a setting is wrong.
-
         """
         try:
             document: dict[str, Any] = {"service_codes": [service_code(service)]}

@@ -118,7 +118,6 @@ class Pings:
 
         Raises:
             KeyboardInterrupt: While it measures.
-
         """
         self._stopped_by = interrupt
         if self._is_measuring:

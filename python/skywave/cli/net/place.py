@@ -43,7 +43,6 @@ def peer(text: str, default_port: int | None = None) -> Place:
 
     Raises:
         typer.BadParameter: If ``text`` has none of these forms.
-
     """
     return _place(text, "HOST:PORT", default_port)
 
@@ -53,7 +52,6 @@ def local(text: str) -> Place:
 
     Raises:
         typer.BadParameter: If ``text`` has none of these forms.
-
     """
     if text.isascii() and text.isdecimal():
         return Place("", _port(text, text))

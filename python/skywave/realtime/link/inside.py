@@ -78,7 +78,6 @@ def _run(pipe: int, request: Request, capture: Path | None) -> int:
 
     Raises:
         OSError: If the system refuses it, or the capture cannot be written.
-
     """
     watch = Watch()
     out = os.dup(sys.stdout.fileno())

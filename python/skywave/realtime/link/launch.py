@@ -33,7 +33,6 @@ def launch(request: Request) -> int:
 
     Raises:
         LaunchError: If the system does not let us create namespaces.
-
     """
     unshare = shutil.which("unshare")
     if unshare is None:
