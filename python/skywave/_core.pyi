@@ -7,8 +7,7 @@ from typing import Literal, Self, TypedDict, final, overload, type_check_only
 import pyarrow as pa
 
 from skywave._members import Member
-from skywave.net.checked import Checked
-from skywave.net.config import Config, EndpointConfig
+from skywave.net.config import Checked, Config, EndpointConfig
 from skywave.net.stats import Closed, EndpointStats, Snapshot, Stats
 
 @type_check_only

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from skywave import _json
+from skywave._core import Duration
 from skywave._files import is_full
 from skywave._folders import Kind, check_folder
 from skywave._known import listed
@@ -24,6 +25,23 @@ WIDTH_OF_A_PIPE = 120
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of tables.")
+]
+
+
+SpinOption = Annotated[
+    bool,
+    typer.Option(
+        "--spin",
+        help="Busy-wait on one processor, so that packets leave within microseconds.",
+    ),
+]
+StrictOption = Annotated[
+    Duration | None,
+    typer.Option(
+        "--strict",
+        help="Exit with status 3 if more than 1 % of packets left later than this, e.g. "
+        '"1 ms", or if the timing has another warning.',
+    ),
 ]
 
 

@@ -14,7 +14,15 @@ from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave.cli.application import command, group
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import JsonOption, out, prepare_folder, print_json, progress_bar
+from skywave.cli.console import (
+    JsonOption,
+    SpinOption,
+    StrictOption,
+    out,
+    prepare_folder,
+    print_json,
+    progress_bar,
+)
 from skywave.cli.messages import warn
 from skywave.cli.scenario import (
     CaptureOption,
@@ -27,7 +35,6 @@ from skywave.cli.scenario import (
 )
 from skywave.cli.status import NOT_MET
 from skywave.cli.summary import present
-from skywave.cli.timing import SpinOption, StrictOption
 from skywave.realtime import ClockComparison, RealTimeRun
 from skywave.realtime.privileges import acquire
 

@@ -4,7 +4,7 @@ Requires the extra ``skywave[lab]``.
 
 - :mod:`skywave.lab.site` has what every page needs.
 - :mod:`skywave.lab.server` makes the application of ``skywave lab``. Each open page is a
-  :class:`~skywave.lab.session.Session`, whose runs (:class:`~skywave.lab.runs.Run`) are simulated
+  :class:`~skywave.lab.session.Session`, whose runs are simulated
   (:class:`~skywave.lab.simulation.SimulatedRun`) or in real time
   (:class:`~skywave.lab.real_time.ProcessRun`).
 - :mod:`skywave.lab.connections` makes the page of a socket.

@@ -10,8 +10,7 @@ from typing import Any
 
 from skywave import _core
 from skywave._errors import ScenarioError, SkywaveError
-from skywave.scenario.experiment import Inspection
-from skywave.scenario.place import field_of, line_and_column
+from skywave.scenario.experiment import Inspection, field_of, line_and_column
 
 KINDS = {"control": "control", "queue": "queue", "loss": "loss model", "source": "source"}
 """What may be written in Python, by its field."""

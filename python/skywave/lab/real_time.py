@@ -26,7 +26,7 @@ PATIENCE_S = 10.0
 
 
 class ProcessRun:
-    """A run on the page in real time, in its own process: a :class:`~skywave.lab.runs.Run`.
+    """A run on the page in real time, in its own process.
 
     Its process has the namespaces, so the server stays in its own and needs no privileges. They end
     with the process, and the process ends with the server: it reads a pipe that the server holds.

@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 from starlette.requests import Request
@@ -23,12 +22,9 @@ from skywave.lab import choices, messages, reading
 from skywave.lab.choices import Choice
 from skywave.lab.frames import meanings
 from skywave.lab.guard import Guard
-from skywave.lab.session import Session
+from skywave.lab.session import Run, Session
 from skywave.lab.site import site
 from skywave.realtime.privileges import refusal
-
-if TYPE_CHECKING:
-    from skywave.lab.runs import Run
 
 
 def application(*, token: str, port: int, first: Choice | None = None) -> Guard:

@@ -20,7 +20,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -29,9 +29,8 @@ from skywave.lab.reading import PageError, inspect
 from skywave.lab.real_time import ProcessRun
 from skywave.lab.simulation import PreparedScenario, SimulatedRun
 
-if TYPE_CHECKING:
-    from skywave.lab.runs import Run
-
+Run = SimulatedRun | ProcessRun
+"""A run on the page."""
 RUNS = ("a", "b")
 """The names of runs: two fit side by side."""
 

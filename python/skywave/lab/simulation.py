@@ -54,7 +54,7 @@ class _History:
 
 
 class SimulatedRun:
-    """A run on the page, on the simulator's clock: a :class:`~skywave.lab.runs.Run`.
+    """A run on the page, on the simulator's clock.
 
     ``pace`` is in simulated seconds per second; None is as fast as it can.
     """

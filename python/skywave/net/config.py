@@ -11,18 +11,23 @@ from os import PathLike  # noqa: TC003 - Part reads the types of fields
 
 from attrs import converters, field, frozen
 
+from skywave import _core
 from skywave.control import Control
-from skywave.net.checked import Checked
-from skywave.scenario.part import naming_fields
-from skywave.scenario.parts import (
-    Aimd,
-    Cubic,
-    Reno,
-    Tfrc,
-    Vcp,
-    Vegas,
-)
+from skywave.scenario.part import Part, naming_fields
+from skywave.scenario.parts import Aimd, Cubic, Reno, Tfrc, Vcp, Vegas
 from skywave.scenario.quantities import Bytes, Duration
+
+
+class Checked(Part):
+    """Options that are checked when they are created, rather than when they are used."""
+
+    def __attrs_post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            ValueError: If one is wrong. The text names it.
+        """
+        _core.check_config(self)
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)

@@ -39,7 +39,7 @@ class _Reader:
 
 
 class Parts:
-    """The parts of a file that is sent, a :class:`~skywave.net.source.Source`.
+    """The parts of a file that is sent, a :class:`~skywave.net.load.Source`.
 
     A part of a pipe does not know the size of the whole, so an empty part with the size follows the
     last one.
@@ -73,7 +73,7 @@ class Parts:
             yield HEAD.pack(MAGIC, self._offset, size)
 
     def take_back(self, datagrams: Sequence[bytes], size: int) -> None:
-        """Do as :meth:`Source.take_back <skywave.net.source.Source.take_back>` says."""
+        """Do as :meth:`Source.take_back <skywave.net.load.Source.take_back>` says."""
         self._room = self._room_in(size)
         data = b"".join(datagram[HEAD.size :] for datagram in datagrams)
         self._source.put_back(data)
@@ -94,7 +94,7 @@ class Parts:
 
 
 class Bare:
-    """A file that is sent without headers, a :class:`~skywave.net.source.Source`.
+    """A file that is sent without headers, a :class:`~skywave.net.load.Source`.
 
     It is for receivers that do not know the headers.
     """
@@ -113,7 +113,7 @@ class Bare:
         self.is_complete = True
 
     def take_back(self, datagrams: Sequence[bytes], size: int) -> None:
-        """Do as :meth:`Source.take_back <skywave.net.source.Source.take_back>` says."""
+        """Do as :meth:`Source.take_back <skywave.net.load.Source.take_back>` says."""
         self._source.put_back(b"".join(datagrams))
         self._size = size
         self.is_complete = False

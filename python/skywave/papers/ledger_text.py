@@ -14,7 +14,7 @@ from skywave.papers.entries import Scalar
 from skywave.papers.errors import LedgerError
 from skywave.papers.reasons import Cause
 from skywave.papers.reproduction import Parameter
-from skywave.scenario.place import line_and_column
+from skywave.scenario.experiment import line_and_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

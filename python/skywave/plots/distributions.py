@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skywave.plots.legends import for_all
 from skywave.plots.panels import label_x, label_y, stacked
 from skywave.plots.style import column_style, series_styles
-from skywave.plots.ticks import make_room, name_ticks
+from skywave.plots.texts import make_room, name_ticks
 from skywave.results.columns import Scale
 
 Panels = Mapping[str, Mapping[str, Sequence[float]]]

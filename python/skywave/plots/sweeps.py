@@ -27,8 +27,7 @@ from skywave.plots.legends import MOST_ENTRIES, for_all
 from skywave.plots.names import axis_name, short_labels
 from skywave.plots.panels import at_size, check_log, label_x, label_y, stacked
 from skywave.plots.style import TITLE_IN, column_style, heat_map, series_styles, write_in_cell
-from skywave.plots.texts import plain, width_in, wrapped
-from skywave.plots.ticks import make_room, name_ticks
+from skywave.plots.texts import make_room, name_ticks, plain, width_in, wrapped
 from skywave.results.columns import Column, Scale, find, in_units
 from skywave.stats import Estimate, average, by_point
 

@@ -16,7 +16,6 @@ from skywave._errors import ScenarioError
 from skywave._files import read_text
 from skywave.scenario import parts
 from skywave.scenario.parts import Flow, Ftp, Source, Transport
-from skywave.scenario.place import field_of, line_and_column
 from skywave.scenario.quantities import Duration
 
 Syntax = Literal["toml", "json"]
@@ -200,3 +199,20 @@ def message_about(source: str | Path, text: str, syntax: Syntax, error: Exceptio
         return f"{source} is {message}"
     place = line_and_column(text, field_of(message)) if syntax == "toml" else None
     return f"{source}: {message}" if place is None else f"{source}, line {place[0]}: {message}"
+
+
+def field_of(message: str) -> str:
+    """Return the field that the message of a ``ScenarioError`` names, or an empty text."""
+    field, colon, _ = message.partition(": ")
+    return field if colon and " " not in field else ""
+
+
+def line_and_column(text: str, field: str) -> tuple[int, int] | None:
+    """Return where a text in TOML has a field, or lacks it; both count from 1."""
+    place = _core.place_of_field(text, field) if field else None
+    if place is None:
+        return None
+    key, value, _, is_exact = place
+    # The header of a table is where something is missing; a value is what is wrong.
+    at = value if is_exact else key
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)

@@ -17,7 +17,7 @@ from skywave.stats.intervals import CONFIDENCE, average, median
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from skywave.stats.correction import Correction
+    from skywave.stats.comparison import Correction
 
 Point = tuple[Any, ...]
 """The values of the dimensions, in their order."""

@@ -12,8 +12,7 @@ from skywave._known import listed
 from skywave.results.columns import Column
 from skywave.scenario.labels import without_common
 from skywave.stats import CONFIDENCE
-from skywave.stats.comparison import Test
-from skywave.stats.correction import Correction
+from skywave.stats.comparison import Correction, Test
 from skywave.stats.tables import describe
 from skywave.sweeps.measures import COLUMNS, MEASURES, MeasureRequest, column_name, key_of
 from skywave.sweeps.quantities import Quantities, with_numbers

@@ -16,8 +16,7 @@ import typer
 from skywave._core import Duration
 from skywave.cli.net import place
 from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
-from skywave.cli.net.interval import Intervals
-from skywave.cli.net.report import datagrams
+from skywave.cli.net.report import Intervals, datagrams
 from skywave.net import (
     AbortedError,
     Closed,
@@ -33,7 +32,7 @@ from skywave.net.load import Check
 
 if TYPE_CHECKING:
     from skywave.net.file import Assembly
-    from skywave.net.source import Source
+    from skywave.net.load import Source
 
 DIGEST = 16
 UNSETTLED = 256

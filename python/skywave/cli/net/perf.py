@@ -21,7 +21,7 @@ from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.messages import write_line
 from skywave.cli.net import options, place
 from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
-from skywave.cli.net.live import live_rate
+from skywave.cli.net.report import live_rate
 from skywave.cli.status import NETWORK_FAILED
 from skywave.net import NetError
 

@@ -18,8 +18,7 @@ from skywave.cli.messages import warn
 from skywave.cli.net import options, place, report
 from skywave.cli.net.ending import failure_as_json
 from skywave.cli.net.exchange import CloseOption, Ending, Exchange, ExchangeOptions, unconnected
-from skywave.cli.net.interval import print_line
-from skywave.cli.net.live import live_rate
+from skywave.cli.net.report import live_rate, print_line
 from skywave.cli.status import FAILED
 from skywave.net.file import Bare, Parts
 from skywave.net.load import Load

@@ -18,9 +18,8 @@ from pathlib import Path
 from skywave import _core
 from skywave._files import replacing_file
 from skywave._machine import Watch
-from skywave.realtime.accuracy import TOO_INACCURATE
-from skywave.realtime.link.report import LinkAccuracy
-from skywave.realtime.link.request import Request
+from skywave.realtime.accuracy import TOO_INACCURATE, LinkAccuracy
+from skywave.realtime.link.launch import Request
 
 CHECK_S = 1.0
 """How often it is checked whether the emulation still runs."""
