@@ -81,11 +81,7 @@ class Member:
 
     @classmethod
     def _require(cls, *methods: str) -> None:
-        """Check that the class defines these methods.
-
-        Raises:
-            UnusableMemberError: If it lacks one.
-        """
+        """Check that the class defines these methods."""
         base = _root(cls)
         missing = [name for name in methods if getattr(cls, name) is getattr(base, name)]
         if missing:
@@ -163,11 +159,7 @@ def find(
 
 
 def imported(base: type[Kind], name: str, parameters: Mapping[str, Any]) -> Kind:
-    """Return a member by the name and parameters that a scenario gives.
-
-    Raises:
-        UnusableMemberError: If there is no such class or its parameters are wrong.
-    """
+    """Return a member by the name and parameters that a scenario gives."""
     kind, complete, _ = find(base, name, json.dumps(parameters), None)
     return kind(**json.loads(complete))
 

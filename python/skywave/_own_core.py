@@ -31,11 +31,7 @@ class OwnCore(MetaPathFinder):
     def find_spec(
         self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the extension, if its name is asked for.
-
-        Raises:
-            OwnCoreError: If there is no such file.
-        """
+        """Return the extension, if its name is asked for."""
         if name != NAME:
             return None
         if not self.path.is_file():

@@ -39,11 +39,7 @@ class Competitor:
     remedy: str | None = None
 
     def run(self, work: Dumbbell) -> tuple[measurement.Measurement, dict[str, int]]:
-        """Run the work; return the resources that the process used, and the counts.
-
-        Raises:
-            BenchError: If the simulator fails or prints no counts.
-        """
+        """Run the work; return the resources that the process used, and the counts."""
         try:
             output = measurement.run(self.command(work))
             return output, self.read(output.stdout)
@@ -54,11 +50,7 @@ class Competitor:
 
 
 def find_ns2() -> Competitor:
-    """Return ns-2.
-
-    Raises:
-        BenchError: If ns-2 is not installed or the scripts are missing.
-    """
+    """Return ns-2."""
     try:
         ns2.find()
     except ns2.Ns2Error as error:
@@ -100,11 +92,7 @@ _HTSIM_COUNTS = {
 
 
 def find_htsim(program: Path) -> list[Competitor]:
-    """Return htsim in both variants; ``program`` is validation/htsim/bench.cpp, built.
-
-    Raises:
-        BenchError: If the program does not exist or is not executable.
-    """
+    """Return htsim in both variants; ``program`` is validation/htsim/bench.cpp, built."""
     if not program.exists():
         raise BenchError(f"--htsim {program}: no such file; {_HTSIM_REMEDY}")
     if not program.is_file() or not os.access(program, os.X_OK):

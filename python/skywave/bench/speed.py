@@ -39,11 +39,7 @@ class Speed(TypedDict):
 
 
 def measure(runs: Sequence[TimedRun], progress: Callable[[Progress], None]) -> list[Speed]:
-    """Measure runs, one after the other.
-
-    Raises:
-        BenchError: If a process fails.
-    """
+    """Measure runs, one after the other."""
     speeds = []
     with tempfile.TemporaryDirectory(prefix="skywave-speed-") as scratch:
         for done, run in enumerate(runs):

@@ -60,12 +60,7 @@ class Figured:
     as_json: JsonOption = False
 
     def options(self) -> dict[str, Any]:
-        """Return the arguments of a figure.
-
-        Raises:
-            ValueError: If one of the files cannot be a figure.
-            typer.BadParameter: If the size is none.
-        """
+        """Return the arguments of a figure."""
         from skywave.plots.files import format_of  # noqa: PLC0415  (loads matplotlib)
 
         for file in self.files or ():
@@ -234,11 +229,7 @@ def _values(given: Sequence[str]) -> dict[str, list[str]]:
 
 
 def texts_of(given: Sequence[str]) -> dict[str, str]:
-    """Return the texts of values that ``--label`` gives.
-
-    Raises:
-        typer.BadParameter: If one is not of the form VALUE=TEXT.
-    """
+    """Return the texts of values that ``--label`` gives."""
     labels: dict[str, str] = {}
     for text in given:
         # A value may have a "=" of its own: tcp control=cubic.

@@ -77,12 +77,7 @@ class Changes:
     ] = None
 
     def read(self, file: Path) -> Scenario:
-        """Read a scenario, and change it.
-
-        Raises:
-            typer.BadParameter: If a setting has no value, or is given twice.
-            ScenarioError: If the scenario or a setting is wrong.
-        """
+        """Read a scenario, and change it."""
         experiment = read(file)
         for path, value in fields(self.settings):
             try:
@@ -140,11 +135,7 @@ def schema() -> None:
 
 
 def fields(settings: list[str] | None) -> list[tuple[str, str]]:
-    """Return path and value of each ``--set``.
-
-    Raises:
-        typer.BadParameter: If one has no value, or a path is given twice.
-    """
+    """Return path and value of each ``--set``."""
     found: dict[str, str] = {}
     for text in settings or []:
         path, separator, value = text.partition("=")
@@ -173,11 +164,7 @@ def read(file: Path) -> Scenario:
 
 
 def captures_of(given: list[str] | None) -> dict[str, str]:
-    """Return the file of each link that ``--capture`` gives.
-
-    Raises:
-        typer.BadParameter: If one is not of the form LINK=FILE, or one is given twice.
-    """
+    """Return the file of each link that ``--capture`` gives."""
     captures: dict[str, str] = {}
     for text in given or ():
         link, separator, file = text.partition("=")

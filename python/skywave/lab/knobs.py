@@ -48,11 +48,7 @@ def to_json(knobs: list[Knob]) -> list[dict[str, Any]]:
 
 
 def turned(text: str, field: str, value: float | str) -> str:
-    """Return a scenario's text with another value of a knob.
-
-    Raises:
-        PageError: If the text has no such knob, or the value cannot be written into it.
-    """
+    """Return a scenario's text with another value of a knob."""
     scenario = inspect(text).scenario
     knobs = {knob.field: knob for knob in of_scenario(scenario)}
     if field not in knobs:

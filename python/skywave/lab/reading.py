@@ -32,11 +32,7 @@ class PageError(SkywaveError):
 
 
 def inspect(text: str) -> Inspection:
-    """Check a scenario in TOML. It may name no files and no members in Python.
-
-    Raises:
-        PageError: If it cannot be run.
-    """
+    """Check a scenario in TOML. It may name no files and no members in Python."""
     try:
         return Inspection.of(_core.inspect_scenario(text, "toml", imports=False))
     except ScenarioError as error:

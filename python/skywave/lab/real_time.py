@@ -51,11 +51,7 @@ class ProcessRun:
 
     @classmethod
     async def prepared(cls, name: str, text: str, send: Send) -> Self:
-        """Return a run that may begin.
-
-        Raises:
-            PageError: If the scenario cannot be run, or this machine cannot run in real time.
-        """
+        """Return a run that may begin."""
         inspection = await asyncio.to_thread(inspect, text)
         if reason := await asyncio.to_thread(refusal):
             raise PageError("", reason)
@@ -87,11 +83,7 @@ class ProcessRun:
         self._refuse()
 
     async def drive(self) -> None:
-        """Run it, until it is over and its process has ended.
-
-        Raises:
-            PageError: If the run failed.
-        """
+        """Run it, until it is over and its process has ended."""
         await self.tell()
         process = await subprocess.create_subprocess_exec(
             *(*around(), sys.executable, "-m", real_time_process.__name__, self.name),
@@ -161,11 +153,7 @@ class ProcessRun:
         }
 
     def capture(self, link: str, file: str) -> NoReturn:
-        """Refuse: it cannot be run again.
-
-        Raises:
-            ValueError: Always.
-        """
+        """Refuse: it cannot be run again."""
         raise ValueError(
             "a run in real time cannot be repeated: skywave realtime run --capture "
             f"{link}={file} writes packets while it runs"

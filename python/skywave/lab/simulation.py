@@ -33,11 +33,7 @@ class PreparedScenario:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Prepare a scenario, which may take seconds.
-
-        Raises:
-            PageError: If it cannot be run.
-        """
+        """Prepare a scenario, which may take seconds."""
         interval = inspect(text).scenario["probes"]["interval"]
         return cls(text, _core.SteppedRun(text), Duration(interval).seconds)
 
@@ -129,8 +125,7 @@ class SimulatedRun:
     async def change(self, text: str) -> None:
         """Run another scenario up to the present, as fast as it can, and continue from there.
 
-        Raises:
-            PageError: If the scenario cannot be run; the run continues unchanged.
+        If it cannot be run, the run continues unchanged.
         """
         prepared = await asyncio.to_thread(PreparedScenario.of, text)
         until_s = max(self._now_s, self._until_s if self.state == "again" else 0.0)
@@ -200,11 +195,7 @@ class SimulatedRun:
         }
 
     def capture(self, link: str, file: str) -> None:
-        """Run it once more up to the present, and write the packets of a link as pcapng.
-
-        Raises:
-            ScenarioError: If there is no such link.
-        """
+        """Run it once more up to the present, and write the packets of a link as pcapng."""
         again = _core.SteppedRun(self.text, captures={link: file})
         again.advance(self._now_s)
         again.finish()

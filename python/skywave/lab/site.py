@@ -68,11 +68,7 @@ def site(
 
 
 async def _text(connection: WebSocket) -> str | None:
-    """Return the next message; None if it is not text.
-
-    Raises:
-        WebSocketDisconnect: If the page is gone.
-    """
+    """Return the next message; None if it is not text."""
     message = await connection.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message["code"], message.get("reason"))
@@ -81,11 +77,7 @@ async def _text(connection: WebSocket) -> str | None:
 
 
 def listening(port: int) -> socket.socket:
-    """Return a socket that listens on the loopback interface; port 0 takes a free one.
-
-    Raises:
-        OSError: If the port is taken.
-    """
+    """Return a socket that listens on the loopback interface; port 0 takes a free one."""
     bound = socket.socket()
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -123,9 +115,6 @@ def served(
 
     ``make`` returns the application for a ``token`` and a ``port``; port 0 takes a free one.
     ``beside`` runs in the server's loop, as long as that does.
-
-    Raises:
-        OSError: If the port is taken.
     """
     token = secrets.token_urlsafe(24)
     is_ready, ended = threading.Event(), threading.Event()

@@ -22,9 +22,6 @@ def cdf(panels: Panels, measure: str, *, is_log: bool = False) -> Figure:
     """Return the empirical distribution functions of groups of values, without NaN.
 
     ``is_log`` makes the axis of values logarithmic.
-
-    Raises:
-        ValueError: If no group has a value, or one is not above 0 on a logarithmic axis.
     """
     values, names, scale = _scaled(panels, measure)
     if is_log:
@@ -51,9 +48,6 @@ def box(panels: Panels, measure: str, by: str = "", *, is_log: bool = False) -> 
 
     Values beyond the whiskers are points (Tukey 1977), and a NaN does not count. ``by`` names what
     the groups differ in, and ``is_log`` makes the axis of values logarithmic.
-
-    Raises:
-        ValueError: If no group has a value, or one is not above 0 on a logarithmic axis.
     """
     values, names, scale = _scaled(panels, measure)
     if is_log:
@@ -82,11 +76,7 @@ def box(panels: Panels, measure: str, by: str = "", *, is_log: bool = False) -> 
 
 
 def check_positive(groups: Iterable[NDArray[np.float64]], measure: str) -> None:
-    """Check that a logarithmic axis hides none of the values.
-
-    Raises:
-        ValueError: If one is not above 0.
-    """
+    """Raise ``ValueError`` if a logarithmic axis would hide some of the values."""
     hidden = sum(int((group <= 0).sum()) for group in groups)
     if hidden:
         raise ValueError(

@@ -36,11 +36,7 @@ def render(figure: Figure, format_: str, *, has_text: bool = False) -> bytes:
 
 
 def format_of(file: str | Path) -> str:
-    """Return the format that a file's name selects.
-
-    Raises:
-        ValueError: If its end is not that of a known format.
-    """
+    """Return the format that a file's name selects."""
     format_ = Path(file).suffix.removeprefix(".").lower()
     if format_ not in FORMATS:
         names = ", ".join(f".{known}" for known in FORMATS)

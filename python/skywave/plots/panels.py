@@ -75,11 +75,7 @@ def at_size(size_in: tuple[float, float] | None, draw: Callable[[], Figure]) -> 
 
 
 def check_log(log: Collection[str], axes: str, kind: str) -> None:
-    """Check that a figure can have logarithmic axes.
-
-    Raises:
-        ValueError: If one of ``log`` is not among ``axes``, those of which this kind can.
-    """
+    """Raise ``ValueError`` if ``log`` has one that is not among ``axes``, those that can be."""
     for name in log:
         if name not in list(axes):
             able = " or ".join(axes) or "none"

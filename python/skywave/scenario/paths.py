@@ -60,11 +60,7 @@ class FieldPath:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a path.
-
-        Raises:
-            ValueError: If it is not one.
-        """
+        """Parse a path."""
         steps: list[str | Entry] = []
         position = 0
         while position < len(text) or not steps:
@@ -88,9 +84,6 @@ class FieldPath:
             document: The scenario, which is changed. It may lack what has its default.
             complete: The same with all defaults; it says which fields there are.
             value: The value. A control in Python sets its parameters too.
-
-        Raises:
-            ScenarioError: If there is no such field.
         """
         places = list(_places(complete, self.steps))
         # Of the flows, some may have the field. A field without a default is in none of them.
@@ -161,9 +154,6 @@ def parse_values(text: str) -> tuple[object, ...]:
     ``10,50`` are numbers, ``10 ms,20 ms`` and ``cubic,reno`` texts. A comma within brackets, braces
     or quotation marks separates nothing. A value followed by ``as NAME`` is a :class:`Named`; a
     name with a comma needs quotation marks.
-
-    Raises:
-        ValueError: If there is no value between two commas.
     """
     return tuple(map(_value, _split(text)))
 

@@ -35,11 +35,7 @@ class Job:
     """Whether it has the first seed of its point."""
 
     def do(self, stop: _core.Stop | None = None) -> Outcome | Failure:
-        """Run the scenario and measure it.
-
-        Raises:
-            KeyboardInterrupt: If it was stopped.
-        """
+        """Run the scenario and measure it."""
         begun = time.perf_counter()
         try:
             results = Results.of_core(_core.run(self.text, members=self.members, stop=stop))
@@ -65,11 +61,7 @@ class Job:
 
 
 def do(jobs: Iterable[Job], keep: Keep) -> Generator[Failure | None, None, None]:
-    """Do the jobs and keep their outcomes; yield for each, in any order, why it failed.
-
-    Raises:
-        OSError: If an outcome cannot be kept.
-    """
+    """Do the jobs and keep their outcomes; yield for each, in any order, why it failed."""
 
     def call(job: Job, stop: _core.Stop) -> Failure | None:
         outcome = job.do(stop)

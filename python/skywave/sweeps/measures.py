@@ -151,11 +151,7 @@ class MeasurementPlan:
     """User-defined measures, by name."""
 
     def identity(self) -> list[object]:
-        """Return everything that the values depend on, as JSON.
-
-        Raises:
-            ValueError: If the source of a function cannot be found.
-        """
+        """Return everything that the values depend on, as JSON."""
         source = "".join(map(inspect.getsource, (values, samples, emodel)))
         own = [[name, _source(name, function)] for name, function in sorted(self.own.items())]
         return [self.warm_up_s, hashlib.sha256(source.encode()).hexdigest(), own]

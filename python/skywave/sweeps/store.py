@@ -70,11 +70,7 @@ class Store:
     directory: Path
 
     def create(self) -> None:
-        """Create the folder.
-
-        Raises:
-            OSError: If that is not possible, or the folder is that of something else.
-        """
+        """Create the folder."""
         check_folder(self.directory, Kind.SWEEP)
         (self.directory / "runs").mkdir(parents=True, exist_ok=True)
         (self.directory / "failed").mkdir(exist_ok=True)

@@ -29,11 +29,7 @@ POINTS_KEPT = 10_000
 
 @contextmanager
 def executor(on: str | Client | None) -> Iterator[Do]:
-    """Yield the executor of jobs: this machine, or a Dask cluster.
-
-    Raises:
-        ClusterError: If the cluster cannot be used.
-    """
+    """Yield the executor of jobs: this machine, or a Dask cluster."""
     if on is None:
         yield job.do
         return
@@ -72,11 +68,7 @@ class Work:
             raise ValueError(f"there is no flow {name}: use {listed(name, flows)}")
 
     def store_plan(self, about: dict[str, Any]) -> None:
-        """Store which runs there are.
-
-        Raises:
-            OSError: If that is not possible.
-        """
+        """Store which runs there are."""
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         names = ("run", *(each.name for each in self._grid.dimensions), "seed")

@@ -108,11 +108,7 @@ class ConnectionOptions:
     ] = None
 
     def config(self, service: str) -> Config:
-        """Return the configuration of a connection with this Service Code.
-
-        Raises:
-            typer.BadParameter: If the code is not a Service Code, or a setting is wrong.
-        """
+        """Return the configuration of a connection with this Service Code."""
         try:
             document: dict[str, Any] = {"service_codes": [service_code(service)]}
         except ValueError as error:

@@ -73,11 +73,7 @@ def main(pipe: int, request: Request) -> int:
 
 
 def _run(pipe: int, request: Request, capture: Path | None) -> int:
-    """Run the emulation; return the status of its command, or :data:`TOO_INACCURATE`.
-
-    Raises:
-        OSError: If the system refuses it, or the capture cannot be written.
-    """
+    """Run the emulation; return the status of its command, or :data:`TOO_INACCURATE`."""
     watch = Watch()
     out = os.dup(sys.stdout.fileno())
     if request.as_json:

@@ -66,11 +66,7 @@ class Request:
 
 
 def launch(request: Request) -> int:
-    """Run an emulation; return the status of its command, or 3 if it was too late for ``strict``.
-
-    Raises:
-        LaunchError: If the system does not let us create namespaces.
-    """
+    """Run an emulation; return the status of its command, or 3 if it was too late for ``strict``."""
     unshare = shutil.which("unshare")
     if unshare is None:
         raise LaunchError("unshare is not installed: it is part of util-linux")
