@@ -61,7 +61,12 @@ def check_folder(directory: str | Path, kind: Kind) -> bool:
     check_writable(directory)
     if not directory.is_dir():
         return False
-    found = {_kind(directory / name) for name in MARKS if _is_mark(directory, name)}
+    listed = listed_files(directory)
+    found = {
+        _kind(directory / name)
+        for name, marked in MARKS.items()
+        if (directory / name).is_file() and (marked not in LISTED or name in listed)
+    }
     if others := sorted(other.value for other in found - {kind}):
         raise OtherFolderError(directory, " and ".join(others))
     if kind in found:
@@ -74,11 +79,6 @@ def check_folder(directory: str | Path, kind: Kind) -> bool:
 def _counts(entry: Path) -> bool:
     is_empty = entry.is_dir() and not any(entry.iterdir())
     return not (is_empty or entry.name.startswith("."))
-
-
-def _is_mark(directory: Path, name: str) -> bool:
-    is_there = (directory / name).is_file()
-    return is_there and (MARKS[name] not in LISTED or name in listed_files(directory))
 
 
 def _kind(mark: Path) -> Kind:

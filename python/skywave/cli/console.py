@@ -70,7 +70,7 @@ def print_json(document: Any, *, line: bool = False) -> None:
 
 
 def choose(given: str, known: Collection[str], what: str) -> str:
-    """Return ``given`` if it is one of the ``known`` keys; ``what`` says in errors what they are."""
+    """Return ``given`` if it is one of the ``known`` keys; ``what`` names their kind in errors."""
     if given not in known:
         raise typer.BadParameter(f"{given} is not a known {what}: use {listed(given, known)}")
     return given

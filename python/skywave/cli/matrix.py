@@ -18,7 +18,6 @@ from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
     from skywave.matrix.panels import Panel
-    from skywave.matrix.report import Matrix
 
 LEAST_S = 20.0
 """The shortest run. The measures need parts of a run that a shorter one does not have."""
@@ -89,20 +88,15 @@ def matrix(
             progress=show,
         )
         ran.write(out_dir)
-    finish(
-        ran.to_dict(),
-        out_dir / "matrix.html",
-        as_json=as_json,
-        show=lambda console: _show(console, ran),
-    )
+
+    def show_panels(console: Console) -> None:
+        for panel in ran.panels:
+            print_panel(console, panel)
+        of = "Values of one seed" if ran.seeds == 1 else f"Means over {ran.seeds} seeds"
+        console.print(f"{of}; the page has confidence intervals and definitions.")
+
+    finish(ran.to_dict(), out_dir / "matrix.html", as_json=as_json, show=show_panels)
     warn(map(str, LEFT_OUT.values()))
-
-
-def _show(console: Console, ran: Matrix) -> None:
-    for panel in ran.panels:
-        print_panel(console, panel)
-    of = "Values of one seed" if ran.seeds == 1 else f"Means over {ran.seeds} seeds"
-    console.print(f"{of}; the page has confidence intervals and definitions.")
 
 
 def _chosen(given: Sequence[str] | None, known: Mapping[str, object], what: str) -> list[str]:

@@ -37,23 +37,14 @@ def list_papers(as_json: JsonOption = False) -> None:
     """List the papers that `skywave reproduce` can reproduce."""
     usable, broken = installed.every()
     if as_json:
-        print_json(
-            {
-                "papers": {paper.key: paper.citation.title for paper in usable},
-                "broken": {key: str(why) for key, why in broken.items()},
-            }
-        )
+        titles = {paper.key: paper.citation.title for paper in usable}
+        print_json({"papers": titles, "broken": {key: str(why) for key, why in broken.items()}})
         return
     table = Table("paper", "title", "authors", "year", "from")
     for paper in usable:
-        citation = paper.citation
-        table.add_row(
-            paper.key,
-            escape(citation.title),
-            escape(citation.authors),
-            f"{citation.year}",
-            installed.distribution(paper.key),
-        )
+        title, authors = escape(paper.citation.title), escape(paper.citation.authors)
+        origin = installed.distribution(paper.key)
+        table.add_row(paper.key, title, authors, f"{paper.citation.year}", origin)
     out().print(table)
     warn(map(str, broken.values()))
 
@@ -118,12 +109,7 @@ def _one(
     paper: str, directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_json: bool
 ) -> None:
     with progress_bar() as show:
-        reproduction = papers.reproduce(
-            paper,
-            live_ns2=live_ns2,
-            seeds=seeds,
-            progress=show,
-        )
+        reproduction = papers.reproduce(paper, live_ns2=live_ns2, seeds=seeds, progress=show)
         with installed.faults_named(installed.paper(paper)):
             reproduction.write(directory)
     finish(
@@ -211,12 +197,7 @@ def _all(directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_js
     from skywave.papers.front import reproduce_all  # noqa: PLC0415  (loads Arrow and Jinja)
 
     with progress_bar() as show:
-        front = reproduce_all(
-            directory,
-            live_ns2=live_ns2,
-            seeds=seeds,
-            progress=show,
-        )
+        front = reproduce_all(directory, live_ns2=live_ns2, seeds=seeds, progress=show)
     finish(
         front.to_dict(),
         directory / "report.html",
@@ -247,10 +228,12 @@ def _show_front(console: Console, front: Front, *, why: bool) -> None:
 
 def _parts(score: Score) -> tuple[str, str, str]:
     """Return how many values match, claims hold, and quantities agree with ns-2, of how many."""
-    parts = (
-        (score.matches, score.values),
-        (score.claims_met, score.claims),
-        (score.close, score.compared),
+
+    def part(count: int, total: int) -> str:
+        return f"{count} of {total}" if total else "-"
+
+    return (
+        part(score.matches, score.values),
+        part(score.claims_met, score.claims),
+        part(score.close, score.compared),
     )
-    values, claims, ns2 = (f"{count} of {total}" if total else "-" for count, total in parts)
-    return values, claims, ns2

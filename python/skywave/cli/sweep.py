@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -241,7 +241,8 @@ def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -
     columns = []
     for name in found.measures:
         means = [point["measures"][name] for point in points]
-        scale = Scale.of(name, _largest(mean["mean"] for mean in means))
+        known = [abs(each["mean"]) for each in means if not math.isnan(each["mean"])]
+        scale = Scale.of(name, max(known, default=0.0))
         columns.append(Column(scale.label, _shown(means, scale.factor)))
     blocks = print_in_blocks(console, keys, columns, most_rows=MOST_POINTS)
     if blocks > 1:
@@ -249,10 +250,6 @@ def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -
             f"In {blocks} parts, since the table is wider than {console.width} columns: --measure "
             "selects measures, --json prints all."
         )
-
-
-def _largest(means: Iterable[float]) -> float:
-    return max((abs(mean) for mean in means if not math.isnan(mean)), default=0.0)
 
 
 def _shown(means: list[dict[str, float]], factor: float) -> list[str]:

@@ -42,23 +42,19 @@ def short_labels(labels: Iterable[str]) -> dict[str, str]:
     differing = without_common(labels)
     parts = {label: Parts.of(label) for label in differing.values()}
     kinds: dict[str, set[str]] = {}
-    for found in parts.values():
-        for name in _field_names(found):
-            kinds.setdefault(name, set()).add(found.kind if found else "")
+    for found in filter(None, parts.values()):
+        for name in found.names:
+            kinds.setdefault(name, set()).add(found.kind)
     short = {label: _short(parts[rest], rest, kinds) for label, rest in differing.items()}
     is_clear = len(set(short.values())) == len(short)
     return short if is_clear else {label: label for label in differing}
-
-
-def _field_names(parts: Parts | None) -> list[str]:
-    return [field.partition("=")[0] for field in parts.fields] if parts else []
 
 
 def _short(parts: Parts | None, label: str, kinds: Mapping[str, Collection[str]]) -> str:
     """Return a label as text; ``kinds`` has those in which there is a field of some name."""
     if parts is None or not parts.fields:
         return ACRONYMS.get(label, label)
-    is_needed = all(len(kinds[name]) > 1 for name in _field_names(parts))
+    is_needed = all(len(kinds[name]) > 1 for name in parts.names)
     kind = ACRONYMS.get(parts.kind, parts.kind) if is_needed else ""
     return f"{kind} {', '.join(map(_field, parts.fields))}".strip()
 

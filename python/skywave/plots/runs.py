@@ -107,7 +107,11 @@ def of_run(
     if kind == "series":
         if not measures:
             # A sender without a window has none to show.
-            found = {name: each for name, each in found.items() if _is_shown(each)} or found
+            found = {
+                name: each
+                for name, each in found.items()
+                if any(np.nan_to_num(one.values).any() for one in each.values())
+            } or found
         check_log(log, "y", kind)
         return at_size(size_in, partial(_over_time, found, places, shown, is_log="y" in log))
     [(name, each)] = found.items()
@@ -176,10 +180,6 @@ def _series(
     if not chosen:
         raise ValueError(f"no {measure} of {', '.join(shown[key])}: use {', '.join(every)}")
     return {name: every[name].between(from_s, to_s) for name in chosen}
-
-
-def _is_shown(series: Mapping[str, Series]) -> bool:
-    return any(np.nan_to_num(one.values).any() for one in series.values())
 
 
 def _over_time(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -212,7 +213,9 @@ class _Axis:
                 positions = {each: each / scale.factor for each in values}
                 return cls(scale.label, values, positions, True, names)
             return cls(label, values, {value: float(value) for value in values}, True, names)
-        quantities = {value: _quantity(value) for value in values}
+        quantities: dict[Any, tuple[float, str]] = dict.fromkeys(values, (0.0, ""))
+        with suppress(ValueError):
+            quantities = {value: in_units(str(value)) for value in values}
         units = {unit for _, unit in quantities.values()}
         if len(units) == 1 and "" not in units:
             [unit] = units
@@ -252,13 +255,6 @@ class _Axis:
         if isinstance(value, str) or text != str(value):
             return f"{what} {text}"
         return f"{what} {self.tick(value)} {unit.removesuffix(')')}"
-
-
-def _quantity(value: Any) -> tuple[float, str]:
-    try:
-        return in_units(str(value))
-    except ValueError:
-        return 0.0, ""
 
 
 _Runs = dict[tuple[Any, ...], list[float]]

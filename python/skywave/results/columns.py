@@ -7,6 +7,7 @@ name too: ``goodput_bps[file]``.
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -68,26 +69,16 @@ def in_units(quantity: str) -> tuple[float, str]:
     number, _, unit = quantity.partition(" ")
     if unit == "packets":
         return float(number), unit
-    for read in (_bps, _seconds, _bytes):
-        try:
-            return read(quantity)
-        except ValueError:
-            continue
+    for kind, name, column in (
+        (Rate, "bps", "bps"),
+        (Duration, "seconds", "s"),
+        (Bytes, "count", "bytes"),
+    ):
+        with suppress(ValueError):
+            return float(getattr(kind(quantity), name)), column
     raise ValueError(
         f"{quantity} is not a quantity with a unit, such as 100 kbps, 5 ms, 2 kB or 10 packets"
     )
-
-
-def _bps(text: str) -> tuple[float, str]:
-    return float(Rate(text).bps), "bps"
-
-
-def _seconds(text: str) -> tuple[float, str]:
-    return Duration(text).seconds, "s"
-
-
-def _bytes(text: str) -> tuple[float, str]:
-    return float(Bytes(text).count), "bytes"
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,11 @@ class Parts:
         fields = found["of_kind"] or found["fields"]
         return cls(found["kind"] or "", tuple(fields.split(", ")) if fields else ())
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the fields."""
+        return [field.partition("=")[0] for field in self.fields]
+
     def __str__(self) -> str:
         """Return the label."""
         return " ".join(each for each in (self.kind, ", ".join(self.fields)) if each)

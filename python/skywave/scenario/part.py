@@ -62,7 +62,8 @@ class Part:
         body: dict[str, Any] = {}
         for name, key, default in _fields(kind):
             value = getattr(self, name)
-            if value == default or _is_absent(value, default):
+            # None may replace a default; a field without one is left out.
+            if value == default or (value is None and default is attrs.NOTHING):
                 continue
             try:
                 body[key] = plain(value)
@@ -131,11 +132,6 @@ def _members(value: Member | Part | list[Any] | tuple[Any, ...]) -> Iterator[Mem
             yield from _members(each)
 
 
-def _is_absent(value: Any, default: Any) -> bool:
-    """Return whether a field without a default is left out; None may replace a default."""
-    return value is None and default is attrs.NOTHING
-
-
 @cache
 def _fields(kind: type) -> tuple[tuple[str, str, Any], ...]:
     """Return name, key and default of each field."""
@@ -158,7 +154,6 @@ def _readers(kind: type) -> dict[str, tuple[str, Reader]]:
 
 
 def _has(kind: type, key: Any) -> bool:
-    """Return whether parts of this kind have such a key."""
     return key in _readers(kind)
 
 

@@ -87,7 +87,7 @@ class FieldPath:
         """
         places = list(_places(complete, self.steps))
         # Of the flows, some may have the field. A field without a default is in none of them.
-        having = [place for place in places if _has(complete, place)]
+        having = [place for place in places if place[-1] in _get(complete, place[:-1])]
         if not places:
             hint = self._hint(complete)
             raise ScenarioError(f"{self.text}: the scenario has no such field{hint}")
@@ -242,10 +242,6 @@ def _get(value: Any, place: Place) -> Any:
     for key in place:
         value = value[key]
     return value
-
-
-def _has(complete: Mapping[str, Any], place: Place) -> bool:
-    return place[-1] in _get(complete, place[:-1])
 
 
 def _made(document: dict[str, Any], complete: Any, place: Place) -> Any:

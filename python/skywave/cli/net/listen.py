@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import typer
 
@@ -91,7 +91,10 @@ def listen(
         raise typer.BadParameter("--output is for one connection: give --once too")
     to_stdout = output == "-"
     with ExitStack() as stack:
-        sink = None if output is None else stack.enter_context(_sink(output))
+        sink = None
+        if output is not None:
+            to = sys.stdout.buffer if to_stdout else Path(output).open("wb")  # noqa: SIM115
+            sink = stack.enter_context(to)
         # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
         endpoint = stack.enter_context(options.endpoint(where_.host, socket))
@@ -121,7 +124,11 @@ def listen(
             )
 
         def tell(document: dict[str, Any]) -> None:
-            _print(document, as_json=as_json, line=not once, to_stdout=to_stdout)
+            if as_json:
+                print_json(document, line=not once)
+            else:
+                table = report.table(f"From {document['peer']}", document)
+                out(stderr=to_stdout, markup=False).print(table)
 
         exchanges = Exchanges(listener, pool, exchange_over, tell, once=once)
         # A connection may be open before `begin` returns, and an interrupt must not lose it.
@@ -136,18 +143,6 @@ def listen(
                 raise
     if not is_ok:
         raise typer.Exit(FAILED)
-
-
-def _sink(output: str) -> BinaryIO:
-    return sys.stdout.buffer if output == "-" else Path(output).open("wb")
-
-
-def _print(document: dict[str, Any], *, as_json: bool, line: bool, to_stdout: bool) -> None:
-    if as_json:
-        print_json(document, line=line)
-        return
-    console = out(stderr=to_stdout, markup=False)
-    console.print(report.table(f"From {document['peer']}", document))
 
 
 class Exchanges:

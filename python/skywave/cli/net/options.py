@@ -262,12 +262,21 @@ def endpoint(host: str, given: SocketOptions, udp_port: int | None = None) -> It
     if given.log is not None:
         logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
         LOGGER.setLevel(given.log.upper())
-    where = None if given.metrics is None else _metrics_at(given.metrics)
+    try:
+        where = None if given.metrics is None else place.peer(given.metrics)
+    except typer.BadParameter as error:
+        raise typer.BadParameter(f"--metrics: {error.message}") from error
     document = {} if given.qlog is None else {"qlog": str(given.qlog)}
     config = _configured(EndpointConfig, document, given.endpoint_settings, "--endpoint-option")
     qlog_flag = "--endpoint-option" if given.qlog is None else "--qlog"
     if config.qlog is not None:
-        _directory(qlog_flag, Path(config.qlog))
+        directory = Path(config.qlog)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            check_writable(directory)
+        except OSError as error:
+            why = f"{qlog_flag}: {directory} cannot be used: {error.strerror}"
+            raise typer.BadParameter(why) from error
     if given.raw:
         opened = Endpoint.raw(host or ANY[4], config=config)
     else:
@@ -290,22 +299,6 @@ def endpoint(host: str, given: SocketOptions, udp_port: int | None = None) -> It
         if missing := opened.stats().qlog_dropped:
             why = "the disk is full or too slow"
             warn([f"{qlog_flag}: {missing:,} events are missing in {config.qlog}: {why}"])
-
-
-def _metrics_at(metrics: str) -> Place:
-    try:
-        return place.peer(metrics)
-    except typer.BadParameter as error:
-        raise typer.BadParameter(f"--metrics: {error.message}") from error
-
-
-def _directory(flag: str, qlog: Path) -> None:
-    """Create the directory of qlog files, and check that they can be written."""
-    try:
-        qlog.mkdir(parents=True, exist_ok=True)
-        check_writable(qlog)
-    except OSError as error:
-        raise typer.BadParameter(f"{flag}: {qlog} cannot be used: {error.strerror}") from error
 
 
 @contextmanager

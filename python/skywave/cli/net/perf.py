@@ -107,7 +107,11 @@ def to(
     """Measure the path to a host that runs `skywave perf serve`."""
     target = place.peer(server, PORT)
     config = session.config(SERVICE)
-    with ExitStack() as stack, failure_as_json(_without, as_json=as_json):
+
+    def without_result(error: str, _: bool) -> dict[str, Any]:
+        return {"ok": False, "error": error}
+
+    with ExitStack() as stack, failure_as_json(without_result, as_json=as_json):
         endpoint = stack.enter_context(options.client(target, socket))
         connection = options.connect(endpoint, target, socket, config)
         with live_rate("arrived") as show:
@@ -177,11 +181,6 @@ def loopback(
         print_json(report)
     else:
         out().print(loopback_table(report, size))
-
-
-def _without(error: str, _: bool) -> dict[str, Any]:
-    """Return the document of a measurement without a result."""
-    return {"ok": False, "error": error}
 
 
 def _client_table(target: str, report: dict[str, Any]) -> Table:

@@ -66,7 +66,7 @@ class Request:
 
 
 def launch(request: Request) -> int:
-    """Run an emulation; return the status of its command, or 3 if it was too late for ``strict``."""
+    """Run an emulation; return the status of its command, or 3 if ``strict`` is not met."""
     unshare = shutil.which("unshare")
     if unshare is None:
         raise LaunchError("unshare is not installed: it is part of util-linux")
