@@ -83,11 +83,7 @@ HTSIM_VARIANTS = {"full": True, "light": False}
 bottleneck's queue and one pipe each way."""
 
 _HTSIM_REMEDY = "build it as validation/htsim/README.md says"
-_HTSIM_COUNTS = {
-    "events": "events",
-    "delivered": "packets_delivered",
-    "drops": "bottleneck_drops",
-}
+_HTSIM_COUNTS = {"events": "events", "delivered": "packets_delivered", "drops": "bottleneck_drops"}
 """The counts that validation/htsim/bench.cpp prints, and their names here."""
 
 

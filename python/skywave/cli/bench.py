@@ -121,9 +121,7 @@ def _others(
     return others
 
 
-def _measure_papers(
-    show: Callable[[Progress], None],
-) -> list[tuple[Paper[Any], list[Speed]]]:
+def _measure_papers(show: Callable[[Progress], None]) -> list[tuple[Paper[Any], list[Speed]]]:
     """Measure the runs that papers time."""
     # Loading the code that draws papers takes a second.
     from skywave.bench import speed  # noqa: PLC0415

@@ -31,8 +31,7 @@ JsonOption = Annotated[
 SpinOption = Annotated[
     bool,
     typer.Option(
-        "--spin",
-        help="Busy-wait on one processor, so that packets leave within microseconds.",
+        "--spin", help="Busy-wait on one processor, so that packets leave within microseconds."
     ),
 ]
 StrictOption = Annotated[

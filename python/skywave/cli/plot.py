@@ -86,8 +86,7 @@ class Figured:
 @command(app)
 def run(
     directory: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="Output directory of `skywave run`."),
+        Path, typer.Argument(metavar="DIR", help="Output directory of `skywave run`.")
     ],
     kind: Annotated[
         str, typer.Option(metavar="KIND", help="series (over time), cdf or box.")
@@ -142,8 +141,7 @@ def run(
 @command(app)
 def sweep(
     directory: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="Output directory of `skywave sweep`."),
+        Path, typer.Argument(metavar="DIR", help="Output directory of `skywave sweep`.")
     ],
     kind: Annotated[
         str | None,

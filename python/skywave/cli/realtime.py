@@ -103,8 +103,7 @@ def compare(
     scenario: ScenarioFile,
     changes: Changes,
     seeds: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, help="Number of runs on each clock, one per seed."),
+        int, typer.Option(metavar="N", min=1, help="Number of runs on each clock, one per seed.")
     ] = 1,
     out_dir: Annotated[
         Path | None,

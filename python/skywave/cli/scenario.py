@@ -52,8 +52,7 @@ CaptureOption = Annotated[
 QlogOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR",
-        help="Write the sender's events of each flow to DIR/FLOW.sqlog, for qvis.",
+        metavar="DIR", help="Write the sender's events of each flow to DIR/FLOW.sqlog, for qvis."
     ),
 ]
 app = typer.Typer()

@@ -69,8 +69,7 @@ def _first(console: Console, rows: list[Row], what: str) -> list[Row]:
     if len(rows) <= MOST_ROWS:
         return rows
     console.print(
-        f"{MOST_ROWS} of {len(rows):,} {what} are shown; --json and --out have all",
-        highlight=False,
+        f"{MOST_ROWS} of {len(rows):,} {what} are shown; --json and --out have all", highlight=False
     )
     return rows[:MOST_ROWS]
 

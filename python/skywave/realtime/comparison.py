@@ -123,11 +123,7 @@ class ClockComparison:
             for flow in self.scenario.flows
             if isinstance(flow.transport, KernelTcp)
         ]
-        return [
-            *([HYSTART] if "cubic" in kernels else []),
-            *([RACK] if kernels else []),
-            LATE,
-        ]
+        return [*([HYSTART] if "cubic" in kernels else []), *([RACK] if kernels else []), LATE]
 
     def warnings(self) -> list[str]:
         """Return warnings about the rows, one sentence each."""

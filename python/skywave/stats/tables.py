@@ -191,9 +191,7 @@ def compare_table(
     return _table(table, left, _COMPARISONS, rows)
 
 
-def _with_common_seeds(
-    values: Mapping[str, Mapping[int, float]],
-) -> dict[str, dict[int, float]]:
+def _with_common_seeds(values: Mapping[str, Mapping[int, float]]) -> dict[str, dict[int, float]]:
     common = set.intersection(*(set(each) for each in values.values()))
     return {
         name: {seed: value for seed, value in each.items() if seed in common}

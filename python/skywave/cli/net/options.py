@@ -24,14 +24,7 @@ from skywave.cli.lab import announce, lab_extra
 from skywave.cli.messages import warn
 from skywave.cli.net import place
 from skywave.cli.net.place import Place
-from skywave.net import (
-    UDP_PORT,
-    AddressInUseError,
-    Config,
-    Connection,
-    Endpoint,
-    EndpointConfig,
-)
+from skywave.net import UDP_PORT, AddressInUseError, Config, Connection, Endpoint, EndpointConfig
 from skywave.net.log import LOGGER
 from skywave.net.metrics import serving
 from skywave.net.protocol import service_code
@@ -45,12 +38,10 @@ UNANSWERED_S = 2.0
 """How long a command waits in silence for the answer to its connection attempt."""
 
 GapOption = Annotated[
-    Duration | None,
-    typer.Option("--gap", help='Time between datagrams, e.g. "20 ms".'),
+    Duration | None, typer.Option("--gap", help='Time between datagrams, e.g. "20 ms".')
 ]
 ServiceCodeOption = Annotated[
-    str,
-    typer.Option(metavar="CODE", help='Service Code (RFC 5595), e.g. "VOIP" or 42.'),
+    str, typer.Option(metavar="CODE", help='Service Code (RFC 5595), e.g. "VOIP" or 42.')
 ]
 
 
@@ -167,7 +158,7 @@ class SocketOptions:
         Level | None,
         typer.Option(
             help="Log connection events to standard error: limits reached (warn), one line per "
-            "ended connection (info), states, Resets and ICMP (debug).",
+            "ended connection (info), states, Resets and ICMP (debug)."
         ),
     ] = None
     watch: Annotated[

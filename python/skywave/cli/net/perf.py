@@ -37,7 +37,7 @@ DurationOption = Annotated[
     Duration,
     typer.Option(
         help='How long to offer data, e.g. "10 s". Data still queued then is sent and '
-        "measured, which takes seconds on a slow path.",
+        "measured, which takes seconds on a slow path."
     ),
 ]
 SizeOption = Annotated[

@@ -59,13 +59,13 @@ def send(
         Duration | None,
         typer.Option(
             help='Stop sending after this time, e.g. "1 min". Default: 10 s without FILE and'
-            " --count, otherwise no limit.",
+            " --count, otherwise no limit."
         ),
     ] = None,
     rate: Annotated[
         Rate | None,
         typer.Option(
-            help='Rate at which to offer data, e.g. "5 Mbps". Default: as fast as possible.',
+            help='Rate at which to offer data, e.g. "5 Mbps". Default: as fast as possible.'
         ),
     ] = None,
     gap: options.GapOption = None,
