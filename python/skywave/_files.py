@@ -63,16 +63,9 @@ def made_directory(directory: Path) -> Iterator[None]:
         yield
     except BaseException:
         for each in missing:
-            _remove_if_empty(each)
+            if each.is_dir() and not any(each.iterdir()):
+                each.rmdir()
         raise
-
-
-def _remove_if_empty(directory: Path) -> None:
-    try:
-        directory.rmdir()
-    except OSError as error:
-        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT}:
-            raise
 
 
 @contextmanager

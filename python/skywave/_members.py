@@ -11,7 +11,7 @@ import importlib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from skywave._errors import SkywaveError
 from skywave._known import listed
@@ -100,21 +100,16 @@ class UnusableMemberError(SkywaveError, ValueError):
         self.message = message
 
 
-class PlainType(NamedTuple):
-    """A type of parameters that a value in a scenario can be held against."""
-
-    types: tuple[type, ...]
-    words: str
-    is_bool: bool = False
-
-
 PLAIN_TYPES = {
-    "bool": PlainType((bool,), "true or false", is_bool=True),
-    "int": PlainType((int,), "a whole number"),
-    "float": PlainType((int, float), "a number"),
-    "str": PlainType((str,), "text"),
+    "bool": (bool, "true or false"),
+    "int": (int, "a whole number"),
+    "float": (int | float, "a number"),
+    "str": (str, "text"),
 }
-"""By the name of the annotation. A class with other annotations has to look for itself."""
+"""Types of parameters that a value in a scenario can be held against, and what they are called.
+
+By the name of the annotation. A class with other annotations has to look for itself.
+"""
 
 
 def find(
@@ -141,11 +136,10 @@ def find(
     for key, value in given.items():
         annotation = known[key].annotation
         # It is a string with `from __future__ import annotations`.
-        plain = PLAIN_TYPES.get(getattr(annotation, "__name__", annotation))
-        if plain and (
-            not isinstance(value, plain.types) or (type(value) is bool) is not plain.is_bool
-        ):
-            message = f"{kind.__name__} takes {plain.words}, not {json.dumps(value)}"
+        plain, words = PLAIN_TYPES.get(getattr(annotation, "__name__", annotation), (object, ""))
+        # A bool is an int, too.
+        if not isinstance(value, plain) or (words and (type(value) is bool) is not (plain is bool)):
+            message = f"{kind.__name__} takes {words}, not {json.dumps(value)}"
             raise UnusableMemberError(message, key)
     try:
         member = kind(**given)
@@ -210,11 +204,7 @@ def _imported(name: str) -> object:
 
 
 def _signature(kind: type[Member]) -> inspect.Signature:
-    """Return the signature of a class's constructor, which defines its parameters.
-
-    Raises:
-        TypeError: If a parameter cannot be given by name.
-    """
+    """Return the signature of a class's constructor, which defines its parameters."""
     if kind.__init__ is object.__init__:
         return inspect.Signature()
     _self, *parameters = inspect.signature(kind.__init__).parameters.values()

@@ -140,15 +140,12 @@ def _table(rows: list[Row]) -> Table:
     table.add_column("")
     for index in range(len(rows)):
         table.add_column(f"row {index + 1}", justify="right")
-    columns = [_ours(row) for row in rows]
-    for name in columns[0]:
-        table.add_row(name, *(column[name] for column in columns))
     # All rows run beside the same simulators.
-    for index in range(len(rows[0]["beside"])):
-        table.add_section()
-        columns = [_theirs(row["beside"][index]) for row in rows]
+    beside = zip(*(row["beside"] for row in rows), strict=True)
+    for columns in ([_ours(row) for row in rows], *([*map(_theirs, each)] for each in beside)):
         for name in columns[0]:
             table.add_row(name, *(column[name] for column in columns))
+        table.add_section()
     return table
 
 

@@ -8,6 +8,6 @@ Requires the extra ``skywave[lab]``.
   (:class:`~skywave.lab.simulation.SimulatedRun`) or in real time
   (:class:`~skywave.lab.real_time.ProcessRun`).
 - :mod:`skywave.lab.connections` makes the page of a socket.
-- :mod:`skywave.lab.messages` and :mod:`skywave.lab.frames` are what all pages receive.
+- :mod:`skywave.lab.messages` has what all pages receive.
 - ``static`` has the page as ``make lab`` builds it from the folder ``lab`` of the repository.
 """

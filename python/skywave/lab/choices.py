@@ -67,12 +67,7 @@ def example() -> Choice:
 
 
 def of_file(path: Path) -> Choice:
-    """Return the scenario of a file. The contents of files that it names become part of its text.
-
-    Raises:
-        ScenarioError: If it is wrong; the message names the field.
-        OSError: If the file cannot be read.
-    """
+    """Return the scenario of a file, with the contents of files that it names in its text."""
 
     def parsed(text: str, syntax: Syntax, directory: str) -> tuple[str, Scenario]:
         return text, Scenario.from_text(text, syntax, directory)

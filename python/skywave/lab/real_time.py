@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skywave.lab import real_time_process
-from skywave.lab.frames import frame, unpacked
-from skywave.lab.messages import Clock, Phase, Send, State
+from skywave.lab.messages import Clock, Phase, Send, State, frame, unpacked
 from skywave.lab.reading import PageError, inspect, located
 from skywave.realtime.privileges import around, refusal
 from skywave.scenario.quantities import Duration

@@ -1,7 +1,7 @@
 """A process that runs a scenario in real time for the page, and writes frames to its output.
 
 ``python -m skywave.lab.real_time_process RUN`` reads a scenario from standard input, as JSON on one
-line; the run ends early when the input does. It writes frames (:mod:`skywave.lab.frames`), each
+line; the run ends early when the input does. It writes frames (:mod:`skywave.lab.messages`), each
 after its length in four bytes, little endian. Frames with samples go to the page unchanged. The
 last frame has a ``type``: :data:`RESULTS`, with all tables and the accuracy of the timing, or
 :data:`ERROR`.
@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
 from skywave import realtime
-from skywave.lab.frames import frame, packed
+from skywave.lab.messages import frame, packed
 from skywave.realtime.accuracy import STRICT_MS
 from skywave.realtime.privileges import LaunchError
 from skywave.scenario import Scenario

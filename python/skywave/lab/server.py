@@ -20,8 +20,8 @@ from starlette.websockets import WebSocket
 from skywave._errors import ScenarioError
 from skywave.lab import choices, messages, reading
 from skywave.lab.choices import Choice
-from skywave.lab.frames import meanings
 from skywave.lab.guard import Guard
+from skywave.lab.messages import meanings
 from skywave.lab.session import Run, Session
 from skywave.lab.site import site
 from skywave.realtime.privileges import refusal

@@ -1,6 +1,6 @@
 """A session: one open page, its runs, and the messages between them.
 
-Messages are JSON objects with a ``type``, frames are bytes (:mod:`skywave.lab.frames`). The page
+Messages are JSON objects with a ``type``, frames are bytes (:mod:`skywave.lab.messages`). The page
 sends:
 
 - ``check`` (``run``, ``text``): is answered by ``checked`` or ``error``;

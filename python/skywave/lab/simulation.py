@@ -11,8 +11,7 @@ from typing import Self
 import pyarrow as pa
 
 from skywave import _core
-from skywave.lab.frames import frame
-from skywave.lab.messages import Clock, Phase, Send, State
+from skywave.lab.messages import Clock, Phase, Send, State, frame
 from skywave.lab.reading import inspect
 from skywave.results import Results
 from skywave.scenario.quantities import Duration

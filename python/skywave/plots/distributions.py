@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from skywave.plots.legends import for_all
-from skywave.plots.panels import label_x, label_y, stacked
+from skywave.plots.panels import for_all, label_x, label_y, stacked
 from skywave.plots.style import column_style, series_styles
 from skywave.plots.texts import make_room, name_ticks
 from skywave.results.columns import Scale

@@ -22,9 +22,16 @@ from numpy.typing import NDArray
 
 from skywave._known import listed
 from skywave.plots.distributions import box, cdf, check_positive
-from skywave.plots.legends import MOST_ENTRIES, for_all
 from skywave.plots.names import MOST_LISTED, Axis, axis_name, texts_of_values
-from skywave.plots.panels import at_size, check_log, label_x, label_y, stacked
+from skywave.plots.panels import (
+    MOST_ENTRIES,
+    at_size,
+    check_log,
+    for_all,
+    label_x,
+    label_y,
+    stacked,
+)
 from skywave.plots.style import TITLE_IN, column_style, heat_map, series_styles, write_in_cell
 from skywave.plots.texts import make_room, name_ticks, width_in, wrapped
 from skywave.results.columns import Scale, find

@@ -160,22 +160,12 @@ class Scenario(parts.Scenario):
 
 
 def inspect_file(path: str | Path) -> Inspection:
-    """Do the same as ``Scenario.from_file(path).inspect()``, faster.
-
-    Raises:
-        ScenarioError: If the scenario is wrong; the message names the field.
-        OSError: If the file cannot be read.
-    """
+    """Do the same as ``Scenario.from_file(path).inspect()``, faster."""
     return Inspection.of(read_file(path, _core.inspect_scenario))
 
 
 def read_file(path: str | Path, read: Callable[[str, Syntax, str], Read]) -> Read:
-    """Return what ``read`` returns for the text, the syntax and the directory of a file.
-
-    Raises:
-        ScenarioError: If the scenario is wrong; the message names the field.
-        OSError: If the file cannot be read.
-    """
+    """Return what ``read`` returns for the text, the syntax and the directory of a file."""
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):
         raise ScenarioError(f"{path} is YAML: a scenario is a .toml or a .json file")

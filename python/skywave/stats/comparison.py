@@ -91,6 +91,7 @@ def compare(
     """
     if test not in get_args(Test):
         raise ValueError(f"{test} is not a known test: use {listed(test, get_args(Test))}")
+    found, effect_name = _TESTS[test]
     x, y = _aligned(one, other, names) if test in PAIRED else (_array(one), _array(other))
     for name, values in zip(names, (x, y), strict=True):
         if len(values) < 2:
@@ -100,7 +101,7 @@ def compare(
     elif np.isnan(x).any() or np.isnan(y).any():
         difference, p, effect = Estimate.around(NAN, NAN, confidence), NAN, NAN
     else:
-        difference, p, effect = _TESTS[test](x, y, confidence)
+        difference, p, effect = found(x, y, confidence)
     return Comparison(
         one=names[0],
         other=names[1],
@@ -108,7 +109,7 @@ def compare(
         p=p,
         adjusted_p=p,
         effect=effect,
-        effect_name=_EFFECTS[test],
+        effect_name=effect_name,
         test=test,
         runs=(len(x), len(y)),
     )
@@ -252,18 +253,14 @@ def _difference_of_means(
     return np.asarray(np.mean(x, axis=axis) - np.mean(y, axis=axis))
 
 
-_TESTS: dict[Test, Callable[[NDArray[np.float64], NDArray[np.float64], float], _Found]] = {
-    "paired-t": _paired_t,
-    "wilcoxon": _wilcoxon,
-    "welch": _welch_t,
-    "mann-whitney": _mann_whitney,
+_Compare = Callable[[NDArray[np.float64], NDArray[np.float64], float], _Found]
+_TESTS: dict[Test, tuple[_Compare, str]] = {
+    "paired-t": (_paired_t, "Cohen's d_z"),
+    "wilcoxon": (_wilcoxon, "rank-biserial correlation"),
+    "welch": (_welch_t, "Cohen's d"),
+    "mann-whitney": (_mann_whitney, "Cliff's delta"),
 }
-_EFFECTS: dict[Test, str] = {
-    "paired-t": "Cohen's d_z",
-    "wilcoxon": "rank-biserial correlation",
-    "welch": "Cohen's d",
-    "mann-whitney": "Cliff's delta",
-}
+"""How each test compares, and the name of its effect."""
 
 
 def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[float]:

@@ -77,18 +77,9 @@ def summarise(
         for measure in measures:
             values = list(found[measure][point].values())
             mean, middle = average(values, confidence), median(values, confidence)
-            rows.append(
-                {
-                    **dict(zip(dimensions, point, strict=True)),
-                    "measure": measure,
-                    "seeds": len(values),
-                    "mean": mean.value,
-                    "margin": mean.margin,
-                    "median": middle.value,
-                    "median_low": middle.low,
-                    "median_high": middle.high,
-                }
-            )
+            found_here = (mean.value, mean.margin, middle.value, middle.low, middle.high)
+            row = (*point, measure, len(values), *found_here)
+            rows.append(dict(zip((*dimensions, *_SUMMARY), row, strict=True)))
     return _table(table, dimensions, _SUMMARY, rows)
 
 
@@ -116,7 +107,7 @@ def _table(
     columns: Mapping[str, str],
     rows: list[dict[str, Any]],
 ) -> pa.Table:
-    """Return rows as a table, with dimensions of the types that they have in the given one."""
+    """Return these columns of rows, and the dimensions in the types of the given table."""
     import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table)
 
     types = {name: given.schema.field(name).type for name in dimensions}
@@ -172,16 +163,10 @@ def compare_table(
     rows = [
         {
             **dict(zip(left, others, strict=True)),
-            "one": each.one,
-            "other": each.other,
+            **vars(each),
             "difference": each.difference.value,
             "low": each.difference.low,
             "high": each.difference.high,
-            "p": each.p,
-            "adjusted_p": each.adjusted_p,
-            "effect": each.effect,
-            "effect_name": each.effect_name,
-            "test": each.test,
             "runs_of_one": each.runs[0],
             "runs_of_other": each.runs[1],
             "significant": each.adjusted_p < 1 - confidence,

@@ -182,11 +182,7 @@ class MeasureRequest:
 
     @classmethod
     def parse(cls, text: str, own: Iterable[str] = ()) -> MeasureRequest:
-        """Parse ``goodput``, ``goodput_bps[voice]`` or ``utilisation[*]``.
-
-        Raises:
-            ValueError: If there is no such measure.
-        """
+        """Parse ``goodput``, ``goodput_bps[voice]`` or ``utilisation[*]``."""
         name, bracket, rest = text.strip().partition("[")
         measure = columns.find(name, [*MEASURES, *own])
         if bracket and not (rest.endswith("]") and rest[:-1]):

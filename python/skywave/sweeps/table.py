@@ -15,7 +15,7 @@ from skywave.stats import CONFIDENCE
 from skywave.stats.comparison import Correction, Test
 from skywave.stats.tables import describe
 from skywave.sweeps.measures import COLUMNS, MEASURES, MeasureRequest, column_name, key_of
-from skywave.sweeps.quantities import Quantities, with_numbers
+from skywave.sweeps.points import Quantities, with_numbers
 from skywave.sweeps.store import Failure, Outcome, Store
 from skywave.sweeps.warning import SweepWarnings
 

@@ -198,7 +198,8 @@ class Exchange:
                     intervals = Intervals(self.connection, self.interval_s, self.show_interval)
                 self._send()
                 if self.close is Ending.AWAIT or self.most is not None:
-                    self._await(receiver)
+                    while receiver.is_alive() and not self._is_stopped:
+                        receiver.join(LOOK_S)
                 if self.close is not Ending.AWAIT or self.most is not None or self._is_stopped:
                     self._end()
             except KeyboardInterrupt as interrupt:
@@ -238,15 +239,12 @@ class Exchange:
         """Return whether nothing more is to be sent."""
         return self._is_stopped or (self.until is not None and time.monotonic() >= self.until)
 
-    def _sleep_until(self, due: float) -> None:
-        while not self._is_over() and (wait_s := due - time.monotonic()) > 0:
-            time.sleep(min(wait_s, LOOK_S))
-
     def _send(self) -> None:
         due = time.monotonic()
         while not self.has_sent_all:
             for data in self._rest():
-                self._sleep_until(due)
+                while not self._is_over() and (wait_s := due - time.monotonic()) > 0:
+                    time.sleep(min(wait_s, LOOK_S))
                 if not self._queue(data):
                     break
                 due += 8 * len(data) / self.rate_bps if self.rate_bps else self.gap_s
@@ -411,10 +409,6 @@ class Exchange:
             self._too_large += 1
         else:
             self._count_sent(data)
-
-    def _await(self, receiver: threading.Thread) -> None:
-        while receiver.is_alive() and not self._is_stopped:
-            receiver.join(LOOK_S)
 
     def _end(self) -> None:
         """End the connection, if the peer has not done so."""

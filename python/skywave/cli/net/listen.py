@@ -201,11 +201,7 @@ class Exchanges:
             del self._running[id(exchange)]
 
     def wait(self) -> bool:
-        """Wait for an exchange to end; return whether all went well.
-
-        Raises:
-            KeyboardInterrupt: What ``interrupt`` was given.
-        """
+        """Wait for an exchange to end; return whether all went well. Raise what interrupts it."""
         while True:
             try:
                 ended = self._ended.get(timeout=LOOK_S)

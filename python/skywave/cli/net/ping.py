@@ -114,11 +114,7 @@ class Pings:
     _is_measuring: bool = False
 
     def interrupt(self, interrupt: KeyboardInterrupt) -> None:
-        """Stop it, as the handler of a signal on the thread that runs it.
-
-        Raises:
-            KeyboardInterrupt: While it measures.
-        """
+        """Stop it, as the handler of a signal on its thread; raise while it measures."""
         self._stopped_by = interrupt
         if self._is_measuring:
             raise interrupt
