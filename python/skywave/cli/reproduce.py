@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,25 +100,24 @@ def reproduce(
         raise typer.BadParameter(f"name one paper, or give --all; {installed.known()}")
     directory = out_dir or Path("out") / (paper or "all")
     prepare_folder(directory, Kind.REPORT if paper else Kind.FRONT)
-    if paper is None:
-        _all(directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
-    else:
-        _one(paper, directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
+    report = directory / "report.html"
+    if paper is not None:
+        with progress_bar() as show:
+            reproduction = papers.reproduce(paper, live_ns2=live_ns2, seeds=seeds, progress=show)
+            with installed.faults_named(installed.paper(paper)):
+                reproduction.write(directory)
+        printed = partial(_show, judgement=reproduction, why=why)
+        finish(reproduction.to_dict(), report, as_json=as_json, show=printed)
+        return
+    from skywave.papers.front import reproduce_all  # noqa: PLC0415  (loads Arrow and Jinja)
 
-
-def _one(
-    paper: str, directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_json: bool
-) -> None:
     with progress_bar() as show:
-        reproduction = papers.reproduce(paper, live_ns2=live_ns2, seeds=seeds, progress=show)
-        with installed.faults_named(installed.paper(paper)):
-            reproduction.write(directory)
-    finish(
-        reproduction.to_dict(),
-        directory / "report.html",
-        as_json=as_json,
-        show=lambda console: _show(console, reproduction, why=why),
-    )
+        front = reproduce_all(directory, live_ns2=live_ns2, seeds=seeds, progress=show)
+    printed = partial(_show_front, front=front, why=why)
+    finish(front.to_dict(), report, as_json=as_json, show=printed)
+    warn(front.broken.values())
+    if front.broken:
+        raise typer.Exit(FAILED)
 
 
 def _show(console: Console, judgement: Judgement, *, why: bool) -> None:
@@ -191,22 +191,6 @@ def _numbers(cell: Cell, *, is_claim: bool) -> str:
     if cell.ns2 is not None:
         parts.append(f"ns-2 {number(cell.ns2)}{unit}")
     return ", ".join(parts)
-
-
-def _all(directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_json: bool) -> None:
-    from skywave.papers.front import reproduce_all  # noqa: PLC0415  (loads Arrow and Jinja)
-
-    with progress_bar() as show:
-        front = reproduce_all(directory, live_ns2=live_ns2, seeds=seeds, progress=show)
-    finish(
-        front.to_dict(),
-        directory / "report.html",
-        as_json=as_json,
-        show=lambda console: _show_front(console, front, why=why),
-    )
-    warn(front.broken.values())
-    if front.broken:
-        raise typer.Exit(FAILED)
 
 
 def _show_front(console: Console, front: Front, *, why: bool) -> None:

@@ -104,9 +104,7 @@ def sweep(
     Stores each run as soon as it is done. Run the same command again to resume after Ctrl-C, to add
     runs after a change, or to retry failed runs.
     """
-    from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
-    from skywave.sweeps.runner import RunsFailedWarning  # noqa: PLC0415
-    from skywave.sweeps.runner import sweep as run_sweep  # noqa: PLC0415
+    from skywave.sweeps import measures, runner  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.store import Store  # noqa: PLC0415
 
     over = {path: parse_values(values) for path, values in fields(settings)}
@@ -116,18 +114,18 @@ def sweep(
     try:
         with progress_bar() as show, warnings.catch_warnings():
             # They are printed below.
-            warnings.simplefilter("ignore", RunsFailedWarning)
+            warnings.simplefilter("ignore", runner.RunsFailedWarning)
 
             def tell(step: Progress) -> None:
                 first[:] = first or [step]
                 show(step)
 
-            found = run_sweep(
+            found = runner.sweep(
                 read(scenario),
                 over,
                 out=directory,
                 seeds=seeds,
-                measures=measure or DEFAULT,
+                measures=measure or measures.DEFAULT,
                 warm_up_s=0.0 if warm_up is None else warm_up.seconds,
                 until=until,
                 max_seeds=max_seeds,

@@ -85,12 +85,10 @@ def main(name: str) -> None:
     frames = Frames(name, sys.stdout.buffer)
     try:
         run = realtime.run(scenario, progress=look, samples=frames.sampled)
-    except (ValueError, OSError, RuntimeError, LaunchError) as error:
+    except (ValueError, OSError, RuntimeError, LaunchError, KeyboardInterrupt) as error:
         # ScenarioError is a ValueError.
-        frames.end(packed({"type": ERROR, "message": str(error)}, {}))
-        return
-    except KeyboardInterrupt:
-        message = "stopped before it began"
+        is_stop = isinstance(error, KeyboardInterrupt)
+        message = "stopped before it began" if is_stop else str(error)
         frames.end(packed({"type": ERROR, "message": message}, {}))
         return
     header = {

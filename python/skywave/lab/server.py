@@ -110,12 +110,10 @@ def _tables(run: Run, _: Request) -> Response:
 
 
 def _figure(run: Run, _: Request) -> Response:
-    from skywave import plots  # noqa: PLC0415  (loads matplotlib)
+    from skywave.plots import files, of_run  # noqa: PLC0415  (loads matplotlib)
 
-    figure = plots.of_run(dict(run.results()))
-    with tempfile.TemporaryDirectory() as directory:
-        (file,) = plots.write(figure, [Path(directory) / "run.svg"])
-        return _file(file.read_bytes(), "image/svg+xml", "run.svg")
+    content = files.render(of_run(dict(run.results())), "svg", has_text=True)
+    return _file(content, "image/svg+xml", "run.svg")
 
 
 def _packets(run: Run, request: Request) -> Response:

@@ -22,9 +22,7 @@ def cdf(panels: Panels, measure: str, *, is_log: bool = False) -> Figure:
 
     ``is_log`` makes the axis of values logarithmic.
     """
-    values, names, scale = _scaled(panels, measure)
-    if is_log:
-        check_positive((one for each in values.values() for one in each.values()), measure)
+    values, names, scale = _scaled(panels, measure, is_log=is_log)
     with column_style():
         figure, drawn = stacked(values)
         looks = dict(zip(names, series_styles(), strict=False))
@@ -48,9 +46,7 @@ def box(panels: Panels, measure: str, by: str = "", *, is_log: bool = False) -> 
     Values beyond the whiskers are points (Tukey 1977), and a NaN does not count. ``by`` names what
     the groups differ in, and ``is_log`` makes the axis of values logarithmic.
     """
-    values, names, scale = _scaled(panels, measure)
-    if is_log:
-        check_positive((one for each in values.values() for one in each.values()), measure)
+    values, names, scale = _scaled(panels, measure, is_log=is_log)
     with column_style():
         figure, drawn = stacked(values)
         for axes, groups in zip(drawn, values.values(), strict=True):
@@ -85,7 +81,7 @@ def check_positive(groups: Iterable[NDArray[np.float64]], measure: str) -> None:
 
 
 def _scaled(
-    panels: Panels, measure: str
+    panels: Panels, measure: str, *, is_log: bool
 ) -> tuple[dict[str, dict[str, NDArray[np.float64]]], list[str], Scale]:
     """Return finite values in the unit of the axis, and the names of groups that have any."""
     values: dict[str, dict[str, NDArray[np.float64]]] = {}
@@ -100,4 +96,6 @@ def _scaled(
         title: {name: group / scale.factor for name, group in groups.items()}
         for title, groups in values.items()
     }
+    if is_log:
+        check_positive((one for each in scaled.values() for one in each.values()), measure)
     return scaled, list(dict.fromkeys(name for name, _ in full)), scale

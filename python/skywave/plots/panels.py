@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -36,16 +35,6 @@ def column_in() -> float:
     return _width_in.get()
 
 
-@contextmanager
-def as_wide_as(width_in: float) -> Iterator[None]:
-    """Let figures of a column that begin in this context be so wide."""
-    chosen = _width_in.set(width_in)
-    try:
-        yield
-    finally:
-        _width_in.reset(chosen)
-
-
 def at_size(size_in: tuple[float, float] | None, draw: Callable[[], Figure]) -> Figure:
     """Return a figure with that width and height, or as wide as a column and as high as it takes.
 
@@ -60,8 +49,11 @@ def at_size(size_in: tuple[float, float] | None, draw: Callable[[], Figure]) -> 
         raise ValueError(
             f"a figure of {said}: width and height are from {LEAST_IN:g} to {MOST_IN:g} inches"
         )
-    with as_wide_as(width_in):
+    chosen = _width_in.set(width_in)
+    try:
         figure = draw()
+    finally:
+        _width_in.reset(chosen)
     needed_in = figure.get_figheight()
     figure.set_figheight(height_in)
     with warnings.catch_warnings():

@@ -27,6 +27,7 @@ from skywave._members import Member
 from skywave.scenario import Scenario
 from skywave.scenario.labels import Label, Named, alike, label_of
 from skywave.scenario.paths import with_field
+from skywave.stats.tables import describe
 
 RUN_DIGITS = 32
 """Hexadecimal digits that name a run: 128 bits."""
@@ -147,12 +148,6 @@ class Grid:
             digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
             yield Point(shown, text, members, digest)
 
-    def describe(self, labels: Iterable[Label]) -> str:
-        """Return the values of a point as text, such as ``packets=10, control=cubic``."""
-        names = (dimension.name for dimension in self.dimensions)
-        shown = (f"{name}={label}" for name, label in zip(names, labels, strict=False))
-        return ", ".join(shown)
-
     def _scenarios(self) -> Iterator[tuple[tuple[Label, ...], Scenario]]:
         if isinstance(self.base, Scenario):
             yield from self._set((), self.base)
@@ -184,7 +179,8 @@ class Grid:
             yield from self._set(here, changed)
 
     def _at(self, labels: tuple[Label, ...], error: Exception) -> ScenarioError:
-        where = f"with {self.describe(labels)}: " if labels else ""
+        names = [dimension.name for dimension in self.dimensions[: len(labels)]]
+        where = f"with {describe(names, labels)}: " if labels else ""
         return ScenarioError(f"{where}{error}")
 
 

@@ -37,11 +37,6 @@ def failure_as_json(
         raise
 
 
-def is_normal(connection: Connection) -> bool:
-    """Return whether a connection has ended by a normal close, of either end."""
-    return connection.closed is not None and connection.closed.code == NORMAL
-
-
 def has_peer_closed(
     connection: Connection,
     error: Exception,
@@ -58,4 +53,4 @@ def has_peer_closed(
     until = time.monotonic() + within_s
     while connection.closed is None and time.monotonic() < until and not is_over():
         time.sleep(LOOK_S)
-    return is_normal(connection)
+    return connection.closed is not None and connection.closed.code == NORMAL
