@@ -13,7 +13,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self, TypeVar
 
-from skywave._errors import SkywaveError
+from skywave import _core
+from skywave._errors import ScenarioError, SkywaveError
 from skywave._known import listed
 
 Kind = TypeVar("Kind", bound="Member")
@@ -176,6 +177,31 @@ def live(members: Iterable[Member]) -> dict[str, type[Member]]:
         if classes.setdefault(name, kind) is not kind:
             raise ValueError(f"two classes are called {name}: give one of them another name")
     return classes
+
+
+def check_by_runs(
+    member: Member, seeds: int, dumbbell: Mapping[str, Any], source: Mapping[str, Any]
+) -> None:
+    """Run a UDP flow with a member in Python twice for each seed; the runs must be the same.
+
+    Raises:
+        AssertionError: If a run fails, or differs from the one before.
+        ScenarioError: If the member cannot be used.
+    """
+    link = {"pairs": 1, "rate": "1 Mbps", "delay": "9 ms", "access_rate": "9 Mbps"}
+    flow = {"name": "flow", "from": "s1", "to": "d1", "transport": {"udp": {}}, "source": source}
+    network = {**link, "access_delays": ["1 ms"], **dumbbell}
+    scenario = {"name": "check", "duration": "10 s", "dumbbell": network, "flows": [flow]}
+    for seed in range(seeds):
+        text, members = json.dumps({**scenario, "seed": seed}), live([member])
+        try:
+            runs = {_core.run(text, members=members).fingerprint for _ in range(2)}
+        except ScenarioError:
+            raise
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {_line(error)}") from error
+        if len(runs) > 1:
+            raise AssertionError(f"seed {seed}: two runs differ: draw from self.random only")
 
 
 def _make(kind: type[Member], parameters: dict[str, object]) -> Member:
