@@ -60,7 +60,8 @@ class Member:
         Raises:
             ValueError: If the source cannot be found, e.g. of a class defined interactively.
         """
-        sources = [_source(base) for base in _bases(type(self))]
+        kind = type(self)
+        sources = [_source(base) for base in kind.__mro__ if base not in _root(kind).__mro__]
         identity = [self.member_name(), self.parameters, sources]
         text = json.dumps(identity, sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
@@ -241,11 +242,6 @@ def _signature(kind: type[Member]) -> inspect.Signature:
                 f"the constructor of {kind.__name__} takes {parameter}: name each parameter"
             )
     return inspect.Signature(parameters)
-
-
-def _bases(kind: type[Member]) -> list[type]:
-    """Return the class and its base classes outside Skywave."""
-    return [base for base in kind.__mro__ if base not in _root(kind).__mro__]
 
 
 def _root(kind: type[Member]) -> type[Member]:

@@ -127,12 +127,10 @@ def _measure_papers(show: Callable[[Progress], None]) -> list[tuple[Paper[Any], 
     from skywave.bench import speed  # noqa: PLC0415
     from skywave.papers import installed  # noqa: PLC0415
 
-    def measured(paper: Paper[Any]) -> list[Speed]:
-        return speed.measure(paper.timed, stage(show, paper.key))
-
     usable, broken = installed.every()
     warn(map(str, broken.values()))
-    return [(paper, measured(paper)) for paper in usable if paper.timed]
+    timed = [paper for paper in usable if paper.timed]
+    return [(paper, speed.measure(paper.timed, stage(show, paper.key))) for paper in timed]
 
 
 def _table(rows: list[Row]) -> Table:

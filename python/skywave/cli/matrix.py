@@ -107,17 +107,13 @@ def _chosen(given: Sequence[str] | None, known: Mapping[str, object], what: str)
 
 def print_panel(console: Console, panel: Panel) -> None:
     """Print a panel, in several blocks where the terminal is too narrow."""
+    texts = {place: cell.text for place, cell in panel.cells.items()}
     print_in_blocks(
         console,
         [Column("control", list(panel.rows.values()), "left")],
         [
-            Column(label, [_text(panel, control, column) for control in panel.rows])
+            Column(label, [texts.get((control, column), "") for control in panel.rows])
             for column, label in panel.columns.items()
         ],
         title=panel.title,
     )
-
-
-def _text(panel: Panel, control: str, column: str) -> str:
-    cell = panel.cells.get((control, column))
-    return "" if cell is None else cell.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from skywave import _core
@@ -40,11 +40,6 @@ class Knob:
 def of_scenario(scenario: Mapping[str, Any]) -> list[Knob]:
     """Return the knobs of a scenario with all defaults."""
     return [*_of_bottleneck(scenario), *_of_flows(scenario["flows"])]
-
-
-def to_json(knobs: list[Knob]) -> list[dict[str, Any]]:
-    """Return knobs as the page reads them."""
-    return [asdict(knob) for knob in knobs]
 
 
 def turned(text: str, field: str, value: float | str) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from skywave import _core
@@ -47,17 +48,13 @@ def located(text: str, message: str) -> PageError:
         return PageError("", f"not TOML: {reason}", int(line), int(column))
     if message.startswith("not TOML: "):  # nested too deeply
         return PageError("", message)
-    for field, kind, name in _in_python(_document(text), ""):
+    document: dict[str, Any] = {}
+    with suppress(tomllib.TOMLDecodeError):  # the core knows TOML 1.1
+        document = tomllib.loads(text)
+    for field, kind, name in _in_python(document, ""):
         return _at(text, field, f'"{name}" is a {kind} in Python, which a page may not load')
     field = field_of(message)
     return _at(text, field, message.removeprefix(f"{field}: ")) if field else PageError("", message)
-
-
-def _document(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:  # the core knows TOML 1.1
-        return {}
 
 
 def _in_python(value: Any, path: str) -> Iterator[tuple[str, str, str]]:

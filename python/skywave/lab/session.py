@@ -20,6 +20,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -88,7 +89,7 @@ class Session:
 
     async def _check(self, run: str, text: str) -> None:
         inspection = await asyncio.to_thread(inspect, text)
-        found = knobs.to_json(knobs.of_scenario(inspection.scenario))
+        found = [asdict(knob) for knob in knobs.of_scenario(inspection.scenario)]
         warnings = list(inspection.warnings)
         await self._send({"type": "checked", "run": run, "knobs": found, "warnings": warnings})
 

@@ -147,7 +147,7 @@ class EndpointCollector(Collector):
             for connection in snapshot.connections:
                 value = _value(connection.stats, key)
                 if value is not None:
-                    family.add_metric(_labels(at, connection), value)
+                    family.add_metric((at, *_labels(connection)), value)
             yield family
 
 
@@ -175,15 +175,10 @@ def _label(host: str, udp_port: int | None) -> str:
     return address(host, udp_port) if udp_port else host
 
 
-def _labels(endpoint: str, connection: ConnectionSnapshot) -> tuple[str, ...]:
-    return (
-        endpoint,
-        connection.local_ip,
-        str(connection.local_port),
-        _label(connection.peer_ip, connection.peer_udp_port),
-        str(connection.peer_port),
-        str(connection.ccids[0]),
-    )
+def _labels(connection: ConnectionSnapshot) -> tuple[str, ...]:
+    peer = _label(connection.peer_ip, connection.peer_udp_port)
+    port, peer_port, ccid = connection.local_port, connection.peer_port, connection.ccids[0]
+    return connection.local_ip, str(port), peer, str(peer_port), str(ccid)
 
 
 @contextmanager

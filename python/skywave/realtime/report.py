@@ -88,7 +88,9 @@ def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> Non
     colours: dict[str, str] = {}
     for results, (clock, dashes, width) in zip(runs, CLOCKS, strict=True):
         series = _series(results, table, measure)
-        shown = [name for name in series if table == "flows" or name in _busy(results)]
+        links = sorted(results.totals["links"], key=lambda link: -link["queue_max_packets"])
+        busy = [link["name"] for link in links[:1]]
+        shown = [name for name in series if table == "flows" or name in busy]
         for name, colour in zip(shown, COLOURS, strict=False):
             one = series[name]
             drawn[f"{clock} {name}"], colours[f"{clock} {name}"] = one, colour
@@ -117,12 +119,6 @@ def _series(results: Results, table: str, measure: str) -> dict[str, Series]:
     if not is_held:
         return every
     return {name: one for name, one in every.items() if not np.isnan(one.values).all()}
-
-
-def _busy(results: Results) -> list[str]:
-    links = results.totals["links"]
-    busiest = sorted(links, key=lambda link: -link["queue_max_packets"])
-    return [link["name"] for link in busiest[:1]]
 
 
 def _largest(results: Results, table: str, measure: str) -> float:

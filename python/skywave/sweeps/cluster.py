@@ -115,10 +115,10 @@ class _Tasks:
     def __iter__(self) -> Iterator[tuple[tuple[Job, ...], list[Any]]]:
         self._submit()
         while self._begun:
-            self._look_now_and_then()
+            self._look()
             while not self._completed.has_ready():
                 time.sleep(POLL_S)
-                self._look_now_and_then()
+                self._look()
             future = next(self._completed)
             batch = self._begun.pop(future)
             outcomes = self._outcomes(future, batch)
@@ -140,10 +140,6 @@ class _Tasks:
         with suppress(Exception):
             self._client.cancel(list(begun))
 
-    def _look_now_and_then(self) -> None:
-        if time.monotonic() - self._looked_s >= LOOK_S:
-            self._look()
-
     def _count_threads(self) -> int:
         # What is submitted while the client tries to connect again never ends if it cannot.
         if self._client.status in {"closing", "closed"}:
@@ -154,7 +150,9 @@ class _Tasks:
             raise ClusterError(GONE) from error
 
     def _look(self) -> None:
-        """Look how many threads the workers have, and say so if there are none: they may come."""
+        """Look now and then how many threads the workers have; if none, say so: they may come."""
+        if time.monotonic() - self._looked_s < LOOK_S:
+            return
         self._threads, self._looked_s = self._count_threads(), time.monotonic()
         if self._threads == 0 and not self._has_warned:
             address = self._client.scheduler.address

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 import hashlib
-import inspect
 import itertools
 import json
 import math
@@ -182,14 +181,6 @@ class Grid:
         names = [dimension.name for dimension in self.dimensions[: len(labels)]]
         where = f"with {describe(names, labels)}: " if labels else ""
         return ScenarioError(f"{where}{error}")
-
-
-def check_function(function: Callable[..., Scenario], names: Iterable[str]) -> None:
-    """Raise ``TypeError`` unless a function takes parameters of these names and needs no others."""
-    try:
-        inspect.signature(function).bind(**dict.fromkeys(names))
-    except TypeError as error:
-        raise TypeError(f"the function does not take what is swept: {error}") from None
 
 
 def _names(paths: list[str], taken: Collection[str]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +30,7 @@ from skywave.sweeps.measures import (
     column_name,
     key_of,
 )
-from skywave.sweeps.points import Grid, Point, check_function, dimensions
+from skywave.sweeps.points import Grid, Point, dimensions
 from skywave.sweeps.store import Failure, Store
 from skywave.sweeps.table import Sweep
 
@@ -45,16 +47,6 @@ Do = Callable[[Iterable[Job], Keep], Generator[Failure | None, None, None]]
 
 POINTS_KEPT = 10_000
 """Points whose scenarios are kept in memory; those of larger sweeps are made twice."""
-
-
-@contextmanager
-def executor(on: str | Client | None) -> Iterator[Do]:
-    """Yield the executor of jobs: this machine, or a Dask cluster."""
-    if on is None:
-        yield job.do
-        return
-    with cluster.connected(on) as client:
-        yield lambda jobs, keep: cluster.do(jobs, keep, client)
 
 
 class Work:
@@ -218,7 +210,10 @@ def sweep(
     taken = [*COLUMNS, *MEASURES, *measuring.own]
     grid = Grid(base, dimensions(over or {}, taken))
     if not isinstance(base, Scenario):
-        check_function(base, over or {})
+        try:
+            inspect.signature(base).bind(**dict.fromkeys(over or {}))
+        except TypeError as error:
+            raise TypeError(f"the function does not take what is swept: {error}") from None
     target = None if until is None else _target(until, measuring.own)
     first = _seeds(seeds, target, max_seeds)
     store = Store(Path(out))
@@ -244,7 +239,8 @@ def sweep(
     }
     work.store_plan(about)
     try:
-        with executor(on) as do:
+        with nullcontext() if on is None else cluster.connected(on) as client:
+            do = job.do if client is None else partial(cluster.do, client=client)
             work.finish(do, progress)
             while target is not None and work.add_seeds(target, max_seeds):
                 work.store_plan(about)
