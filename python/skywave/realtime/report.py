@@ -88,9 +88,10 @@ def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> Non
     colours: dict[str, str] = {}
     for results, (clock, dashes, width) in zip(runs, CLOCKS, strict=True):
         series = _series(results, table, measure)
-        links = sorted(results.totals["links"], key=lambda link: -link["queue_max_packets"])
-        busy = [link["name"] for link in links[:1]]
-        shown = [name for name in series if table == "flows" or name in busy]
+        shown = list(series)
+        if table == "links":
+            links = sorted(results.totals["links"], key=lambda link: -link["queue_max_packets"])
+            shown = [link["name"] for link in links[:1] if link["name"] in series]
         for name, colour in zip(shown, COLOURS, strict=False):
             one = series[name]
             drawn[f"{clock} {name}"], colours[f"{clock} {name}"] = one, colour
