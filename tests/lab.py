@@ -20,7 +20,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from patience import PATIENCE_S
 from skywave.lab import choices
-from skywave.lab.frames import unpacked
+from skywave.lab.messages import unpacked
 from skywave.lab.server import application
 from skywave.lab.site import served
 

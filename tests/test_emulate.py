@@ -17,9 +17,8 @@ from conftest import ROOT, run_cli
 from patience import PATIENCE_S
 from skywave import _core
 from skywave._machine import Shares
-from skywave.realtime.link.launch import AS_ROOT, AS_USER
-from skywave.realtime.link.report import LinkAccuracy
-from skywave.realtime.link.request import Request
+from skywave.realtime.accuracy import LinkAccuracy
+from skywave.realtime.link.launch import AS_ROOT, AS_USER, Request
 from skywave.realtime.privileges import LaunchError, check_namespaces
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from looks import HEIGHT, assert_looks_as_before
 from patience import PATIENCE_S
 from skywave.lab import connections
 from skywave.lab.connections import Samples
-from skywave.lab.frames import unpacked
+from skywave.lab.messages import unpacked
 from skywave.lab.site import served
 from skywave.net import Endpoint
 from test_net_command import free_udp_port

@@ -238,7 +238,7 @@ def test_who_stops_a_run_that_starts_is_told_of_no_error(
 
 OVER = """
 import struct, sys
-from skywave.lab.frames import packed
+from skywave.lab.messages import packed
 
 sys.stdin.readline()
 sample = {"run": "a", "epoch": 0, "time_s": 20.0}
@@ -266,7 +266,7 @@ def test_a_stop_after_the_end_is_too_late(
 
 BROKEN = """
 import struct, sys
-from skywave.lab.frames import packed
+from skywave.lab.messages import packed
 
 sys.stdin.readline()
 data = {data}

@@ -23,7 +23,7 @@ from lab import (
     until,
 )
 from skywave import Results, Scenario, run
-from skywave.lab.frames import unpacked
+from skywave.lab.messages import unpacked
 from skywave.lab.session import Session
 from skywave.lab.simulation import PreparedScenario, SimulatedRun
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -38,8 +39,10 @@ from skywave import (
     Udp,
     Weighted,
     dumbbell,
+    losses,
     run,
     run_many,
+    source,
     sweep,
 )
 from skywave.lab.reading import PageError, inspect
@@ -392,6 +395,9 @@ def test_a_wrong_loss_model_ends_the_run(
     with pytest.raises(kind, match=complaint) as raised:
         run(scenario(loss=loss))
     assert raised.value.__notes__ == ['in link "r1->r2" of scenario "own"']
+    with pytest.raises(AssertionError, match=f"seed 0: .*{complaint}") as broken:
+        losses.check(loss)
+    assert isinstance(broken.value.__cause__, kind)
 
 
 @pytest.mark.parametrize(
@@ -413,6 +419,25 @@ def test_a_wrong_source_ends_the_run(items: str, complaint: str) -> None:
         run(made)
     assert complaint in str(raised.value)
     assert raised.value.__notes__ == ['in flow "flow" of scenario "own"']
+    with pytest.raises(AssertionError, match="seed 0: ") as broken:
+        source.check(source_of(items))
+    assert complaint in str(broken.value)
+
+
+class Forgetful(Losses):
+    def loses(self, now_s: float, size: int) -> bool:
+        return random.random() < 0.5  # noqa: S311  (not its own generator)
+
+
+def test_losses_and_sources_are_held_to_their_contract() -> None:
+    losses.check(OWN.Fading(), seeds=3)
+    source.check(OWN.Video(), seeds=3)
+    with pytest.raises(AssertionError, match="seed 0: two runs differ"):
+        losses.check(Forgetful())
+    with pytest.raises(AssertionError, match="two runs differ"):
+        source.check(
+            source_of("((n / 9, __import__('random').randint(1, 999)) for n in range(50))")
+        )
 
 
 class NoConduct(Queue):

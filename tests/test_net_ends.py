@@ -20,8 +20,8 @@ from conftest import ROOT, assert_bad_input, run_cli, serving
 from patience import PATIENCE_S
 from relay import Relay
 from skywave.cli.net import exchange, options, ping
-from skywave.cli.net.exchanges import Exchanges
-from skywave.cli.net.interval import line
+from skywave.cli.net.listen import Exchanges
+from skywave.cli.net.report import line
 from skywave.net import Endpoint, Listener
 from skywave.net.load import Load
 from test_net_command import free_udp_port

@@ -15,7 +15,7 @@ from skywave import plots
 from skywave.plots.runs import RunKind
 from skywave.plots.style import column_style
 from skywave.plots.texts import width_in, wrapped
-from skywave.realtime import figures as comparison_figures
+from skywave.realtime import report as comparison_figures
 from test_plots import legend
 from test_plots_sweeps import QUEUES, draw, intervals, points, sweep
 

@@ -78,7 +78,7 @@ def test_names_are_the_same_for_type_checkers_and_on_first_use() -> None:
     used = {
         (f"skywave.{home}", name)
         for home, names in skywave._MODULES.items()  # noqa: SLF001
-        for name in names
+        for name in names.split()
     }
     assert checked == used
     for home, name in used:

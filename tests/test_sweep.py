@@ -46,8 +46,7 @@ from skywave import (
 from skywave.results.fairness import jain
 from skywave.scenario.labels import Named
 from skywave.scenario.paths import FieldPath, parse_values, with_field
-from skywave.sweeps.points import dimensions
-from skywave.sweeps.quantities import Quantities
+from skywave.sweeps.points import Quantities, dimensions
 from skywave.sweeps.store import METADATA
 from skywave.sweeps.values import Start
 

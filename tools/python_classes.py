@@ -40,7 +40,9 @@ from skywave.scenario.quantities import Bytes, Duration, Rate, durations, sizes
 from skywave.scenario.part import Part, naming_fields
 
 '''
-WIDTH = 90
+WIDTH = 100
+QUOTES = 3
+SENTENCE = re.compile(r".*?\.(?=\s+[A-Z]|$)", re.DOTALL)
 
 
 def formatted(text: str, path: Path) -> str:
@@ -113,7 +115,9 @@ class Writer:
         lines = [decorator]
         fields = () if part.base else part.fields
         described = [(item.name, self.described(item)) for item in fields]
-        doc = docstring([part.doc], "    ", attributes(described))
+        # What the only field says need not be said twice.
+        doc = first_sentence(part.doc) if part.doc in dict(described).values() else part.doc
+        doc = docstring([doc], "    ", attributes(described))
         lines += [f"class {part.name}({part.base or self.base}):", doc]
         if part.tag is not None:
             lines.append(f'    TAG: ClassVar[str] = "{part.tag}"')
@@ -128,7 +132,7 @@ class Writer:
         """Return a field's documentation, with the unit of a number where it does not say it."""
         if not item.doc:
             part = self.schema.parts.get(self.schema.reference(item.node) or "")
-            return part.doc if part is not None else ""
+            return first_sentence(part.doc) if part is not None else ""
         if item.unit is None or item.unit.split("/")[0] in item.doc:
             return item.doc
         return f"{item.doc} In {item.unit}."
@@ -245,6 +249,12 @@ def nullable(node: Node) -> Node | None:
     return others[0] if len(others) == 1 < len(forms) else None
 
 
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text."""
+    found = SENTENCE.match(text)
+    return found[0] if found else text
+
+
 def attributes(fields: Sequence[tuple[str, str]]) -> list[str]:
     """Return the lines of a docstring that describe a class's fields, each a name and a text.
 
@@ -257,18 +267,20 @@ def attributes(fields: Sequence[tuple[str, str]]) -> list[str]:
         for paragraph in paragraphs:
             lines += textwrap.wrap(
                 " ".join(paragraph.split()),
-                WIDTH,
+                WIDTH - 4,
                 initial_indent="    " if paragraph is paragraphs[0] else "        ",
                 subsequent_indent="        ",
                 break_on_hyphens=False,
             )
             lines += [""] if paragraph is not paragraphs[-1] else []
-    return [*lines, ""] if lines else []
+    return lines
 
 
 def docstring(paragraphs: list[str], indent: str, section: Sequence[str] = ()) -> str:
     """Return a docstring of these paragraphs, followed by the lines of a section."""
     blocks = [block for text in paragraphs for block in text.split("\n\n") if block]
+    width = WIDTH - len(indent)
+    is_one_line = not section and len(blocks) == 1 and len(blocks[0]) + 2 * QUOTES <= width
     lines: list[str] = []
     for block in blocks:
         if block.startswith("```"):
@@ -276,10 +288,16 @@ def docstring(paragraphs: list[str], indent: str, section: Sequence[str] = ()) -
             lines += ["::", "", *(f"    {line}" for line in inner), ""]
         else:
             following = "  " if block.startswith("- ") else ""
-            lines += textwrap.wrap(
-                block, WIDTH, subsequent_indent=following, break_on_hyphens=False
+            begin = " " * QUOTES if not lines and not is_one_line else ""
+            wrapped = textwrap.wrap(
+                block,
+                width,
+                initial_indent=begin,
+                subsequent_indent=following,
+                break_on_hyphens=False,
             )
-            lines += [] if following else [""]
+            wrapped[0] = wrapped[0].removeprefix(begin)
+            lines += wrapped if following else [*wrapped, ""]
     while lines and not lines[-1]:
         lines.pop()
     lines += ["", *section] if section else []

@@ -28,10 +28,25 @@ from os import PathLike  # noqa: TC003 - Part reads the types of fields
 
 from attrs import converters, field, frozen
 
+from skywave import _core
 from skywave.control import Control
-from skywave.net.checked import Checked
 from skywave.scenario.quantities import Bytes, Duration
-from skywave.scenario.part import naming_fields
+from skywave.scenario.part import Part, naming_fields
+from skywave.scenario.parts import PARTS
+
+
+class Checked(Part):
+    """Options that are checked when they are created, rather than when they are used."""
+
+    def __attrs_post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            ValueError: If one is wrong. The text names it.
+        """
+        _core.check_config(self)
+
+
 '''
 
 
@@ -39,11 +54,11 @@ def text() -> str:
     """Return what the file must hold."""
     connection = Schema(json.loads(_core.socket_schema()))
     endpoint = Schema(json.loads(LINK.sub(r"\1", _core.endpoint_schema())))
-    parts = ", ".join(name for name in connection.parts if name != CONFIG)
-    imports = f"from skywave.scenario.parts import {parts}\n"
-    base = "Checked"
-    classes = (
-        Writer(connection, base).part(connection.parts[CONFIG]),
-        Writer(endpoint, base).part(endpoint.parts[ENDPOINT]),
+    classes = "\n\n".join(
+        (
+            Writer(connection, "Checked").part(connection.parts[CONFIG]),
+            Writer(endpoint, "Checked").part(endpoint.parts[ENDPOINT]),
+        )
     )
-    return formatted(HEAD + imports + "\n" + "\n\n".join(classes), PATH)
+    parts = ", ".join(name for name in connection.parts if f": {name} " in classes)
+    return formatted(HEAD.replace("PARTS", parts) + classes, PATH)

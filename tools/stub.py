@@ -46,10 +46,5 @@ def _documented(stub: ast.Module) -> Iterator[tuple[Documented, str]]:
 
 
 def _docstring(doc: str, margin: str) -> str:
-    """Return a docstring, with the blank line at the end that a section has."""
-    is_short = "\n" not in doc
     body = indent(f'"""{doc}', margin)
-    if is_short:
-        return f'{body}"""'
-    blank = "\n" if "\n    " in doc else ""
-    return f'{body}\n{blank}{margin}"""'
+    return f'{body}\n{margin}"""' if "\n" in doc else f'{body}"""'

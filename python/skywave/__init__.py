@@ -59,43 +59,25 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
-    "_errors": (
-        "CaptureError",
-        "MissingExtraError",
-        "NoSocketsError",
-        "ScenarioError",
-        "SkywaveError",
-    ),
-    "_progress": ("Progress",),
-    "_simulate": ("run", "run_many"),
-    "control": (
-        "Ack",
-        "AckedPacket",
-        "Context",
-        "Control",
-        "Loss",
-        "LostPacket",
-        "Mark",
-        "MarkedPackets",
-        "Pacing",
-        "RoundTrip",
-        "Sent",
-        "Timeout",
-    ),
-    "losses": ("Losses",),
-    "queue": ("Conduct", "Head", "Packet", "Queue", "QueueVerdict"),
-    "results": ("Results",),
-    "scenario": ("Scenario",),
-    "scenario.topologies": ("Aggregate", "Hop", "dumbbell", "parking_lot"),
-    "source": ("Source",),
-    "sweeps.cluster": ("ClusterError",),
-    "sweeps.runner": ("sweep",),
-    "sweeps.table": ("Sweep",),
+    "_errors": "CaptureError MissingExtraError NoSocketsError ScenarioError SkywaveError",
+    "_progress": "Progress",
+    "_simulate": "run run_many",
+    "control": "Ack AckedPacket Context Control Loss LostPacket Mark MarkedPackets Pacing "
+    "RoundTrip Sent Timeout",
+    "losses": "Losses",
+    "queue": "Conduct Head Packet Queue QueueVerdict",
+    "results": "Results",
+    "scenario": "Scenario",
+    "scenario.topologies": "Aggregate Hop dumbbell parking_lot",
+    "source": "Source",
+    "sweeps.cluster": "ClusterError",
+    "sweeps.runner": "sweep",
+    "sweeps.table": "Sweep",
 }
 """The modules of names; those of ``scenario.parts`` are left out. They are imported on first use: a
 command, a worker or a script that needs few of them starts in a fraction of the time."""
 
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 _ROOMS = ("control", "losses", "queue", "results", "scenario", "source")
 """What ``import skywave`` alone gives access to."""
 

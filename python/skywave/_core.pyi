@@ -7,8 +7,7 @@ from typing import Literal, Self, TypedDict, final, overload, type_check_only
 import pyarrow as pa
 
 from skywave._members import Member
-from skywave.net.checked import Checked
-from skywave.net.config import Config, EndpointConfig
+from skywave.net.config import Checked, Config, EndpointConfig
 from skywave.net.stats import Closed, EndpointStats, Snapshot, Stats
 
 @type_check_only
@@ -685,7 +684,6 @@ class Pacing:
 
     Raises:
         ValueError: If the interval is not within 0 to 3600 s, or the quantum is 0.
-
     """
 
     def __new__(cls, interval_s: float, quantum: int = 1) -> Self: ...
@@ -695,7 +693,6 @@ class Pacing:
 
         Raises:
             ValueError: If the rate is not above 0.
-
         """
     @property
     def interval_s(self) -> float:
@@ -727,7 +724,6 @@ class Connection:
             PeerGoneError: If the peer stopped answering.
             NetError: If it has ended in another way.
             TimeoutError: If there is no room within ``timeout_s`` seconds.
-
         """
 
     def _send_async(self, data: bytes | bytearray | memoryview) -> Awaitable[None]:
@@ -741,7 +737,6 @@ class Connection:
             PeerGoneError: If the peer stopped answering.
             NetError: If the connection ended in another way.
             TimeoutError: If no datagram arrives within ``timeout_s`` seconds.
-
         """
 
     def try_recv(self) -> bytes | None:
@@ -750,7 +745,6 @@ class Connection:
         Raises:
             BlockingIOError: If there is no datagram yet.
             NetError: If the connection ended in another way.
-
         """
 
     def _readable_async(self) -> Awaitable[None]:
@@ -762,7 +756,6 @@ class Connection:
         Raises:
             NetError: If the connection ends first.
             TimeoutError: If some are left after ``timeout_s`` seconds.
-
         """
 
     def _flush_async(self) -> Awaitable[None]:
@@ -781,7 +774,6 @@ class Connection:
             NetError: If the connection ends, or has ended, in another way.
             TimeoutError: If that is not done within ``timeout_s`` seconds. The connection has then
                 been aborted; the message says how many queued datagrams were discarded.
-
         """
 
     def _close_async(self) -> Awaitable[None]:
@@ -852,7 +844,6 @@ class Listener:
             TimeoutError: If there is none within ``timeout_s`` seconds.
             EndpointClosedError: If the endpoint has been closed.
             ClosedError: If the listener has been closed.
-
         """
 
     def try_accept(self) -> Connection:
@@ -862,7 +853,6 @@ class Listener:
             BlockingIOError: If there is none yet.
             EndpointClosedError: If the endpoint has been closed.
             ClosedError: If the listener has been closed.
-
         """
 
     def __iter__(self) -> Self:
@@ -901,7 +891,6 @@ class Endpoint:
             AddressInUseError: If another socket has the address.
             NetError: If it cannot be opened for another reason.
             ValueError: If the port is out of range.
-
         """
 
     @staticmethod
@@ -911,7 +900,6 @@ class Endpoint:
         Raises:
             NoPermissionError: If the process lacks CAP_NET_RAW.
             NetError: If it cannot be opened for another reason.
-
         """
 
     @property
@@ -925,7 +913,6 @@ class Endpoint:
             EndpointClosedError: If the endpoint has been closed.
             NetError: If the port has a listener already.
             ValueError: If the port is out of range.
-
         """
 
     def connect(
@@ -945,7 +932,6 @@ class Endpoint:
                 and it says so.
             NetError: If anything else fails.
             ValueError: If a port is out of range.
-
         """
 
     def stats(self) -> EndpointStats:
@@ -958,7 +944,6 @@ class Endpoint:
 
         Raises:
             ValueError: If ``most`` is negative.
-
         """
 
     def __enter__(self) -> Self: ...
@@ -984,7 +969,6 @@ class Endpoint:
         Raises:
             TimeoutError: If some have not ended within ``timeout_s`` seconds; these have then been
                 aborted.
-
         """
 
     def _close_async(self) -> Awaitable[None]:

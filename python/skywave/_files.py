@@ -8,12 +8,9 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 WRITTEN = ".skywave-written.json"
 """What lists the files of a directory that were written as a whole."""
@@ -28,7 +25,6 @@ def read_text(file: str | Path) -> str:
         OSError: If it cannot be read, or is neither. A device may be endless; a file of the
             kernel's, which says that it is empty, may have its reader wait.
         UnicodeDecodeError: If it is not UTF-8.
-
     """
     file = Path(file)
     about = file.stat()
@@ -44,7 +40,6 @@ def check_writable(directory: str | Path) -> None:
 
     Raises:
         OSError: If not; the error names ``directory``.
-
     """
     directory = Path(directory)
     there = directory.absolute()
@@ -68,16 +63,9 @@ def made_directory(directory: Path) -> Iterator[None]:
         yield
     except BaseException:
         for each in missing:
-            _remove_if_empty(each)
+            if each.is_dir() and not any(each.iterdir()):
+                each.rmdir()
         raise
-
-
-def _remove_if_empty(directory: Path) -> None:
-    try:
-        directory.rmdir()
-    except OSError as error:
-        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT}:
-            raise
 
 
 @contextmanager
@@ -136,7 +124,6 @@ def replace_file(file: Path, data: bytes | memoryview) -> None:
 
     Raises:
         OSError: If it cannot be written; the error names ``file``.
-
     """
     partial = _partial(file)
     try:

@@ -6,15 +6,12 @@ A file that only one command writes is the mark of its folder.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skywave._errors import SkywaveError
 from skywave._files import check_writable, listed_files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MOST_NAMED = 3
 
@@ -59,13 +56,17 @@ def check_folder(directory: str | Path, kind: Kind) -> bool:
     Raises:
         OtherFolderError: If the directory has something other than such results.
         OSError: If it cannot be written or created.
-
     """
     directory = Path(directory)
     check_writable(directory)
     if not directory.is_dir():
         return False
-    found = {_kind(directory / name) for name in MARKS if _is_mark(directory, name)}
+    listed = listed_files(directory)
+    found = {
+        _kind(directory / name)
+        for name, marked in MARKS.items()
+        if (directory / name).is_file() and (marked not in LISTED or name in listed)
+    }
     if others := sorted(other.value for other in found - {kind}):
         raise OtherFolderError(directory, " and ".join(others))
     if kind in found:
@@ -78,11 +79,6 @@ def check_folder(directory: str | Path, kind: Kind) -> bool:
 def _counts(entry: Path) -> bool:
     is_empty = entry.is_dir() and not any(entry.iterdir())
     return not (is_empty or entry.name.startswith("."))
-
-
-def _is_mark(directory: Path, name: str) -> bool:
-    is_there = (directory / name).is_file()
-    return is_there and (MARKS[name] not in LISTED or name in listed_files(directory))
 
 
 def _kind(mark: Path) -> Kind:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from skywave import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def listed(given: str, known: Iterable[str], none: str = "none") -> str:

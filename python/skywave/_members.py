@@ -10,13 +10,12 @@ import hashlib
 import importlib
 import inspect
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self, TypeVar
 
-from skywave._errors import SkywaveError
+from skywave import _core
+from skywave._errors import ScenarioError, SkywaveError
 from skywave._known import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 Kind = TypeVar("Kind", bound="Member")
 
@@ -60,9 +59,9 @@ class Member:
 
         Raises:
             ValueError: If the source cannot be found, e.g. of a class defined interactively.
-
         """
-        sources = [_source(base) for base in _bases(type(self))]
+        kind = type(self)
+        sources = [_source(base) for base in kind.__mro__ if base not in _root(kind).__mro__]
         identity = [self.member_name(), self.parameters, sources]
         text = json.dumps(identity, sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
@@ -73,7 +72,6 @@ class Member:
 
         Raises:
             UnusableMemberError: If the class cannot be used.
-
         """
 
     def check_declared(self) -> None:
@@ -81,17 +79,11 @@ class Member:
 
         Raises:
             UnusableMemberError: If it cannot be used.
-
         """
 
     @classmethod
     def _require(cls, *methods: str) -> None:
-        """Check that the class defines these methods.
-
-        Raises:
-            UnusableMemberError: If it lacks one.
-
-        """
+        """Check that the class defines these methods."""
         base = _root(cls)
         missing = [name for name in methods if getattr(cls, name) is getattr(base, name)]
         if missing:
@@ -110,21 +102,16 @@ class UnusableMemberError(SkywaveError, ValueError):
         self.message = message
 
 
-class PlainType(NamedTuple):
-    """A type of parameters that a value in a scenario can be held against."""
-
-    types: tuple[type, ...]
-    words: str
-    is_bool: bool = False
-
-
 PLAIN_TYPES = {
-    "bool": PlainType((bool,), "true or false", is_bool=True),
-    "int": PlainType((int,), "a whole number"),
-    "float": PlainType((int, float), "a number"),
-    "str": PlainType((str,), "text"),
+    "bool": (bool, "true or false"),
+    "int": (int, "a whole number"),
+    "float": (int | float, "a number"),
+    "str": (str, "text"),
 }
-"""By the name of the annotation. A class with other annotations has to look for itself."""
+"""Types of parameters that a value in a scenario can be held against, and what they are called.
+
+By the name of the annotation. A class with other annotations has to look for itself.
+"""
 
 
 def find(
@@ -136,7 +123,6 @@ def find(
 
     Raises:
         UnusableMemberError: If there is no such class or its parameters are wrong.
-
     """
     found = live[name] if live and name in live else _imported(name)
     if not (isinstance(found, type) and issubclass(found, base)):
@@ -152,11 +138,10 @@ def find(
     for key, value in given.items():
         annotation = known[key].annotation
         # It is a string with `from __future__ import annotations`.
-        plain = PLAIN_TYPES.get(getattr(annotation, "__name__", annotation))
-        if plain and (
-            not isinstance(value, plain.types) or (type(value) is bool) is not plain.is_bool
-        ):
-            message = f"{kind.__name__} takes {plain.words}, not {json.dumps(value)}"
+        plain, words = PLAIN_TYPES.get(getattr(annotation, "__name__", annotation), (object, ""))
+        # A bool is an int, too.
+        if not isinstance(value, plain) or (words and (type(value) is bool) is not (plain is bool)):
+            message = f"{kind.__name__} takes {words}, not {json.dumps(value)}"
             raise UnusableMemberError(message, key)
     try:
         member = kind(**given)
@@ -170,12 +155,7 @@ def find(
 
 
 def imported(base: type[Kind], name: str, parameters: Mapping[str, Any]) -> Kind:
-    """Return a member by the name and parameters that a scenario gives.
-
-    Raises:
-        UnusableMemberError: If there is no such class or its parameters are wrong.
-
-    """
+    """Return a member by the name and parameters that a scenario gives."""
     kind, complete, _ = find(base, name, json.dumps(parameters), None)
     return kind(**json.loads(complete))
 
@@ -191,7 +171,6 @@ def live(members: Iterable[Member]) -> dict[str, type[Member]]:
 
     Raises:
         ValueError: If two classes have the same name.
-
     """
     classes: dict[str, type[Member]] = {}
     for member in members:
@@ -199,6 +178,31 @@ def live(members: Iterable[Member]) -> dict[str, type[Member]]:
         if classes.setdefault(name, kind) is not kind:
             raise ValueError(f"two classes are called {name}: give one of them another name")
     return classes
+
+
+def check_by_runs(
+    member: Member, seeds: int, dumbbell: Mapping[str, Any], source: Mapping[str, Any]
+) -> None:
+    """Run a UDP flow with a member in Python twice for each seed; the runs must be the same.
+
+    Raises:
+        AssertionError: If a run fails, or differs from the one before.
+        ScenarioError: If the member cannot be used.
+    """
+    link = {"pairs": 1, "rate": "1 Mbps", "delay": "9 ms", "access_rate": "9 Mbps"}
+    flow = {"name": "flow", "from": "s1", "to": "d1", "transport": {"udp": {}}, "source": source}
+    network = {**link, "access_delays": ["1 ms"], **dumbbell}
+    scenario = {"name": "check", "duration": "10 s", "dumbbell": network, "flows": [flow]}
+    for seed in range(seeds):
+        text, members = json.dumps({**scenario, "seed": seed}), live([member])
+        try:
+            runs = {_core.run(text, members=members).fingerprint for _ in range(2)}
+        except ScenarioError:
+            raise
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {_line(error)}") from error
+        if len(runs) > 1:
+            raise AssertionError(f"seed {seed}: two runs differ: draw from self.random only")
 
 
 def _make(kind: type[Member], parameters: dict[str, object]) -> Member:
@@ -227,12 +231,7 @@ def _imported(name: str) -> object:
 
 
 def _signature(kind: type[Member]) -> inspect.Signature:
-    """Return the signature of a class's constructor, which defines its parameters.
-
-    Raises:
-        TypeError: If a parameter cannot be given by name.
-
-    """
+    """Return the signature of a class's constructor, which defines its parameters."""
     if kind.__init__ is object.__init__:
         return inspect.Signature()
     _self, *parameters = inspect.signature(kind.__init__).parameters.values()
@@ -243,11 +242,6 @@ def _signature(kind: type[Member]) -> inspect.Signature:
                 f"the constructor of {kind.__name__} takes {parameter}: name each parameter"
             )
     return inspect.Signature(parameters)
-
-
-def _bases(kind: type[Member]) -> list[type]:
-    """Return the class and its base classes outside Skywave."""
-    return [base for base in kind.__mro__ if base not in _root(kind).__mro__]
 
 
 def _root(kind: type[Member]) -> type[Member]:
@@ -270,7 +264,6 @@ def _json(kind: type[Member], parameters: dict[str, object]) -> str:
 
     Raises:
         UnusableMemberError: If JSON cannot hold one of them; ``field`` is its name.
-
     """
     for name, value in parameters.items():
         try:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from skywave._errors import SkywaveError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
 
 NAME = "skywave._core"
 
@@ -34,12 +31,7 @@ class OwnCore(MetaPathFinder):
     def find_spec(
         self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the extension, if its name is asked for.
-
-        Raises:
-            OwnCoreError: If there is no such file.
-
-        """
+        """Return the extension, if its name is asked for."""
         if name != NAME:
             return None
         if not self.path.is_file():

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BETWEEN_LINES_S = 10.0
 """The time between two lines on stderr, if there is no terminal for a bar."""

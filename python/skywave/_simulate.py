@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterable, Mapping
 
 from skywave import _core
 from skywave._errors import ScenarioError
@@ -12,9 +12,6 @@ from skywave._parallel import in_order
 from skywave._progress import Progress
 from skywave.results import Results
 from skywave.scenario import Scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping
 
 
 def run(
@@ -42,7 +39,6 @@ def run(
         TypeError: If ``scenario`` is not a scenario.
         OSError: If a capture or a qlog file cannot be written; an existing file is unchanged.
         Exception: Whatever a member in Python raised, with a note that names the flow or the link.
-
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(
@@ -86,7 +82,6 @@ def run_many(
         ScenarioError: If a scenario is wrong; the message has its index and names the field.
         Exception: Whatever a member in Python raised, with a note that names the scenario, and the
             flow or the link. It is raised in place of the results; the runs after it are stopped.
-
     """
     if progress is None:
         yield from in_order(_run_one, enumerate(scenarios))

@@ -30,7 +30,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from skywave._core import (
     Ack,
@@ -47,9 +48,6 @@ from skywave._core import (
     check_control,
 )
 from skywave._members import Member, UnusableMemberError, live, named
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = [
     "Ack",
@@ -218,7 +216,6 @@ def check(control: Control, *, cases: int = 256) -> None:
             shortest sequence of calls found that reproduces it; the cause is the control's
             exception, if any.
         ScenarioError: If the class lacks a method or its parameters are wrong.
-
     """
     name, parameters = named(control)
     check_control(name, json.dumps(parameters), live([control]), cases)

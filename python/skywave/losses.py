@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skywave._members import Member
+from skywave._members import Member, check_by_runs, named
 
 if TYPE_CHECKING:
     from random import Random
 
-__all__ = ["Losses"]
+__all__ = ["Losses", "check"]
 
 
 class Losses(Member):
@@ -38,6 +38,7 @@ class Losses(Member):
     constructor must take them by name, as that of a dataclass does.
 
     An exception, or an answer other than True or False, ends the run, and ``run`` raises it.
+    :func:`check` tries a model with many seeds.
     """
 
     random: Random
@@ -57,7 +58,18 @@ class Losses(Member):
         Args:
             now_s: When it arrives, in seconds since the start of the run.
             size: The bytes that it occupies on the link, headers included.
-
         """
         # For direct callers; the core refuses a class without it (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.loses is missing")
+
+
+def check(losses: Losses, *, seeds: int = 20) -> None:
+    """Check that loss models like this one answer as they must, and the same for the same seed.
+
+    Raises:
+        AssertionError: If not. The message has the seed; the cause is the exception, if any.
+        ScenarioError: If the class lacks a method or its parameters are wrong.
+    """
+    name, parameters = named(losses)
+    source = {"poisson": {"rate": "900 kbps", "datagram": "500 B"}}
+    check_by_runs(losses, seeds, {"loss": {name: parameters}}, source)

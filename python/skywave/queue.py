@@ -25,6 +25,7 @@ docs/tutorials/own-queue-python.md has an example that marks, and what a call co
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -32,7 +33,6 @@ from skywave._core import Head, Packet, check_queue
 from skywave._members import Member, UnusableMemberError, live, named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from random import Random
 
 __all__ = ["Conduct", "Head", "Packet", "Queue", "QueueVerdict", "check"]
@@ -64,7 +64,6 @@ class Conduct:
         one_limit: Whether it refuses a packet as full only when the limits above are reached. False
             for sub-queues with limits of their own.
         has_classes: Whether it treats traffic classes differently.
-
     """
 
     packets: int | None = None
@@ -81,7 +80,6 @@ class Conduct:
 
         Raises:
             ValueError: If one is not a whole number above zero.
-
         """
         for name, most in (("packets", self.packets), ("bytes", self.bytes)):
             if most is not None and (type(most) is not int or not 0 < most < 2**63):
@@ -179,7 +177,6 @@ def check(queue: Queue, *, seeds: int = 20) -> None:
         AssertionError: If a queue violates the contract. The message has the violation; the cause
             is the queue's exception, if any.
         ScenarioError: If the class lacks a method or its parameters are wrong.
-
     """
     name, parameters = named(queue)
     check_queue(name, json.dumps(parameters), live([queue]), seeds)

@@ -25,15 +25,15 @@ and how large they are::
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from skywave._members import Member, UnusableMemberError
+from skywave._members import Member, UnusableMemberError, check_by_runs, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from random import Random
 
-__all__ = ["Source"]
+__all__ = ["Source", "check"]
 
 LARGEST_DATAGRAM = 65_535 - 20 - 255 * 4
 """What fits into an IPv4 packet with the longest headers, in bytes."""
@@ -48,7 +48,7 @@ class Source(Member):
 
     The application does not wait: a datagram that the transport refuses, because its queue is full,
     is lost. An exception, or a datagram out of order or too large, ends the run, and ``run`` raises
-    it.
+    it. :func:`check` tries a source with many seeds.
     """
 
     largest: int
@@ -82,3 +82,14 @@ class Source(Member):
         """
         # For direct callers; the core refuses a class without it (`check_class`).
         raise NotImplementedError(f"{type(self).__name__}.datagrams is missing")
+
+
+def check(source: Source, *, seeds: int = 20) -> None:
+    """Check that sources like this one send what they may, and the same for the same seed.
+
+    Raises:
+        AssertionError: If not. The message has the seed; the cause is the exception, if any.
+        ScenarioError: If the class lacks a method or its parameters are wrong.
+    """
+    name, parameters = named(source)
+    check_by_runs(source, seeds, {}, {name: parameters})

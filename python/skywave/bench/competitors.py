@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from skywave.bench import measurement
 from skywave.bench.measurement import BenchError
 from skywave.papers import ns2
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -42,12 +39,7 @@ class Competitor:
     remedy: str | None = None
 
     def run(self, work: Dumbbell) -> tuple[measurement.Measurement, dict[str, int]]:
-        """Run the work; return the resources that the process used, and the counts.
-
-        Raises:
-            BenchError: If the simulator fails or prints no counts.
-
-        """
+        """Run the work; return the resources that the process used, and the counts."""
         try:
             output = measurement.run(self.command(work))
             return output, self.read(output.stdout)
@@ -58,12 +50,7 @@ class Competitor:
 
 
 def find_ns2() -> Competitor:
-    """Return ns-2.
-
-    Raises:
-        BenchError: If ns-2 is not installed or the scripts are missing.
-
-    """
+    """Return ns-2."""
     try:
         ns2.find()
     except ns2.Ns2Error as error:
@@ -96,21 +83,12 @@ HTSIM_VARIANTS = {"full": True, "light": False}
 bottleneck's queue and one pipe each way."""
 
 _HTSIM_REMEDY = "build it as validation/htsim/README.md says"
-_HTSIM_COUNTS = {
-    "events": "events",
-    "delivered": "packets_delivered",
-    "drops": "bottleneck_drops",
-}
+_HTSIM_COUNTS = {"events": "events", "delivered": "packets_delivered", "drops": "bottleneck_drops"}
 """The counts that validation/htsim/bench.cpp prints, and their names here."""
 
 
 def find_htsim(program: Path) -> list[Competitor]:
-    """Return htsim in both variants; ``program`` is validation/htsim/bench.cpp, built.
-
-    Raises:
-        BenchError: If the program does not exist or is not executable.
-
-    """
+    """Return htsim in both variants; ``program`` is validation/htsim/bench.cpp, built."""
     if not program.exists():
         raise BenchError(f"--htsim {program}: no such file; {_HTSIM_REMEDY}")
     if not program.is_file() or not os.access(program, os.X_OK):

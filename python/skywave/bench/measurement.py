@@ -42,12 +42,7 @@ os.write(int(sys.argv[1]), " ".join(map(str, answer)).encode())
 
 
 def run(command: list[str]) -> Measurement:
-    """Run a program as ``measure`` does.
-
-    Raises:
-        BenchError: If the program cannot be started or fails.
-
-    """
+    """Run a program as ``measure`` does; raise ``BenchError`` if it fails."""
     measured = measure(command)
     if measured.status != 0:
         last = _last_line(measured.stdout)
@@ -56,12 +51,7 @@ def run(command: list[str]) -> Measurement:
 
 
 def measure(command: list[str]) -> Measurement:
-    """Run a program; measure its CPU seconds (user and system) and its peak resident memory.
-
-    Raises:
-        BenchError: If the program cannot be started.
-
-    """
+    """Run a program; measure its CPU seconds (user and system) and its peak resident memory."""
     reader, writer = os.pipe()
     with (
         os.fdopen(reader) as usage,

@@ -11,22 +11,17 @@ from __future__ import annotations
 import json
 import statistics
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from skywave import _core
 from skywave._machine import Watch
 from skywave._progress import Progress
 from skywave.bench import measurement
-from skywave.bench.competitors import Dumbbell
-from skywave.bench.measurement import BenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from skywave.bench.competitors import Competitor
-    from skywave.bench.measurement import Measurement
+from skywave.bench.competitors import Competitor, Dumbbell
+from skywave.bench.measurement import BenchError, Measurement
 
 
 @dataclass(frozen=True)
@@ -89,12 +84,7 @@ def measure(
     others: Sequence[Competitor] = (),
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Row:
-    """Run the work in its own process: several rounds in turn with ``others``, or once alone.
-
-    Raises:
-        BenchError: If the work is invalid or another simulator fails.
-
-    """
+    """Run the work in its own process: several rounds in turn with ``others``, or once alone."""
     rounds = ROUNDS if others else 1
     ours: list[tuple[float, Measurement]] = []
     theirs: list[list[Measurement]] = [[] for _ in others]
@@ -165,12 +155,7 @@ def _median_memory(outputs: list[Measurement]) -> int:
 
 
 def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measurement]:
-    """Run a piece of work in its own process; return its counts and the resources used.
-
-    Raises:
-        BenchError: If the work is invalid or the process fails.
-
-    """
+    """Run a piece of work in its own process; return its counts and the resources used."""
     program = Path(__file__).with_name("process.py")
     output = measurement.run([sys.executable, str(program), str(_core.__file__), kind, work])
     answer: dict[str, Any] = json.loads(output.stdout.splitlines()[-1])
@@ -182,12 +167,7 @@ def run_process(kind: str, work: str) -> tuple[dict[str, Any], Measurement]:
 def measure_standard(
     others: Sequence[Competitor], progress: Callable[[Progress], None]
 ) -> list[Row]:
-    """Run the standard rows: several rounds each in turn with ``others``, or once alone.
-
-    Raises:
-        BenchError: If another simulator fails.
-
-    """
+    """Run the standard rows: several rounds each in turn with ``others``, or once alone."""
     rows = []
     for done, work in enumerate(STANDARD):
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -13,8 +14,6 @@ from skywave.bench import measurement, rows
 from skywave.papers import ns2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from skywave.papers.protocol import TimedRun
 
 ROUNDS = 5
@@ -40,12 +39,7 @@ class Speed(TypedDict):
 
 
 def measure(runs: Sequence[TimedRun], progress: Callable[[Progress], None]) -> list[Speed]:
-    """Measure runs, one after the other.
-
-    Raises:
-        BenchError: If a process fails.
-
-    """
+    """Measure runs, one after the other."""
     speeds = []
     with tempfile.TemporaryDirectory(prefix="skywave-speed-") as scratch:
         for done, run in enumerate(runs):

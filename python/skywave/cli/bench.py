@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from skywave._core import Duration, Rate
-from skywave._progress import stage
+from skywave._progress import Progress, stage
 from skywave.bench import competitors
+from skywave.bench.competitors import Competitor
 from skywave.bench.measurement import BenchError
 from skywave.bench.rows import CompetitorRow, Row, Work, measure, measure_standard
 from skywave.cli.application import command, group
@@ -19,10 +21,6 @@ from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skywave._progress import Progress
-    from skywave.bench.competitors import Competitor
     from skywave.bench.speed import Speed
     from skywave.papers.protocol import Paper
 
@@ -123,20 +121,16 @@ def _others(
     return others
 
 
-def _measure_papers(
-    show: Callable[[Progress], None],
-) -> list[tuple[Paper[Any], list[Speed]]]:
+def _measure_papers(show: Callable[[Progress], None]) -> list[tuple[Paper[Any], list[Speed]]]:
     """Measure the runs that papers time."""
     # Loading the code that draws papers takes a second.
     from skywave.bench import speed  # noqa: PLC0415
     from skywave.papers import installed  # noqa: PLC0415
 
-    def measured(paper: Paper[Any]) -> list[Speed]:
-        return speed.measure(paper.timed, stage(show, paper.key))
-
     usable, broken = installed.every()
     warn(map(str, broken.values()))
-    return [(paper, measured(paper)) for paper in usable if paper.timed]
+    timed = [paper for paper in usable if paper.timed]
+    return [(paper, speed.measure(paper.timed, stage(show, paper.key))) for paper in timed]
 
 
 def _table(rows: list[Row]) -> Table:
@@ -144,15 +138,12 @@ def _table(rows: list[Row]) -> Table:
     table.add_column("")
     for index in range(len(rows)):
         table.add_column(f"row {index + 1}", justify="right")
-    columns = [_ours(row) for row in rows]
-    for name in columns[0]:
-        table.add_row(name, *(column[name] for column in columns))
     # All rows run beside the same simulators.
-    for index in range(len(rows[0]["beside"])):
-        table.add_section()
-        columns = [_theirs(row["beside"][index]) for row in rows]
+    beside = zip(*(row["beside"] for row in rows), strict=True)
+    for columns in ([_ours(row) for row in rows], *([*map(_theirs, each)] for each in beside)):
         for name in columns[0]:
             table.add_row(name, *(column[name] for column in columns))
+        table.add_section()
     return table
 
 

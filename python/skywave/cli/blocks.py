@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
+from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -20,11 +22,6 @@ LEAST_KEY = 12
 MOST_WORD = 26
 """Longer words are broken, if there is no room for them."""
 MINUS, INDENT = " - ", "  "
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,8 @@ def _narrowed(console: Console, keys: Sequence[Column], most: int) -> list[Colum
     """Return keys in lines, so that all together are no wider than that, if words allow it."""
     narrowed = list(keys)
     while (excess := _width(console, narrowed) - most) > 0:
-        widths = [max(map(_longest_line, [_header(key), *key.cells])) for key in narrowed]
+        lines = ["\n".join([_header(key), *key.cells]).split("\n") for key in narrowed]
+        widths = [max(map(cell_len, each)) for each in lines]
         place = max(range(len(widths)), key=widths.__getitem__)
         key = keys[place]
         words = [len(word) for cell in key.cells for word in cell.split()]
@@ -114,10 +112,6 @@ def _lines(text: str, width: int) -> list[str]:
     first, *others = text.split(MINUS)
     parts = [first, *(f"{MINUS.lstrip()}{other}" for other in others)]
     return [line for part in parts for line in textwrap.wrap(part, width, subsequent_indent=INDENT)]
-
-
-def _longest_line(text: str) -> int:
-    return max(map(cell_len, text.split("\n")))
 
 
 def _header(column: Column) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -14,9 +15,6 @@ from skywave.cli import status
 from skywave.cli.application import print_help
 from skywave.cli.ending import end_with
 from skywave.cli.version import print_version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 COMMANDS = {
     "run": "run",

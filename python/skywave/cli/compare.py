@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -19,8 +20,6 @@ from skywave.cli.plot import texts_of
 from skywave.results.columns import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from skywave.stats.comparison import Test
     from skywave.sweeps.table import Sweep
 
@@ -79,7 +78,7 @@ def compare(
     chosen = cast("Test", choose(test, tests, "test"))
     found = Sweep.load(directory, None if measure is None else [measure])
     [name, *_] = found.measures
-    names = _Names(found, texts_of(labels or ()))
+    text_of = _texts(found, texts_of(labels or ()))
     rows = found.compare(name, by, baseline=baseline, test=chosen).to_pylist()
     for row in rows:
         if math.isnan(row["p"]):
@@ -95,11 +94,11 @@ def compare(
     keys = print_common(
         console,
         [
-            Column(found.short_name(each), [names.of(each, row[each]) for row in rows], "left")
+            Column(found.short_name(each), [text_of(each, row[each]) for row in rows], "left")
             for each in others
         ],
     )
-    pairs = [f"{names.of(by, row['one'])} - {names.of(by, row['other'])}" for row in rows]
+    pairs = [f"{text_of(by, row['one'])} - {text_of(by, row['other'])}" for row in rows]
     keys.append(Column(f"difference of {found.short_name(by)}", pairs, "left"))
     print_in_blocks(console, keys, _columns(rows, scale.factor))
     untested = [row for row in rows if row["significant"] is None]
@@ -116,31 +115,24 @@ def compare(
     warn(found.warnings())
 
 
-class _Names:
-    """Labels of values in a table: those of figures, or the user's own."""
+def _texts(sweep: Sweep, given: Mapping[str, str]) -> Callable[[str, object], str]:
+    """Return what gives the text of a value in a table: that of figures, or the user's own."""
+    values = [
+        (name, value)
+        for name in sweep.dimensions
+        for value in sweep.table[name].unique().to_pylist()
+    ]
+    shown = {sweep.label(*each) for each in values}
+    for value in given:
+        if value not in {str(each) for _, each in values} | shown:
+            known = listed(value, sorted(shown))
+            raise ValueError(f"{value} is no value of the sweep: use one of {known}")
 
-    def __init__(self, sweep: Sweep, given: Mapping[str, str]) -> None:
-        self._sweep, self._given = sweep, given
-        values = {
-            str(value)
-            for name in sweep.dimensions
-            for value in sweep.table[name].unique().to_pylist()
-        }
-        shown = {
-            sweep.label(name, value)
-            for name in sweep.dimensions
-            for value in sweep.table[name].unique().to_pylist()
-        }
-        for value in given:
-            if value not in values | shown:
-                raise ValueError(
-                    f"{value} is no value of the sweep: use one of {listed(value, sorted(shown))}"
-                )
+    def text(dimension: str, value: object) -> str:
+        label = sweep.label(dimension, value)
+        return given.get(str(value), given.get(label, label))
 
-    def of(self, dimension: str, value: object) -> str:
-        """Return the text of a value."""
-        shown = self._sweep.label(dimension, value)
-        return self._given.get(str(value), self._given.get(shown, shown))
+    return text
 
 
 def _columns(rows: list[dict[str, Any]], factor: float) -> list[Column]:

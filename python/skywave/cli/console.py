@@ -5,30 +5,42 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from skywave import _json
+from skywave._core import Duration
 from skywave._files import is_full
-from skywave._folders import check_folder
+from skywave._folders import Kind, check_folder
 from skywave._known import listed
-from skywave._progress import lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-
-    from skywave._folders import Kind
-    from skywave._progress import Progress
+from skywave._progress import Progress, lines
 
 WIDTH_OF_A_PIPE = 120
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of tables.")
+]
+
+
+SpinOption = Annotated[
+    bool,
+    typer.Option(
+        "--spin", help="Busy-wait on one processor, so that packets leave within microseconds."
+    ),
+]
+StrictOption = Annotated[
+    Duration | None,
+    typer.Option(
+        "--strict",
+        help="Exit with status 3 if more than 1 % of packets left later than this, e.g. "
+        '"1 ms", or if the timing has another warning.',
+    ),
 ]
 
 
@@ -57,12 +69,7 @@ def print_json(document: Any, *, line: bool = False) -> None:
 
 
 def choose(given: str, known: Collection[str], what: str) -> str:
-    """Return ``given`` if it is one of the ``known`` keys.
-
-    Raises:
-        typer.BadParameter: If it is not. ``what`` names the kind of key in the message.
-
-    """
+    """Return ``given`` if it is one of the ``known`` keys; ``what`` names their kind in errors."""
     if given not in known:
         raise typer.BadParameter(f"{given} is not a known {what}: use {listed(given, known)}")
     return given
@@ -86,7 +93,6 @@ def prepare_folder(directory: Path, kind: Kind) -> None:
     Raises:
         typer.BadParameter: If there is no room.
         OSError: If they cannot for another reason, or the folder is that of something else.
-
     """
     try:
         replaces = check_folder(directory, kind)

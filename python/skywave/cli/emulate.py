@@ -12,10 +12,8 @@ import typer
 from skywave._core import Duration
 from skywave._files import read_text
 from skywave.cli.application import command
-from skywave.cli.console import JsonOption
-from skywave.cli.timing import SpinOption, StrictOption
-from skywave.realtime.link.launch import launch
-from skywave.realtime.link.request import Request
+from skywave.cli.console import JsonOption, SpinOption, StrictOption
+from skywave.realtime.link.launch import Request, launch
 from skywave.realtime.privileges import LaunchError
 
 app = typer.Typer()

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
 
 from skywave._errors import SkywaveError
 from skywave._files import is_full
 from skywave.cli.interrupts import Termination, interrupts
 from skywave.cli.messages import open_closed_streams, printed_warnings, write_line
 from skywave.cli.status import FAILED, INTERRUPTED, NOT_DONE, READER_GONE, TERMINATED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def end_with(call: Callable[[], object]) -> NoReturn:

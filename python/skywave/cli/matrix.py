@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from skywave._core import Duration
 from skywave._folders import Kind
@@ -15,12 +17,7 @@ from skywave.cli.console import JsonOption, choose, finish, prepare_folder, prog
 from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import Console
-
     from skywave.matrix.panels import Panel
-    from skywave.matrix.report import Matrix
 
 LEAST_S = 20.0
 """The shortest run. The measures need parts of a run that a shorter one does not have."""
@@ -94,20 +91,15 @@ def matrix(
             progress=show,
         )
         ran.write(out_dir)
-    finish(
-        ran.to_dict(),
-        out_dir / "matrix.html",
-        as_json=as_json,
-        show=lambda console: _show(console, ran),
-    )
+
+    def show_panels(console: Console) -> None:
+        for panel in ran.panels:
+            print_panel(console, panel)
+        of = "Values of one seed" if ran.seeds == 1 else f"Means over {ran.seeds} seeds"
+        console.print(f"{of}; the page has confidence intervals and definitions.")
+
+    finish(ran.to_dict(), out_dir / "matrix.html", as_json=as_json, show=show_panels)
     warn(map(str, LEFT_OUT.values()))
-
-
-def _show(console: Console, ran: Matrix) -> None:
-    for panel in ran.panels:
-        print_panel(console, panel)
-    of = "Values of one seed" if ran.seeds == 1 else f"Means over {ran.seeds} seeds"
-    console.print(f"{of}; the page has confidence intervals and definitions.")
 
 
 def _chosen(given: Sequence[str] | None, known: Mapping[str, object], what: str) -> list[str]:
@@ -118,17 +110,13 @@ def _chosen(given: Sequence[str] | None, known: Mapping[str, object], what: str)
 
 def print_panel(console: Console, panel: Panel) -> None:
     """Print a panel, in several blocks where the terminal is too narrow."""
+    texts = {place: cell.text for place, cell in panel.cells.items()}
     print_in_blocks(
         console,
         [Column("control", list(panel.rows.values()), "left")],
         [
-            Column(label, [_text(panel, control, column) for control in panel.rows])
+            Column(label, [texts.get((control, column), "") for control in panel.rows])
             for column, label in panel.columns.items()
         ],
         title=panel.title,
     )
-
-
-def _text(panel: Panel, control: str, column: str) -> str:
-    cell = panel.cells.get((control, column))
-    return "" if cell is None else cell.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,8 +17,6 @@ from skywave.cli.console import JsonOption, out, print_json
 from skywave.results.run import TOTALS, read_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pyarrow as pa
     from matplotlib.figure import Figure
 
@@ -61,13 +60,7 @@ class Figured:
     as_json: JsonOption = False
 
     def options(self) -> dict[str, Any]:
-        """Return the arguments of a figure.
-
-        Raises:
-            ValueError: If one of the files cannot be a figure.
-            typer.BadParameter: If the size is none.
-
-        """
+        """Return the arguments of a figure."""
         from skywave.plots.files import format_of  # noqa: PLC0415  (loads matplotlib)
 
         for file in self.files or ():
@@ -93,8 +86,7 @@ class Figured:
 @command(app)
 def run(
     directory: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="Output directory of `skywave run`."),
+        Path, typer.Argument(metavar="DIR", help="Output directory of `skywave run`.")
     ],
     kind: Annotated[
         str, typer.Option(metavar="KIND", help="series (over time), cdf or box.")
@@ -149,8 +141,7 @@ def run(
 @command(app)
 def sweep(
     directory: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="Output directory of `skywave sweep`."),
+        Path, typer.Argument(metavar="DIR", help="Output directory of `skywave sweep`.")
     ],
     kind: Annotated[
         str | None,
@@ -236,12 +227,7 @@ def _values(given: Sequence[str]) -> dict[str, list[str]]:
 
 
 def texts_of(given: Sequence[str]) -> dict[str, str]:
-    """Return the texts of values that ``--label`` gives.
-
-    Raises:
-        typer.BadParameter: If one is not of the form VALUE=TEXT.
-
-    """
+    """Return the texts of values that ``--label`` gives."""
     labels: dict[str, str] = {}
     for text in given:
         # A value may have a "=" of its own: tcp control=cubic.

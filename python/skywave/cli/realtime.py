@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,7 +14,15 @@ from skywave._files import made_directory
 from skywave._folders import Kind
 from skywave.cli.application import command, group
 from skywave.cli.blocks import Column, print_in_blocks
-from skywave.cli.console import JsonOption, out, prepare_folder, print_json, progress_bar
+from skywave.cli.console import (
+    JsonOption,
+    SpinOption,
+    StrictOption,
+    out,
+    prepare_folder,
+    print_json,
+    progress_bar,
+)
 from skywave.cli.messages import warn
 from skywave.cli.scenario import (
     CaptureOption,
@@ -27,11 +35,8 @@ from skywave.cli.scenario import (
 )
 from skywave.cli.status import NOT_MET
 from skywave.cli.summary import present
-from skywave.cli.timing import SpinOption, StrictOption
+from skywave.realtime import ClockComparison, RealTimeRun
 from skywave.realtime.privileges import acquire
-
-if TYPE_CHECKING:
-    from skywave.realtime import ClockComparison, RealTimeRun
 
 app = group("realtime", "Run scenarios in real time, between real sockets in network namespaces.")
 
@@ -98,8 +103,7 @@ def compare(
     scenario: ScenarioFile,
     changes: Changes,
     seeds: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, help="Number of runs on each clock, one per seed."),
+        int, typer.Option(metavar="N", min=1, help="Number of runs on each clock, one per seed.")
     ] = 1,
     out_dir: Annotated[
         Path | None,

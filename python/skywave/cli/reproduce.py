@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
@@ -20,10 +23,6 @@ from skywave.cli.status import FAILED
 from skywave.papers import LEAST_SEEDS, installed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
     from skywave.papers.cells import Cell, Score
     from skywave.papers.front import Front
     from skywave.papers.reproduction import Reproduction
@@ -37,23 +36,14 @@ def list_papers(as_json: JsonOption = False) -> None:
     """List the papers that `skywave reproduce` can reproduce."""
     usable, broken = installed.every()
     if as_json:
-        print_json(
-            {
-                "papers": {paper.key: paper.citation.title for paper in usable},
-                "broken": {key: str(why) for key, why in broken.items()},
-            }
-        )
+        titles = {paper.key: paper.citation.title for paper in usable}
+        print_json({"papers": titles, "broken": {key: str(why) for key, why in broken.items()}})
         return
     table = Table("paper", "title", "authors", "year", "from")
     for paper in usable:
-        citation = paper.citation
-        table.add_row(
-            paper.key,
-            escape(citation.title),
-            escape(citation.authors),
-            f"{citation.year}",
-            installed.distribution(paper.key),
-        )
+        title, authors = escape(paper.citation.title), escape(paper.citation.authors)
+        origin = installed.distribution(paper.key)
+        table.add_row(paper.key, title, authors, f"{paper.citation.year}", origin)
     out().print(table)
     warn(map(str, broken.values()))
 
@@ -108,30 +98,24 @@ def reproduce(
         raise typer.BadParameter(f"name one paper, or give --all; {installed.known()}")
     directory = out_dir or Path("out") / (paper or "all")
     prepare_folder(directory, Kind.REPORT if paper else Kind.FRONT)
-    if paper is None:
-        _all(directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
-    else:
-        _one(paper, directory, live_ns2=live_ns2, seeds=seeds, why=why, as_json=as_json)
+    report = directory / "report.html"
+    if paper is not None:
+        with progress_bar() as show:
+            reproduction = papers.reproduce(paper, live_ns2=live_ns2, seeds=seeds, progress=show)
+            with installed.faults_named(installed.paper(paper)):
+                reproduction.write(directory)
+        printed = partial(_show, reproduction=reproduction, why=why)
+        finish(reproduction.to_dict(), report, as_json=as_json, show=printed)
+        return
+    from skywave.papers.front import reproduce_all  # noqa: PLC0415  (loads Arrow and Jinja)
 
-
-def _one(
-    paper: str, directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_json: bool
-) -> None:
     with progress_bar() as show:
-        reproduction = papers.reproduce(
-            paper,
-            live_ns2=live_ns2,
-            seeds=seeds,
-            progress=show,
-        )
-        with installed.faults_named(installed.paper(paper)):
-            reproduction.write(directory)
-    finish(
-        reproduction.to_dict(),
-        directory / "report.html",
-        as_json=as_json,
-        show=lambda console: _show(console, reproduction, why=why),
-    )
+        front = reproduce_all(directory, live_ns2=live_ns2, seeds=seeds, progress=show)
+    printed = partial(_show_front, front=front, why=why)
+    finish(front.to_dict(), report, as_json=as_json, show=printed)
+    warn(front.broken.values())
+    if front.broken:
+        raise typer.Exit(FAILED)
 
 
 def _show(console: Console, reproduction: Reproduction, *, why: bool) -> None:
@@ -207,27 +191,6 @@ def _numbers(cell: Cell, *, is_claim: bool) -> str:
     return ", ".join(parts)
 
 
-def _all(directory: Path, *, live_ns2: bool, seeds: int | None, why: bool, as_json: bool) -> None:
-    from skywave.papers.front import reproduce_all  # noqa: PLC0415  (loads Arrow and Jinja)
-
-    with progress_bar() as show:
-        front = reproduce_all(
-            directory,
-            live_ns2=live_ns2,
-            seeds=seeds,
-            progress=show,
-        )
-    finish(
-        front.to_dict(),
-        directory / "report.html",
-        as_json=as_json,
-        show=lambda console: _show_front(console, front, why=why),
-    )
-    warn(front.broken.values())
-    if front.broken:
-        raise typer.Exit(FAILED)
-
-
 def _show_front(console: Console, front: Front, *, why: bool) -> None:
     """Print a row for each paper, and the sum of all."""
     table = Table(show_footer=True)
@@ -247,10 +210,12 @@ def _show_front(console: Console, front: Front, *, why: bool) -> None:
 
 def _parts(score: Score) -> tuple[str, str, str]:
     """Return how many values match, claims hold, and quantities agree with ns-2, of how many."""
-    parts = (
-        (score.matches, score.values),
-        (score.claims_met, score.claims),
-        (score.close, score.compared),
+
+    def part(count: int, total: int) -> str:
+        return f"{count} of {total}" if total else "-"
+
+    return (
+        part(score.matches, score.values),
+        part(score.claims_met, score.claims),
+        part(score.close, score.compared),
     )
-    values, claims, ns2 = (f"{count} of {total}" if total else "-" for count, total in parts)
-    return values, claims, ns2

@@ -52,8 +52,7 @@ CaptureOption = Annotated[
 QlogOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR",
-        help="Write the sender's events of each flow to DIR/FLOW.sqlog, for qvis.",
+        metavar="DIR", help="Write the sender's events of each flow to DIR/FLOW.sqlog, for qvis."
     ),
 ]
 app = typer.Typer()
@@ -77,13 +76,7 @@ class Changes:
     ] = None
 
     def read(self, file: Path) -> Scenario:
-        """Read a scenario, and change it.
-
-        Raises:
-            typer.BadParameter: If a setting has no value, or is given twice.
-            ScenarioError: If the scenario or a setting is wrong.
-
-        """
+        """Read a scenario, and change it."""
         experiment = read(file)
         for path, value in fields(self.settings):
             try:
@@ -141,12 +134,7 @@ def schema() -> None:
 
 
 def fields(settings: list[str] | None) -> list[tuple[str, str]]:
-    """Return path and value of each ``--set``.
-
-    Raises:
-        typer.BadParameter: If one has no value, or a path is given twice.
-
-    """
+    """Return path and value of each ``--set``."""
     found: dict[str, str] = {}
     for text in settings or []:
         path, separator, value = text.partition("=")
@@ -175,12 +163,7 @@ def read(file: Path) -> Scenario:
 
 
 def captures_of(given: list[str] | None) -> dict[str, str]:
-    """Return the file of each link that ``--capture`` gives.
-
-    Raises:
-        typer.BadParameter: If one is not of the form LINK=FILE, or one is given twice.
-
-    """
+    """Return the file of each link that ``--capture`` gives."""
     captures: dict[str, str] = {}
     for text in given or ():
         link, separator, file = text.partition("=")

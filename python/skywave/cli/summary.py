@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from rich.console import Console
 from rich.markup import escape
 
 from skywave.cli.blocks import Column, print_in_blocks
@@ -11,10 +13,6 @@ from skywave.cli.console import out, print_json
 from skywave.cli.messages import warn
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rich.console import Console
-
     from skywave.realtime import RunAccuracy
     from skywave.results import Results, Totals
 
@@ -71,8 +69,7 @@ def _first(console: Console, rows: list[Row], what: str) -> list[Row]:
     if len(rows) <= MOST_ROWS:
         return rows
     console.print(
-        f"{MOST_ROWS} of {len(rows):,} {what} are shown; --json and --out have all",
-        highlight=False,
+        f"{MOST_ROWS} of {len(rows):,} {what} are shown; --json and --out have all", highlight=False
     )
     return rows[:MOST_ROWS]
 

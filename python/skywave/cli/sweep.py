@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 
 from skywave._core import Duration
 from skywave._files import is_full
 from skywave._printing import DIGITS, number, with_margin
+from skywave._progress import Progress
 from skywave.cli.application import command
 from skywave.cli.blocks import Column, print_common, print_in_blocks
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
@@ -25,11 +28,6 @@ from skywave.results.columns import Scale
 from skywave.scenario.paths import parse_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from rich.console import Console
-
-    from skywave._progress import Progress
     from skywave.sweeps.table import Sweep
 
 MOST_POINTS = 50
@@ -106,9 +104,7 @@ def sweep(
     Stores each run as soon as it is done. Run the same command again to resume after Ctrl-C, to add
     runs after a change, or to retry failed runs.
     """
-    from skywave.sweeps.measures import DEFAULT  # noqa: PLC0415  (slow to import)
-    from skywave.sweeps.runner import RunsFailedWarning  # noqa: PLC0415
-    from skywave.sweeps.runner import sweep as run_sweep  # noqa: PLC0415
+    from skywave.sweeps import measures, runner  # noqa: PLC0415  (slow to import)
     from skywave.sweeps.store import Store  # noqa: PLC0415
 
     over = {path: parse_values(values) for path, values in fields(settings)}
@@ -118,18 +114,18 @@ def sweep(
     try:
         with progress_bar() as show, warnings.catch_warnings():
             # They are printed below.
-            warnings.simplefilter("ignore", RunsFailedWarning)
+            warnings.simplefilter("ignore", runner.RunsFailedWarning)
 
             def tell(step: Progress) -> None:
                 first[:] = first or [step]
                 show(step)
 
-            found = run_sweep(
+            found = runner.sweep(
                 read(scenario),
                 over,
                 out=directory,
                 seeds=seeds,
-                measures=measure or DEFAULT,
+                measures=measure or measures.DEFAULT,
                 warm_up_s=0.0 if warm_up is None else warm_up.seconds,
                 until=until,
                 max_seeds=max_seeds,
@@ -243,7 +239,8 @@ def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -
     columns = []
     for name in found.measures:
         means = [point["measures"][name] for point in points]
-        scale = Scale.of(name, _largest(mean["mean"] for mean in means))
+        known = [abs(each["mean"]) for each in means if not math.isnan(each["mean"])]
+        scale = Scale.of(name, max(known, default=0.0))
         columns.append(Column(scale.label, _shown(means, scale.factor)))
     blocks = print_in_blocks(console, keys, columns, most_rows=MOST_POINTS)
     if blocks > 1:
@@ -251,10 +248,6 @@ def _print_means(console: Console, found: Sweep, points: list[dict[str, Any]]) -
             f"In {blocks} parts, since the table is wider than {console.width} columns: --measure "
             "selects measures, --json prints all."
         )
-
-
-def _largest(means: Iterable[float]) -> float:
-    return max((abs(mean) for mean in means if not math.isnan(mean)), default=0.0)
 
 
 def _shown(means: list[dict[str, float]], factor: float) -> list[str]:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from skywave._errors import ScenarioError
 from skywave.lab import reading
-from skywave.lab.toml import written
 from skywave.scenario import Scenario
-from skywave.scenario.experiment import read_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skywave.scenario.experiment import Syntax
+from skywave.scenario.experiment import Syntax, read_file
 
 FIRST = """\
 # Two flows share a bottleneck. Run it, then turn a knob or change the text.
@@ -70,13 +67,7 @@ def example() -> Choice:
 
 
 def of_file(path: Path) -> Choice:
-    """Return the scenario of a file. The contents of files that it names become part of its text.
-
-    Raises:
-        ScenarioError: If it is wrong; the message names the field.
-        OSError: If the file cannot be read.
-
-    """
+    """Return the scenario of a file, with the contents of files that it names in its text."""
 
     def parsed(text: str, syntax: Syntax, directory: str) -> tuple[str, Scenario]:
         return text, Scenario.from_text(text, syntax, directory)
@@ -137,3 +128,41 @@ def _papers() -> Iterator[Choice]:
             continue
         title = f"{network.label}: {control} beside TCP"
         yield Choice(f"paper/{key}", "Networks of papers", title, text)
+
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def written(document: Mapping[str, Any]) -> str:
+    """Return a document as TOML: plain values first, then tables and arrays of tables."""
+    plain = {key: value for key, value in document.items() if not _has_header(value)}
+    parts = [_lines(plain)]
+    for key, value in document.items():
+        if isinstance(value, dict):
+            parts.append(f"[{_key(key)}]\n{_lines(value)}")
+        elif _has_header(value):
+            parts.extend(f"[[{_key(key)}]]\n{_lines(element)}" for element in value)
+    return "\n".join(part for part in parts if part)
+
+
+def _has_header(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(element, dict) for element in value)
+    return isinstance(value, dict)
+
+
+def _lines(table: Mapping[str, Any]) -> str:
+    return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
+
+
+def _key(key: str) -> str:
+    return key if BARE.fullmatch(key) else json.dumps(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        inside = ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False)

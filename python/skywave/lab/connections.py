@@ -6,27 +6,21 @@ import asyncio
 import json
 import time
 from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
+from starlette.websockets import WebSocket
 
 from skywave.lab import messages
-from skywave.lab.frames import packed
-from skywave.lab.messages import State
+from skywave.lab.guard import Guard
+from skywave.lab.messages import Phase, State, packed
 from skywave.lab.reading import PageError
 from skywave.lab.site import served, site
+from skywave.net import ConnectionSnapshot, Endpoint, Stats
 from skywave.net.protocol import address
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-
-    from starlette.websockets import WebSocket
-
-    from skywave.lab.guard import Guard
-    from skywave.lab.messages import Phase
-    from skywave.net import ConnectionSnapshot, Endpoint, Stats
 
 RUN = "a"
 """The name of what is shown, in messages."""
@@ -108,7 +102,7 @@ class Samples:
 
         return {
             "time_s": self.time_s,
-            "connection": _name(connection),
+            "connection": f"{connection.id}: {address(connection.peer_ip, connection.peer_port)}",
             **{column: getattr(stats, name) for name, column in STATE.items()},
             **{column: since(name) for name, column in SINCE.items()},
             **{column: rate(name) for name, column in RATES.items()},
@@ -128,10 +122,6 @@ class Samples:
                 self.take()
             except Exception as error:  # noqa: BLE001  (whatever it is, the pages say it)
                 self.failure = f"The socket cannot be sampled any more: {error!r}"
-
-
-def _name(connection: ConnectionSnapshot) -> str:
-    return f"{connection.id}: {address(connection.peer_ip, connection.peer_port)}"
 
 
 class Watcher:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from skywave import _core
 from skywave.lab.reading import PageError, inspect, schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 MOST = 1e15
 """The largest value of a number."""
@@ -44,18 +42,8 @@ def of_scenario(scenario: Mapping[str, Any]) -> list[Knob]:
     return [*_of_bottleneck(scenario), *_of_flows(scenario["flows"])]
 
 
-def to_json(knobs: list[Knob]) -> list[dict[str, Any]]:
-    """Return knobs as the page reads them."""
-    return [asdict(knob) for knob in knobs]
-
-
 def turned(text: str, field: str, value: float | str) -> str:
-    """Return a scenario's text with another value of a knob.
-
-    Raises:
-        PageError: If the text has no such knob, or the value cannot be written into it.
-
-    """
+    """Return a scenario's text with another value of a knob."""
     scenario = inspect(text).scenario
     knobs = {knob.field: knob for knob in of_scenario(scenario)}
     if field not in knobs:

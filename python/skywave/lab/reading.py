@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 from skywave import _core
 from skywave._errors import ScenarioError, SkywaveError
-from skywave.scenario.experiment import Inspection
-from skywave.scenario.place import field_of, line_and_column
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from skywave.scenario.experiment import Inspection, field_of, line_and_column
 
 KINDS = {"control": "control", "queue": "queue", "loss": "loss model", "source": "source"}
 """What may be written in Python, by its field."""
@@ -35,12 +33,7 @@ class PageError(SkywaveError):
 
 
 def inspect(text: str) -> Inspection:
-    """Check a scenario in TOML. It may name no files and no members in Python.
-
-    Raises:
-        PageError: If it cannot be run.
-
-    """
+    """Check a scenario in TOML. It may name no files and no members in Python."""
     try:
         return Inspection.of(_core.inspect_scenario(text, "toml", imports=False))
     except ScenarioError as error:
@@ -55,17 +48,13 @@ def located(text: str, message: str) -> PageError:
         return PageError("", f"not TOML: {reason}", int(line), int(column))
     if message.startswith("not TOML: "):  # nested too deeply
         return PageError("", message)
-    for field, kind, name in _in_python(_document(text), ""):
+    document: dict[str, Any] = {}
+    with suppress(tomllib.TOMLDecodeError):  # the core knows TOML 1.1
+        document = tomllib.loads(text)
+    for field, kind, name in _in_python(document, ""):
         return _at(text, field, f'"{name}" is a {kind} in Python, which a page may not load')
     field = field_of(message)
     return _at(text, field, message.removeprefix(f"{field}: ")) if field else PageError("", message)
-
-
-def _document(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:  # the core knows TOML 1.1
-        return {}
 
 
 def _in_python(value: Any, path: str) -> Iterator[tuple[str, str, str]]:

@@ -7,30 +7,25 @@ import json
 import struct
 import sys
 from asyncio import subprocess
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from skywave.lab import real_time_process
-from skywave.lab.frames import frame, unpacked
-from skywave.lab.messages import State
+from skywave.lab.messages import Clock, Phase, Send, State, frame, unpacked
 from skywave.lab.reading import PageError, inspect, located
 from skywave.realtime.privileges import around, refusal
 from skywave.scenario.quantities import Duration
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from skywave.lab.messages import Clock, Phase, Send
 
 PATIENCE_S = 10.0
 """How long a run may take to report what it has measured once it is to stop."""
 
 
 class ProcessRun:
-    """A run on the page in real time, in its own process: a :class:`~skywave.lab.runs.Run`.
+    """A run on the page in real time, in its own process.
 
     Its process has the namespaces, so the server stays in its own and needs no privileges. They end
     with the process, and the process ends with the server: it reads a pipe that the server holds.
@@ -55,12 +50,7 @@ class ProcessRun:
 
     @classmethod
     async def prepared(cls, name: str, text: str, send: Send) -> Self:
-        """Return a run that may begin.
-
-        Raises:
-            PageError: If the scenario cannot be run, or this machine cannot run in real time.
-
-        """
+        """Return a run that may begin."""
         inspection = await asyncio.to_thread(inspect, text)
         if reason := await asyncio.to_thread(refusal):
             raise PageError("", reason)
@@ -92,12 +82,7 @@ class ProcessRun:
         self._refuse()
 
     async def drive(self) -> None:
-        """Run it, until it is over and its process has ended.
-
-        Raises:
-            PageError: If the run failed.
-
-        """
+        """Run it, until it is over and its process has ended."""
         await self.tell()
         process = await subprocess.create_subprocess_exec(
             *(*around(), sys.executable, "-m", real_time_process.__name__, self.name),
@@ -167,12 +152,7 @@ class ProcessRun:
         }
 
     def capture(self, link: str, file: str) -> NoReturn:
-        """Refuse: it cannot be run again.
-
-        Raises:
-            ValueError: Always.
-
-        """
+        """Refuse: it cannot be run again."""
         raise ValueError(
             "a run in real time cannot be repeated: skywave realtime run --capture "
             f"{link}={file} writes packets while it runs"

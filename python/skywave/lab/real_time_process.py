@@ -1,7 +1,7 @@
 """A process that runs a scenario in real time for the page, and writes frames to its output.
 
 ``python -m skywave.lab.real_time_process RUN`` reads a scenario from standard input, as JSON on one
-line; the run ends early when the input does. It writes frames (:mod:`skywave.lab.frames`), each
+line; the run ends early when the input does. It writes frames (:mod:`skywave.lab.messages`), each
 after its length in four bytes, little endian. Frames with samples go to the page unchanged. The
 last frame has a ``type``: :data:`RESULTS`, with all tables and the accuracy of the timing, or
 :data:`ERROR`.
@@ -12,19 +12,18 @@ from __future__ import annotations
 import struct
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
 from skywave import realtime
-from skywave.lab.frames import frame, packed
+from skywave.lab.messages import frame, packed
 from skywave.realtime.accuracy import STRICT_MS
 from skywave.realtime.privileges import LaunchError
 from skywave.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
 
 RESULTS, ERROR = "results", "error"
@@ -86,12 +85,10 @@ def main(name: str) -> None:
     frames = Frames(name, sys.stdout.buffer)
     try:
         run = realtime.run(scenario, progress=look, samples=frames.sampled)
-    except (ValueError, OSError, RuntimeError, LaunchError) as error:
+    except (ValueError, OSError, RuntimeError, LaunchError, KeyboardInterrupt) as error:
         # ScenarioError is a ValueError.
-        frames.end(packed({"type": ERROR, "message": str(error)}, {}))
-        return
-    except KeyboardInterrupt:
-        message = "stopped before it began"
+        is_stop = isinstance(error, KeyboardInterrupt)
+        message = "stopped before it began" if is_stop else str(error)
         frames.end(packed({"type": ERROR, "message": message}, {}))
         return
     header = {

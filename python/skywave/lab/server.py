@@ -7,30 +7,24 @@ import io
 import secrets
 import tempfile
 import zipfile
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.websockets import WebSocket
 
 from skywave._errors import ScenarioError
 from skywave.lab import choices, messages, reading
-from skywave.lab.frames import meanings
-from skywave.lab.session import Session
+from skywave.lab.choices import Choice
+from skywave.lab.guard import Guard
+from skywave.lab.messages import meanings
+from skywave.lab.session import Run, Session
 from skywave.lab.site import site
 from skywave.realtime.privileges import refusal
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from starlette.requests import Request
-    from starlette.websockets import WebSocket
-
-    from skywave.lab.choices import Choice
-    from skywave.lab.guard import Guard
-    from skywave.lab.runs import Run
 
 
 def application(*, token: str, port: int, first: Choice | None = None) -> Guard:
@@ -116,12 +110,10 @@ def _tables(run: Run, _: Request) -> Response:
 
 
 def _figure(run: Run, _: Request) -> Response:
-    from skywave import plots  # noqa: PLC0415  (loads matplotlib)
+    from skywave.plots import files, of_run  # noqa: PLC0415  (loads matplotlib)
 
-    figure = plots.of_run(dict(run.results()))
-    with tempfile.TemporaryDirectory() as directory:
-        (file,) = plots.write(figure, [Path(directory) / "run.svg"])
-        return _file(file.read_bytes(), "image/svg+xml", "run.svg")
+    content = files.render(of_run(dict(run.results())), "svg", has_text=True)
+    return _file(content, "image/svg+xml", "run.svg")
 
 
 def _packets(run: Run, request: Request) -> Response:

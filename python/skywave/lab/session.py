@@ -1,6 +1,6 @@
 """A session: one open page, its runs, and the messages between them.
 
-Messages are JSON objects with a ``type``, frames are bytes (:mod:`skywave.lab.frames`). The page
+Messages are JSON objects with a ``type``, frames are bytes (:mod:`skywave.lab.messages`). The page
 sends:
 
 - ``check`` (``run``, ``text``): is answered by ``checked`` or ``error``;
@@ -18,23 +18,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
-from starlette.websockets import WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skywave.lab import knobs, messages
 from skywave.lab.reading import PageError, inspect
 from skywave.lab.real_time import ProcessRun
 from skywave.lab.simulation import PreparedScenario, SimulatedRun
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.websockets import WebSocket
-
-    from skywave.lab.runs import Run
-
+Run = SimulatedRun | ProcessRun
+"""A run on the page."""
 RUNS = ("a", "b")
 """The names of runs: two fit side by side."""
 
@@ -92,7 +89,7 @@ class Session:
 
     async def _check(self, run: str, text: str) -> None:
         inspection = await asyncio.to_thread(inspect, text)
-        found = knobs.to_json(knobs.of_scenario(inspection.scenario))
+        found = [asdict(knob) for knob in knobs.of_scenario(inspection.scenario)]
         warnings = list(inspection.warnings)
         await self._send({"type": "checked", "run": run, "knobs": found, "warnings": warnings})
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import pyarrow as pa
 
 from skywave import _core
-from skywave.lab.frames import frame
-from skywave.lab.messages import State
+from skywave.lab.messages import Clock, Phase, Send, State, frame
 from skywave.lab.reading import inspect
 from skywave.results import Results
 from skywave.scenario.quantities import Duration
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from skywave.lab.messages import Clock, Phase, Send
 
 FRAME_S = 0.02
 """The time between two frames: 50 a second."""
@@ -37,12 +32,7 @@ class PreparedScenario:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Prepare a scenario, which may take seconds.
-
-        Raises:
-            PageError: If it cannot be run.
-
-        """
+        """Prepare a scenario, which may take seconds."""
         interval = inspect(text).scenario["probes"]["interval"]
         return cls(text, _core.SteppedRun(text), Duration(interval).seconds)
 
@@ -59,7 +49,7 @@ class _History:
 
 
 class SimulatedRun:
-    """A run on the page, on the simulator's clock: a :class:`~skywave.lab.runs.Run`.
+    """A run on the page, on the simulator's clock.
 
     ``pace`` is in simulated seconds per second; None is as fast as it can.
     """
@@ -134,9 +124,7 @@ class SimulatedRun:
     async def change(self, text: str) -> None:
         """Run another scenario up to the present, as fast as it can, and continue from there.
 
-        Raises:
-            PageError: If the scenario cannot be run; the run continues unchanged.
-
+        If it cannot be run, the run continues unchanged.
         """
         prepared = await asyncio.to_thread(PreparedScenario.of, text)
         until_s = max(self._now_s, self._until_s if self.state == "again" else 0.0)
@@ -206,12 +194,7 @@ class SimulatedRun:
         }
 
     def capture(self, link: str, file: str) -> None:
-        """Run it once more up to the present, and write the packets of a link as pcapng.
-
-        Raises:
-            ScenarioError: If there is no such link.
-
-        """
+        """Run it once more up to the present, and write the packets of a link as pcapng."""
         again = _core.SteppedRun(self.text, captures={link: file})
         again.advance(self._now_s)
         again.finish()

@@ -6,25 +6,21 @@ import asyncio
 import secrets
 import socket
 import threading
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skywave.lab.guard import Guard
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Sequence
-    from contextlib import AbstractAsyncContextManager
-
-    from starlette.requests import Request
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
@@ -72,12 +68,7 @@ def site(
 
 
 async def _text(connection: WebSocket) -> str | None:
-    """Return the next message; None if it is not text.
-
-    Raises:
-        WebSocketDisconnect: If the page is gone.
-
-    """
+    """Return the next message; None if it is not text."""
     message = await connection.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message["code"], message.get("reason"))
@@ -86,12 +77,7 @@ async def _text(connection: WebSocket) -> str | None:
 
 
 def listening(port: int) -> socket.socket:
-    """Return a socket that listens on the loopback interface; port 0 takes a free one.
-
-    Raises:
-        OSError: If the port is taken.
-
-    """
+    """Return a socket that listens on the loopback interface; port 0 takes a free one."""
     bound = socket.socket()
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -129,10 +115,6 @@ def served(
 
     ``make`` returns the application for a ``token`` and a ``port``; port 0 takes a free one.
     ``beside`` runs in the server's loop, as long as that does.
-
-    Raises:
-        OSError: If the port is taken.
-
     """
     token = secrets.token_urlsafe(24)
     is_ready, ended = threading.Event(), threading.Event()

@@ -27,25 +27,9 @@ try:
     from skywave._core import Connection, Endpoint, Listener
 except ImportError as error:
     raise NoSocketsError from error
+from skywave.net import errors
 from skywave.net.config import Config, EndpointConfig
-from skywave.net.errors import (
-    AbortedError,
-    AddressInUseError,
-    BadServiceCodeError,
-    ClosedError,
-    ConnectTimeoutError,
-    DatagramTooLargeError,
-    DiscardedError,
-    EndpointClosedError,
-    ForkedError,
-    IdleTimeoutError,
-    NetError,
-    NoPermissionError,
-    PeerGoneError,
-    RefusedError,
-    ResetError,
-    UnreachableError,
-)
+from skywave.net.errors import *  # noqa: F403
 from skywave.net.log import TRACE
 from skywave.net.protocol import UDP_PORT
 from skywave.net.stats import Closed, ConnectionSnapshot, EndpointStats, Snapshot, Stats, Totals
@@ -53,31 +37,16 @@ from skywave.net.stats import Closed, ConnectionSnapshot, EndpointStats, Snapsho
 __all__ = [
     "TRACE",
     "UDP_PORT",
-    "AbortedError",
-    "AddressInUseError",
-    "BadServiceCodeError",
     "Closed",
-    "ClosedError",
     "Config",
-    "ConnectTimeoutError",
     "Connection",
     "ConnectionSnapshot",
-    "DatagramTooLargeError",
-    "DiscardedError",
     "Endpoint",
-    "EndpointClosedError",
     "EndpointConfig",
     "EndpointStats",
-    "ForkedError",
-    "IdleTimeoutError",
     "Listener",
-    "NetError",
-    "NoPermissionError",
-    "PeerGoneError",
-    "RefusedError",
-    "ResetError",
     "Snapshot",
     "Stats",
     "Totals",
-    "UnreachableError",
 ]
+__all__ += errors.__all__

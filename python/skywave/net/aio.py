@@ -18,16 +18,10 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
 from skywave import net
 from skywave.net.protocol import UDP_PORT
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from skywave.net.config import Config, EndpointConfig
-
 
 __all__ = ["Connection", "Endpoint", "Listener"]
 
@@ -37,20 +31,17 @@ TURN = 32
 """How much a task takes without waiting before other tasks get their turn."""
 
 
-class _Turn:
-    """Lets other tasks run while one reads endlessly."""
+class _Block(ABC):
+    """``async with`` ends it."""
 
-    def __init__(self) -> None:
-        self._taken = 0
+    _blocking: net.Connection | net.Listener | net.Endpoint
+    _taken = 0
 
-    async def take(self) -> None:
+    async def _take_turn(self) -> None:
+        """Let other tasks run while one reads endlessly."""
         self._taken += 1
         if self._taken % TURN == 0:
             await asyncio.sleep(0)
-
-
-class _Block(ABC):
-    """``async with`` ends it."""
 
     @abstractmethod
     async def _leave(self, kind: type[BaseException] | None) -> None:
@@ -60,12 +51,12 @@ class _Block(ABC):
         return self
 
     async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
         await self._leave(kind)
+
+    def __repr__(self) -> str:
+        return repr(self._blocking).replace("skywave.net.", "skywave.net.aio.", 1)
 
 
 class _Closing(_Block):
@@ -99,9 +90,10 @@ class Connection(_Closing):
     datagram after another, until the connection has been closed.
     """
 
+    _blocking: net.Connection
+
     def __init__(self, blocking: net.Connection) -> None:
         self._blocking = _checked(blocking, net.Connection)
-        self._turn = _Turn()
 
     async def send(self, data: bytes | bytearray | memoryview) -> None:
         """Queue a datagram, waiting for room if necessary."""
@@ -112,7 +104,7 @@ class Connection(_Closing):
 
         Cancelling it, as ``asyncio.wait_for`` does, loses no datagram.
         """
-        await self._turn.take()
+        await self._take_turn()
         while True:
             # Between waiting and taking there is no place to be cancelled, so nothing is lost.
             try:
@@ -173,9 +165,6 @@ class Connection(_Closing):
         """How the connection ended; ``None`` while it is open."""
         return self._blocking.closed
 
-    def __repr__(self) -> str:
-        return _name(self._blocking)
-
     def __aiter__(self) -> Self:
         return self
 
@@ -194,9 +183,10 @@ class Listener(_Block):
     ``async with`` closes it, and ``async for`` gives one connection after another.
     """
 
+    _blocking: net.Listener
+
     def __init__(self, blocking: net.Listener) -> None:
         self._blocking = _checked(blocking, net.Listener)
-        self._turn = _Turn()
 
     @property
     def port(self) -> int:
@@ -208,7 +198,7 @@ class Listener(_Block):
 
         Cancelling it, as ``asyncio.wait_for`` does, loses no connection.
         """
-        await self._turn.take()
+        await self._take_turn()
         while True:
             try:
                 return Connection(self._blocking.try_accept())
@@ -232,9 +222,6 @@ class Listener(_Block):
         except (net.ClosedError, net.EndpointClosedError):
             raise StopAsyncIteration from None
 
-    def __repr__(self) -> str:
-        return _name(self._blocking)
-
 
 class Endpoint(_Closing):
     """A UDP or raw socket and the connections on it; see :class:`skywave.net.Endpoint`.
@@ -242,12 +229,14 @@ class Endpoint(_Closing):
     :meth:`udp` and :meth:`raw` open it. Its calls raise the errors of the blocking ones.
     """
 
+    _blocking: net.Endpoint
+
     def __init__(self, blocking: net.Endpoint) -> None:
         self._blocking = _checked(blocking, net.Endpoint)
 
     @classmethod
     def udp(
-        cls, host: str = "", udp_port: int = UDP_PORT, *, config: EndpointConfig | None = None
+        cls, host: str = "", udp_port: int = UDP_PORT, *, config: net.EndpointConfig | None = None
     ) -> Self:
         """Open a UDP socket for DCCP over UDP (RFC 6773). This needs no privileges.
 
@@ -261,7 +250,7 @@ class Endpoint(_Closing):
         cls,
         host: str = "0.0.0.0",  # noqa: S104  (all addresses are intended)
         *,
-        config: EndpointConfig | None = None,
+        config: net.EndpointConfig | None = None,
     ) -> Self:
         """Open a raw socket for IP protocol 33. This needs CAP_NET_RAW."""
         return cls(net.Endpoint.raw(host, config=config))
@@ -272,14 +261,14 @@ class Endpoint(_Closing):
         return self._blocking.local_address
 
     async def connect(
-        self, host: str, port: int, *, udp_port: int = UDP_PORT, config: Config | None = None
+        self, host: str, port: int, *, udp_port: int = UDP_PORT, config: net.Config | None = None
     ) -> Connection:
         """Connect to DCCP port ``port`` of a host; see :meth:`skywave.net.Endpoint.connect`."""
         return Connection(
             await self._blocking._connect_async(host, port, udp_port=udp_port, config=config)
         )
 
-    def listen(self, port: int, *, config: Config | None = None) -> Listener:
+    def listen(self, port: int, *, config: net.Config | None = None) -> Listener:
         """Accept connections on DCCP port ``port``."""
         return Listener(self._blocking.listen(port, config=config))
 
@@ -309,16 +298,8 @@ class Endpoint(_Closing):
         """
         return self._blocking.snapshot(most)
 
-    def __repr__(self) -> str:
-        return _name(self._blocking)
-
 
 def _checked(blocking: Blocking, kind: type[Blocking]) -> Blocking:
     if not isinstance(blocking, kind):
         raise TypeError(f"{blocking!r} is no {kind.__name__}: open one with Endpoint.udp")
     return blocking
-
-
-def _name(blocking: net.Connection | net.Listener | net.Endpoint) -> str:
-    """Return the representation of the asyncio counterpart of ``blocking``."""
-    return repr(blocking).replace("skywave.net.", "skywave.net.aio.", 1)

@@ -10,10 +10,8 @@ import io
 import os
 import stat
 import struct
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO, ClassVar
 
 HEAD = struct.Struct(">4sQQ")
 """Magic, offset of the part, size of the file."""
@@ -41,7 +39,7 @@ class _Reader:
 
 
 class Parts:
-    """The parts of a file that is sent, a :class:`~skywave.net.source.Source`.
+    """The parts of a file that is sent, a :class:`~skywave.net.load.Source`.
 
     A part of a pipe does not know the size of the whole, so an empty part with the size follows the
     last one.
@@ -54,7 +52,6 @@ class Parts:
 
         Raises:
             ValueError: If that leaves no room for data.
-
         """
         self._room = self._room_in(size)
         self._source = _Reader(source)
@@ -76,7 +73,7 @@ class Parts:
             yield HEAD.pack(MAGIC, self._offset, size)
 
     def take_back(self, datagrams: Sequence[bytes], size: int) -> None:
-        """Do as :meth:`Source.take_back <skywave.net.source.Source.take_back>` says."""
+        """Do as :meth:`Source.take_back <skywave.net.load.Source.take_back>` says."""
         self._room = self._room_in(size)
         data = b"".join(datagram[HEAD.size :] for datagram in datagrams)
         self._source.put_back(data)
@@ -97,7 +94,7 @@ class Parts:
 
 
 class Bare:
-    """A file that is sent without headers, a :class:`~skywave.net.source.Source`.
+    """A file that is sent without headers, a :class:`~skywave.net.load.Source`.
 
     It is for receivers that do not know the headers.
     """
@@ -116,7 +113,7 @@ class Bare:
         self.is_complete = True
 
     def take_back(self, datagrams: Sequence[bytes], size: int) -> None:
-        """Do as :meth:`Source.take_back <skywave.net.source.Source.take_back>` says."""
+        """Do as :meth:`Source.take_back <skywave.net.load.Source.take_back>` says."""
         self._source.put_back(b"".join(datagrams))
         self._size = size
         self.is_complete = False

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from typing import ClassVar, Protocol
 
 MAGIC = b"SKYW"
 HEADER = len(MAGIC) + 4
@@ -22,9 +20,26 @@ def datagram(index: int, size: int) -> bytes:
     return (head + hashlib.shake_128(head).digest(max(0, size - HEADER)))[:size]
 
 
+class Source(Protocol):
+    """Datagrams to send, of one size except for the last ones."""
+
+    may_repeat: ClassVar[bool]
+    """Whether a receiver can tell what arrives a second time."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the datagrams that have not been yielded, or have been taken back."""
+
+    def take_back(self, datagrams: Sequence[bytes], size: int) -> None:
+        """Take back the last datagrams, and yield their data again, at most ``size`` bytes each.
+
+        Raises:
+            ValueError: If that leaves no room for data.
+        """
+
+
 @dataclass
 class Load:
-    """Generated datagrams without end, a :class:`~skywave.net.source.Source`."""
+    """Generated datagrams without end, a :class:`~skywave.net.load.Source`."""
 
     size: int
     """Bytes in a datagram."""
@@ -38,7 +53,7 @@ class Load:
             yield datagram(self._next - 1, self.size)
 
     def take_back(self, datagrams: Sequence[bytes], size: int) -> None:
-        """Do as :meth:`Source.take_back <skywave.net.source.Source.take_back>` says."""
+        """Do as :meth:`Source.take_back <skywave.net.load.Source.take_back>` says."""
         self._next -= len(datagrams)
         self.size = size
 

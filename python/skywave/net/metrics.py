@@ -18,23 +18,19 @@ bounded; ``skywave_endpoint_unlisted_connections`` counts the others.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import getdoc
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, start_http_server
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from skywave.net import Endpoint, Stats, aio
+from skywave.net import ConnectionSnapshot, Endpoint, Snapshot, Stats, aio
 from skywave.net.protocol import address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from prometheus_client.core import Metric
-
-    from skywave.net import ConnectionSnapshot, Snapshot
     from skywave.net.stats import Statistics
 
 LARGEST_PORT = 65_535
@@ -151,7 +147,7 @@ class EndpointCollector(Collector):
             for connection in snapshot.connections:
                 value = _value(connection.stats, key)
                 if value is not None:
-                    family.add_metric(_labels(at, connection), value)
+                    family.add_metric((at, *_labels(connection)), value)
             yield family
 
 
@@ -179,15 +175,10 @@ def _label(host: str, udp_port: int | None) -> str:
     return address(host, udp_port) if udp_port else host
 
 
-def _labels(endpoint: str, connection: ConnectionSnapshot) -> tuple[str, ...]:
-    return (
-        endpoint,
-        connection.local_ip,
-        str(connection.local_port),
-        _label(connection.peer_ip, connection.peer_udp_port),
-        str(connection.peer_port),
-        str(connection.ccids[0]),
-    )
+def _labels(connection: ConnectionSnapshot) -> tuple[str, ...]:
+    peer = _label(connection.peer_ip, connection.peer_udp_port)
+    port, peer_port, ccid = connection.local_port, connection.peer_port, connection.ccids[0]
+    return connection.local_ip, str(port), peer, str(peer_port), str(ccid)
 
 
 @contextmanager
@@ -203,7 +194,6 @@ def serving(
         OSError: If the address cannot be used.
         TypeError: If ``endpoint`` is not an endpoint.
         ValueError: If the port is out of range.
-
     """
     if not isinstance(endpoint, Endpoint | aio.Endpoint):
         raise TypeError(f"{endpoint!r} is not an endpoint: give an Endpoint of skywave.net")

@@ -12,12 +12,7 @@ def address(host: str, port: int) -> str:
 
 
 def service_code(text: str) -> str | int:
-    """Parse a Service Code: four characters, a number, or ``SC:`` and a number.
-
-    Raises:
-        ValueError: If ``text`` is none of these.
-
-    """
+    """Parse a Service Code: four characters, a number, or ``SC:`` and a number."""
     digits = text.removeprefix("SC:")
     if digits.isascii() and digits.isdecimal():
         return int(digits)

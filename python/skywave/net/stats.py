@@ -25,7 +25,6 @@ class Closed(Statistics):
     Attributes:
         code: The Reset Code (RFC 4340 section 5.6); 1 is a normal close.
         name: The name of the code.
-
     """
 
     code: int
@@ -44,8 +43,8 @@ class EndpointStats(Statistics):
         packets_sent: Packets passed to the system.
         send_calls: System calls that sent packets.
         packets_received: Packets received, valid or not.
-        malformed: Packets dropped because they are not valid DCCP packets (RFC 4340 section
-            8.5, step 1).
+        malformed: Packets dropped because they are not valid DCCP packets (RFC 4340 section 8.5,
+            step 1).
         strays: Packets that belong to no connection.
         closing: Connections that are closed at present, but whose peer has not confirmed it.
         queued_bytes: Bytes of data at present in the queues of all connections.
@@ -54,12 +53,11 @@ class EndpointStats(Statistics):
         half_open_dropped: Half-open handshakes dropped to make room for others.
         closing_dropped: Connections reset because too many were closing.
         cookies_sent: Requests answered with an Init Cookie, without storing anything.
-        send_errors: Packets that the system refused to send, for example because the network
-            is down or unreachable, the packet is too large for the interface, or a filter
-            forbids it. A connection sees them as lost.
+        send_errors: Packets that the system refused to send, for example because the network is
+            down or unreachable, the packet is too large for the interface, or a filter forbids it.
+            A connection sees them as lost.
         network_errors: Errors reported by the network (ICMP).
         qlog_dropped: Events that are missing in qlog files.
-
     """
 
     connections: int
@@ -88,7 +86,6 @@ class Snapshot(Statistics):
         totals: Sums over all connections that the endpoint has had.
         states: The number of connections in each state.
         connections: The oldest connections, oldest first.
-
     """
 
     totals: Totals
@@ -105,25 +102,24 @@ class Totals(Statistics):
         bytes_sent: Bytes of data that have left this end.
         datagrams_received: Datagrams that have arrived and had room in the receive queue.
         bytes_received: Bytes of data that have arrived, those of dropped datagrams included.
-        datagrams_dropped: Datagrams that have arrived, but were dropped for lack of room in
-            the receive queue or a wrong checksum; the peer has been informed.
-        datagrams_discarded: Datagrams that were queued, but never sent: the path turned out
-            not to carry packets of their size, or the connection ended first.
+        datagrams_dropped: Datagrams that have arrived, but were dropped for lack of room in the
+            receive queue or a wrong checksum; the peer has been informed.
+        datagrams_discarded: Datagrams that were queued, but never sent: the path turned out not to
+            carry packets of their size, or the connection ended first.
         packets_sent: Packets sent of every type, including acknowledgements.
         packets_received: Packets received of every type, including acknowledgements.
         marks_received: Packets received that a router marked (ECN Congestion Experienced).
         duplicates: Packets that arrived twice.
-        invalid_packets: Packets ignored because a check failed (RFC 4340 section 8.5, steps 1
-            to 7).
+        invalid_packets: Packets ignored because a check failed (RFC 4340 section 8.5, steps 1 to
+            7).
         mtu_probes_sent: Packets sent to find out which size the path carries (RFC 8899).
         resets_sent: Resets sent.
         resets_received: Resets received.
-        timeouts: Transmit timeouts (RFC 4341 section 5), or expirations of the nofeedback
-            timer that lowered the rate (RFC 5348 section 4.4).
+        timeouts: Transmit timeouts (RFC 4341 section 5), or expirations of the nofeedback timer
+            that lowered the rate (RFC 5348 section 4.4).
         connections: Connections that the endpoint has had.
         lost: Data packets sent and known to be lost, of connections with a window.
         marked: Data packets sent and known to have been marked, of connections with a window.
-
     """
 
     datagrams_sent: int
@@ -162,7 +158,6 @@ class ConnectionSnapshot(Statistics):
         ccids: The CCIDs of the data that this end sends, and of the data that it receives.
         max_datagram_size: The largest size of a datagram, in bytes.
         stats: Counters and the state of congestion control.
-
     """
 
     id: int
@@ -189,21 +184,21 @@ class Stats(Statistics):
         bytes_sent: Bytes of data that have left this end.
         datagrams_received: Datagrams that have arrived and had room in the receive queue.
         bytes_received: Bytes of data that have arrived, those of dropped datagrams included.
-        datagrams_dropped: Datagrams that have arrived, but were dropped for lack of room in
-            the receive queue or a wrong checksum; the peer has been informed.
-        datagrams_discarded: Datagrams that were queued, but never sent: the path turned out
-            not to carry packets of their size, or the connection ended first.
+        datagrams_dropped: Datagrams that have arrived, but were dropped for lack of room in the
+            receive queue or a wrong checksum; the peer has been informed.
+        datagrams_discarded: Datagrams that were queued, but never sent: the path turned out not to
+            carry packets of their size, or the connection ended first.
         packets_sent: Packets sent of every type, including acknowledgements.
         packets_received: Packets received of every type, including acknowledgements.
         marks_received: Packets received that a router marked (ECN Congestion Experienced).
         duplicates: Packets that arrived twice.
-        invalid_packets: Packets ignored because a check failed (RFC 4340 section 8.5, steps 1
-            to 7).
+        invalid_packets: Packets ignored because a check failed (RFC 4340 section 8.5, steps 1 to
+            7).
         mtu_probes_sent: Packets sent to find out which size the path carries (RFC 8899).
         resets_sent: Resets sent.
         resets_received: Resets received.
-        timeouts: Transmit timeouts (RFC 4341 section 5), or expirations of the nofeedback
-            timer that lowered the rate (RFC 5348 section 4.4).
+        timeouts: Transmit timeouts (RFC 4341 section 5), or expirations of the nofeedback timer
+            that lowered the rate (RFC 5348 section 4.4).
         queued: Datagrams waiting to be sent.
         srtt_s: Smoothed round-trip time, in seconds; `None` before the first measurement.
         cwnd: Congestion window, in packets.
@@ -212,15 +207,13 @@ class Stats(Statistics):
         acknowledged: Data packets that the peer has acknowledged.
         lost: Data packets sent and known to be lost.
         marked: Data packets sent and known to have been marked.
-        dropped_by_peer: Data packets that have arrived, but whose data the peer says it
-            dropped, for example because its application does not keep up (Data Dropped, RFC
-            4340 section 11.7).
+        dropped_by_peer: Data packets that have arrived, but whose data the peer says it dropped,
+            for example because its application does not keep up (Data Dropped, RFC 4340 section
+            11.7).
         rate_bps: X, the allowed sending rate of data, in bits per second.
-        receive_rate_bps: X_recv, the receive rate by the peer's latest report, in bits per
-            second.
+        receive_rate_bps: X_recv, the receive rate by the peer's latest report, in bits per second.
         loss_event_rate: The loss event rate p.
         loss_events: Loss events in the peer's reports.
-
     """
 
     datagrams_sent: int

@@ -14,7 +14,7 @@ import cattrs
 from skywave.papers.cells import Cause
 from skywave.papers.entries import Parameter, Scalar
 from skywave.papers.errors import LedgerError
-from skywave.scenario.place import line_and_column
+from skywave.scenario.experiment import line_and_column
 
 _T = TypeVar("_T")
 _SEE = "docs/papers.md lists all keys"

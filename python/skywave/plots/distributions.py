@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
-from skywave.plots.legends import for_all
-from skywave.plots.panels import label_x, label_y, stacked
+from skywave.plots.panels import for_all, label_x, label_y, stacked
 from skywave.plots.style import column_style, series_styles
-from skywave.plots.ticks import make_room, name_ticks
+from skywave.plots.texts import make_room, name_ticks
 from skywave.results.columns import Scale
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    Panels = Mapping[str, Mapping[str, Sequence[float]]]
-    """The values of each group, by the title of its panel and its name."""
+Panels = Mapping[str, Mapping[str, Sequence[float]]]
+"""The values of each group, by the title of its panel and its name."""
 
 
 def cdf(panels: Panels, measure: str, *, is_log: bool = False) -> Figure:
     """Return the empirical distribution functions of groups of values, without NaN.
 
     ``is_log`` makes the axis of values logarithmic.
-
-    Raises:
-        ValueError: If no group has a value, or one is not above 0 on a logarithmic axis.
-
     """
-    values, names, scale = _scaled(panels, measure)
-    if is_log:
-        check_positive((one for each in values.values() for one in each.values()), measure)
+    values, names, scale = _scaled(panels, measure, is_log=is_log)
     with column_style():
         figure, drawn = stacked(values)
         looks = dict(zip(names, series_styles(), strict=False))
@@ -56,14 +45,8 @@ def box(panels: Panels, measure: str, by: str = "", *, is_log: bool = False) -> 
 
     Values beyond the whiskers are points (Tukey 1977), and a NaN does not count. ``by`` names what
     the groups differ in, and ``is_log`` makes the axis of values logarithmic.
-
-    Raises:
-        ValueError: If no group has a value, or one is not above 0 on a logarithmic axis.
-
     """
-    values, names, scale = _scaled(panels, measure)
-    if is_log:
-        check_positive((one for each in values.values() for one in each.values()), measure)
+    values, names, scale = _scaled(panels, measure, is_log=is_log)
     with column_style():
         figure, drawn = stacked(values)
         for axes, groups in zip(drawn, values.values(), strict=True):
@@ -88,12 +71,7 @@ def box(panels: Panels, measure: str, by: str = "", *, is_log: bool = False) -> 
 
 
 def check_positive(groups: Iterable[NDArray[np.float64]], measure: str) -> None:
-    """Check that a logarithmic axis hides none of the values.
-
-    Raises:
-        ValueError: If one is not above 0.
-
-    """
+    """Raise ``ValueError`` if a logarithmic axis would hide some of the values."""
     hidden = sum(int((group <= 0).sum()) for group in groups)
     if hidden:
         raise ValueError(
@@ -103,7 +81,7 @@ def check_positive(groups: Iterable[NDArray[np.float64]], measure: str) -> None:
 
 
 def _scaled(
-    panels: Panels, measure: str
+    panels: Panels, measure: str, *, is_log: bool
 ) -> tuple[dict[str, dict[str, NDArray[np.float64]]], list[str], Scale]:
     """Return finite values in the unit of the axis, and the names of groups that have any."""
     values: dict[str, dict[str, NDArray[np.float64]]] = {}
@@ -118,4 +96,6 @@ def _scaled(
         title: {name: group / scale.factor for name, group in groups.items()}
         for title, groups in values.items()
     }
+    if is_log:
+        check_positive((one for each in scaled.values() for one in each.values()), measure)
     return scaled, list(dict.fromkeys(name for name, _ in full)), scale

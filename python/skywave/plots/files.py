@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib.figure import Figure
 
 from skywave._files import replacing_file
 from skywave.plots.style import style
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from matplotlib.figure import Figure
 
 # Without dates and versions.
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -39,12 +36,7 @@ def render(figure: Figure, format_: str, *, has_text: bool = False) -> bytes:
 
 
 def format_of(file: str | Path) -> str:
-    """Return the format that a file's name selects.
-
-    Raises:
-        ValueError: If its end is not that of a known format.
-
-    """
+    """Return the format that a file's name selects."""
     format_ = Path(file).suffix.removeprefix(".").lower()
     if format_ not in FORMATS:
         names = ", ".join(f".{known}" for known in FORMATS)
@@ -60,7 +52,6 @@ def write(figure: Figure, files: Iterable[str | Path]) -> list[Path]:
     Raises:
         ValueError: If a name has no known format. Nothing is written then.
         OSError: If a file cannot be written.
-
     """
     paths = [Path(file) for file in files]
     formats = [format_of(path) for path in paths]

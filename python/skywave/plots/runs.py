@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from skywave._known import listed
+from skywave._printing import number
 from skywave.plots.distributions import box, cdf
-from skywave.plots.legends import LINE_IN, MOST_ENTRIES, above
-from skywave.plots.outliers import mark_cut, reach
-from skywave.plots.panels import at_size, check_log, column_in
+from skywave.plots.panels import LINE_IN, MOST_ENTRIES, above, at_size, check_log, column_in
 from skywave.plots.style import column_style, series_styles
 from skywave.plots.texts import plain
 from skywave.results.columns import Scale, find
 from skywave.results.emodel import over_time
-from skywave.results.samples import HELD, Series, by_name
+from skywave.results.samples import HELD, Series, by_name, largest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     import pyarrow as pa
-    from matplotlib.axes import Axes
 
 RunKind = Literal["series", "cdf", "box"]
 PANELS = ("goodput_bps", "cwnd_packets", "queue_packets", "delay_mean_s")
@@ -72,7 +70,6 @@ def of_run(
     Raises:
         ValueError: If there is no such kind, measure, flow or link, or nothing between the times;
             the message lists what there is.
-
     """
     measures = [measure] if isinstance(measure, str) else list(measure)
     if kind not in get_args(RunKind):
@@ -106,20 +103,23 @@ def of_run(
     if not any(np.isfinite(one.values).any() for each in found.values() for one in each.values()):
         advice = "give the voice source its codec" if "mos" in names else "nothing to plot"
         raise ValueError(f"{' and '.join(names)} without values: {advice}")
+    check_log(log, "x" if kind == "cdf" else "y", kind)
+    draw: Callable[..., Figure]
     if kind == "series":
         if not measures:
             # A sender without a window has none to show.
-            found = {name: each for name, each in found.items() if _is_shown(each)} or found
-        check_log(log, "y", kind)
-        return at_size(size_in, partial(_over_time, found, places, shown, is_log="y" in log))
-    [(name, each)] = found.items()
-    panels = {"": {plain(key): list(one.whole().values) for key, one in each.items()}}
-    if kind == "cdf":
-        check_log(log, "x", kind)
-        return at_size(size_in, partial(cdf, panels, name, is_log="x" in log))
-    check_log(log, "y", kind)
-    draw = partial(box, panels, name, _KEYS[places[name]], is_log="y" in log)
-    return at_size(size_in, draw)
+            found = {
+                name: each
+                for name, each in found.items()
+                if any(np.nan_to_num(one.values).any() for one in each.values())
+            } or found
+        draw = partial(_over_time, found, places, shown)
+    else:
+        [(name, each)] = found.items()
+        panels = {"": {plain(key): list(one.whole().values) for key, one in each.items()}}
+        by = _KEYS[places[name]]
+        draw = partial(cdf, panels, name) if kind == "cdf" else partial(box, panels, name, by)
+    return at_size(size_in, partial(draw, is_log=bool(log)))
 
 
 def _places(tables: Mapping[str, pa.Table]) -> dict[str, str]:
@@ -178,10 +178,6 @@ def _series(
     if not chosen:
         raise ValueError(f"no {measure} of {', '.join(shown[key])}: use {', '.join(every)}")
     return {name: every[name].between(from_s, to_s) for name in chosen}
-
-
-def _is_shown(series: Mapping[str, Series]) -> bool:
-    return any(np.nan_to_num(one.values).any() for one in series.values())
 
 
 def _over_time(
@@ -268,3 +264,73 @@ def _draw_many(axes: Axes, series: Mapping[str, Series], factor: float) -> None:
         mean = total / count / factor
     axes.plot([], [], color="0.6", linewidth=0.3, label="each")
     axes.plot(times, mean, color="black", label=f"mean of {len(series)}", zorder=3)
+
+
+CUT = ("goodput_bps",)
+"""What may go beyond its axis, where it would flatten the other samples.
+
+Data that has waited for a retransmission reaches the application all at once, so goodput may be
+many times the rate of the link for one sample. Of other measures, the largest samples are what a
+reader looks for.
+"""
+UNUSUAL = 1.5
+"""A sample is cut if it is more than this many times as large as what lasts."""
+LASTING = 9
+"""Of how many samples in a row a median is. Four in a row do not change it."""
+MARK_PT, NOTE_PT = 2.5, 6
+
+
+def reach(measure: str, series: Collection[Series]) -> float:
+    """Return the largest size of a sample that an axis shows, as the laboratory's charts do.
+
+    That is the largest one of whole intervals, but of goodput at most 1.5 times what lasts: the
+    largest median of nine samples in a row that are not 0.
+    """
+    if measure not in CUT:
+        return largest(series)
+    return max((_reach(one) for one in series), default=0.0)
+
+
+def _reach(one: Series) -> float:
+    values = one.whole().values
+    known = values[np.isfinite(values) & (values > 0)]
+    most = largest([one])
+    if known.size < LASTING:
+        return most
+    medians = np.median(np.lib.stride_tricks.sliding_window_view(known, LASTING), axis=1)
+    return min(most, UNUSUAL * float(medians.max()))
+
+
+def mark_cut(
+    axes: Axes, series: Mapping[str, Series], colours: Mapping[str, str], scale: Scale
+) -> int:
+    """Mark the samples beyond the top of an axis, and say how large they are, above the axes.
+
+    Returns how many lines of text are there: one, or none if nothing is cut. A sample of an
+    interval that the end of the run cut short is not marked.
+    """
+    top = axes.get_ylim()[1] * scale.factor
+    most = 0.0
+    for name, one in series.items():
+        whole = one.whole()
+        beyond = np.nan_to_num(whole.values) > top
+        if not beyond.any():
+            continue
+        most = max(most, float(whole.values[beyond].max()))
+        axes.scatter(
+            whole.times_s[beyond],
+            np.ones(np.count_nonzero(beyond)),
+            MARK_PT**2,
+            marker="^",
+            color=colours[name],
+            transform=axes.get_xaxis_transform(),
+            clip_on=False,
+            zorder=4,
+            label="_beyond",
+        )
+    if not most:
+        return 0
+    _, parenthesis, unit = scale.label.rpartition(" (")
+    text = f"{number(most / scale.factor, 3)} {unit.removesuffix(')') if parenthesis else ''}"
+    axes.set_title(f"▲ cut off, up to {text.strip()}", loc="right", fontsize=NOTE_PT)
+    return 1

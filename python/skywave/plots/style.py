@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count, cycle
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     import numpy as np
-    from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
-    from numpy.typing import NDArray
 
 GOOD_AND_BAD = "RdYlBu"
 """A colour map: blue is good, and colour-blind readers can tell it from bad."""

@@ -8,35 +8,38 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
+from numpy.typing import NDArray
 
 from skywave._known import listed
 from skywave.plots.distributions import box, cdf, check_positive
-from skywave.plots.legends import MOST_ENTRIES, for_all
-from skywave.plots.names import axis_name, short_labels
-from skywave.plots.panels import at_size, check_log, label_x, label_y, stacked
+from skywave.plots.names import MOST_LISTED, Axis, axis_name, texts_of_values
+from skywave.plots.panels import (
+    MOST_ENTRIES,
+    at_size,
+    check_log,
+    for_all,
+    label_x,
+    label_y,
+    stacked,
+)
 from skywave.plots.style import TITLE_IN, column_style, heat_map, series_styles, write_in_cell
-from skywave.plots.texts import plain, width_in, wrapped
-from skywave.plots.ticks import make_room, name_ticks
-from skywave.results.columns import Column, Scale, find, in_units
-from skywave.stats import average, by_point
+from skywave.plots.texts import make_room, name_ticks, width_in, wrapped
+from skywave.results.columns import Scale, find
+from skywave.stats import Estimate, average, by_point
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     import pyarrow as pa
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-    from skywave.stats import Estimate
 
 SweepKind = Literal["line", "heat", "cdf", "box"]
 MOST_PANELS = 6
@@ -56,8 +59,6 @@ SEQUENTIAL = "cividis"
 """A colour map from dark to light, also in grey and for colour-blind readers."""
 MOST_NUMBERS = 8
 """The most columns whose cells have room for a number."""
-MOST_LISTED = 12
-"""The most values of a dimension that a message lists."""
 CLOSE = 0.2
 """Up to this ratio of their span to the largest, values are too close for an axis from 0."""
 CLOSE_NOISE = 1e-6
@@ -68,8 +69,6 @@ LEAST_BEYOND = 1.1
 """The same of a logarithmic axis, as a factor, at least."""
 MOST_BESIDE, SHARE_BESIDE = 0.12, 0.7
 """How far apart the points of a name are: at most, and all together, of the distance of names."""
-LOGARITHMIC = 50
-"""From this ratio of largest to smallest value on, an axis is logarithmic."""
 
 
 def of_sweep(
@@ -112,14 +111,20 @@ def of_sweep(
     Raises:
         ValueError: If there is no such kind, measure, dimension or value; the message lists what
             there is. Also if there are too many panels or lines.
-
     """
-    named = _Names.of(table, dimensions, paths or {}, labels or {})
-    table, dimensions = _where(table, dimensions, where or {}, named)
+    paths, labels = paths or {}, labels or {}
+    texts = texts_of_values(table, dimensions, labels)
+    table, dimensions = _where(table, dimensions, where or {}, texts)
     name = find(measure, measures) if measure else _first(measures)
     values = by_point(table, dimensions, name)
     axes = {
-        dimension: _Axis.of(dimension, [point[index] for point in values], named)
+        dimension: Axis.of(
+            dimension,
+            [point[index] for point in values],
+            texts[dimension],
+            axis_name(dimension, paths.get(dimension, dimension)),
+            labels.get(dimension),
+        )
         for index, dimension in enumerate(dimensions)
     }
     for given in (x, by):
@@ -143,129 +148,6 @@ def of_sweep(
     return at_size(size_in, draw)
 
 
-@dataclass(frozen=True)
-class _Names:
-    """Labels of dimensions and their values in the figure."""
-
-    titles: dict[str, str]
-    """The names that the user gives to dimensions."""
-    axes: dict[str, str]
-    """The names of all dimensions, without the unit of quantities."""
-    values: dict[str, dict[str, str]]
-    """By dimension, and by the value as text."""
-
-    @classmethod
-    def of(
-        cls,
-        table: pa.Table,
-        dimensions: Sequence[str],
-        paths: Mapping[str, str],
-        labels: Mapping[str, str],
-    ) -> _Names:
-        """Return the labels of a table's dimensions and values.
-
-        Raises:
-            ValueError: If ``labels`` has one for what is neither a dimension nor a value.
-
-        """
-        given = {
-            name: list(dict.fromkeys(map(str, table[name].to_pylist()))) for name in dimensions
-        }
-        there = [*dimensions, *(value for values in given.values() for value in values)]
-        for label in labels:
-            if label not in there:
-                shown = ", ".join(there[:MOST_LISTED]) + (
-                    ", .." if len(there) > MOST_LISTED else ""
-                )
-                raise ValueError(f"{label} is no dimension or value: use one of {shown or 'none'}")
-        return cls(
-            {name: labels[name] for name in dimensions if name in labels},
-            {name: axis_name(name, paths.get(name, name)) for name in dimensions},
-            {
-                name: {
-                    value: labels.get(value, plain(text))
-                    for value, text in short_labels(values).items()
-                }
-                for name, values in given.items()
-            },
-        )
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """A dimension as an axis: numbers and quantities to scale, other values in a row."""
-
-    label: str
-    values: list[Any]
-    positions: dict[Any, float]
-    is_numeric: bool
-    names: Mapping[str, str]
-    """The texts of values."""
-
-    @classmethod
-    def of(cls, name: str, given: Sequence[Any], named: _Names) -> _Axis:
-        axis = cls._of(name, list(dict.fromkeys(given)), named)
-        return replace(axis, label=named.titles.get(name, axis.label))
-
-    @classmethod
-    def _of(cls, name: str, values: list[Any], named: _Names) -> _Axis:
-        label, names = named.axes[name], named.values[name]
-        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-            values.sort()
-            if Column.of_name(name).unit:
-                scale = Scale.of(name, max(map(abs, values)))
-                positions = {each: each / scale.factor for each in values}
-                return cls(scale.label, values, positions, True, names)
-            return cls(label, values, {value: float(value) for value in values}, True, names)
-        quantities = {value: _quantity(value) for value in values}
-        units = {unit for _, unit in quantities.values()}
-        if len(units) == 1 and "" not in units:
-            [unit] = units
-            values.sort(key=lambda value: quantities[value][0])
-            scale = Scale.of(
-                f"{label.removesuffix(f' ({unit})')}_{unit}",
-                max(size for size, _ in quantities.values()),
-            )
-            positions = {value: quantities[value][0] / scale.factor for value in values}
-            return cls(scale.label, values, positions, True, names)
-        positions = {value: float(index) for index, value in enumerate(values)}
-        return cls(label, values, positions, False, names)
-
-    @property
-    def is_logarithmic(self) -> bool:
-        smallest = min(self.positions.values())
-        return (
-            self.is_numeric
-            and smallest > 0
-            and max(self.positions.values()) / smallest >= LOGARITHMIC
-        )
-
-    @property
-    def ticks(self) -> list[str]:
-        return [self.tick(value) for value in self.values]
-
-    def tick(self, value: Any) -> str:
-        return f"{self.positions[value]:g}" if self.is_numeric else self.names[str(value)]
-
-    def named(self, value: Any) -> str:
-        """Return a value with its dimension: ``queue 50 packets``, ``rate 10 Mbps``."""
-        text = self.names[str(value)]
-        what, parenthesis, unit = self.label.rpartition(" (")
-        if not (self.is_numeric and parenthesis):
-            return f"{self.label} {text}"
-        # A text of the user's or a quantity has its unit.
-        if isinstance(value, str) or text != str(value):
-            return f"{what} {text}"
-        return f"{what} {self.tick(value)} {unit.removesuffix(')')}"
-
-
-def _quantity(value: Any) -> tuple[float, str]:
-    try:
-        return in_units(str(value))
-    except ValueError:
-        return 0.0, ""
-
-
 _Runs = dict[tuple[Any, ...], list[float]]
 
 
@@ -273,7 +155,7 @@ def _where(
     table: pa.Table,
     dimensions: Sequence[str],
     where: Mapping[str, str | Sequence[str]],
-    named: _Names,
+    texts: Mapping[str, Mapping[str, str]],
 ) -> tuple[pa.Table, list[str]]:
     """Keep the rows in which dimensions have given values; return the dimensions that are left.
 
@@ -284,15 +166,15 @@ def _where(
     for name, given in where.items():
         if name not in dimensions:
             raise ValueError(f"{name} is not a dimension: use one of {', '.join(dimensions)}")
-        texts = [str(each) for each in table[name].to_pylist()]
-        there = list(dict.fromkeys(texts))
-        meant = {named.values[name][text]: text for text in there} | {text: text for text in there}
+        rows = [str(each) for each in table[name].to_pylist()]
+        there = list(dict.fromkeys(rows))
+        meant = {texts[name][value]: value for value in there} | {value: value for value in there}
         values = [given] if isinstance(given, str) else list(given)
         for value in values:
             if value not in meant:
                 raise ValueError(f"{name} is never {value}: use one of {', '.join(there)}")
         kept = {meant[value] for value in values}
-        table = table.filter(pa.array([text in kept for text in texts]))
+        table = table.filter(pa.array([value in kept for value in rows]))
     alone = {name for name, given in where.items() if isinstance(given, str) or len(given) == 1}
     return table, [name for name in dimensions if name not in alone]
 
@@ -303,7 +185,7 @@ def _first(measures: Sequence[str]) -> str:
     return next((name for name in measures if name.startswith("goodput")), measures[0])
 
 
-def _default_x(axes: Mapping[str, _Axis], without: str | None) -> str:
+def _default_x(axes: Mapping[str, Axis], without: str | None) -> str:
     left = [name for name in axes if name != without]
     if not left:
         raise ValueError("no dimension for the x axis: use the kind cdf or box")
@@ -311,12 +193,12 @@ def _default_x(axes: Mapping[str, _Axis], without: str | None) -> str:
     return next((name for name in varied if axes[name].is_numeric), varied[0])
 
 
-def _varied(axes: Mapping[str, _Axis], without: Collection[str | None] = ()) -> list[str]:
+def _varied(axes: Mapping[str, Axis], without: Collection[str | None] = ()) -> list[str]:
     """Return the dimensions that need a place in the figure: those with several values."""
     return [name for name, axis in axes.items() if name not in without and len(axis.values) > 1]
 
 
-def _default_by(axes: Mapping[str, _Axis], x: str | None = None) -> str | None:
+def _default_by(axes: Mapping[str, Axis], x: str | None = None) -> str | None:
     """Return the dimension that tells lines or groups apart."""
 
     def preference(name: str) -> tuple[bool, bool, int]:
@@ -328,12 +210,11 @@ def _default_by(axes: Mapping[str, _Axis], x: str | None = None) -> str | None:
 
 
 def _panels(
-    runs: _Runs, axes: Mapping[str, _Axis], x: str | None, by: str | None
+    runs: _Runs, axes: Mapping[str, Axis], x: str | None, by: str | None
 ) -> dict[str, _Runs]:
     """Return the points of each panel by its title: by dimensions that have no other place."""
-    dimensions = list(axes)
     over = _varied(axes, {x, by})
-    places = [dimensions.index(name) for name in over]
+    places = [list(axes).index(name) for name in over]
     panels: dict[tuple[Any, ...], _Runs] = {}
     for point, values in runs.items():
         panels.setdefault(tuple(point[place] for place in places), {})[point] = values
@@ -342,21 +223,19 @@ def _panels(
             f"{len(panels)} panels, by {' and '.join(over)}, are more than {MOST_PANELS}: use "
             f"{_hint(over, axes, x, by)}"
         )
+    shown = [axes[name] for name in over]
     # In the order of the axes, as ticks are.
-    order = {name: {value: place for place, value in enumerate(axes[name].values)} for name in over}
     ranked = sorted(
         panels,
-        key=lambda values: [order[name][value] for name, value in zip(over, values, strict=True)],
+        key=lambda at: [axis.values.index(each) for axis, each in zip(shown, at, strict=True)],
     )
     return {
-        ", ".join(axes[name].named(value) for name, value in zip(over, values, strict=True)): (
-            panels[values]
-        )
-        for values in ranked
+        ", ".join(axis.named(value) for axis, value in zip(shown, at, strict=True)): panels[at]
+        for at in ranked
     }
 
 
-def _grouped(runs: _Runs, axes: Mapping[str, _Axis], by: str | None) -> dict[str, _Runs]:
+def _grouped(runs: _Runs, axes: Mapping[str, Axis], by: str | None) -> dict[str, _Runs]:
     """Return the points of each value of ``by``, by its name in the legend."""
     if by is None:
         return {"": runs}
@@ -366,23 +245,22 @@ def _grouped(runs: _Runs, axes: Mapping[str, _Axis], by: str | None) -> dict[str
         groups.setdefault(point[place], {})[point] = values
     # A word speaks for itself, a number does not.
     return {
-        axis.names[str(value)] if isinstance(value, str) else axis.named(value): groups[value]
+        axis.texts[str(value)] if isinstance(value, str) else axis.named(value): groups[value]
         for value in axis.values
         if value in groups
     }
 
 
-def _check_groups(axes: Mapping[str, _Axis], x: str | None, by: str | None) -> None:
+def _check_groups(axes: Mapping[str, Axis], x: str | None, by: str | None) -> None:
     """Raise ``ValueError`` if there are more lines or groups than can be told apart."""
-    count = 1 if by is None else len(axes[by].values)
-    if by is not None and count > MOST_ENTRIES:
+    if by is not None and (count := len(axes[by].values)) > MOST_ENTRIES:
         raise ValueError(
             f"{count} lines or groups, by {by}, are more than {MOST_ENTRIES}, which can be told "
             f"apart: use {_hint([by], axes, x, by)}"
         )
 
 
-def _hint(names: Collection[str], axes: Mapping[str, _Axis], x: str | None, by: str | None) -> str:
+def _hint(names: Collection[str], axes: Mapping[str, Axis], x: str | None, by: str | None) -> str:
     """Return advice for dimensions with more values than there is room for."""
     said = _choices(names, axes)
     others = _varied(axes, {x, by})
@@ -397,7 +275,7 @@ def _hint(names: Collection[str], axes: Mapping[str, _Axis], x: str | None, by: 
     return f"{' or '.join(f'--by {shlex.quote(name)}' for name in fitting)}, or {said}"
 
 
-def _choices(names: Iterable[str], axes: Mapping[str, _Axis]) -> str:
+def _choices(names: Iterable[str], axes: Mapping[str, Axis]) -> str:
     """Say how to choose a value of a dimension, and which there are."""
     values = {name: axes[name].values for name in names}
     options = " or ".join(f"--where {shlex.quote(f'{name}={values[name][0]}')}" for name in values)
@@ -410,13 +288,7 @@ def _choices(names: Iterable[str], axes: Mapping[str, _Axis]) -> str:
 
 
 def _distribution(
-    kind: str,
-    runs: _Runs,
-    axes: Mapping[str, _Axis],
-    measure: str,
-    by: str | None,
-    *,
-    is_log: bool,
+    kind: str, runs: _Runs, axes: Mapping[str, Axis], measure: str, by: str | None, *, is_log: bool
 ) -> Figure:
     by = by or _default_by(axes)
     _check_groups(axes, None, by)
@@ -435,7 +307,7 @@ def _distribution(
 
 def _lines(
     runs: _Runs,
-    axes: Mapping[str, _Axis],
+    axes: Mapping[str, Axis],
     measure: str,
     x: str,
     by: str | None,
@@ -461,22 +333,18 @@ def _lines(
     groups = list(_grouped(runs, axes, by))
     looks = dict(zip(groups, series_styles(), strict=False))
     step = min(MOST_BESIDE, SHARE_BESIDE / len(groups))
-    beside_by_name = {
-        name: (index - (len(groups) - 1) / 2) * step for index, name in enumerate(groups)
-    }
+    places = {name: (index - (len(groups) - 1) / 2) * step for index, name in enumerate(groups)}
     if "x" in log and not (axis.is_numeric and min(axis.positions.values()) > 0):
         raise ValueError(f"{x} is not numbers above 0: it cannot be a logarithmic axis")
     if "y" in log:
-        every = (
-            one.value for each in panels.values() for of in each.values() for one in of.values()
-        )
-        check_positive([np.array(list(every))], measure)
+        lines = [line for means in panels.values() for line in means.values()]
+        check_positive((np.array([one.value for one in line.values()]) for line in lines), measure)
     with column_style():
         figure, drawn = stacked(panels, has_common_y=is_similar)
         for panel, means in zip(drawn, panels.values(), strict=True):
             for name, each in means.items():
                 # Beside each other, since equal points of a row of names would cover each other.
-                beside = 0.0 if axis.is_numeric else beside_by_name[name]
+                beside = 0.0 if axis.is_numeric else places[name]
                 _draw_means(panel, name, each, axis, scale.factor, looks[name], beside)
         label_x(drawn[-1], axis.label)
         label_y(figure, drawn, scale.label)
@@ -487,11 +355,8 @@ def _lines(
             drawn[-1].margins(x=0.1)
         ends = [list(_ends(each.values(), scale.factor)) for each in panels.values()]
         for panel, own in zip(drawn, ends, strict=True):
-            shown = [end for each in ends for end in each] if is_similar else own
-            if "y" in log:
-                _fit_log_y(panel, shown)
-            else:
-                _fit_y(panel, shown)
+            fit = _fit_log_y if "y" in log else _fit_y
+            fit(panel, [end for each in ends for end in each] if is_similar else own)
         for_all(figure, drawn)
     return figure
 
@@ -536,7 +401,7 @@ def _draw_means(
     panel: Axes,
     name: str,
     means: Mapping[Any, Estimate],
-    axis: _Axis,
+    axis: Axis,
     factor: float,
     look: Mapping[str, Any],
     beside: float,
@@ -555,7 +420,7 @@ def _draw_means(
     )
 
 
-def _scale_logarithmically(panel: Axes, axis: _Axis) -> None:
+def _scale_logarithmically(panel: Axes, axis: Axis) -> None:
     """Make the x axis logarithmic, and let ticks between the values show that it is."""
     panel.set_xscale("log")
     if len(axis.values) <= MOST_NUMBERS:
@@ -575,7 +440,7 @@ def _known(size: float) -> float:
     return size
 
 
-def _heat(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str | None) -> Figure:
+def _heat(runs: _Runs, axes: Mapping[str, Axis], measure: str, x: str, by: str | None) -> Figure:
     others = [name for name in axes if name != x and (len(axes[name].values) > 1 or name == by)]
     if by is None and len(others) != 1:
         raise ValueError(
@@ -588,36 +453,26 @@ def _heat(runs: _Runs, axes: Mapping[str, _Axis], measure: str, x: str, by: str 
     columns, rows = axes[x], axes[y]
     places = list(axes).index(x), list(axes).index(y)
     panels = {
-        title: {
-            (point[places[0]], point[places[1]]): average(values) for point, values in each.items()
-        }
+        title: {tuple(point[place] for place in places): average(each[point]) for point in each}
         for title, each in _panels(runs, axes, x, y).items()
     }
-    scale = Scale.of(
-        measure, _known(_size(one for each in panels.values() for one in each.values()))
-    )
+    size = _size(one for each in panels.values() for one in each.values())
+    scale = Scale.of(measure, _known(size))
     # The largest value on top, as on any axis.
     order = rows.values[::-1] if rows.is_numeric else rows.values
-    shown = {
-        title: np.array(
-            [
-                [
-                    means[column, row].value / scale.factor if (column, row) in means else np.nan
-                    for column in columns.values
-                ]
-                for row in order
-            ]
-        )
-        for title, means in panels.items()
-    }
+    shown = {}
+    for title, means in panels.items():
+        known = {at: one.value / scale.factor for at, one in means.items()}
+        cells = [[known.get((column, row), np.nan) for column in columns.values] for row in order]
+        shown[title] = np.array(cells)
     return _draw_heat(shown, scale, columns, rows, order)
 
 
 def _draw_heat(
     shown: Mapping[str, NDArray[np.float64]],
     scale: Scale,
-    columns: _Axis,
-    rows: _Axis,
+    columns: Axis,
+    rows: Axis,
     order: Sequence[Any],
 ) -> Figure:
     every = np.stack(list(shown.values()))
@@ -630,14 +485,7 @@ def _draw_heat(
         row_in = max(ROW_IN, ROW_LINE_IN * (lines + 0.5))
         figure, panels = stacked(shown, TITLE_IN + row_in * len(order))
         for panel, values in zip(panels, shown.values(), strict=True):
-            heat_map(
-                panel,
-                values,
-                row_names,
-                columns.ticks,
-                norm=norm,
-                colours=SEQUENTIAL,
-            )
+            heat_map(panel, values, row_names, columns.ticks, norm=norm, colours=SEQUENTIAL)
             if len(columns.values) <= MOST_NUMBERS:
                 _write_numbers(panel, values, decimals, norm)
         names_in = max(width_in(name, "ytick.labelsize") for name in row_names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,17 +13,13 @@ from skywave._printing import number
 from skywave.realtime import running
 from skywave.results.columns import Scale
 from skywave.results.samples import Samples
-from skywave.scenario import KernelTcp
-from skywave.stats import average, unchanged_by_seeds
+from skywave.scenario import KernelTcp, Scenario
+from skywave.stats import Estimate, average, unchanged_by_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from skywave._progress import Progress
     from skywave.realtime.running import RealTimeRun
     from skywave.results import Results
-    from skywave.scenario import Scenario
-    from skywave.stats import Estimate
 
 HYSTART = (
     "Linux's CUBIC leaves slow start by HyStart when delays grow; ours, which a simulation runs in "
@@ -126,11 +123,7 @@ class ClockComparison:
             for flow in self.scenario.flows
             if isinstance(flow.transport, KernelTcp)
         ]
-        return [
-            *([HYSTART] if "cubic" in kernels else []),
-            *([RACK] if kernels else []),
-            LATE,
-        ]
+        return [*([HYSTART] if "cubic" in kernels else []), *([RACK] if kernels else []), LATE]
 
     def warnings(self) -> list[str]:
         """Return warnings about the rows, one sentence each."""
@@ -193,7 +186,6 @@ def compare(
     Raises:
         ValueError: If ``runs`` is not positive.
         Exception: As :func:`~skywave.realtime.run`.
-
     """
     if runs < 1:
         raise ValueError(f"{runs} runs: give at least 1")

@@ -35,7 +35,6 @@ def acquire(module: str = "skywave") -> None:
 
     Raises:
         LaunchError: If the system does not let users create namespaces.
-
     """
     if os.environ.get(_INSIDE) or os.geteuid() == 0:
         return
@@ -47,12 +46,7 @@ def acquire(module: str = "skywave") -> None:
 
 
 def around() -> list[str]:
-    """Return the command in which a process can create network namespaces; empty for root.
-
-    Raises:
-        LaunchError: If ``unshare`` is not installed.
-
-    """
+    """Return the command in which a process can create network namespaces; empty for root."""
     if os.geteuid() == 0:
         return []
     unshare = shutil.which("unshare")
@@ -63,12 +57,7 @@ def around() -> list[str]:
 
 @cache
 def check() -> None:
-    """Check that network namespaces can be created. A success is remembered.
-
-    Raises:
-        LaunchError: If the system does not let us create them.
-
-    """
+    """Check that network namespaces can be created. A success is remembered."""
     is_root = os.geteuid() == 0
     if not is_root:
         check_namespaces(around(), is_root=False)

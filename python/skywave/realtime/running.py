@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from skywave.realtime.privileges import require
 from skywave.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import pyarrow as pa
 
     from skywave.scenario import Scenario
@@ -77,7 +76,6 @@ def run(
         OSError: If the system refuses namespaces or sockets, a connection of the kernel failed, or
             a file cannot be written.
         Exception: Whatever a control in Python raised, with a note that names the flow.
-
     """
     require()
     duration_s = scenario.duration.seconds

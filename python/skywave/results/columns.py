@@ -6,14 +6,13 @@ name too: ``goodput_bps[file]``.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from skywave._known import listed
 from skywave.scenario.quantities import Bytes, Duration, Rate
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 UNITS = ("bps", "bytes", "packets", "s")
 """What the name of a column with a unit ends in."""
@@ -50,7 +49,6 @@ def find(given: str, names: Collection[str]) -> str:
 
     Raises:
         ValueError: If it is none of them, or could be several; the message lists them.
-
     """
     if given in names:
         return given
@@ -67,31 +65,20 @@ def in_units(quantity: str) -> tuple[float, str]:
 
     Raises:
         ValueError: If the text is not a quantity with a unit.
-
     """
     number, _, unit = quantity.partition(" ")
     if unit == "packets":
         return float(number), unit
-    for read in (_bps, _seconds, _bytes):
-        try:
-            return read(quantity)
-        except ValueError:
-            continue
+    for kind, name, column in (
+        (Rate, "bps", "bps"),
+        (Duration, "seconds", "s"),
+        (Bytes, "count", "bytes"),
+    ):
+        with suppress(ValueError):
+            return float(getattr(kind(quantity), name)), column
     raise ValueError(
         f"{quantity} is not a quantity with a unit, such as 100 kbps, 5 ms, 2 kB or 10 packets"
     )
-
-
-def _bps(text: str) -> tuple[float, str]:
-    return float(Rate(text).bps), "bps"
-
-
-def _seconds(text: str) -> tuple[float, str]:
-    return Duration(text).seconds, "s"
-
-
-def _bytes(text: str) -> tuple[float, str]:
-    return float(Bytes(text).count), "bytes"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ are those of the scenario.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ import numpy as np
 from skywave.results.samples import Samples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pyarrow as pa
 
 
@@ -150,7 +149,6 @@ def quality(
     Raises:
         KeyError: If the flow is not a voice flow.
         ValueError: If the codec is not known.
-
     """
     call = calls(voice).get(flow)
     if call is None:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypedDict
 
-from skywave import _json
+from skywave import _core, _json
 from skywave._errors import SkywaveError
 from skywave._files import replacing
 from skywave._folders import Kind, check_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from skywave import _core
     from skywave.plots.runs import RunKind
 
 TOTALS = "totals.json"
@@ -135,7 +133,6 @@ class Results:
             FileNotFoundError: If the directory has no results of a run.
             OSError: If a file cannot be read.
             ValueError: If a file is damaged.
-
         """
         directory = Path(directory)
         file = directory / TOTALS
@@ -303,7 +300,6 @@ class Results:
         Raises:
             ValueError: If a name is unknown; the message lists those that there are.
             OSError: If a file cannot be written.
-
         """
         from skywave import plots  # noqa: PLC0415  (loads matplotlib)
 
@@ -329,7 +325,6 @@ class Results:
         Raises:
             OSError: If the directory cannot be written, or contains anything other than a run's
                 results. Its contents then stay.
-
         """
         check_folder(directory, Kind.RUN)
         with replacing(directory, whole=True) as partial:
@@ -359,7 +354,6 @@ def read_tables(directory: Path) -> dict[str, pa.Table]:
     Raises:
         OSError: If a table cannot be read.
         ValueError: If a file is not Parquet.
-
     """
     import pyarrow.parquet  # noqa: PLC0415  (loaded when there are tables)
 

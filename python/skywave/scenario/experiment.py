@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from attrs import define
 
@@ -14,14 +15,8 @@ from skywave import _core
 from skywave._errors import ScenarioError
 from skywave._files import read_text
 from skywave.scenario import parts
-from skywave.scenario.parts import Flow, Ftp
-from skywave.scenario.place import field_of, line_and_column
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skywave.scenario.parts import Source, Transport
-    from skywave.scenario.quantities import Duration
+from skywave.scenario.parts import Flow, Ftp, Source, Transport
+from skywave.scenario.quantities import Duration
 
 Syntax = Literal["toml", "json"]
 Read = TypeVar("Read")
@@ -94,7 +89,6 @@ class Scenario(parts.Scenario):
         Raises:
             TypeError: If there is no such field.
             ValueError: If a text is not a quantity.
-
         """
         lists = {name: list(getattr(self, name)) for name in ("nodes", "links", "flows")}
         return super().replace(**(lists | changes))
@@ -112,7 +106,6 @@ class Scenario(parts.Scenario):
 
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
-
         """
         text, members = self.to_core()
         return Inspection.of(_core.inspect_scenario(text, "json", members=members))
@@ -124,7 +117,6 @@ class Scenario(parts.Scenario):
 
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
-
         """
         text, members = self.to_core()
         document: dict[str, Any] = json.loads(_core.check_scenario(text, "json", members=members))
@@ -139,7 +131,6 @@ class Scenario(parts.Scenario):
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
             ValueError: If the source of a member cannot be found.
-
         """
         sources = [member.source_hash() for member in self.members()]
         identity = [self.normalised(), _core.ENGINE, sources]
@@ -151,7 +142,6 @@ class Scenario(parts.Scenario):
 
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
-
         """
         beside = None if directory is None else str(directory)
         return cls.from_dict(json.loads(_core.check_scenario(text, syntax, beside)))
@@ -165,30 +155,17 @@ class Scenario(parts.Scenario):
         Raises:
             ScenarioError: If the scenario is wrong; the message names the field.
             OSError: If the file cannot be read.
-
         """
         return cls.from_dict(json.loads(read_file(path, _core.check_scenario)))
 
 
 def inspect_file(path: str | Path) -> Inspection:
-    """Do the same as ``Scenario.from_file(path).inspect()``, faster.
-
-    Raises:
-        ScenarioError: If the scenario is wrong; the message names the field.
-        OSError: If the file cannot be read.
-
-    """
+    """Do the same as ``Scenario.from_file(path).inspect()``, faster."""
     return Inspection.of(read_file(path, _core.inspect_scenario))
 
 
 def read_file(path: str | Path, read: Callable[[str, Syntax, str], Read]) -> Read:
-    """Return what ``read`` returns for the text, the syntax and the directory of a file.
-
-    Raises:
-        ScenarioError: If the scenario is wrong; the message names the field.
-        OSError: If the file cannot be read.
-
-    """
+    """Return what ``read`` returns for the text, the syntax and the directory of a file."""
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):
         raise ScenarioError(f"{path} is YAML: a scenario is a .toml or a .json file")
@@ -212,3 +189,20 @@ def message_about(source: str | Path, text: str, syntax: Syntax, error: Exceptio
         return f"{source} is {message}"
     place = line_and_column(text, field_of(message)) if syntax == "toml" else None
     return f"{source}: {message}" if place is None else f"{source}, line {place[0]}: {message}"
+
+
+def field_of(message: str) -> str:
+    """Return the field that the message of a ``ScenarioError`` names, or an empty text."""
+    field, colon, _ = message.partition(": ")
+    return field if colon and " " not in field else ""
+
+
+def line_and_column(text: str, field: str) -> tuple[int, int] | None:
+    """Return where a text in TOML has a field, or lacks it; both count from 1."""
+    place = _core.place_of_field(text, field) if field else None
+    if place is None:
+        return None
+    key, value, _, is_exact = place
+    # The header of a table is where something is missing; a value is what is wrong.
+    at = value if is_exact else key
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skywave._members import Member
 from skywave.scenario.part import plain
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    Label = str | int | float | bool
+Label = str | int | float | bool
 
 FIELD = r"[\w.:-]+=[^=,]*"
 TEXT = re.compile(
@@ -77,6 +74,11 @@ class Parts:
             return None
         fields = found["of_kind"] or found["fields"]
         return cls(found["kind"] or "", tuple(fields.split(", ")) if fields else ())
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the fields."""
+        return [field.partition("=")[0] for field in self.fields]
 
     def __str__(self) -> str:
         """Return the label."""

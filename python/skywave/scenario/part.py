@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import types
 import typing
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 
@@ -15,10 +16,7 @@ from skywave._members import Member, imported, live, named
 from skywave.control import Control
 from skywave.scenario.quantities import Bytes, Duration, Rate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    Reader = Callable[[Any], Any]
+Reader = Callable[[Any], Any]
 
 QUANTITIES = (Bytes, Duration, Rate)
 
@@ -54,7 +52,6 @@ class Part:
         Raises:
             TypeError: If there is no such field.
             ValueError: If a text is not a quantity.
-
         """
         kind: Any = self
         return attrs.evolve(kind, **changes)  # type: ignore[no-any-return]
@@ -65,7 +62,8 @@ class Part:
         body: dict[str, Any] = {}
         for name, key, default in _fields(kind):
             value = getattr(self, name)
-            if value == default or _is_absent(value, default):
+            # None may replace a default; a field without one is left out.
+            if value == default or (value is None and default is attrs.NOTHING):
                 continue
             try:
                 body[key] = plain(value)
@@ -134,11 +132,6 @@ def _members(value: Member | Part | list[Any] | tuple[Any, ...]) -> Iterator[Mem
             yield from _members(each)
 
 
-def _is_absent(value: Any, default: Any) -> bool:
-    """Return whether a field without a default is left out; None may replace a default."""
-    return value is None and default is attrs.NOTHING
-
-
 @cache
 def _fields(kind: type) -> tuple[tuple[str, str, Any], ...]:
     """Return name, key and default of each field."""
@@ -161,7 +154,6 @@ def _readers(kind: type) -> dict[str, tuple[str, Reader]]:
 
 
 def _has(kind: type, key: Any) -> bool:
-    """Return whether parts of this kind have such a key."""
     return key in _readers(kind)
 
 

@@ -23,10 +23,10 @@ from skywave.scenario.quantities import Bytes, Duration, Rate, durations, sizes
 NatChecksum: TypeAlias = Literal["adjusted", "recomputed"]
 """How a NAT updates TCP's checksum after it has translated addresses and ports.
 
-- ``adjusted``: By the difference that the translation makes (RFC 3022 section 4.2). A
-  checksum that the sender made wrong on purpose stays wrong by the same amount.
-- ``recomputed``: From scratch, as with checksum offload. A checksum that was wrong on
-  purpose becomes right.
+- ``adjusted``: By the difference that the translation makes (RFC 3022 section 4.2). A checksum that
+  the sender made wrong on purpose stays wrong by the same amount.
+- ``recomputed``: From scratch, as with checksum offload. A checksum that was wrong on purpose
+  becomes right.
 """
 
 Profile: TypeAlias = Literal["rfc", "ns2"]
@@ -41,8 +41,7 @@ TcpRecovery: TypeAlias = Literal["tahoe", "reno", "newreno", "sack", "vegas"]
 
 - ``tahoe``: Fast retransmit, followed by slow start from the lost segment.
 - ``reno``: Fast recovery until new data is acknowledged (RFC 5681).
-- ``newreno``: Fast recovery until all data outstanding at its start is acknowledged (RFC
-  6582).
+- ``newreno``: Fast recovery until all data outstanding at its start is acknowledged (RFC 6582).
 - ``sack``: Selective acknowledgements: RFC 6675 for profile `rfc`, Sack1 for `ns2`.
 - ``vegas``: Fast retransmit based on a fine-grained timeout, as in ns-2's Vegas.
 """
@@ -51,11 +50,11 @@ Growth: TypeAlias = Literal["rfc4341", "ns2-tcplike", "per-ack"]
 """How the window of CCID 2 grows.
 
 - ``rfc4341``: RFC 4341 section 5: in slow start, one packet for every two acknowledged.
-- ``ns2-tcplike``: ns-2's TCPlike agent: in slow start, one packet for every packet
-  acknowledged, at most the Ack Ratio per acknowledgement.
-- ``per-ack``: As in TCP (RFC 5681 section 3.1): for each acknowledgement, regardless of
-  how many packets it covers, one packet in slow start and 1/cwnd packets in congestion
-  avoidance. Growth is slower by a factor of the Ack Ratio.
+- ``ns2-tcplike``: ns-2's TCPlike agent: in slow start, one packet for every packet acknowledged, at
+  most the Ack Ratio per acknowledgement.
+- ``per-ack``: As in TCP (RFC 5681 section 3.1): for each acknowledgement, regardless of how many
+  packets it covers, one packet in slow start and 1/cwnd packets in congestion avoidance. Growth is
+  slower by a factor of the Ack Ratio.
 """
 
 TfrcRules: TypeAlias = Literal["rfc5348", "rfc3448", "ns2"]
@@ -63,8 +62,8 @@ TfrcRules: TypeAlias = Literal["rfc5348", "rfc3448", "ns2"]
 
 - ``rfc5348``: RFC 5348.
 - ``rfc3448``: RFC 3448.
-- ``ns2``: RFC 3448 as in ns-2.35's DCCP module: the mean loss interval counts intervals
-  that have not occurred yet as zero, and there is no history discounting.
+- ``ns2``: RFC 3448 as in ns-2.35's DCCP module: the mean loss interval counts intervals that have
+  not occurred yet as zero, and there is no history discounting.
 """
 
 Smoothing: TypeAlias = Literal["per-report", "per-round-trip"]
@@ -99,8 +98,7 @@ QueueAverage: TypeAlias = Literal["samples", "means"]
 """How a VCP router averages its queue.
 
 - ``samples``: Exponential average of samples with weight 1/8 (Chen, Yang and Hong 2010).
-- ``means``: Exponential average of interval means with weight 1/4 (the VCP authors' code
-  for ns-2).
+- ``means``: Exponential average of interval means with weight 1/4 (the VCP authors' code for ns-2).
 """
 
 ErrorUnit: TypeAlias = Literal["packet", "bit"]
@@ -121,27 +119,24 @@ Codec: TypeAlias = Literal["g711", "g729a", "g723.1"]
 VcpRules: TypeAlias = Literal["chen2010", "xia2005"]
 """The source of the rules.
 
-- ``chen2010``: Chen, Yang and Hong: additive increase by (R / t_rho)^2, at most 10; no
+- ``chen2010``: Chen, Yang and Hong: additive increase by (R / t_rho)^2, at most 10; no pacing.
+- ``xia2005``: The VCP authors' code for ns-2: additive increase by (R / 100 ms)^2 with linear ends;
   pacing.
-- ``xia2005``: The VCP authors' code for ns-2: additive increase by (R / 100 ms)^2 with
-  linear ends; pacing.
 """
 
 ChainOrder: TypeAlias = Literal["tcp-numbers", "ip-identification"]
 """Where the packets of a TCP flow carry their position in a chain.
 
-- ``tcp-numbers``: In the order of the sequence and acknowledgement numbers, or with
-  chains of more than two packets in the checksum (Li and Yousefi'zadeh 2009, sections 3.2
-  and 5). The default.
-- ``ip-identification``: In the lowest bits of the identification field of the IPv4
-  header, which routers can read where IPsec hides the header of TCP (section 5).
+- ``tcp-numbers``: In the order of the sequence and acknowledgement numbers, or with chains of more
+  than two packets in the checksum (Li and Yousefi'zadeh 2009, sections 3.2 and 5). The default.
+- ``ip-identification``: In the lowest bits of the identification field of the IPv4 header, which
+  routers can read where IPsec hides the header of TCP (section 5).
 """
 
 Acts: TypeAlias = Literal["at-once", "when-complete"]
 """When a sender acts on the digits of a chain.
 
-- ``at-once``: On each digit, assuming the worst for missing ones (Li and Yousefi'zadeh
-  2009).
+- ``at-once``: On each digit, assuming the worst for missing ones (Li and Yousefi'zadeh 2009).
 - ``when-complete``: Only on complete chains.
 """
 
@@ -149,29 +144,28 @@ VcpStart: TypeAlias = Literal["by-load-factor", "by-slow-start"]
 """How a VCP sender's connection starts.
 
 - ``by-load-factor``: The load factor controls cwnd at once.
-- ``by-slow-start``: In slow start, and after the first loss in congestion avoidance,
-  until a round-trip time has passed without loss (Chen, Yang and Hong 2010, section 4.1).
+- ``by-slow-start``: In slow start, and after the first loss in congestion avoidance, until a
+  round-trip time has passed without loss (Chen, Yang and Hong 2010, section 4.1).
 """
 
 VcpGrowth: TypeAlias = Literal["per-packet", "per-ack"]
 """What cwnd grows for. Equations A3 and A4 of Chen, Yang and Hong leave this open.
 
 - ``per-packet``: Each acknowledged packet, according to its own code.
-- ``per-ack``: Each acknowledgement of new packets, however many, according to the largest
-  code among them. Growth is slower by a factor of the Ack Ratio, and with delayed
-  acknowledgements of TCP by two. Slow start still grows for each packet.
+- ``per-ack``: Each acknowledgement of new packets, however many, according to the largest code
+  among them. Growth is slower by a factor of the Ack Ratio, and with delayed acknowledgements of
+  TCP by two. Slow start still grows for each packet.
 """
 
 AfterDecrease: TypeAlias = Literal["ignores-overload", "freezes", "increases", "holds"]
 """How a VCP sender behaves after a decrease.
 
-- ``ignores-overload``: Ignores overload for t_rho, then increases additively on overload
-  for a round-trip time.
+- ``ignores-overload``: Ignores overload for t_rho, then increases additively on overload for a
+  round-trip time.
 - ``freezes``: Does nothing for t_rho, then increases additively for a round-trip time.
-- ``increases``: Increases additively for a round-trip time (Chen, Yang and Hong 2010,
-  appendix).
-- ``holds``: Does nothing for a round-trip time, then increases additively for another one
-  (the sentence on VCP in Li and Yousefi'zadeh 2009, section 2.2).
+- ``increases``: Increases additively for a round-trip time (Chen, Yang and Hong 2010, appendix).
+- ``holds``: Does nothing for a round-trip time, then increases additively for another one (the
+  sentence on VCP in Li and Yousefi'zadeh 2009, section 2.2).
 """
 
 OnLoss: TypeAlias = Literal["halves", "decreases", "ignores"]
@@ -188,17 +182,16 @@ class Probes(Part):
     """What to measure.
 
     Attributes:
-        interval: The interval between samples of flows and links. The last one ends with the
-            run, and is shorter if the duration is not a multiple of it.
+        interval: The interval between samples of flows and links. The last one ends with the run,
+            and is shorter if the duration is not a multiple of it.
         links: The links to sample, as `"r1->r2"`. Empty: all.
         flows: The flows to sample, at their ends and on links. Empty: all.
         windows: Whether to record cwnd, ssthresh and pipe at each change (table `windows`).
-        rates: Whether to record X, X_recv, p and R of TFRC senders at each report and each
-            change (table `rates`).
-        packets: Whether to record every packet at every link and endpoint (table `packets`).
-            This table is large.
+        rates: Whether to record X, X_recv, p and R of TFRC senders at each report and each change
+            (table `rates`).
+        packets: Whether to record every packet at every link and endpoint (table `packets`). This
+            table is large.
         tables: Additional tables, by name. May include `windows`, `rates` and `packets`.
-
     """
 
     interval: Duration = field(default=Duration("1 s"), converter=Duration)
@@ -218,17 +211,16 @@ class Scenario(Part):
         name: A short name, used in summaries and reports.
         description: What the experiment shows.
         duration: The simulated time the run covers, at most 100 years.
-        seed: The seed of all random streams. Each stream is named, so adding a flow does not
-            change the random numbers of the others.
+        seed: The seed of all random streams. Each stream is named, so adding a flow does not change
+            the random numbers of the others.
         nodes: The names of the nodes, in addition to those of `dumbbell`; at most 250,000.
         links: The links, in addition to those of `dumbbell`; at most 250,000.
-        dumbbell: Shorthand for the classic topology of two routers. Absent: the network
-            consists of `nodes` and `links`.
+        dumbbell: Shorthand for the classic topology of two routers. Absent: the network consists of
+            `nodes` and `links`.
         flows: The flows; at least one, and at most 100,000.
         probes: What to measure.
         verify_wire: Whether to encode and parse every packet and compare the result with the
             original. The run fails at the first difference.
-
     """
 
     name: str
@@ -254,9 +246,9 @@ class Unlimited(Part):
 class Link(Part):
     """A link between two nodes, in both directions unless `one_way`.
 
-    A direction is named after its ends: `r1->r2`. Rate, delay, queue and Quick-Start apply to
-    both directions; losses, trace, jitter and overtaking only to the forward direction.
-    `back` overrides the reverse direction.
+    A direction is named after its ends: `r1->r2`. Rate, delay, queue and Quick-Start apply to both
+    directions; losses, trace, jitter and overtaking only to the forward direction. `back` overrides
+    the reverse direction.
 
     Attributes:
         from_: The node at which the forward direction starts.
@@ -265,24 +257,23 @@ class Link(Part):
         delay: The propagation delay of each direction, at most 24 hours.
         queue: The queue of each direction.
         loss: The losses of the forward direction, other than by the queue. Absent: none.
-        trace: How rate and delay of the forward direction change over time. Before the first
-            step, `rate` and `delay` apply. Absent: they do not change.
+        trace: How rate and delay of the forward direction change over time. Before the first step,
+            `rate` and `delay` apply. Absent: they do not change.
         jitter: Maximum random extra delay of each packet in the forward direction, uniformly
             distributed.
-        overtaking: Whether packets overtake earlier ones where the delay falls, as when a
-            route changes, and by jitter. Otherwise they arrive behind them, spaced by their
-            transmission times.
+        overtaking: Whether packets overtake earlier ones where the delay falls, as when a route
+            changes, and by jitter. Otherwise they arrive behind them, spaced by their transmission
+            times.
         nat: A NAT in front of both directions of the link. Absent: none.
-        quick_start: The share of each direction's `rate`, above 0 and up to 1, that
-            Quick-Start may give away (RFC 4782), whatever a trace makes of the rate: a
-            request is approved as long as the peak use of the last 3 s and the rates approved
-            in them stay below it. A sender gets a rate only if all links of its route, its
-            own included, take part. Absent: the link does not take part in Quick-Start.
+        quick_start: The share of each direction's `rate`, above 0 and up to 1, that Quick-Start may
+            give away (RFC 4782), whatever a trace makes of the rate: a request is approved as long
+            as the peak use of the last 3 s and the rates approved in them stay below it. A sender
+            gets a rate only if all links of its route, its own included, take part. Absent: the
+            link does not take part in Quick-Start.
         back: Settings of the reverse direction that differ. Absent: rate, delay, queue and
             Quick-Start are those of the forward direction, and there are no losses, trace or
             jitter.
         one_way: Whether the link has no reverse direction.
-
     """
 
     from_: str = field(metadata={"key": "from"})
@@ -305,10 +296,9 @@ class PacketLoss(Part):
     """The packets to lose, by order of arrival at the link, counted from 1.
 
     Attributes:
-        packets: The packets to lose, by order of arrival at the link, counted from 1. Order
-            and repetitions do not matter; every packet that arrives at the link counts,
-            including handshakes.
-
+        packets: The packets to lose, by order of arrival at the link, counted from 1. Order and
+            repetitions do not matter; every packet that arrives at the link counts, including
+            handshakes.
     """
 
     packets: tuple[int, ...]
@@ -320,7 +310,6 @@ class TraceSteps(Part):
 
     Attributes:
         steps: The steps, in order of time.
-
     """
 
     steps: tuple[Step, ...]
@@ -328,22 +317,16 @@ class TraceSteps(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class TraceFile(Part):
-    """The steps in a file; its path is relative to the scenario file. Each line has time, rate
-    and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate
-    or delay stays unchanged. A line of two numbers without units is a time in seconds and the
-    rate from then on in Mbit/s (`0.5 1.196`), the format of public traces of mobile networks;
-    before the first time, the link has its `rate`. Lines that start with `#` are comments.
-    When the scenario is read from a file, the steps replace this field.
+    """The steps in a file; its path is relative to the scenario file.
 
     Attributes:
-        file: The steps in a file; its path is relative to the scenario file. Each line has
-            time, rate and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of
-            time. An empty rate or delay stays unchanged. A line of two numbers without units
-            is a time in seconds and the rate from then on in Mbit/s (`0.5 1.196`), the format
-            of public traces of mobile networks; before the first time, the link has its
-            `rate`. Lines that start with `#` are comments. When the scenario is read from a
-            file, the steps replace this field.
-
+        file: The steps in a file; its path is relative to the scenario file. Each line has time,
+            rate and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An
+            empty rate or delay stays unchanged. A line of two numbers without units is a time in
+            seconds and the rate from then on in Mbit/s (`0.5 1.196`), the format of public traces
+            of mobile networks; before the first time, the link has its `rate`. Lines that start
+            with `#` are comments. When the scenario is read from a file, the steps replace this
+            field.
     """
 
     file: str
@@ -352,19 +335,14 @@ class TraceFile(Part):
 @frozen(kw_only=True, field_transformer=naming_fields)
 class TraceOpportunities(Part):
     """The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a
-    trace of Mahimahi (Netravali et al. 2015). A time may occur several times. A packet uses
-    what is left of an opportunity, and then part of the next one; an opportunity without
-    packets is lost. The last time is the length of the trace, after which it starts over. The
-    `rate` of the link is then only what its queue assumes.
+    trace of Mahimahi (Netravali et al. 2015).
 
     Attributes:
-        opportunities: The times, in milliseconds and in order, at which the link can deliver
-            1500 bytes, as in a trace of Mahimahi (Netravali et al. 2015). A time may occur
-            several times. A packet uses what is left of an opportunity, and then part of the
-            next one; an opportunity without packets is lost. The last time is the length of
-            the trace, after which it starts over. The `rate` of the link is then only what
-            its queue assumes.
-
+        opportunities: The times, in milliseconds and in order, at which the link can deliver 1500
+            bytes, as in a trace of Mahimahi (Netravali et al. 2015). A time may occur several
+            times. A packet uses what is left of an opportunity, and then part of the next one; an
+            opportunity without packets is lost. The last time is the length of the trace, after
+            which it starts over. The `rate` of the link is then only what its queue assumes.
     """
 
     opportunities: tuple[int, ...]
@@ -373,13 +351,10 @@ class TraceOpportunities(Part):
 @frozen(kw_only=True, field_transformer=naming_fields)
 class TraceMahimahi(Part):
     """A Mahimahi file of such times, one per line; its path is relative to the scenario file.
-    When the scenario is read from a file, the times replace this field.
 
     Attributes:
-        mahimahi: A Mahimahi file of such times, one per line; its path is relative to the
-            scenario file. When the scenario is read from a file, the times replace this
-            field.
-
+        mahimahi: A Mahimahi file of such times, one per line; its path is relative to the scenario
+            file. When the scenario is read from a file, the times replace this field.
     """
 
     mahimahi: str
@@ -391,11 +366,10 @@ class Step(Part):
 
     Attributes:
         at: The time of the change.
-        rate: The new rate, at which the packet in transmission goes on; the link is down at 0
-            bps. Absent: unchanged.
+        rate: The new rate, at which the packet in transmission goes on; the link is down at 0 bps.
+            Absent: unchanged.
         delay: The new propagation delay, of packets whose transmission ends later. Absent:
             unchanged.
-
     """
 
     at: Duration = field(converter=Duration)
@@ -405,16 +379,14 @@ class Step(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class Nat(Part):
-    """A NAT in front of both directions of a link: what it does to TCP segments besides
-    translating addresses and ports, which nothing in a simulation reads. It leaves DCCP and
-    UDP alone.
+    """A NAT in front of both directions of a link: what it does to TCP segments besides translating
+    addresses and ports, which nothing in a simulation reads. It leaves DCCP and UDP alone.
 
     Attributes:
-        tracking: Whether it tracks connections and drops segments whose sequence or
-            acknowledgement number is outside the window, as stateful packet filters do (van
-            Rooij, "Real Stateful TCP Packet Filtering in IP Filter", 2000).
+        tracking: Whether it tracks connections and drops segments whose sequence or acknowledgement
+            number is outside the window, as stateful packet filters do (van Rooij, "Real Stateful
+            TCP Packet Filtering in IP Filter", 2000).
         checksum: How it updates TCP's checksum.
-
     """
 
     tracking: bool = True
@@ -433,9 +405,8 @@ class Back(Part):
         loss: The losses other than by the queue. Absent: none.
         trace: How rate and delay change over time. Absent: they do not change.
         jitter: Maximum random extra delay of each packet, uniformly distributed.
-        overtaking: Whether packets overtake earlier ones where the delay falls, as when a
-            route changes, and by jitter.
-
+        overtaking: Whether packets overtake earlier ones where the delay falls, as when a route
+            changes, and by jitter.
     """
 
     rate: Rate | None = field(default=None, converter=converters.optional(Rate))
@@ -468,22 +439,18 @@ class Dumbbell(Part):
             Absent: they do not change.
         jitter: Maximum random extra delay of each packet at the bottleneck in the forward
             direction, uniformly distributed.
-        overtaking: Whether packets overtake earlier ones where the delay falls, as when a
-            route changes, and by jitter. Otherwise they arrive behind them, spaced by their
-            transmission times.
+        overtaking: Whether packets overtake earlier ones where the delay falls, as when a route
+            changes, and by jitter. Otherwise they arrive behind them, spaced by their transmission
+            times.
         nat: A NAT in front of both directions of the bottleneck. Absent: none.
-        quick_start: The share of the rate of each link, above 0 and up to 1, that Quick-Start
-            may give away (RFC 4782): a request is approved as long as the peak use of the
-            last 3 s and the rates approved in them stay below it. Absent: no link takes part
-            in Quick-Start.
-        back: Settings of the bottleneck's reverse direction that differ. Absent: rate, delay
-            and queue are those of the forward direction, and there are no losses, trace or
-            jitter.
+        quick_start: The share of the rate of each link, above 0 and up to 1, that Quick-Start may
+            give away (RFC 4782): a request is approved as long as the peak use of the last 3 s and
+            the rates approved in them stay below it. Absent: no link takes part in Quick-Start.
+        back: Settings of the bottleneck's reverse direction that differ. Absent: rate, delay and
+            queue are those of the forward direction, and there are no losses, trace or jitter.
         access_rate: The rate of the access links. Their queues are unlimited.
-        access_delays: The propagation delays of the access links of pairs 1, 2 and so on, the
-            same on both sides, at most 24 hours. If there are more pairs than delays, the
-            list repeats.
-
+        access_delays: The propagation delays of the access links of pairs 1, 2 and so on, the same
+            on both sides, at most 24 hours. If there are more pairs than delays, the list repeats.
     """
 
     pairs: int
@@ -510,19 +477,18 @@ class Flow(Part):
         from_: The sending node.
         to: The receiving node.
         start: When the sending application starts.
-        start_jitter: Maximum random delay of the start, uniformly distributed. It makes runs
-            with different seeds differ, so that phase effects average out.
+        start_jitter: Maximum random delay of the start, uniformly distributed. It makes runs with
+            different seeds differ, so that phase effects average out.
         stop: When the sending application stops. Absent: at the end of the run.
-        class_: The traffic class of the flow's packets in both directions, from 0 to 3. It
-            selects the sub-queue of weighted queues.
-        route: The nodes between `from` and `to` on the forward path, in order, without `from`
-            and `to`. Absent: the route with the fewest links; among equals, the one whose
-            links come first in the scenario.
+        class_: The traffic class of the flow's packets in both directions, from 0 to 3. It selects
+            the sub-queue of weighted queues.
+        route: The nodes between `from` and `to` on the forward path, in order, without `from` and
+            `to`. Absent: the route with the fewest links; among equals, the one whose links come
+            first in the scenario.
         route_back: The nodes on the reverse path, in order, without the ends. Absent: `route`
             reversed if given, otherwise the route with the fewest links.
         transport: The transport protocol and its parameters.
         source: The application.
-
     """
 
     name: str
@@ -546,48 +512,45 @@ class Tcp(Part):
         profile: The rules that apply where the RFCs leave a choice or ns-2 departs from them.
         control: The congestion control, by name. Every control works with every recovery. Its
             parameters, if any, are in a table of that name next to this field.
-        ecn: Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in
-            their own way, ignore this.
-        recovery: How lost segments are detected and retransmitted. Absent: `sack` for
-            `cubic`, `vegas` for `vegas`, and `newreno` for most other controls.
-        keep_sacks: Whether SACKs outlive a retransmission timeout, so that only missing
-            segments are sent again (RFC 6675 section 5.1); `false` forgets them (RFC 2018
-            section 5). Used only by recovery `sack` of profile `rfc`.
+        ecn: Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in their own
+            way, ignore this.
+        recovery: How lost segments are detected and retransmitted. Absent: `sack` for `cubic`,
+            `vegas` for `vegas`, and `newreno` for most other controls.
+        keep_sacks: Whether SACKs outlive a retransmission timeout, so that only missing segments
+            are sent again (RFC 6675 section 5.1); `false` forgets them (RFC 2018 section 5). Used
+            only by recovery `sack` of profile `rfc`.
         segment: The data bytes of a full segment (SMSS).
-        initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on
-            `segment`, for profile `rfc`; 2 for `ns2`.
+        initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`,
+            for profile `rfc`; 2 for `ns2`.
         initial_ssthresh: The initial ssthresh. Absent: unbounded for profile `rfc`;
             `receive_window` for `ns2`. In segments.
         receive_window: A fixed receive window, at most 1 GiB (RFC 7323 section 2.3). Absent:
-            autotuned for profile `rfc`, by dynamic right-sizing (Fisk and Feng 2001) as in
-            Linux: at first 64 KiB, then at least twice what a round trip delivers, and never
-            less than before; 1000 for `ns2`, whose windows are fixed. In segments.
-        max_receive_window: The largest autotuned receive window, at most 1 GiB. Absent: 32
-            MiB, as Linux's `tcp_rmem[2]` since version 6.16.
-        delayed_ack: How long the receiver delays the acknowledgement of a single segment to
-            wait for a second one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every
-            segment is acknowledged at once.
-        limited_transmit: Whether to use limited transmit (RFC 3042; ns-2's `singledup_` for
-            profile `ns2`).
+            autotuned for profile `rfc`, by dynamic right-sizing (Fisk and Feng 2001) as in Linux:
+            at first 64 KiB, then at least twice what a round trip delivers, and never less than
+            before; 1000 for `ns2`, whose windows are fixed. In segments.
+        max_receive_window: The largest autotuned receive window, at most 1 GiB. Absent: 32 MiB, as
+            Linux's `tcp_rmem[2]` since version 6.16.
+        delayed_ack: How long the receiver delays the acknowledgement of a single segment to wait
+            for a second one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every segment is
+            acknowledged at once.
+        limited_transmit: Whether to use limited transmit (RFC 3042; ns-2's `singledup_` for profile
+            `ns2`).
         send_jitter: Maximum random delay before sending data the window permits (ns-2's
             `overhead_`). Afterwards everything the window permits leaves in one burst.
-        tick: The granularity of the retransmission timer. Absent: no ticks for profile `rfc`;
-            10 ms for `ns2`.
-        tick_phase: The offset of the start of the run within a tick. Used only by profile
-            `ns2`. Absent: 5 ms, half a tick of ns-2, which draws it at random for each
-            connection (`boot_time_`); 0 s for `vegas`, for which ns-2 does not draw it.
-        initial_rto: The RTO before the first round-trip time sample. Absent: 1 s for profile
-            `rfc` (RFC 6298); 3 s for `ns2`.
+        tick: The granularity of the retransmission timer. Absent: no ticks for profile `rfc`; 10 ms
+            for `ns2`.
+        tick_phase: The offset of the start of the run within a tick. Used only by profile `ns2`.
+            Absent: 5 ms, half a tick of ns-2, which draws it at random for each connection
+            (`boot_time_`); 0 s for `vegas`, for which ns-2 does not draw it.
+        initial_rto: The RTO before the first round-trip time sample. Absent: 1 s for profile `rfc`
+            (RFC 6298); 3 s for `ns2`.
         min_rto: The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `ns2`.
-        aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye
-            2000, "A Comparison of Equation-Based and AIMD Congestion Control". All else, slow
-            start and timeouts included, is as in the control `reno`, which is AIMD(1, 1/2).
+        aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
+            Comparison of Equation-Based and AIMD Congestion Control".
         cubic: Parameters of the control `cubic`.
         reno: Parameters of the control `reno`; there are none.
-        vegas: Vegas with its own recovery and, in its ns-2 variant, with its inflation of
-            cwnd.
-        vcp: How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
-
+        vegas: Vegas with its own recovery and, in its ns-2 variant, with its inflation of cwnd.
+        vcp: How a VCP sender responds to its routers.
     """
 
     TAG: ClassVar[str] = "tcp"
@@ -620,58 +583,53 @@ class Dccp(Part):
     """Parameters of DCCP. The meaning of absent parameters depends on `profile`.
 
     Attributes:
-        ccid: The congestion control, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small
-            packets), 251 (chosen by the sender in `control`), or another registered CCID.
-        control: The control of CCID 251, by name. Its parameters, if any, are in a table of
-            that name next to this field. Absent: `reno`.
+        ccid: The congestion control, by CCID: 2 (TCP-like), 3 (TFRC), 4 (TFRC for small packets),
+            251 (chosen by the sender in `control`), or another registered CCID.
+        control: The control of CCID 251, by name. Its parameters, if any, are in a table of that
+            name next to this field. Absent: `reno`.
         profile: The rules that apply where the RFCs leave a choice or ns-2 departs from them.
-        initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 packets, depending on the
-            datagram size, for profile `rfc`; 3 for `ns2`.
-        initial_ssthresh: The initial ssthresh. Absent: unbounded for profile `rfc`; 65,535
-            for `ns2`. In packets.
-        growth: How the window of CCID 2 grows. Absent: `rfc4341` for profile `rfc`;
-            `ns2-tcplike` for `ns2`.
+        initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 packets, depending on the datagram
+            size, for profile `rfc`; 3 for `ns2`.
+        initial_ssthresh: The initial ssthresh. Absent: unbounded for profile `rfc`; 65,535 for
+            `ns2`. In packets.
+        growth: How the window of CCID 2 grows. Absent: `rfc4341` for profile `rfc`; `ns2-tcplike`
+            for `ns2`.
         tfrc: Parameters of CCID 3 and 4. Absent: their defaults.
-        quick_start: The rate that a sender under CCID 3 or 4 asks for with Quick-Start,
-            headers included, with its first datagram and after idle periods (RFC 5634). It is
-            rounded down to 80 kbps times a power of two, which is also the least. Absent: no
-            Quick-Start.
-        send_queue: The number of datagrams that can wait in the sender; further ones are
-            refused. Absent: 64 for profile `rfc`; 1000 for `ns2`.
-        short_seqnos: Whether to use 24-bit sequence numbers. Absent: no for profile `rfc`;
-            yes for `ns2`, to match the header sizes of ns-2's module.
-        ecn: Whether to use ECN. Required by CCIDs that write their own codes into the ECN
-            field.
+        quick_start: The rate that a sender under CCID 3 or 4 asks for with Quick-Start, headers
+            included, with its first datagram and after idle periods (RFC 5634). It is rounded down
+            to 80 kbps times a power of two, which is also the least. Absent: no Quick-Start.
+        send_queue: The number of datagrams that can wait in the sender; further ones are refused.
+            Absent: 64 for profile `rfc`; 1000 for `ns2`.
+        short_seqnos: Whether to use 24-bit sequence numbers. Absent: no for profile `rfc`; yes for
+            `ns2`, to match the header sizes of ns-2's module.
+        ecn: Whether to use ECN. Required by CCIDs that write their own codes into the ECN field.
         detect_optimistic_acks: Whether the sender occasionally skips a sequence number, as on
-            sockets, to catch receivers that acknowledge packets before they have arrived.
-            This applies to CCIDs whose receivers report what has arrived, such as CCID 2.
+            sockets, to catch receivers that acknowledge packets before they have arrived. This
+            applies to CCIDs whose receivers report what has arrived, such as CCID 2.
         ack_ratio: The initial Ack Ratio (RFC 4340 section 11.3), at least 1. In packets.
         min_ack_ratio: The smallest Ack Ratio that CCID 2's sender asks for, 1 or 2 (RFC 4341
             section 6.1.2). Absent: 2 for profile `rfc`; 1 for `ns2`. In packets.
-        max_ack_ratio: The largest Ack Ratio that CCID 2's sender asks for, at least 2; 2
-            keeps it from answering lost acknowledgements. Absent: only the window bounds it.
-            In packets.
-        min_acks_per_window: The least number of acknowledgements per window that the Ack
-            Ratio of CCID 2's sender leaves, however many are lost; at least 2, which is RFC
-            4341 section 6.1.2 to the letter. (An Ack Ratio of 2 is always allowed.) Absent: 8
-            for profile `rfc`; 2 for `ns2`. In packets.
-        reductions: How often losses reduce the window of CCID 2 and of those based on it.
-            Absent: `per-window`.
+        max_ack_ratio: The largest Ack Ratio that CCID 2's sender asks for, at least 2; 2 keeps it
+            from answering lost acknowledgements. Absent: only the window bounds it. In packets.
+        min_acks_per_window: The least number of acknowledgements per window that the Ack Ratio of
+            CCID 2's sender leaves, however many are lost; at least 2, which is RFC 4341 section
+            6.1.2 to the letter. (An Ack Ratio of 2 is always allowed.) Absent: 8 for profile `rfc`;
+            2 for `ns2`. In packets.
+        reductions: How often losses reduce the window of CCID 2 and of those based on it. Absent:
+            `per-window`.
         immediate_acks: Whether the receiver immediately acknowledges after missing or marked
             packets (RFC 4340 section 11.3). Absent: yes for profile `rfc`; no for `ns2`.
-        delayed_ack: The longest delay of an acknowledgement (RFC 4340 section 11.3). Absent:
-            200 ms.
-        initial_rto: The timeout before the first round-trip time sample. Absent: 1 s for
-            profile `rfc` (RFC 6298); 3 s for `ns2`.
+        delayed_ack: The longest delay of an acknowledgement (RFC 4340 section 11.3). Absent: 200
+            ms.
+        initial_rto: The timeout before the first round-trip time sample. Absent: 1 s for profile
+            `rfc` (RFC 6298); 3 s for `ns2`.
         min_rto: The minimum timeout. Absent: 200 ms for profile `rfc`; 1 s for `ns2`.
-        aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye
-            2000, "A Comparison of Equation-Based and AIMD Congestion Control". All else, slow
-            start and timeouts included, is as in the control `reno`, which is AIMD(1, 1/2).
+        aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
+            Comparison of Equation-Based and AIMD Congestion Control".
         cubic: Parameters of the control `cubic`.
         reno: Parameters of the control `reno`; there are none.
         vegas: Parameters of the control `vegas`, in queued packets.
-        vcp: How a VCP sender responds to its routers. Omitted parameters are as in `rules`.
-
+        vcp: How a VCP sender responds to its routers.
     """
 
     TAG: ClassVar[str] = "dccp"
@@ -708,18 +666,16 @@ class Tfrc(Part):
     """Parameters of CCID 3 and CCID 4. They override those of `rules`.
 
     Attributes:
-        rules: The rules to follow. Absent: `rfc5348` for profile `rfc`; `ns2` for profile
-            `ns2`.
-        segment_size: s: the size that every packet counts as, regardless of its content.
-            Absent: s is the mean size of the packets sent (RFC 5348 section 4.1).
-        oscillation_prevention: Whether to send more slowly while the round-trip time is above
-            its average (RFC 5348 section 4.5). If not, the mean round-trip time follows each
-            sample closely, as that section recommends. Absent: yes.
-        smoothing: Whether averages of the round-trip time are weighted per report or per
-            round-trip time. Absent: `per-report`.
+        rules: The rules to follow. Absent: `rfc5348` for profile `rfc`; `ns2` for profile `ns2`.
+        segment_size: s: the size that every packet counts as, regardless of its content. Absent: s
+            is the mean size of the packets sent (RFC 5348 section 4.1).
+        oscillation_prevention: Whether to send more slowly while the round-trip time is above its
+            average (RFC 5348 section 4.5). If not, the mean round-trip time follows each sample
+            closely, as that section recommends. Absent: yes.
+        smoothing: Whether averages of the round-trip time are weighted per report or per round-trip
+            time. Absent: `per-report`.
         feedback: When the receiver sends reports.
         receiver_rtt: How the receiver learns the round-trip time.
-
     """
 
     rules: TfrcRules | None = None
@@ -736,7 +692,6 @@ class PerRoundTrip(Part):
 
     Attributes:
         reports: The number of reports per round-trip time, from 1 to 1000.
-
     """
 
     TAG: ClassVar[str] = "per-round-trip"
@@ -751,7 +706,6 @@ class DynamicFeedback(Part):
     Attributes:
         rtt_ref: The round-trip time at which N is 1; 100 ms in the paper.
         window: The measurement window for X_recv.
-
     """
 
     TAG: ClassVar[str] = "dynamic"
@@ -768,16 +722,15 @@ class Udp(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class KernelTcp(Part):
-    """The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its
-    place, with the same control and segment, and SACK.
+    """The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its place,
+    with the same control and segment, and SACK.
 
     The kernel counts duplicates as delivered packets, and does not report timeouts.
 
     Attributes:
-        control: The congestion control, by its name in the kernel: `cubic`, `reno` or `bbr`,
-            where the kernel has it.
+        control: The congestion control, by its name in the kernel: `cubic`, `reno` or `bbr`, where
+            the kernel has it.
         segment: The data bytes of a full segment.
-
     """
 
     TAG: ClassVar[str] = "kernel-tcp"
@@ -787,33 +740,30 @@ class KernelTcp(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class Red(Part):
-    """Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are
-    in packets, of size `mean_packet` if the queue is measured in bytes.
+    """Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are in
+    packets, of size `mean_packet` if the queue is measured in bytes.
 
     Attributes:
         packets: Capacity in packets; give this or `bytes`.
         bytes: Capacity in bytes.
-        min_threshold: The average queue above which packets are dropped. Default: half of
-            what the link sends in `target_delay`, at least 5.
-        max_threshold: The average queue above which all packets are dropped, or increasingly
-            many if `gentle`. Default: three times the minimum.
+        min_threshold: The average queue above which packets are dropped. Default: half of what the
+            link sends in `target_delay`, at least 5.
+        max_threshold: The average queue above which all packets are dropped, or increasingly many
+            if `gentle`. Default: three times the minimum.
         target_delay: The delay from which default thresholds are derived.
-        max_p: The drop probability at the maximum threshold (ns-2's `1/linterm_`); the
-            initial value for adaptive RED.
+        max_p: The drop probability at the maximum threshold (ns-2's `1/linterm_`); the initial
+            value for adaptive RED.
         weight: The weight of the average. Give this or `time_constant`, or neither for a time
             constant of ten round-trip times (ns-2's `q_weight_` of -1).
         time_constant: The time constant of the average.
         mean_packet: The mean packet size.
-        gentle: Whether the drop probability rises from `max_p` to 1 between the maximum
-            threshold and twice that threshold, instead of jumping.
+        gentle: Whether the drop probability rises from `max_p` to 1 between the maximum threshold
+            and twice that threshold, instead of jumping.
         wait: Whether a drop is followed by a minimum number of packets without one.
         queue_in_bytes: Whether the queue is measured in bytes.
         drop_by_bytes: Whether larger packets are more likely to be dropped.
-        ecn: Whether randomly chosen packets are marked instead of dropped, if they can be
-            marked.
-        mark_p: The drop probability above which packets are dropped even if they could be
-            marked.
-
+        ecn: Whether randomly chosen packets are marked instead of dropped, if they can be marked.
+        mark_p: The drop probability above which packets are dropped even if they could be marked.
     """
 
     TAG: ClassVar[str] = "red"
@@ -844,7 +794,6 @@ class CoDel(Part):
         target: The acceptable standing delay.
         interval: How long the delay must exceed the target before anything is dropped.
         ecn: Whether to mark packets instead of dropping them, if they can be marked.
-
     """
 
     TAG: ClassVar[str] = "codel"
@@ -864,7 +813,6 @@ class DropTail(Part):
     Attributes:
         packets: Capacity in packets.
         bytes: Capacity in bytes.
-
     """
 
     TAG: ClassVar[str] = "drop-tail"
@@ -883,7 +831,6 @@ class FqCoDel(Part):
         target: The acceptable standing delay of each queue.
         interval: How long the delay must exceed the target before anything is dropped.
         ecn: Whether to mark packets instead of dropping them, if they can be marked.
-
     """
 
     TAG: ClassVar[str] = "fq-codel"
@@ -905,15 +852,13 @@ class Pie(Part):
         target: The target delay.
         update: The period of drop probability updates.
         max_burst: How long a burst is allowed without drops.
-        mean_packet: The mean packet size; nothing is dropped while at most two such packets
-            wait.
+        mean_packet: The mean packet size; nothing is dropped while at most two such packets wait.
         ecn: Whether to mark packets instead of dropping them, if they can be marked.
-        mark_p: The drop probability from which on packets are dropped even if they could be
-            marked (RFC 8033 section 5.1).
-        derandomise: Whether to derandomise drops so that they do not cluster (RFC 8033
-            section 5.4).
+        mark_p: The drop probability from which on packets are dropped even if they could be marked
+            (RFC 8033 section 5.1).
+        derandomise: Whether to derandomise drops so that they do not cluster (RFC 8033 section
+            5.4).
         cap: Whether to limit the increase of a high drop probability (RFC 8033 section 5.5).
-
     """
 
     TAG: ClassVar[str] = "pie"
@@ -945,7 +890,6 @@ class VcpRouter(Part):
         chain: The number of packets per load factor: 1 for VCP, n for MPCP(n).
         flows: The number of flows whose chains a router tracks, if chains have more than one
             packet. Further flows take over other flows' slots.
-
     """
 
     TAG: ClassVar[str] = "vcp"
@@ -967,7 +911,6 @@ class Weighted(Part):
 
     Attributes:
         queues: The sub-queues.
-
     """
 
     TAG: ClassVar[str] = "weighted"
@@ -979,10 +922,8 @@ class SubQueue(Part):
     """One sub-queue.
 
     Attributes:
-        weight: Its share of the link while all have packets waiting, relative to the other
-            weights.
+        weight: Its share of the link while all have packets waiting, relative to the other weights.
         queue: Its discipline.
-
     """
 
     weight: int
@@ -996,7 +937,6 @@ class Bernoulli(Part):
     Attributes:
         probability: The probability of an error, from 0 to 1.
         per: Whether errors hit packets or bits.
-
     """
 
     TAG: ClassVar[str] = "bernoulli"
@@ -1016,7 +956,6 @@ class GilbertElliott(Part):
         in_good: The probability of an error while the channel is good.
         in_bad: The probability of an error while the channel is bad.
         per: Whether errors hit packets or bits.
-
     """
 
     TAG: ClassVar[str] = "gilbert-elliott"
@@ -1034,9 +973,7 @@ class Outages(Part):
 
     Attributes:
         up: The mean time from the end of an outage to the next one, at least 1 ms.
-        down: The mean length of an outage, at least 1 ms. Packets wait in the queue
-            meanwhile.
-
+        down: The mean length of an outage, at least 1 ms. Packets wait in the queue meanwhile.
     """
 
     TAG: ClassVar[str] = "outages"
@@ -1051,7 +988,6 @@ class Cbr(Part):
     Attributes:
         rate: The rate of application data.
         datagram: The size of each datagram.
-
     """
 
     TAG: ClassVar[str] = "cbr"
@@ -1066,7 +1002,6 @@ class Ftp(Part):
     Attributes:
         size: The length of the file. Absent: unlimited.
         datagram: The size of each datagram. Not used by TCP.
-
     """
 
     TAG: ClassVar[str] = "ftp"
@@ -1080,18 +1015,16 @@ class OnOff(Part):
     rate is `rate * on / (on + off)`, where `on` and `off` are the mean lengths.
 
     Pauses do not count: a datagram leaves each time the flow has spent as long in bursts as a
-    datagram takes at `rate`. A flow starts in a pause, so that many flows do not start
-    together.
+    datagram takes at `rate`. A flow starts in a pause, so that many flows do not start together.
 
-    In ns-2, this is `Application/Traffic/Exponential` or `/Pareto`, which round a burst to
-    whole datagrams, at least one.
+    In ns-2, this is `Application/Traffic/Exponential` or `/Pareto`, which round a burst to whole
+    datagrams, at least one.
 
     Attributes:
         rate: The rate of application data in a burst.
         datagram: The size of each datagram.
         on: The lengths of bursts (`burst_time_` in ns-2).
         off: The lengths of pauses (`idle_time_` in ns-2).
-
     """
 
     TAG: ClassVar[str] = "on-off"
@@ -1107,7 +1040,6 @@ class Exponential(Part):
 
     Attributes:
         mean: The mean length, at least 1 µs.
-
     """
 
     TAG: ClassVar[str] = "exponential"
@@ -1116,14 +1048,13 @@ class Exponential(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class Pareto(Part):
-    """A Pareto distribution: `P{T > t} = (scale / t)^shape` for `t` above `scale`, which is
-    `mean * (shape - 1) / shape`.
+    """A Pareto distribution: `P{T > t} = (scale / t)^shape` for `t` above `scale`, which is `mean *
+    (shape - 1) / shape`.
 
     Attributes:
         mean: The mean length, at least 1 µs.
-        shape: How quickly the tail decays, above 1. The variance is infinite for values up to
-            2. The default is ns-2's.
-
+        shape: How quickly the tail decays, above 1. The variance is infinite for values up to 2.
+            The default is ns-2's.
     """
 
     TAG: ClassVar[str] = "pareto"
@@ -1139,10 +1070,9 @@ class Poisson(Part):
     In ns-2, this is `Application/Traffic/Exponential` with a `burst_time_` of 0.
 
     Attributes:
-        rate: The mean rate of application data. The mean interval is the time that one
-            datagram takes at this rate.
+        rate: The mean rate of application data. The mean interval is the time that one datagram
+            takes at this rate.
         datagram: The size of each datagram.
-
     """
 
     TAG: ClassVar[str] = "poisson"
@@ -1156,20 +1086,18 @@ class Replay(Part):
     both.
 
     Attributes:
-        times: When each datagram is sent, since the start of the flow, in order. Several may
-            have the same time.
+        times: When each datagram is sent, since the start of the flow, in order. Several may have
+            the same time.
         sizes: The size of each datagram.
-        file: A file with the times in seconds and the sizes in bytes; its path is relative to
-            the scenario file. Its first line is `time_s,bytes`, and each further line is a
-            datagram: `0.02,160`. Lines that start with `#` are comments. When the scenario is
-            read from a file, `times` and `sizes` replace this field.
-        ns2: A file in the binary format of ns-2's `Application/Traffic/Trace`; its path is
-            relative to the scenario file. Each record consists of two big-endian integers of
-            32 bits: the time since the datagram before it in microseconds, and the size in
-            bytes. When the scenario is read from a file, `times` and `sizes` replace this
-            field.
+        file: A file with the times in seconds and the sizes in bytes; its path is relative to the
+            scenario file. Its first line is `time_s,bytes`, and each further line is a datagram:
+            `0.02,160`. Lines that start with `#` are comments. When the scenario is read from a
+            file, `times` and `sizes` replace this field.
+        ns2: A file in the binary format of ns-2's `Application/Traffic/Trace`; its path is relative
+            to the scenario file. Each record consists of two big-endian integers of 32 bits: the
+            time since the datagram before it in microseconds, and the size in bytes. When the
+            scenario is read from a file, `times` and `sizes` replace this field.
         repeat: Whether the trace repeats. Its last time is its length, as in ns-2.
-
     """
 
     TAG: ClassVar[str] = "replay"
@@ -1189,16 +1117,15 @@ class Voice(Part):
         frame: The size of a coded frame.
         interval: The duration of speech in a frame, and so the interval between frames.
         frames: The number of frames per datagram, from 1 to 100.
-        header: The bytes of each datagram before its frames: RTP's header. A datagram needs
-            at least 12 bytes in all to describe its content.
-        deadline: The playout delay: a frame is played this long after it was made, and not at
-            all if it arrives later. (ITU-T G.114: one-way delays above 400 ms are
-            unacceptable for planning.)
-        codec: The codec, by which the E-model rates the call. It does not change what is
-            sent. Absent: the call has no rating.
+        header: The bytes of each datagram before its frames: RTP's header. A datagram needs at
+            least 12 bytes in all to describe its content.
+        deadline: The playout delay: a frame is played this long after it was made, and not at all
+            if it arrives later. (ITU-T G.114: one-way delays above 400 ms are unacceptable for
+            planning.)
+        codec: The codec, by which the E-model rates the call. It does not change what is sent.
+            Absent: the call has no rating.
         talkspurts: Alternating talkspurts and pauses. Absent: talks without pauses.
         adapt: How the source adapts to the transport. Absent: it does not adapt.
-
     """
 
     TAG: ClassVar[str] = "voice"
@@ -1219,7 +1146,6 @@ class Talkspurts(Part):
     Attributes:
         talk: The mean length of a talkspurt.
         pause: The mean length of a pause.
-
     """
 
     talk: Duration = field(default=Duration("1.004 s"), converter=Duration)
@@ -1228,17 +1154,16 @@ class Talkspurts(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class Adapt(Part):
-    """How a source adapts: while a datagram waits in the transport, it collects frames; when
-    none waits, it hands over the collected frames as the next datagram. The transport's rate
-    thus determines the number of frames per datagram.
+    """How a source adapts: while a datagram waits in the transport, it collects frames; when none
+    waits, it hands over the collected frames as the next datagram. The transport's rate thus
+    determines the number of frames per datagram.
 
     Attributes:
-        frames: The most frames per datagram, up to 100. Beyond that the oldest collected
-            frame is discarded.
-        modes: The frame sizes of the codec's lower modes, in descending order. The source
-            switches to the next lower mode when the transport makes it wait, at most once per
-            second, and back to the next higher one after 5 s without waiting.
-
+        frames: The most frames per datagram, up to 100. Beyond that the oldest collected frame is
+            discarded.
+        modes: The frame sizes of the codec's lower modes, in descending order. The source switches
+            to the next lower mode when the transport makes it wait, at most once per second, and
+            back to the next higher one after 5 s without waiting.
     """
 
     frames: int
@@ -1254,7 +1179,6 @@ class Think(Part):
             components add up to 1.
         median: pi: the median of this component.
         shape: eta: how quickly the tail decays. The mean is infinite for values up to 1.
-
     """
 
     probability: float
@@ -1264,13 +1188,11 @@ class Think(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class FileSize(Part):
-    """File lengths: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole
-    bytes.
+    """File lengths: log-logistic, `P{F > f} = 1 / (1 + (f / pi)^eta)`, rounded up to whole bytes.
 
     Attributes:
         median: pi: the median.
         shape: eta: how quickly the tail decays. The mean is infinite for values up to 1.
-
     """
 
     median: Bytes = field(default=Bytes("2.19 kB"), converter=Bytes)
@@ -1281,15 +1203,14 @@ class FileSize(Part):
 class Web(Part):
     """Web traffic: files separated by think times, each file over its own connection.
 
-    The distributions are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM
-    1999). The defaults are the parameters of Chen, Yang and Hong 2010, section 4, taken as
-    seconds and bytes because the paper does not state units.
+    The distributions are those of Ott, Lakshman and Wong ("SRED: Stabilized RED", INFOCOM 1999).
+    The defaults are the parameters of Chen, Yang and Hong 2010, section 4, taken as seconds and
+    bytes because the paper does not state units.
 
     Attributes:
         think: Think times: a mixture, `P{T > t} = sum of p / (1 + (t / pi)^eta)`.
         size: File lengths.
         datagram: The size of each datagram. Not used by TCP.
-
     """
 
     TAG: ClassVar[str] = "web"
@@ -1304,15 +1225,14 @@ class Web(Part):
 @frozen(kw_only=True, field_transformer=naming_fields)
 class Aimd(Part):
     """Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
-    Comparison of Equation-Based and AIMD Congestion Control". All else, slow start and
-    timeouts included, is as in the control `reno`, which is AIMD(1, 1/2).
+    Comparison of Equation-Based and AIMD Congestion Control". All else, slow start and timeouts
+    included, is as in the control `reno`, which is AIMD(1, 1/2).
 
     Attributes:
-        increase: a: packets by which the window grows in a round-trip time of congestion
-            avoidance. Above 0, at most 10000.
-        decrease: b: the fraction of the window that a loss or a mark takes away, so that 1 -
-            b remains. From 0.01 to 0.99.
-
+        increase: a: packets by which the window grows in a round-trip time of congestion avoidance.
+            Above 0, at most 10000.
+        decrease: b: the fraction of the window that a loss or a mark takes away, so that 1 - b
+            remains. From 0.01 to 0.99.
     """
 
     increase: float = 1.0
@@ -1325,11 +1245,9 @@ class Cubic(Part):
 
     Attributes:
         c: C of RFC 9438 section 5, in packets per cubic second.
-        beta: beta_cubic: the fraction of the window left after a loss or a mark. Between 0
-            and 1.
-        fast_convergence: Fast convergence: whether a window reduced before it regained its
-            previous maximum releases bandwidth to others (section 4.7).
-
+        beta: beta_cubic: the fraction of the window left after a loss or a mark. Between 0 and 1.
+        fast_convergence: Fast convergence: whether a window reduced before it regained its previous
+            maximum releases bandwidth to others (section 4.7).
     """
 
     c: float = 0.4
@@ -1350,7 +1268,6 @@ class Vegas(Part):
         alpha: Below this, congestion avoidance grows by one packet per round. In packets.
         beta: Above this, it shrinks by one packet. In packets.
         gamma: Above this, slow start ends. In packets.
-
     """
 
     alpha: float = 1.0
@@ -1364,24 +1281,22 @@ class Vcp(Part):
 
     Attributes:
         rules: Which published rules to follow.
-        chain: The number of packets per load factor. 1 (the default) is VCP, 2 is DPCP, 3 is
-            TPCP, n is MPCP(n). Over DCCP the CCID determines it.
-        order: Where the packets of a TCP flow carry their position in a chain. Omit it over
-            DCCP, where the sequence number determines the position.
+        chain: The number of packets per load factor. 1 (the default) is VCP, 2 is DPCP, 3 is TPCP,
+            n is MPCP(n). Over DCCP the CCID determines it.
+        order: Where the packets of a TCP flow carry their position in a chain. Omit it over DCCP,
+            where the sequence number determines the position.
         limits: Whether VCP's limits on increases also apply to chains of several packets.
         acts: When to act on the digits of a chain.
         start: How a connection starts.
-        growth: Whether cwnd grows for each packet acknowledged or for each acknowledgement.
-            Chains of several packets always grow `per-packet`.
+        growth: Whether cwnd grows for each packet acknowledged or for each acknowledgement. Chains
+            of several packets always grow `per-packet`.
         least_cwnd: The smallest cwnd, which a timeout sets too; at least 1. In packets.
         after_decrease: The behaviour after a decrease.
         on_loss: The response to a loss.
         interval: t_rho: the routers' interval.
         paces: Whether to pace small windows with long round-trip times.
-        fallback: Whether the sender falls back to RFC 5681 if routers do not seem to support
-            VCP. The published senders do not, so without it a flow must have a VCP router on
-            its path.
-
+        fallback: Whether the sender falls back to RFC 5681 if routers do not seem to support VCP.
+            The published senders do not, so without it a flow must have a VCP router on its path.
     """
 
     rules: VcpRules = "chen2010"
@@ -1401,11 +1316,11 @@ class Vcp(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class AdaptiveRed(Red):
-    """RED that adapts its drop probability to keep the average queue near a target (Floyd,
-    Gummadi and Shenker 2001).
+    """RED that adapts its drop probability to keep the average queue near a target (Floyd, Gummadi
+    and Shenker 2001).
 
-    Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are
-    in packets, of size `mean_packet` if the queue is measured in bytes.
+    Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are in
+    packets, of size `mean_packet` if the queue is measured in bytes.
     """
 
     TAG: ClassVar[str] = "adaptive-red"
@@ -1426,9 +1341,7 @@ Queue: TypeAlias = (
 """A queue discipline: `{ name = { parameters } }`, or its name alone."""
 
 LossModel: TypeAlias = Bernoulli | GilbertElliott | PacketLoss | losses.Losses
-"""Losses other than by the queue. They occur before the queue, so lost packets use no
-bandwidth.
-"""
+"""Losses other than by the queue. They occur before the queue, so lost packets use no bandwidth."""
 
 Trace: TypeAlias = TraceSteps | TraceFile | TraceOpportunities | TraceMahimahi | Outages
 """How a link's rate and delay change over time."""
@@ -1437,9 +1350,7 @@ Transport: TypeAlias = Tcp | Dccp | Udp | KernelTcp
 """A transport protocol."""
 
 Feedback: TypeAlias = Literal["window-counter"] | PerRoundTrip | DynamicFeedback
-"""When a receiver sends reports, in addition to those of new losses, which it sends
-immediately.
-"""
+"""When a receiver sends reports, in addition to those of new losses, which it sends immediately."""
 
 Source: TypeAlias = Cbr | Ftp | OnOff | Poisson | Replay | Voice | Web | source.Source
 """An application."""

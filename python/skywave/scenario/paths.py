@@ -10,8 +10,9 @@ import copy
 import json
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from skywave._core import check_scenario
 from skywave._errors import ScenarioError
@@ -22,11 +23,8 @@ from skywave.scenario.experiment import Scenario
 from skywave.scenario.labels import Named
 from skywave.scenario.part import plain
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Place = tuple[str | int, ...]
-    """The keys and indices that lead to a value."""
+Place = tuple[str | int, ...]
+"""The keys and indices that lead to a value."""
 
 STEP = re.compile(r'(?P<key>"[^"]*"|[^".\[\]]+)(?P<entries>(?:\[[^\[\]]+\])*)(?:\.|$)')
 EVERY = "*"
@@ -62,12 +60,7 @@ class FieldPath:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a path.
-
-        Raises:
-            ValueError: If it is not one.
-
-        """
+        """Parse a path."""
         steps: list[str | Entry] = []
         position = 0
         while position < len(text) or not steps:
@@ -91,14 +84,10 @@ class FieldPath:
             document: The scenario, which is changed. It may lack what has its default.
             complete: The same with all defaults; it says which fields there are.
             value: The value. A control in Python sets its parameters too.
-
-        Raises:
-            ScenarioError: If there is no such field.
-
         """
         places = list(_places(complete, self.steps))
         # Of the flows, some may have the field. A field without a default is in none of them.
-        having = [place for place in places if _has(complete, place)]
+        having = [place for place in places if place[-1] in _get(complete, place[:-1])]
         if not places:
             hint = self._hint(complete)
             raise ScenarioError(f"{self.text}: the scenario has no such field{hint}")
@@ -152,7 +141,6 @@ def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
         ScenarioError: If there is no such field, or the value is wrong; the message names the
             field.
         ValueError: If the path is malformed.
-
     """
     document: dict[str, Any] = copy.deepcopy(scenario.to_dict())
     FieldPath.parse(path).set(document, scenario.inspect().scenario, value)
@@ -166,10 +154,6 @@ def parse_values(text: str) -> tuple[object, ...]:
     ``10,50`` are numbers, ``10 ms,20 ms`` and ``cubic,reno`` texts. A comma within brackets, braces
     or quotation marks separates nothing. A value followed by ``as NAME`` is a :class:`Named`; a
     name with a comma needs quotation marks.
-
-    Raises:
-        ValueError: If there is no value between two commas.
-
     """
     return tuple(map(_value, _split(text)))
 
@@ -258,10 +242,6 @@ def _get(value: Any, place: Place) -> Any:
     for key in place:
         value = value[key]
     return value
-
-
-def _has(complete: Mapping[str, Any], place: Place) -> bool:
-    return place[-1] in _get(complete, place[:-1])
 
 
 def _made(document: dict[str, Any], complete: Any, place: Place) -> Any:

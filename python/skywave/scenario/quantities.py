@@ -13,31 +13,18 @@ Values are whole nanoseconds, bits per second and bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from skywave._core import Bytes, Duration, Rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["Bytes", "Duration", "Rate", "durations", "sizes"]
 
 
 def durations(values: Iterable[Duration | str]) -> tuple[Duration, ...]:
-    """Parse several durations.
-
-    Raises:
-        ValueError: If one of them is not a duration.
-
-    """
+    """Parse several durations."""
     return tuple(Duration(value) for value in values)
 
 
 def sizes(values: Iterable[Bytes | str]) -> tuple[Bytes, ...]:
-    """Parse several sizes.
-
-    Raises:
-        ValueError: If one of them is not a size.
-
-    """
+    """Parse several sizes."""
     return tuple(Bytes(value) for value in values)

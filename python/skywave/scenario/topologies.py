@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from skywave.scenario.experiment import Scenario
-from skywave.scenario.parts import DropTail, Dumbbell, Ftp, Link, Probes, Unlimited
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from skywave.scenario.parts import Back, LossModel, Queue, Source, Trace, Transport
-    from skywave.scenario.quantities import Duration, Rate
+from skywave.scenario.parts import (
+    Back,
+    DropTail,
+    Dumbbell,
+    Ftp,
+    Link,
+    LossModel,
+    Probes,
+    Queue,
+    Source,
+    Trace,
+    Transport,
+    Unlimited,
+)
+from skywave.scenario.quantities import Duration, Rate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +119,6 @@ def parking_lot(
 
     Raises:
         ValueError: If ``hops`` is empty.
-
     """
     if not hops:
         raise ValueError("a parking lot needs at least one hop: give hops")

@@ -10,11 +10,11 @@
   one run.
 """
 
-from skywave.stats.comparison import Comparison, compare, compare_all, welch
-from skywave.stats.correction import adjust
+from skywave.stats.comparison import Comparison, adjust, compare, compare_all, welch
 from skywave.stats.diagnostics import (
     WarmUp,
     limited_by_receive_window,
+    truncation,
     unchanged_by_seeds,
     warm_up_in_mean,
     warm_ups_in_means,
@@ -22,7 +22,6 @@ from skywave.stats.diagnostics import (
 from skywave.stats.intervals import CONFIDENCE, Estimate, average, bootstrap, median
 from skywave.stats.stopping import LEAST_SEEDS, Target
 from skywave.stats.tables import by_point, compare_table, seeds_without_effect, summarise
-from skywave.stats.warm_up import truncation
 
 __all__ = [
     "CONFIDENCE",

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skywave._known import listed
-from skywave.stats.correction import Correction, adjust
 from skywave.stats.intervals import CONFIDENCE, Estimate, average, bca, bootstrap
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Test = Literal["paired-t", "wilcoxon", "welch", "mann-whitney"]
 """How two sets of runs are compared.
@@ -27,6 +24,15 @@ random numbers; Law 2015, section 11.2).
 """
 PAIRED = frozenset({"paired-t", "wilcoxon"})
 NAN = float("nan")
+
+Correction = Literal["holm", "benjamini-hochberg", "none"]
+"""How p-values are adjusted.
+
+``"holm"`` (Holm 1979) bounds the probability of even one false finding among all, whatever the
+dependence of the tests. ``"benjamini-hochberg"`` (Benjamini and Hochberg 1995) bounds the expected
+share of false ones among the findings, of tests that are independent or positively dependent; it
+finds more.
+"""
 
 Runs = Sequence[float] | Mapping[int, float]
 """The values of runs: in order, or by seed."""
@@ -82,10 +88,10 @@ def compare(
     Raises:
         ValueError: If the test is unknown, if a side has fewer than two runs, or if a run has no
             pair in a paired test.
-
     """
     if test not in get_args(Test):
         raise ValueError(f"{test} is not a known test: use {listed(test, get_args(Test))}")
+    found, effect_name = _TESTS[test]
     x, y = _aligned(one, other, names) if test in PAIRED else (_array(one), _array(other))
     for name, values in zip(names, (x, y), strict=True):
         if len(values) < 2:
@@ -95,7 +101,7 @@ def compare(
     elif np.isnan(x).any() or np.isnan(y).any():
         difference, p, effect = Estimate.around(NAN, NAN, confidence), NAN, NAN
     else:
-        difference, p, effect = _TESTS[test](x, y, confidence)
+        difference, p, effect = found(x, y, confidence)
     return Comparison(
         one=names[0],
         other=names[1],
@@ -103,7 +109,7 @@ def compare(
         p=p,
         adjusted_p=p,
         effect=effect,
-        effect_name=_EFFECTS[test],
+        effect_name=effect_name,
         test=test,
         runs=(len(x), len(y)),
     )
@@ -123,7 +129,6 @@ def compare_all(
 
     Raises:
         ValueError: As :func:`compare` does, and if there is no group of the baseline's name.
-
     """
     if baseline is None:
         pairs = list(combinations(groups, 2))
@@ -248,15 +253,43 @@ def _difference_of_means(
     return np.asarray(np.mean(x, axis=axis) - np.mean(y, axis=axis))
 
 
-_TESTS: dict[Test, Callable[[NDArray[np.float64], NDArray[np.float64], float], _Found]] = {
-    "paired-t": _paired_t,
-    "wilcoxon": _wilcoxon,
-    "welch": _welch_t,
-    "mann-whitney": _mann_whitney,
+_Compare = Callable[[NDArray[np.float64], NDArray[np.float64], float], _Found]
+_TESTS: dict[Test, tuple[_Compare, str]] = {
+    "paired-t": (_paired_t, "Cohen's d_z"),
+    "wilcoxon": (_wilcoxon, "rank-biserial correlation"),
+    "welch": (_welch_t, "Cohen's d"),
+    "mann-whitney": (_mann_whitney, "Cliff's delta"),
 }
-_EFFECTS: dict[Test, str] = {
-    "paired-t": "Cohen's d_z",
-    "wilcoxon": "rank-biserial correlation",
-    "welch": "Cohen's d",
-    "mann-whitney": "Cliff's delta",
-}
+"""How each test compares, and the name of its effect."""
+
+
+def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[float]:
+    """Return adjusted p-values, in the order given, to compare with the level (0.05) as they are.
+
+    A NaN stays NaN and does not count as a test.
+
+    Raises:
+        ValueError: If a p-value is not between 0 and 1, or the correction is unknown.
+    """
+    if correction not in get_args(Correction):
+        known = listed(correction, get_args(Correction))
+        raise ValueError(f"{correction} is not a known correction: use {known}")
+    given = np.asarray(p_values, dtype=np.float64)
+    tested = ~np.isnan(given)
+    if (wrong := given[tested & ~((given >= 0) & (given <= 1))]).size:
+        raise ValueError(f"a p-value of {wrong[0]:g}: it must be between 0 and 1")
+    if correction != "none" and tested.any():
+        given[tested] = _adjusted(given[tested], correction)
+    return [float(p) for p in given]
+
+
+def _adjusted(p: NDArray[np.float64], correction: Correction) -> NDArray[np.float64]:
+    order = np.argsort(p)
+    rank = np.arange(1, p.size + 1)
+    if correction == "holm":
+        adjusted = np.maximum.accumulate(p[order] * (p.size + 1 - rank))
+    else:
+        adjusted = np.minimum.accumulate((p[order] * p.size / rank)[::-1])[::-1]
+    back = np.empty_like(p)
+    back[order] = np.minimum(adjusted, 1)
+    return back

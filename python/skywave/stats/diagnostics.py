@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from skywave._printing import number
 from skywave.results.samples import ROUNDING, shares
-from skywave.stats.warm_up import truncation
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 SHARE_LIMITED = 0.1
 """The share of its time from which on a flow counts as limited by its receive window."""
@@ -25,6 +20,45 @@ SHIFT = 0.01
 """The share of a mean by which a warm-up must move it to be mentioned."""
 MOST_NAMED = 3
 """The most flows or links that a sentence names."""
+
+
+BATCH = 5
+"""Samples per batch: the 5 of MSER-5."""
+LEAST_KEPT = 5
+"""How many batches are kept at least; a choice of ours."""
+
+
+def truncation(samples: ArrayLike) -> int | None:
+    """Return how many samples at the beginning of a run belong to its warm-up, by MSER-5.
+
+    MSER discards the first d means of batches of five samples, where d minimises the
+    squared standard error of the rest, sum((Y_i - mean)^2) / (n - d)^2 (White 1997; White, Cobb
+    and Spratt 2000). At least five batches are kept, since fewer may be close to each other by
+    chance.
+
+    None if the minimum is in the second half, which means that the run is too short to tell, or if
+    there are fewer than 50 samples. Samples after the last whole batch do not count, and neither
+    does a NaN in its batch.
+
+    A slow oscillation, such as the sawtooth of a long round-trip time, may look like a warm-up.
+    """
+    values = np.asarray(samples, dtype=np.float64)
+    batches = values[: len(values) // BATCH * BATCH].reshape(-1, BATCH)
+    counts = np.sum(~np.isnan(batches), axis=1)
+    known = counts > 0
+    means = np.nansum(batches[known], axis=1) / counts[known]
+    if len(means) < 2 * LEAST_KEPT:
+        return None
+    # Centred, so that the difference of large sums does not lose its digits.
+    centred = means - np.mean(means)
+    sums = np.cumsum(centred[::-1])[::-1]
+    squares = np.cumsum(np.square(centred)[::-1])[::-1]
+    left = np.arange(len(means), 0, -1)
+    errors = ((squares - sums**2 / left) / left**2)[: 1 - LEAST_KEPT]
+    # The first of those that differ by no more than rounding.
+    rounding = 1e-12 * float(np.max(np.abs(errors)))
+    first = int(np.argmax(errors <= np.min(errors) + rounding))
+    return None if first >= len(means) / 2 else int(np.flatnonzero(known)[first]) * BATCH
 
 
 def unchanged_by_seeds(runs: Sequence[Sequence[float]]) -> str | None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skywave._printing import number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
 """The confidence of intervals, unless another is asked for."""
@@ -64,7 +61,6 @@ def average(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate
 
     Raises:
         ValueError: If there are no values, or ``confidence`` is not between 0 and 1.
-
     """
     _check(values, confidence)
     if len(values) == 1:
@@ -90,7 +86,6 @@ def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
 
     Raises:
         ValueError: If there are no values, or ``confidence`` is not between 0 and 1.
-
     """
     _check(values, confidence)
     from scipy.special import bdtr  # noqa: PLC0415  (a fifth of a second to load)
@@ -124,7 +119,6 @@ def bootstrap(
 
     Raises:
         ValueError: If there are no values, or ``confidence`` is not between 0 and 1.
-
     """
     _check(values, confidence)
     sample = np.asarray(values, dtype=np.float64)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from skywave.results.columns import Column, find, in_units
 from skywave.stats.intervals import CONFIDENCE, average
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 LEAST_SEEDS = 10
 """The fewest seeds before an interval counts.
@@ -54,7 +52,6 @@ class Target:
 
         Raises:
             ValueError: If the text has another form, or a number makes no sense.
-
         """
         match = _FORM.fullmatch(text.strip())
         if match is None:
@@ -84,7 +81,6 @@ class Target:
 
         Raises:
             ValueError: If there is none, or if its unit differs from the bound's.
-
         """
         name = find(self.measure, measures)
         own = Column.of_name(name).unit

@@ -6,20 +6,18 @@ column ``seed`` tells the runs of a point apart; the other columns are measures.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skywave.results.columns import find
-from skywave.stats.comparison import PAIRED, adjusted, compare_all
+from skywave.stats.comparison import PAIRED, Test, adjusted, compare_all
 from skywave.stats.diagnostics import unchanged_by_seeds
 from skywave.stats.intervals import CONFIDENCE, average, median
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pyarrow as pa
 
-    from skywave.stats.comparison import Test
-    from skywave.stats.correction import Correction
+    from skywave.stats.comparison import Correction
 
 Point = tuple[Any, ...]
 """The values of the dimensions, in their order."""
@@ -34,7 +32,6 @@ def by_point(
 
     Raises:
         ValueError: If the table has no such column, or two runs of a point with one seed.
-
     """
     for name in (*dimensions, "seed", measure):
         if name not in table.column_names:
@@ -72,7 +69,6 @@ def summarise(
 
     Raises:
         ValueError: As :func:`by_point` does.
-
     """
     found = {measure: by_point(table, dimensions, measure) for measure in measures}
     points: Mapping[Point, Any] = next(iter(found.values()), {})
@@ -81,18 +77,9 @@ def summarise(
         for measure in measures:
             values = list(found[measure][point].values())
             mean, middle = average(values, confidence), median(values, confidence)
-            rows.append(
-                {
-                    **dict(zip(dimensions, point, strict=True)),
-                    "measure": measure,
-                    "seeds": len(values),
-                    "mean": mean.value,
-                    "margin": mean.margin,
-                    "median": middle.value,
-                    "median_low": middle.low,
-                    "median_high": middle.high,
-                }
-            )
+            found_here = (mean.value, mean.margin, middle.value, middle.low, middle.high)
+            row = (*point, measure, len(values), *found_here)
+            rows.append(dict(zip((*dimensions, *_SUMMARY), row, strict=True)))
     return _table(table, dimensions, _SUMMARY, rows)
 
 
@@ -120,7 +107,7 @@ def _table(
     columns: Mapping[str, str],
     rows: list[dict[str, Any]],
 ) -> pa.Table:
-    """Return rows as a table, with dimensions of the types that they have in the given one."""
+    """Return these columns of rows, and the dimensions in the types of the given table."""
     import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table)
 
     types = {name: given.schema.field(name).type for name in dimensions}
@@ -152,7 +139,6 @@ def compare_table(
 
     Raises:
         ValueError: As :func:`by_point` and :func:`skywave.stats.compare_all` do.
-
     """
     if by not in dimensions:
         known = ", ".join(dimensions) or "a sweep with one"
@@ -177,16 +163,10 @@ def compare_table(
     rows = [
         {
             **dict(zip(left, others, strict=True)),
-            "one": each.one,
-            "other": each.other,
+            **vars(each),
             "difference": each.difference.value,
             "low": each.difference.low,
             "high": each.difference.high,
-            "p": each.p,
-            "adjusted_p": each.adjusted_p,
-            "effect": each.effect,
-            "effect_name": each.effect_name,
-            "test": each.test,
             "runs_of_one": each.runs[0],
             "runs_of_other": each.runs[1],
             "significant": each.adjusted_p < 1 - confidence,
@@ -196,9 +176,7 @@ def compare_table(
     return _table(table, left, _COMPARISONS, rows)
 
 
-def _with_common_seeds(
-    values: Mapping[str, Mapping[int, float]],
-) -> dict[str, dict[int, float]]:
+def _with_common_seeds(values: Mapping[str, Mapping[int, float]]) -> dict[str, dict[int, float]]:
     common = set.intersection(*(set(each) for each in values.values()))
     return {
         name: {seed: value for seed, value in each.items() if seed in common}

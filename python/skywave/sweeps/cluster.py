@@ -5,22 +5,18 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from skywave import _core
 from skywave._errors import MissingExtraError, SkywaveError
-from skywave.sweeps.store import Failure
+from skywave.sweeps.job import Job, Keep
+from skywave.sweeps.store import Failure, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
-
     from distributed import Client, Future
-
-    from skywave.sweeps.job import Job
-    from skywave.sweeps.local import Keep
-    from skywave.sweeps.store import Outcome
 
 TASK_S = 0.5
 """How long a task should take: much longer than Dask needs for it."""
@@ -48,7 +44,6 @@ def connected(on: str | Client) -> Iterator[Client]:
     Raises:
         MissingExtraError: If Dask is not installed.
         ClusterError: If there is no scheduler.
-
     """
     try:
         from distributed import Client  # noqa: PLC0415  (an extra)
@@ -76,7 +71,6 @@ def do(jobs: Iterable[Job], keep: Keep, client: Client) -> Generator[Failure | N
     Raises:
         ClusterError: If the scheduler is lost, or the workers have another version.
         OSError: If an outcome cannot be kept.
-
     """
     tasks = _Tasks(client, iter(jobs))
     try:
@@ -121,10 +115,10 @@ class _Tasks:
     def __iter__(self) -> Iterator[tuple[tuple[Job, ...], list[Any]]]:
         self._submit()
         while self._begun:
-            self._look_now_and_then()
+            self._look()
             while not self._completed.has_ready():
                 time.sleep(POLL_S)
-                self._look_now_and_then()
+                self._look()
             future = next(self._completed)
             batch = self._begun.pop(future)
             outcomes = self._outcomes(future, batch)
@@ -146,10 +140,6 @@ class _Tasks:
         with suppress(Exception):
             self._client.cancel(list(begun))
 
-    def _look_now_and_then(self) -> None:
-        if time.monotonic() - self._looked_s >= LOOK_S:
-            self._look()
-
     def _count_threads(self) -> int:
         # What is submitted while the client tries to connect again never ends if it cannot.
         if self._client.status in {"closing", "closed"}:
@@ -160,7 +150,9 @@ class _Tasks:
             raise ClusterError(GONE) from error
 
     def _look(self) -> None:
-        """Look how many threads the workers have, and say so if there are none: they may come."""
+        """Look now and then how many threads the workers have; if none, say so: they may come."""
+        if time.monotonic() - self._looked_s < LOOK_S:
+            return
         self._threads, self._looked_s = self._count_threads(), time.monotonic()
         if self._threads == 0 and not self._has_warned:
             address = self._client.scheduler.address

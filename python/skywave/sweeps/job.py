@@ -1,22 +1,23 @@
-"""One run of a sweep, as a worker does it."""
+"""One run of a sweep, as a worker does it, and many on the processors of this machine."""
 
 from __future__ import annotations
 
 import json
 import time
 import traceback
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from skywave import _core
+from skywave import _core, _parallel
+from skywave._members import Member
 from skywave.results import Results
 from skywave.scenario.quantities import Duration
+from skywave.sweeps.measures import MeasurementPlan
 from skywave.sweeps.store import Failure, Outcome
 from skywave.sweeps.values import Start
 
-if TYPE_CHECKING:
-    from skywave._members import Member
-    from skywave.sweeps.measures import MeasurementPlan
+Keep = Callable[[str, Outcome | Failure], None]
+"""Stores the outcome of a run."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,7 @@ class Job:
     """Whether it has the first seed of its point."""
 
     def do(self, stop: _core.Stop | None = None) -> Outcome | Failure:
-        """Run the scenario and measure it.
-
-        Raises:
-            KeyboardInterrupt: If it was stopped.
-
-        """
+        """Run the scenario and measure it."""
         begun = time.perf_counter()
         try:
             results = Results.of_core(_core.run(self.text, members=self.members, stop=stop))
@@ -62,3 +58,15 @@ class Job:
             for flow in flows
         ]
         return [Start(start_s, start_s + jitter_s) for start_s, jitter_s in times]
+
+
+def do(jobs: Iterable[Job], keep: Keep) -> Generator[Failure | None, None, None]:
+    """Do the jobs and keep their outcomes; yield for each, in any order, why it failed."""
+
+    def call(job: Job, stop: _core.Stop) -> Failure | None:
+        outcome = job.do(stop)
+        keep(job.run, outcome)
+        return outcome if isinstance(outcome, Failure) else None
+
+    for _, future in _parallel.as_completed(call, jobs):
+        yield future.result()

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from skywave.results import columns, emodel, samples
+from skywave.results import Results, columns, emodel, samples
 from skywave.sweeps import values
-from skywave.sweeps.values import of_flows, of_links, warm_ups
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from skywave.results import Results
-    from skywave.sweeps.values import Start, Values
+from skywave.sweeps.values import Start, Values, of_flows, of_links, warm_ups
 
 DEFAULT = ("goodput", "jain", "loss", "delay_mean", "queue_mean", "utilisation")
 """The measures of a table, by default."""
@@ -156,12 +151,7 @@ class MeasurementPlan:
     """User-defined measures, by name."""
 
     def identity(self) -> list[object]:
-        """Return everything that the values depend on, as JSON.
-
-        Raises:
-            ValueError: If the source of a function cannot be found.
-
-        """
+        """Return everything that the values depend on, as JSON."""
         source = "".join(map(inspect.getsource, (values, samples, emodel)))
         own = [[name, _source(name, function)] for name, function in sorted(self.own.items())]
         return [self.warm_up_s, hashlib.sha256(source.encode()).hexdigest(), own]
@@ -192,12 +182,7 @@ class MeasureRequest:
 
     @classmethod
     def parse(cls, text: str, own: Iterable[str] = ()) -> MeasureRequest:
-        """Parse ``goodput``, ``goodput_bps[voice]`` or ``utilisation[*]``.
-
-        Raises:
-            ValueError: If there is no such measure.
-
-        """
+        """Parse ``goodput``, ``goodput_bps[voice]`` or ``utilisation[*]``."""
         name, bracket, rest = text.strip().partition("[")
         measure = columns.find(name, [*MEASURES, *own])
         if bracket and not (rest.endswith("]") and rest[:-1]):

@@ -1,26 +1,32 @@
-"""The points of a sweep: the combinations of values, and the scenario of each."""
+"""The points of a sweep: its dimensions, the combinations of values, and the scenario of each.
+
+Values that are quantities are numbers in tables, and text where readers see them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from skywave.results.columns import in_units
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
 import hashlib
-import inspect
 import itertools
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
 
 from skywave._errors import ScenarioError
+from skywave._members import Member
 from skywave.scenario import Scenario
-from skywave.scenario.labels import Named, alike, label_of
+from skywave.scenario.labels import Label, Named, alike, label_of
 from skywave.scenario.paths import with_field
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-
-    from skywave._members import Member
-    from skywave.scenario.labels import Label
+from skywave.stats.tables import describe
 
 RUN_DIGITS = 32
 """Hexadecimal digits that name a run: 128 bits."""
@@ -55,7 +61,6 @@ def dimensions(
 
     Raises:
         ValueError: If one has no values, or the same twice, or no name is left for it.
-
     """
     if "seed" in over:
         raise ValueError("seed: give seeds as seeds, not as a dimension")
@@ -125,7 +130,6 @@ class Grid:
 
         Raises:
             ScenarioError: If a scenario is wrong; the message names the point and the field.
-
         """
         for shown, scenario in self._scenarios():
             try:
@@ -142,12 +146,6 @@ class Grid:
                 )
             digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
             yield Point(shown, text, members, digest)
-
-    def describe(self, labels: Iterable[Label]) -> str:
-        """Return the values of a point as text, such as ``packets=10, control=cubic``."""
-        names = (dimension.name for dimension in self.dimensions)
-        shown = (f"{name}={label}" for name, label in zip(names, labels, strict=False))
-        return ", ".join(shown)
 
     def _scenarios(self) -> Iterator[tuple[tuple[Label, ...], Scenario]]:
         if isinstance(self.base, Scenario):
@@ -180,16 +178,9 @@ class Grid:
             yield from self._set(here, changed)
 
     def _at(self, labels: tuple[Label, ...], error: Exception) -> ScenarioError:
-        where = f"with {self.describe(labels)}: " if labels else ""
+        names = [dimension.name for dimension in self.dimensions[: len(labels)]]
+        where = f"with {describe(names, labels)}: " if labels else ""
         return ScenarioError(f"{where}{error}")
-
-
-def check_function(function: Callable[..., Scenario], names: Iterable[str]) -> None:
-    """Raise ``TypeError`` unless a function takes parameters of these names and needs no others."""
-    try:
-        inspect.signature(function).bind(**dict.fromkeys(names))
-    except TypeError as error:
-        raise TypeError(f"the function does not take what is swept: {error}") from None
 
 
 def _names(paths: list[str], taken: Collection[str]) -> list[str]:
@@ -207,3 +198,72 @@ def _names(paths: list[str], taken: Collection[str]) -> list[str]:
             raise ValueError(f"{'.'.join(parts)}: another column has this name: choose another")
         names.append(free[0])
     return names
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """A dimension whose values are quantities of one unit, such as ``5 ms`` and ``1 s``."""
+
+    dimension: str
+    """Its name in the plan, where values are as they were given: ``delay``."""
+    column: str
+    """Its name in the table, with the unit of its numbers: ``delay_s``."""
+    unit: str
+    numbers: dict[str, float]
+    """The values in the unit, by the text that was given."""
+
+    @classmethod
+    def of(cls, dimension: str, given: Iterable[object], taken: Collection[str]) -> Self | None:
+        """Return a dimension's values as quantities; None if they stay as they were given.
+
+        It does if one is no quantity, if units differ, if two are equal, or if the name with the
+        unit is taken.
+        """
+        numbers: dict[str, float] = {}
+        units = set()
+        for value in given:
+            if not isinstance(value, str):
+                return None
+            try:
+                numbers[value], unit = in_units(value)
+            except ValueError:
+                return None
+            units.add(unit)
+        if len(units) != 1 or len(set(numbers.values())) < len(numbers):
+            return None
+        [unit] = units
+        has_unit = dimension.rpartition("_")[2] == unit
+        column = dimension if has_unit else f"{dimension}_{unit}"
+        if column != dimension and column in taken:
+            return None
+        return cls(dimension, column, unit, numbers)
+
+    @property
+    def labels(self) -> dict[float, str]:
+        """The text that was given, by number."""
+        return {number: text for text, number in self.numbers.items()}
+
+    def label(self, value: str) -> str:
+        """Return how a value was given: an equal quantity or its number. Other text stays."""
+        if value in self.numbers:
+            return value
+        try:
+            number, unit = in_units(value)
+        except ValueError:
+            try:
+                number, unit = float(value), self.unit
+            except ValueError:
+                return value
+        return self.labels.get(number, value) if unit == self.unit else value
+
+
+def with_numbers(table: pa.Table, dimensions: Iterable[Quantities]) -> pa.Table:
+    """Return a table with dimensions as numbers, under the names of their columns."""
+    import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table)
+
+    for each in dimensions:
+        if each.dimension in table.column_names:
+            place = table.column_names.index(each.dimension)
+            values = [each.numbers[text] for text in table[each.dimension].to_pylist()]
+            table = table.set_column(place, each.column, pa.array(values, pa.float64()))
+    return table

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import warnings
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
+from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skywave import _core
+from skywave._known import listed
+from skywave._progress import Progress
+from skywave.results import Results
 from skywave.scenario import Scenario
 from skywave.stats import LEAST_SEEDS, Target
+from skywave.sweeps import cluster, job
+from skywave.sweeps.job import Job, Keep
 from skywave.sweeps.measures import (
     COLUMNS,
     DEFAULT,
@@ -18,22 +28,127 @@ from skywave.sweeps.measures import (
     MeasurementPlan,
     MeasureRequest,
     column_name,
+    key_of,
 )
-from skywave.sweeps.points import Grid, check_function, dimensions
-from skywave.sweeps.store import Store
+from skywave.sweeps.points import Grid, Point, dimensions
+from skywave.sweeps.store import Failure, Store
 from skywave.sweeps.table import Sweep
-from skywave.sweeps.work import Work, executor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from distributed import Client
 
-    from skywave._progress import Progress
-    from skywave.results import Results
 
 MAX_SEEDS = 1000
 """The most seeds of a point, by default, if a target decides how many there are."""
+
+
+Do = Callable[[Iterable[Job], Keep], Generator[Failure | None, None, None]]
+"""Does jobs, keeps their outcomes, and yields for each why it failed."""
+
+POINTS_KEPT = 10_000
+"""Points whose scenarios are kept in memory; those of larger sweeps are made twice."""
+
+
+class Work:
+    """The runs of a sweep."""
+
+    def __init__(
+        self, grid: Grid, measuring: MeasurementPlan, seeds: Sequence[int], store: Store
+    ) -> None:
+        """Check the scenarios of all points, which get the same seeds."""
+        self._grid, self._measuring, self._store = grid, measuring, store
+        self._salt = measuring.identity()
+        self._points: tuple[Point, ...] | None = None
+        if len(grid) <= POINTS_KEPT:
+            self._points = tuple(grid.points(self._salt, measuring.warm_up_s))
+        self._seeds: list[Sequence[int]] = [seeds] * len(grid)
+        self._failed: set[str] = set()
+        self._values: dict[int, list[float]] = {}
+
+    def check_flows(self, asked: Iterable[MeasureRequest]) -> None:
+        """Raise ``ValueError`` if a measure of a flow is asked for that no point has."""
+        named = [each for each in asked if each.of not in {"", "*"}]
+        wanted = {each.of for each in named if MEASURES[each.measure].of == "flow"}
+        if not wanted:
+            return
+        flows = {
+            flow["name"]: None
+            for point in self._all_points()
+            for flow in json.loads(point.text)["flows"]
+        }
+        for name in sorted(wanted - flows.keys()):
+            raise ValueError(f"there is no flow {name}: use {listed(name, flows)}")
+
+    def store_plan(self, about: dict[str, Any]) -> None:
+        """Store which runs there are."""
+        import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
+
+        names = ("run", *(each.name for each in self._grid.dimensions), "seed")
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        for point, seed in self._runs():
+            row = (point.run_name(seed), *point.labels, seed)
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+        self._store.create()
+        self._store.write_plan(pa.table(columns), about)
+
+    def finish(self, do: Do, progress: Callable[[Progress], None] | None) -> None:
+        """Do the runs that are missing."""
+        names = (point.run_name(seed) for point, seed in self._runs())
+        missing = [not (self._store.has(name) or name in self._failed) for name in names]
+        done = len(missing) - sum(missing)
+        tell = progress or (lambda _: None)
+        tell(Progress("runs", done, len(missing)))
+        with closing(do(self._jobs(missing), self._store.keep)) as outcomes:
+            for now_done, failure in enumerate(outcomes, start=done + 1):
+                if failure is not None:
+                    self._failed.add(failure.run)
+                tell(Progress("runs", now_done, len(missing)))
+
+    def add_seeds(self, target: Target, most: int) -> bool:
+        """Give more seeds to points that do not meet a target yet; return whether there are any.
+
+        As many as would do if the standard deviation stayed as it is, but at most twice as many as
+        before: an estimate from few runs may be far too high. A point with a run that failed, or
+        whose measure is not known, gets no more.
+        """
+        grows = False
+        for index, (point, seeds) in enumerate(zip(self._all_points(), self._seeds, strict=True)):
+            values = self._values.setdefault(index, [])
+            for seed in seeds[len(values) :]:
+                outcome = self._store.read(point.run_name(seed))
+                known = {} if outcome is None else outcome.values
+                values.append(known.get(key_of(target.measure), float("nan")))
+            if target.is_met(values) or len(values) >= most:
+                continue
+            needed = target.seeds_needed(values)
+            if needed is None:
+                continue
+            number = min(max(needed, len(seeds) + 1), 2 * len(seeds), most)
+            self._seeds[index] = range(1, number + 1)
+            grows = True
+        return grows
+
+    def _all_points(self) -> Iterable[Point]:
+        if self._points is not None:
+            return self._points
+        return self._grid.points(self._salt, self._measuring.warm_up_s)
+
+    def _runs(self) -> Iterator[tuple[Point, int]]:
+        for point, seeds in zip(self._all_points(), self._seeds, strict=True):
+            for seed in seeds:
+                yield point, seed
+
+    def _jobs(self, missing: Iterable[bool]) -> Iterator[Job]:
+        first = self._seeds[0][0]
+        for point, seed in compress(self._runs(), missing):
+            yield Job(
+                run=point.run_name(seed),
+                text=point.with_seed(seed),
+                members=point.members,
+                measuring=self._measuring,
+                is_first=seed == first,
+            )
 
 
 class RunsFailedWarning(UserWarning):
@@ -88,7 +203,6 @@ def sweep(
         OSError: If results cannot be written. Results that were written stay.
         ClusterError: If the cluster cannot be used.
         KeyboardInterrupt: If it was interrupted. Completed runs are stored.
-
     """
     if isinstance(base, str | Path):
         base = Scenario.from_file(base)
@@ -96,7 +210,10 @@ def sweep(
     taken = [*COLUMNS, *MEASURES, *measuring.own]
     grid = Grid(base, dimensions(over or {}, taken))
     if not isinstance(base, Scenario):
-        check_function(base, over or {})
+        try:
+            inspect.signature(base).bind(**dict.fromkeys(over or {}))
+        except TypeError as error:
+            raise TypeError(f"the function does not take what is swept: {error}") from None
     target = None if until is None else _target(until, measuring.own)
     first = _seeds(seeds, target, max_seeds)
     store = Store(Path(out))
@@ -122,7 +239,8 @@ def sweep(
     }
     work.store_plan(about)
     try:
-        with executor(on) as do:
+        with nullcontext() if on is None else cluster.connected(on) as client:
+            do = job.do if client is None else partial(cluster.do, client=client)
             work.finish(do, progress)
             while target is not None and work.add_seeds(target, max_seeds):
                 work.store_plan(about)

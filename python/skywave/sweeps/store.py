@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skywave import _json
@@ -22,8 +23,6 @@ from skywave._files import replace_file, replacing_file
 from skywave._folders import Kind, check_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
     from skywave.sweeps.values import Values
@@ -71,12 +70,7 @@ class Store:
     directory: Path
 
     def create(self) -> None:
-        """Create the folder.
-
-        Raises:
-            OSError: If that is not possible, or the folder is that of something else.
-
-        """
+        """Create the folder."""
         check_folder(self.directory, Kind.SWEEP)
         (self.directory / "runs").mkdir(parents=True, exist_ok=True)
         (self.directory / "failed").mkdir(exist_ok=True)
@@ -106,7 +100,6 @@ class Store:
 
         Raises:
             OSError: If it cannot be written. There is no file of the run then.
-
         """
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are results)
         import pyarrow.parquet  # noqa: PLC0415
@@ -163,7 +156,6 @@ class Store:
 
         Raises:
             OSError: If it cannot be written. The previous plan stays.
-
         """
         import pyarrow.parquet  # noqa: PLC0415
 
@@ -188,7 +180,6 @@ class Store:
 
         Raises:
             OSError: If the folder has no sweep, or it cannot be read.
-
         """
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet  # noqa: PLC0415

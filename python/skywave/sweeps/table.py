@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -11,15 +12,14 @@ from skywave._known import listed
 from skywave.results.columns import Column
 from skywave.scenario.labels import without_common
 from skywave.stats import CONFIDENCE
+from skywave.stats.comparison import Correction, Test
 from skywave.stats.tables import describe
 from skywave.sweeps.measures import COLUMNS, MEASURES, MeasureRequest, column_name, key_of
-from skywave.sweeps.quantities import Quantities, with_numbers
+from skywave.sweeps.points import Quantities, with_numbers
 from skywave.sweeps.store import Failure, Outcome, Store
 from skywave.sweeps.warning import SweepWarnings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from skywave.plots.sweeps import SweepKind
-    from skywave.stats.comparison import Test
-    from skywave.stats.correction import Correction
 
 MEANING = b"meaning"
 
@@ -135,10 +133,9 @@ class Sweep:
                 pa.field(name, pa.float64(), metadata={MEANING: _meaning(name)}),
                 pa.array(values, pa.float64()),
             )
-        fingerprints = [outcome.fingerprint for outcome in runs.outcomes.values()]
-        table = table.append_column("fingerprint", pa.array(fingerprints, pa.string()))
-        walls_s = [outcome.wall_s for outcome in runs.outcomes.values()]
-        table = table.append_column("wall_s", pa.array(walls_s, pa.float64()))
+        for name, kind in (("fingerprint", pa.string()), ("wall_s", pa.float64())):
+            each = [getattr(outcome, name) for outcome in runs.outcomes.values()]
+            table = table.append_column(name, pa.array(each, kind))
         self._given = names, table.replace_schema_metadata()
         self.table: pa.Table = with_numbers(self._given[1], self._quantities.values())
         """The table."""
@@ -156,7 +153,6 @@ class Sweep:
         Raises:
             OSError: If the directory contains no sweep.
             ValueError: If there is no such measure; the message lists those that exist.
-
         """
         return cls(Path(directory), measures)
 
@@ -177,7 +173,6 @@ class Sweep:
 
         Raises:
             OSError: If it cannot be written. The file is then unchanged.
-
         """
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
         import pyarrow.compute as pc  # noqa: PLC0415
@@ -226,7 +221,6 @@ class Sweep:
 
         Raises:
             ValueError: If a name is unknown, or there are too few runs.
-
         """
         from skywave.stats import compare_table  # noqa: PLC0415  (slow to import)
 
@@ -256,11 +250,6 @@ class Sweep:
         """
         given = self._given_value(dimension, value)
         return self._short.get(self.short_name(dimension), {}).get(given, given)
-
-    def _given_values(self, dimension: str, values: str | Sequence[str]) -> str | list[str]:
-        if isinstance(values, str):
-            return self._given_value(dimension, values)
-        return [self._given_value(dimension, value) for value in values]
 
     def _given_value(self, dimension: str, value: object) -> str:
         """Return a value as the plan has it, by any equal quantity or by its label."""
@@ -304,7 +293,6 @@ class Sweep:
         Raises:
             ValueError: If a name is unknown; the message lists those that there are.
             OSError: If a file cannot be written.
-
         """
         from skywave import plots  # noqa: PLC0415  (loads matplotlib)
 
@@ -320,7 +308,12 @@ class Sweep:
             measure=measure,
             x=None if x is None else self.short_name(x),
             by=None if by is None else self.short_name(by),
-            where={self.short_name(name): self._given_values(name, of) for name, of in chosen},
+            where={
+                self.short_name(name): self._given_value(name, given)
+                if isinstance(given, str)
+                else [self._given_value(name, each) for each in given]
+                for name, given in chosen
+            },
             paths={self.short_name(name): path for name, path in self.paths.items()},
             labels=texts | {self.short_name(name): text for name, text in (labels or {}).items()},
             log=log,
@@ -340,7 +333,10 @@ class Sweep:
 
         axes = [*self.dimensions, "seed"]
         columns = {axis: self.table[axis].to_pylist() for axis in axes}
-        coordinates = {axis: _in_order(columns[axis]) for axis in axes}
+        coordinates = {axis: list(dict.fromkeys(columns[axis])) for axis in axes}
+        for found in coordinates.values():
+            if all(type(value) in {int, float} for value in found):
+                found.sort()
         places = {
             axis: {value: index for index, value in enumerate(values)}
             for axis, values in coordinates.items()
@@ -378,21 +374,13 @@ def _check_found(
 
 def _ordered(asked: list[MeasureRequest], found: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the columns in the order in which they were asked for."""
-    names: dict[str, None] = {}
+    names: list[str] = []
     for column in asked:
-        plain = column_name(column.measure, column.of)
-        if column.of != "*":
-            names[plain] = None
+        if column.of == "*":
+            names += [name for name in found if name.startswith(f"{column.measure}[")]
         else:
-            names |= dict.fromkeys(name for name in found if name.startswith(f"{column.measure}["))
-    return tuple(names)
-
-
-def _in_order(values: Iterable[Any]) -> list[Any]:
-    """Return different values: numbers ascend, others keep the order of the plan."""
-    found = list(dict.fromkeys(values))
-    is_number = all(type(value) in {int, float} for value in found)
-    return sorted(found) if is_number else found
+            names.append(column_name(column.measure, column.of))
+    return tuple(dict.fromkeys(names))
 
 
 def _meaning(column: str) -> str:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skywave.results import emodel
+from skywave.results import FlowTotals, Results, emodel
 from skywave.results.fairness import jain
 from skywave.results.samples import Samples, by_name
 from skywave.stats import warm_up_in_mean
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from skywave.results import FlowTotals, Results
-
-    Values = dict[tuple[str, str], float]
-    """Values by measure and by what they are of: a flow, a link, or "" for the run."""
+Values = dict[tuple[str, str], float]
+"""Values by measure and by what they are of: a flow, a link, or "" for the run."""
 
 NAN = float("nan")
 
@@ -58,8 +53,7 @@ def of_flows(results: Results, warm_up_s: float, starts: Sequence[Start]) -> Val
         )
     sampled = _sampled(results, "flows", warm_up_s)
     if sampled:
-        _of_samples(values, sampled, flows)
-        _of_senders(values, Samples(results.flows), warm_up_s, flows)
+        _of_samples(values, sampled, Samples(results.flows), warm_up_s, flows)
         if warm_up_s > 0:
             _without_warm_up(values, results, warm_up_s, starts)
     goodputs = [values["goodput_bps", flow["name"]] for flow in flows]
@@ -77,31 +71,23 @@ def of_flows(results: Results, warm_up_s: float, starts: Sequence[Start]) -> Val
     return values
 
 
-def _of_samples(values: Values, sampled: Samples, flows: list[FlowTotals]) -> None:
+def _of_samples(
+    values: Values, sampled: Samples, every: Samples, warm_up_s: float, flows: list[FlowTotals]
+) -> None:
+    """Add what samples after the warm-up say; ``every`` has those before it too."""
     by_flow, packets = sampled.groups("flow"), sampled["delivered_packets"]
     delays, largest = sampled["delay_mean_s"], sampled["delay_max_s"]
-    found = {
+    senders, counted = every.groups("flow"), _counted(every, warm_up_s)
+    for name, found in {
         "delay_mean_s": by_flow.means(delays, packets),
         "delay_max_s": by_flow.largest(largest),
-    }
-    for flow in flows:
-        of = flow["name"]
-        for name, by_flow_name in found.items():
-            values[name, of] = by_flow_name.get(of, NAN)
+        "srtt_mean_s": senders.means(every.state("srtt_s", senders), counted),
+        "cwnd_mean_packets": senders.means(every.state("cwnd_packets", senders), counted),
+    }.items():
+        values |= {(name, flow["name"]): found.get(flow["name"], NAN) for flow in flows}
+        values[name, ""] = _mean(np.array([values[name, flow["name"]] for flow in flows]))
     values["delay_mean_s", ""] = _weighted(delays, packets)
     values["delay_max_s", ""] = _largest(largest)
-
-
-def _of_senders(
-    values: Values, samples: Samples, warm_up_s: float, flows: list[FlowTotals]
-) -> None:
-    by_flow = samples.groups("flow")
-    counted = _counted(samples, warm_up_s)
-    for name, column in (("srtt_mean_s", "srtt_s"), ("cwnd_mean_packets", "cwnd_packets")):
-        found = by_flow.means(samples.state(column, by_flow), counted)
-        for flow in flows:
-            values[name, flow["name"]] = found.get(flow["name"], NAN)
-        values[name, ""] = _mean(np.array([values[name, flow["name"]] for flow in flows]))
 
 
 def _without_warm_up(
@@ -170,14 +156,8 @@ def of_links(results: Results, warm_up_s: float) -> Values:
     later = _of_sampled_links(results, warm_up_s)
     for link in totals["links"]:
         of = link["name"]
-        found = {
-            "arrivals": link["arrivals"],
-            "drops": link["drops"],
-            "marks": link["marks"],
-            "delivered": link["delivered"],
-            "delivered_bytes": link["delivered_bytes"],
-            "queue_max_packets": link["queue_max_packets"],
-        } | {name: by_link[of] for name, by_link in later.items() if of in by_link}
+        found: dict[str, Any] = dict(link)
+        found |= {name: by_link[of] for name, by_link in later.items() if of in by_link}
         if "queue_mean_packets" in found:
             values["queue_mean_packets", of] = found["queue_mean_packets"]
         values["queue_max_packets", of] = found["queue_max_packets"]
@@ -203,17 +183,14 @@ def _of_sampled_links(results: Results, warm_up_s: float) -> dict[str, dict[str,
     sampled = _sampled(results, "links", warm_up_s)
     if sampled is None:
         return {}
-    found = {"queue_mean_packets": _queues(Samples(results.links), warm_up_s)}
-    by_link = sampled.groups("link")
+    every, by_link = Samples(results.links), sampled.groups("link")
+    counted = _counted(every, warm_up_s)
+    found = {"queue_mean_packets": every.groups("link").means(every["queue_packets"], counted)}
     if warm_up_s > 0:
         found["queue_max_packets"] = by_link.largest(sampled["queue_packets"])
         for name in ("arrivals", "drops", "marks", "delivered", "delivered_bytes"):
             found[name] = by_link.sums(sampled[name])
     return found
-
-
-def _queues(samples: Samples, warm_up_s: float) -> dict[str, float]:
-    return samples.groups("link").means(samples["queue_packets"], _counted(samples, warm_up_s))
 
 
 def _counted(samples: Samples, warm_up_s: float) -> NDArray[np.float64]:

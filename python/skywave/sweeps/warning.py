@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +15,8 @@ from skywave.stats import Target, average, unchanged_by_seeds
 from skywave.stats.diagnostics import MOST_NAMED, SHARE_LIMITED, WIDEN, not_before
 from skywave.stats.tables import describe
 from skywave.sweeps.measures import key_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from skywave.sweeps.store import Outcome
-    from skywave.sweeps.values import Values
+from skywave.sweeps.store import Outcome
+from skywave.sweeps.values import Values
 
 
 class SweepWarnings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skywave.plots.legends import above
+from skywave.plots.panels import above
 from skywave.report.figures import COLOURS, NO_TITLE_IN, RenderedFigure, begin, style
 from skywave.scenario.quantities import Rate
 from skywave_papers.sarwar2008 import downloads

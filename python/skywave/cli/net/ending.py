@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skywave.cli.console import print_json
-from skywave.net import ClosedError, NetError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from skywave.net import Connection
+from skywave.net import ClosedError, Connection, NetError
 
 LOOK_S = 0.05
 NORMAL = 1
@@ -41,11 +37,6 @@ def failure_as_json(
         raise
 
 
-def is_normal(connection: Connection) -> bool:
-    """Return whether a connection has ended by a normal close, of either end."""
-    return connection.closed is not None and connection.closed.code == NORMAL
-
-
 def has_peer_closed(
     connection: Connection,
     error: Exception,
@@ -62,4 +53,4 @@ def has_peer_closed(
     until = time.monotonic() + within_s
     while connection.closed is None and time.monotonic() < until and not is_over():
         time.sleep(LOOK_S)
-    return is_normal(connection)
+    return connection.closed is not None and connection.closed.code == NORMAL

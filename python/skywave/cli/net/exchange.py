@@ -6,6 +6,7 @@ import hashlib
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,25 +16,23 @@ import typer
 from skywave._core import Duration
 from skywave.cli.net import place
 from skywave.cli.net.ending import LOOK_S, PEER_CLOSED, has_peer_closed
-from skywave.cli.net.interval import Intervals
-from skywave.cli.net.report import datagrams
+from skywave.cli.net.report import Intervals, datagrams
 from skywave.net import (
     AbortedError,
     Closed,
     ClosedError,
+    Connection,
     DatagramTooLargeError,
     NetError,
     PeerGoneError,
     ResetError,
+    Stats,
 )
 from skywave.net.load import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from skywave.net import Connection, Stats
     from skywave.net.file import Assembly
-    from skywave.net.source import Source
+    from skywave.net.load import Source
 
 DIGEST = 16
 UNSETTLED = 256
@@ -199,7 +198,8 @@ class Exchange:
                     intervals = Intervals(self.connection, self.interval_s, self.show_interval)
                 self._send()
                 if self.close is Ending.AWAIT or self.most is not None:
-                    self._await(receiver)
+                    while receiver.is_alive() and not self._is_stopped:
+                        receiver.join(LOOK_S)
                 if self.close is not Ending.AWAIT or self.most is not None or self._is_stopped:
                     self._end()
             except KeyboardInterrupt as interrupt:
@@ -226,7 +226,6 @@ class Exchange:
 
         Raises:
             KeyboardInterrupt: If that thread waits for the source.
-
         """
         self.stop(interrupt)
         if self._is_reading:
@@ -240,15 +239,12 @@ class Exchange:
         """Return whether nothing more is to be sent."""
         return self._is_stopped or (self.until is not None and time.monotonic() >= self.until)
 
-    def _sleep_until(self, due: float) -> None:
-        while not self._is_over() and (wait_s := due - time.monotonic()) > 0:
-            time.sleep(min(wait_s, LOOK_S))
-
     def _send(self) -> None:
         due = time.monotonic()
         while not self.has_sent_all:
             for data in self._rest():
-                self._sleep_until(due)
+                while not self._is_over() and (wait_s := due - time.monotonic()) > 0:
+                    time.sleep(min(wait_s, LOOK_S))
                 if not self._queue(data):
                     break
                 due += 8 * len(data) / self.rate_bps if self.rate_bps else self.gap_s
@@ -413,10 +409,6 @@ class Exchange:
             self._too_large += 1
         else:
             self._count_sent(data)
-
-    def _await(self, receiver: threading.Thread) -> None:
-        while receiver.is_alive() and not self._is_stopped:
-            receiver.join(LOOK_S)
 
     def _end(self) -> None:
         """End the connection, if the peer has not done so."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from queue import Empty, SimpleQueue
+from typing import Annotated, Any
 
 import typer
 
@@ -15,18 +18,15 @@ from skywave.cli.console import JsonOption, out, print_json
 from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place, report
 from skywave.cli.net.exchange import CloseOption, Ending, Exchange, ExchangeOptions
-from skywave.cli.net.exchanges import Exchanges
-from skywave.cli.net.interval import print_line
-from skywave.cli.net.live import live_rate
+from skywave.cli.net.report import live_rate, print_line
 from skywave.cli.net.send import DATAGRAM, LARGEST
 from skywave.cli.status import FAILED
+from skywave.net import Connection, Listener
 from skywave.net.file import Assembly
 from skywave.net.load import Load
 
-if TYPE_CHECKING:
-    from skywave.net import Connection
-
 MOST_AT_ONCE = 64
+LOOK_S = 0.2
 
 app = typer.Typer()
 
@@ -91,7 +91,10 @@ def listen(
         raise typer.BadParameter("--output is for one connection: give --once too")
     to_stdout = output == "-"
     with ExitStack() as stack:
-        sink = None if output is None else stack.enter_context(_sink(output))
+        sink = None
+        if output is not None:
+            to = sys.stdout.buffer if to_stdout else Path(output).open("wb")  # noqa: SIM115
+            sink = stack.enter_context(to)
         # The stack unwinds from below: closing the socket first ends the work in the pool.
         pool = stack.enter_context(ThreadPoolExecutor(MOST_AT_ONCE))
         endpoint = stack.enter_context(options.endpoint(where_.host, socket))
@@ -121,7 +124,11 @@ def listen(
             )
 
         def tell(document: dict[str, Any]) -> None:
-            _print(document, as_json=as_json, line=not once, to_stdout=to_stdout)
+            if as_json:
+                print_json(document, line=not once)
+            else:
+                table = report.table(f"From {document['peer']}", document)
+                out(stderr=to_stdout, markup=False).print(table)
 
         exchanges = Exchanges(listener, pool, exchange_over, tell, once=once)
         # A connection may be open before `begin` returns, and an interrupt must not lose it.
@@ -138,13 +145,80 @@ def listen(
         raise typer.Exit(FAILED)
 
 
-def _sink(output: str) -> BinaryIO:
-    return sys.stdout.buffer if output == "-" else Path(output).open("wb")
+class Exchanges:
+    """Accepts connections, runs an exchange over each, and passes on its report.
 
+    Interrupts reach the main thread alone, and there only its wait, so that no connection and no
+    report is lost.
+    """
 
-def _print(document: dict[str, Any], *, as_json: bool, line: bool, to_stdout: bool) -> None:
-    if as_json:
-        print_json(document, line=line)
-        return
-    console = out(stderr=to_stdout, markup=False)
-    console.print(report.table(f"From {document['peer']}", document))
+    def __init__(
+        self,
+        listener: Listener,
+        pool: ThreadPoolExecutor,
+        over: Callable[[Connection], Exchange],
+        tell: Callable[[dict[str, Any]], None],
+        *,
+        once: bool,
+    ) -> None:
+        """Prepare to accept connections, or with ``once`` a single one."""
+        self._listener = listener
+        self._pool = pool
+        self._over = over
+        self._tell = tell
+        self._telling = threading.Lock()
+        self._once = once
+        self._is_stopped = False
+        self._running: dict[int, Exchange] = {}
+        self._ended: SimpleQueue[bool | BaseException] = SimpleQueue()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+
+    def begin(self) -> None:
+        """Begin to accept connections. From then on, whatever happens, stop them."""
+        self._accepting.start()
+
+    def _accept(self) -> None:
+        try:
+            while not self._is_stopped:
+                with suppress(TimeoutError):
+                    exchange = self._over(self._listener.accept(timeout_s=LOOK_S))
+                    self._running[id(exchange)] = exchange
+                    self._pool.submit(self._run, exchange)
+                    if self._once:
+                        return
+        except BaseException as error:  # noqa: BLE001  (the main thread raises it)
+            self._ended.put(error)
+
+    def _run(self, exchange: Exchange) -> None:
+        try:
+            document = exchange.run()
+            with self._telling:
+                self._tell(document)
+            self._ended.put(document["ok"])
+        except BaseException as error:  # noqa: BLE001  (the main thread raises it)
+            self._ended.put(error)
+        finally:
+            del self._running[id(exchange)]
+
+    def wait(self) -> bool:
+        """Wait for an exchange to end; return whether all went well. Raise what interrupts it."""
+        while True:
+            try:
+                ended = self._ended.get(timeout=LOOK_S)
+            except Empty:
+                continue
+            if isinstance(ended, BaseException):
+                raise ended
+            return ended
+
+    def interrupt(self, interrupt: KeyboardInterrupt) -> None:
+        """Have ``wait`` raise an interrupt. A handler of signals may call this."""
+        self._ended.put(interrupt)
+
+    def stop(self, interrupt: KeyboardInterrupt) -> None:
+        """Close the connections of all exchanges and collect their reports."""
+        self._is_stopped = True
+        self._accepting.join()
+        for exchange in list(self._running.values()):
+            exchange.stop(interrupt)
+        self._pool.shutdown()

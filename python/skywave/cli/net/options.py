@@ -6,12 +6,13 @@ import json
 import logging
 import sys
 import tomllib
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from attrs import fields
@@ -19,26 +20,14 @@ from attrs import fields
 from skywave import _core
 from skywave._core import Duration
 from skywave._files import check_writable
+from skywave.cli.lab import announce, lab_extra
 from skywave.cli.messages import warn
 from skywave.cli.net import place
-from skywave.cli.page import announce, lab_extra
-from skywave.net import (
-    UDP_PORT,
-    AddressInUseError,
-    Config,
-    Endpoint,
-    EndpointConfig,
-)
+from skywave.cli.net.place import Place
+from skywave.net import UDP_PORT, AddressInUseError, Config, Connection, Endpoint, EndpointConfig
 from skywave.net.log import LOGGER
 from skywave.net.metrics import serving
 from skywave.net.protocol import service_code
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
-
-    from skywave.cli.net.place import Place
-    from skywave.net import Connection
 
 Configured = TypeVar("Configured", Config, EndpointConfig)
 
@@ -49,12 +38,10 @@ UNANSWERED_S = 2.0
 """How long a command waits in silence for the answer to its connection attempt."""
 
 GapOption = Annotated[
-    Duration | None,
-    typer.Option("--gap", help='Time between datagrams, e.g. "20 ms".'),
+    Duration | None, typer.Option("--gap", help='Time between datagrams, e.g. "20 ms".')
 ]
 ServiceCodeOption = Annotated[
-    str,
-    typer.Option(metavar="CODE", help='Service Code (RFC 5595), e.g. "VOIP" or 42.'),
+    str, typer.Option(metavar="CODE", help='Service Code (RFC 5595), e.g. "VOIP" or 42.')
 ]
 
 
@@ -112,12 +99,7 @@ class ConnectionOptions:
     ] = None
 
     def config(self, service: str) -> Config:
-        """Return the configuration of a connection with this Service Code.
-
-        Raises:
-            typer.BadParameter: If the code is not a Service Code, or a setting is wrong.
-
-        """
+        """Return the configuration of a connection with this Service Code."""
         try:
             document: dict[str, Any] = {"service_codes": [service_code(service)]}
         except ValueError as error:
@@ -176,7 +158,7 @@ class SocketOptions:
         Level | None,
         typer.Option(
             help="Log connection events to standard error: limits reached (warn), one line per "
-            "ended connection (info), states, Resets and ICMP (debug).",
+            "ended connection (info), states, Resets and ICMP (debug)."
         ),
     ] = None
     watch: Annotated[
@@ -271,12 +253,21 @@ def endpoint(host: str, given: SocketOptions, udp_port: int | None = None) -> It
     if given.log is not None:
         logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
         LOGGER.setLevel(given.log.upper())
-    where = None if given.metrics is None else _metrics_at(given.metrics)
+    try:
+        where = None if given.metrics is None else place.peer(given.metrics)
+    except typer.BadParameter as error:
+        raise typer.BadParameter(f"--metrics: {error.message}") from error
     document = {} if given.qlog is None else {"qlog": str(given.qlog)}
     config = _configured(EndpointConfig, document, given.endpoint_settings, "--endpoint-option")
     qlog_flag = "--endpoint-option" if given.qlog is None else "--qlog"
     if config.qlog is not None:
-        _directory(qlog_flag, Path(config.qlog))
+        directory = Path(config.qlog)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            check_writable(directory)
+        except OSError as error:
+            why = f"{qlog_flag}: {directory} cannot be used: {error.strerror}"
+            raise typer.BadParameter(why) from error
     if given.raw:
         opened = Endpoint.raw(host or ANY[4], config=config)
     else:
@@ -299,22 +290,6 @@ def endpoint(host: str, given: SocketOptions, udp_port: int | None = None) -> It
         if missing := opened.stats().qlog_dropped:
             why = "the disk is full or too slow"
             warn([f"{qlog_flag}: {missing:,} events are missing in {config.qlog}: {why}"])
-
-
-def _metrics_at(metrics: str) -> Place:
-    try:
-        return place.peer(metrics)
-    except typer.BadParameter as error:
-        raise typer.BadParameter(f"--metrics: {error.message}") from error
-
-
-def _directory(flag: str, qlog: Path) -> None:
-    """Create the directory of qlog files, and check that they can be written."""
-    try:
-        qlog.mkdir(parents=True, exist_ok=True)
-        check_writable(qlog)
-    except OSError as error:
-        raise typer.BadParameter(f"{flag}: {qlog} cannot be used: {error.strerror}") from error
 
 
 @contextmanager

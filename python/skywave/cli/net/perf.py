@@ -21,7 +21,7 @@ from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.messages import write_line
 from skywave.cli.net import options, place
 from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
-from skywave.cli.net.live import live_rate
+from skywave.cli.net.report import live_rate
 from skywave.cli.status import NETWORK_FAILED
 from skywave.net import NetError
 
@@ -37,7 +37,7 @@ DurationOption = Annotated[
     Duration,
     typer.Option(
         help='How long to offer data, e.g. "10 s". Data still queued then is sent and '
-        "measured, which takes seconds on a slow path.",
+        "measured, which takes seconds on a slow path."
     ),
 ]
 SizeOption = Annotated[
@@ -107,7 +107,11 @@ def to(
     """Measure the path to a host that runs `skywave perf serve`."""
     target = place.peer(server, PORT)
     config = session.config(SERVICE)
-    with ExitStack() as stack, failure_as_json(_without, as_json=as_json):
+
+    def without_result(error: str, _: bool) -> dict[str, Any]:
+        return {"ok": False, "error": error}
+
+    with ExitStack() as stack, failure_as_json(without_result, as_json=as_json):
         endpoint = stack.enter_context(options.client(target, socket))
         connection = options.connect(endpoint, target, socket, config)
         with live_rate("arrived") as show:
@@ -177,11 +181,6 @@ def loopback(
         print_json(report)
     else:
         out().print(loopback_table(report, size))
-
-
-def _without(error: str, _: bool) -> dict[str, Any]:
-    """Return the document of a measurement without a result."""
-    return {"ok": False, "error": error}
 
 
 def _client_table(target: str, report: dict[str, Any]) -> Table:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,13 +19,8 @@ from skywave.cli.interrupts import interrupts_handed_to
 from skywave.cli.net import options, place
 from skywave.cli.net.ending import PEER_CLOSED, failure_as_json, has_peer_closed
 from skywave.cli.status import FAILED
-from skywave.net import NetError
+from skywave.net import Connection, NetError
 from skywave.net.load import HEADER, datagram
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skywave.net import Connection
 
 PATIENCE_S = 2.0
 
@@ -118,12 +114,7 @@ class Pings:
     _is_measuring: bool = False
 
     def interrupt(self, interrupt: KeyboardInterrupt) -> None:
-        """Stop it, as the handler of a signal on the thread that runs it.
-
-        Raises:
-            KeyboardInterrupt: While it measures.
-
-        """
+        """Stop it, as the handler of a signal on its thread; raise while it measures."""
         self._stopped_by = interrupt
         if self._is_measuring:
             raise interrupt

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import typer
 
+from skywave.net import Connection
 from skywave.net.protocol import address
-
-if TYPE_CHECKING:
-    from skywave.net import Connection
 
 MOST = 65_535
 
@@ -42,22 +39,12 @@ def of_peer(connection: Connection) -> str:
 
 
 def peer(text: str, default_port: int | None = None) -> Place:
-    """Parse ``HOST:PORT`` or ``[IPV6]:PORT``; without the port if there is a default.
-
-    Raises:
-        typer.BadParameter: If ``text`` has none of these forms.
-
-    """
+    """Parse ``HOST:PORT`` or ``[IPV6]:PORT``; without the port if there is a default."""
     return _place(text, "HOST:PORT", default_port)
 
 
 def local(text: str) -> Place:
-    """Parse ``PORT``, ``ADDRESS:PORT`` or ``[IPV6]:PORT``.
-
-    Raises:
-        typer.BadParameter: If ``text`` has none of these forms.
-
-    """
+    """Parse ``PORT``, ``ADDRESS:PORT`` or ``[IPV6]:PORT``."""
     if text.isascii() and text.isdecimal():
         return Place("", _port(text, text))
     return _place(text, "PORT or ADDRESS:PORT", None)

@@ -6,7 +6,7 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
@@ -18,14 +18,10 @@ from skywave.cli.messages import warn
 from skywave.cli.net import options, place, report
 from skywave.cli.net.ending import failure_as_json
 from skywave.cli.net.exchange import CloseOption, Ending, Exchange, ExchangeOptions, unconnected
-from skywave.cli.net.interval import print_line
-from skywave.cli.net.live import live_rate
+from skywave.cli.net.report import live_rate, print_line
 from skywave.cli.status import FAILED
 from skywave.net.file import Bare, Parts
 from skywave.net.load import Load
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 DEFAULT_DURATION_S = 10.0
 DATAGRAM = 1200
@@ -63,13 +59,13 @@ def send(
         Duration | None,
         typer.Option(
             help='Stop sending after this time, e.g. "1 min". Default: 10 s without FILE and'
-            " --count, otherwise no limit.",
+            " --count, otherwise no limit."
         ),
     ] = None,
     rate: Annotated[
         Rate | None,
         typer.Option(
-            help='Rate at which to offer data, e.g. "5 Mbps". Default: as fast as possible.',
+            help='Rate at which to offer data, e.g. "5 Mbps". Default: as fast as possible.'
         ),
     ] = None,
     gap: options.GapOption = None,

@@ -3,5 +3,5 @@
 ``python -m skywave emulate`` is the way in. It starts a process in namespaces of its own
 (:mod:`skywave.realtime.link.launch`), which runs the link and the programs
 (:mod:`skywave.realtime.link.inside`) and says how accurate its timing was
-(:mod:`skywave.realtime.link.report`).
+(:mod:`skywave.realtime.accuracy`).
 """

@@ -12,18 +12,14 @@ import select
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from skywave import _core
 from skywave._files import replacing_file
 from skywave._machine import Watch
-from skywave.realtime.accuracy import TOO_INACCURATE
-from skywave.realtime.link.report import LinkAccuracy
-from skywave.realtime.link.request import Request
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from skywave.realtime.accuracy import TOO_INACCURATE, LinkAccuracy
+from skywave.realtime.link.launch import Request
 
 CHECK_S = 1.0
 """How often it is checked whether the emulation still runs."""
@@ -77,12 +73,7 @@ def main(pipe: int, request: Request) -> int:
 
 
 def _run(pipe: int, request: Request, capture: Path | None) -> int:
-    """Run the emulation; return the status of its command, or :data:`TOO_INACCURATE`.
-
-    Raises:
-        OSError: If the system refuses it, or the capture cannot be written.
-
-    """
+    """Run the emulation; return the status of its command, or :data:`TOO_INACCURATE`."""
     watch = Watch()
     out = os.dup(sys.stdout.fileno())
     if request.as_json:
