@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -117,9 +118,9 @@ def _write_periods(path: Path) -> None:
         periods = [found[conditions, seed][0] for seed in SEEDS]
         columns = {"period": periods[0]["period"].to_pylist()}
         for what in ("ratio_percent", "delay_ms", "loss_percent"):
-            values = np.array([table[what] for table in periods])
-            columns[f"{what}_mean"] = values.mean(axis=0).round(2).tolist()
-            columns[f"{what}_sd"] = values.std(axis=0).round(2).tolist()
+            values = list(zip(*(table[what].to_pylist() for table in periods), strict=True))
+            columns[f"{what}_mean"] = [round(statistics.mean(one), 2) for one in values]
+            columns[f"{what}_sd"] = [round(statistics.pstdev(one), 2) for one in values]
         written[conditions.name] = {**columns, "n": [len(SEEDS)] * len(columns["period"])}
     _write(path, written)
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from skywave.papers.lent import Control, of_dumbbell
 from skywave.scenario import Dccp, DynamicFeedback, Tfrc
-from skywave_papers.sarwar2008.access import FITTED
-from skywave_papers.sarwar2008.live import STANDARD, scenario
+from skywave_papers.sarwar2008.live import FITTED, STANDARD, scenario
 
 CONTROLS = (
     Control(

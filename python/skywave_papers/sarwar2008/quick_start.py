@@ -14,20 +14,17 @@ first data packet, so handshake and request take two round-trip times.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 from attrs import evolve
 
-from skywave.scenario import DropTail, Ftp
+from skywave.results.samples import Samples
 from skywave_papers.sarwar2008.setting import (
     LINK_BPS,
-    PACKET_SIZE,
     SATELLITE,
+    STANDARD,
     START_S,
-    Conditions,
-    dccp,
+    add_download,
     network,
 )
 
@@ -41,112 +38,45 @@ SHARE = 0.9
 """The share of each link that Quick-Start may give away."""
 MEASURED_S = 60.0
 """The time since its start in which a flow's packets are counted."""
-REACHED_BPS = 0.8 * LINK_BPS
-"""The throughput, over a second, from which on the flow has the link."""
 QUEUE = 50
 """The queue at the satellite link, in packets, as in the paper's readings."""
 FLOW = "dccp"
+CASES = ((0, 0), (1, 0), (0, 2))
+"""How many flows begin a minute before the flow, and how many at the same time, which ask for the
+same rate: an idle link, one that an older flow uses, and three flows that start together."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """A condition: what else is on the link when the flow starts."""
-
-    older: int = 0
-    """Flows that began a minute earlier."""
-    together: int = 0
-    """Flows that begin at the same time and ask for the same rate."""
-
-    @property
-    def start_s(self) -> float:
-        """When the flow starts."""
-        return START_S + (MEASURED_S if self.older else 0.0)
-
-
-CASES = (Case(), Case(older=1), Case(together=2))
-"""An idle link, one that an older flow uses, and three flows that start together."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A run: packets delivered in the first minute, and when the flow first had the link.
-
-    ``others`` is what the other flows delivered in that minute. It is not part of the rule.
-    """
-
-    packets: int
-    others: int
-    reached_s: float | None
-
-
-@dataclass(frozen=True)
-class QuickStartGain:
-    """A condition's runs without and with Quick-Start."""
-
-    case: Case
-    without: Outcome
-    with_it: Outcome
-
-    @property
-    def gain_percent(self) -> float:
-        """By how many percent more packets the flow delivers with Quick-Start."""
-        return 100 * (self.with_it.packets / self.without.packets - 1)
-
-
-def scenario(case: Case, *, quick_start: bool) -> Scenario:
-    """Return the scenario of a condition, with or without Quick-Start."""
-    duration_s = case.start_s + MEASURED_S
-    described = network(
-        _name(case, quick_start=quick_start), duration_s, queue=DropTail(packets=QUEUE - 1)
-    )
+def scenario(case: int, *, asks: bool) -> Scenario:
+    """Return the scenario of one of ``CASES``, with or without Quick-Start."""
+    older, together = CASES[case]
+    start_s = START_S + (MEASURED_S if older else 0.0)
+    name = f"quick-start-{case}-{'with' if asks else 'without'}"
+    described = network(name, start_s + MEASURED_S, queue=QUEUE)
     described.links = [evolve(link, quick_start=SHARE) for link in described.links]
-    transport = dccp(Conditions("standard", errors=0, queue=QUEUE))
-    asking = evolve(transport, quick_start=f"{LINK_BPS / 1e6:g} Mbps" if quick_start else None)
-    source = Ftp(datagram=f"{PACKET_SIZE} B")
-    start = f"{case.start_s * 1e3:g} ms"
-    described.add_flow(FLOW, "s", "d", asking, source, start=start)
-    for number in range(case.older):
-        older_start = f"{START_S * 1e3:g} ms"
-        described.add_flow(f"older-{number}", "s", "d", transport, source, start=older_start)
-    for number in range(case.together):
-        described.add_flow(f"other-{number}", "s", "d", asking, source, start=start)
+    transport = STANDARD.transport
+    asking = evolve(transport, quick_start=f"{LINK_BPS / 1e6:g} Mbps" if asks else None)
+    add_download(described, FLOW, asking, start_s)
+    for number in range(older):
+        add_download(described, f"older-{number}", transport)
+    for number in range(together):
+        add_download(described, f"other-{number}", asking, start_s)
     return described
 
 
-def outcome(results: Results, case: Case) -> Outcome:
-    """Return the outcome of a run."""
-    there = results.flows_at(SATELLITE)
-    time_s = there["time_s"].to_numpy() - case.start_s
-    is_ours = there["flow"].to_numpy(zero_copy_only=False) == FLOW
-    packets = np.where(time_s > 0, there["delivered"].to_numpy(), 0)
-    reached_s = time_s[is_ours & (there["throughput_bps"].to_numpy() >= REACHED_BPS)]
-    return Outcome(
-        int(packets[is_ours].sum()),
-        int(packets[~is_ours].sum()),
-        float(reached_s[0]) if reached_s.size else None,
-    )
+def scenarios() -> list[Scenario]:
+    """Return the scenarios of all cases, in pairs without and with Quick-Start."""
+    return [scenario(case, asks=asks) for case in range(len(CASES)) for asks in (False, True)]
 
 
-def scenarios() -> dict[str, Scenario]:
-    """Return the scenarios of all conditions, by name."""
-    return {
-        _name(case, quick_start=quick_start): scenario(case, quick_start=quick_start)
-        for case in CASES
-        for quick_start in (False, True)
-    }
+def delivered(results: Results, flow: str = FLOW) -> float:
+    """Return the packets of a flow that begins a minute before the end."""
+    return float(Samples(results.flows_at(SATELLITE, flow))["delivered"].sum())
 
 
-def measure(results: Mapping[str, Results]) -> list[QuickStartGain]:
-    """Return the outcomes of all conditions."""
-    return [
-        QuickStartGain(
-            case,
-            outcome(results[_name(case, quick_start=False)], case),
-            outcome(results[_name(case, quick_start=True)], case),
-        )
-        for case in CASES
+def gains_percent(results: Mapping[str, Results]) -> list[float]:
+    """Return by how many percent more packets the flow delivers with Quick-Start in each case."""
+    packets = [
+        [delivered(results[f"quick-start-{case}-{kind}"]) for kind in ("without", "with")]
+        for case in range(len(CASES))
     ]
-
-
-def _name(case: Case, *, quick_start: bool) -> str:
-    return f"quick-start-{CASES.index(case)}-{'with' if quick_start else 'without'}"
+    return [100 * (asking / without - 1) for without, asking in packets]
