@@ -171,11 +171,11 @@ def test_the_verdicts_follow_the_declared_reading(lien2009: Reproduced) -> None:
     """Neither simulator is nearer to the delays at Table 1's interval, nor with jitter."""
     agreements = lien2009.sections["agreements"].values()
     for simulator in zip(*agreements, strict=True):
-        near, far, farther = (one.delay_ms for one in simulator)
+        near, far, farther = (one["delay_ms"] for one in simulator)
         assert near < far < farther
         assert near < farther / 2
     (declared, _), _, (table_1, _) = agreements
-    assert declared.matches > table_1.matches
+    assert declared["matches"] > table_1["matches"]
     fitted = lien2009.sections["fitted"]
     assert fitted[1] == len(lien2009.cells) - len(setting.FLAVOURS)
 

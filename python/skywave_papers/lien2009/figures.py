@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,17 +18,9 @@ from skywave.report.figures import (
     is_narrow,
     style,
 )
-from skywave_papers.lien2009 import beyond, canonical
+from skywave_papers.lien2009 import beyond, canonical, setting
 from skywave_papers.lien2009.ledger import DELAY_MS, LOSS, RATIO
-from skywave_papers.lien2009.setting import (
-    FLAVOURS,
-    GAP_S,
-    LONG_CALL,
-    STREAMS,
-    VOICE_S,
-    Conditions,
-    Transport,
-)
+from skywave_papers.lien2009.setting import FLAVOURS, STREAMS, Conditions, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,11 +44,7 @@ def draw(
     canonical_runs: Mapping[tuple[str, int], Results],
 ) -> list[RenderedFigure]:
     """Draw the finding, the paper's figures, and those of our own sections."""
-    throughputs: tuple[tuple[int, str, Transport], ...] = (
-        (2, "NewReno", "udp"),
-        (3, "NewReno", "dccp"),
-        (4, "Vegas", "dccp"),
-    )
+    throughputs = (Conditions("NewReno", "udp"), Conditions("NewReno"), Conditions("Vegas"))
     with style():
         return [
             RenderedFigure.at_widths(
@@ -68,13 +57,13 @@ def draw(
             *(
                 RenderedFigure.at_widths(
                     f"figure{number}",
-                    f"Figure {number}. Throughput of voice over {transport.upper()} and of the "
-                    f"first {tcp} flow on the bottleneck. (a) Voice first, TCP flows at 10, 20 .. "
-                    "50 s; (b) TCP first, voice from 20 to 80 s. Means over all seeds; "
+                    f"Figure {number}. Throughput of voice over {one.transport.upper()} and of the "
+                    f"first {one.tcp} flow on the bottleneck. (a) Voice first, TCP flows at 10, 20 "
+                    ".. 50 s; (b) TCP first, voice from 20 to 80 s. Means over all seeds; "
                     f"{BAND}. Black: one run of ns-2.",
-                    partial(_throughput, ours, seconds, tcp, transport),
+                    partial(_throughput, ours, seconds, one),
                 )
-                for number, tcp, transport in throughputs
+                for number, one in enumerate(throughputs, start=2)
             ),
             *(
                 RenderedFigure.at_widths(
@@ -137,18 +126,16 @@ def _kept(ours: Spreads, ns2: Spreads) -> Figure:
     return figure
 
 
-def _throughput(
-    ours: Spreads, seconds: Mapping[str, Samples], tcp: str, transport: Transport
-) -> Figure:
+def _throughput(ours: Spreads, seconds: Mapping[str, Samples], first: Conditions) -> Figure:
     figure = begin(TALL_IN, above_in=2 * TITLE_IN)
     panels = figure.subplots(2, 1)
     titles = ("(a) Voice first", "(b) TCP first")
     for number, (axes, title) in enumerate(zip(panels, titles, strict=True), start=1):
-        conditions = Conditions(tcp, transport, scenario=number)
+        conditions = replace(first, scenario=number)
         theirs = seconds[conditions.name]
         for what, label, colour in (
-            ("tcp_kbps", f"first {tcp}", COLOURS[1]),
-            ("voice_kbps", f"voice over {transport.upper()}", COLOURS[0]),
+            ("tcp_kbps", f"first {first.tcp}", COLOURS[1]),
+            ("voice_kbps", f"voice over {first.transport.upper()}", COLOURS[0]),
         ):
             spread = ours(conditions, what)
             time_s = np.arange(1, spread.mean.size + 1)
@@ -187,10 +174,10 @@ def _quality(ours: Spreads, ns2: Spreads, tcp: str) -> Figure:
 def _long_call(ours: Spreads, ns2: Spreads) -> Figure:
     figure = begin()
     axes = figure.subplots()
-    middle_s = _middles_s(LONG_CALL.scenario)
-    _band(axes, middle_s, ns2(LONG_CALL, "ratio_percent"), "black", "ns-2")
-    _band(axes, middle_s, ours(LONG_CALL, "ratio_percent"), COLOURS[0], "Skywave")
-    axes.set(xlim=VOICE_S[LONG_CALL.scenario], ylim=(0, None), xlabel="Time (s)")
+    middle_s = _middles_s(setting.LONG_CALL.scenario)
+    _band(axes, middle_s, ns2(setting.LONG_CALL, "ratio_percent"), "black", "ns-2")
+    _band(axes, middle_s, ours(setting.LONG_CALL, "ratio_percent"), COLOURS[0], "Skywave")
+    axes.set(xlim=setting.VOICE_S[setting.LONG_CALL.scenario], ylim=(0, None), xlabel="Time (s)")
     axes.set_ylabel("Throughput ratio (%)")
     axes.legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return figure
@@ -198,7 +185,7 @@ def _long_call(ours: Spreads, ns2: Spreads) -> Figure:
 
 def _middles_s(scenario: int) -> np.ndarray:
     """Return the middle of each period of a call."""
-    return np.arange(*VOICE_S[scenario], GAP_S) + GAP_S / 2
+    return np.arange(*setting.VOICE_S[scenario], setting.GAP_S) + setting.GAP_S / 2
 
 
 def _band(axes: Axes, x: np.ndarray, spread: Spread, colour: str, label: str) -> None:

@@ -22,22 +22,9 @@ from skywave.report.tables import Table
 from skywave.results.samples import Samples
 from skywave.scenario import Link
 from skywave.scenario.quantities import Duration, Rate
+from skywave_papers.lien2009 import setting
 from skywave_papers.lien2009.measures import Floats, Run, from_results, over_runs
-from skywave_papers.lien2009.setting import (
-    ACCESS,
-    FLAVOURS,
-    GAP_S,
-    NS2_SEND_QUEUE,
-    PAPER_RATE,
-    SEEDS,
-    STREAMS,
-    TRANSPORTS,
-    VOICE,
-    VOICE_S,
-    Conditions,
-    Transport,
-    scenario,
-)
+from skywave_papers.lien2009.setting import FLAVOURS, GAP_S, SEEDS, Conditions, scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +100,7 @@ VARIED = Table(
 
 def of_latency(tcp: str) -> list[VariedResult]:
     """Return the rows beside ``tcp`` with other latencies than the paper's."""
-    return VARIED.rows(tcp=tcp, rate=PAPER_RATE)
+    return VARIED.rows(tcp=tcp, rate=setting.PAPER_RATE)
 
 
 def with_usual(tcp: str, usual: Sequence[Run]) -> list[VariedResult]:
@@ -132,7 +119,7 @@ class TcpFirstResult:
     """
 
     tcp: str
-    transport: Transport
+    transport: setting.Transport
     arrived_percent: float
     least_percent: float
     of_tcp_percent: float
@@ -146,21 +133,27 @@ def _tcp_first(conditions: Conditions) -> TcpFirstResult:
         conditions.transport,
         float(arrived.mean()),
         float(arrived.min()),
-        of_tcp_percent(runs, slice(*VOICE_S[2])),
+        of_tcp_percent(runs, slice(*setting.VOICE_S[2])),
     )
 
 
 TCP_FIRST = Table(
     _STORED / "tcp_first.csv",
     TcpFirstResult,
-    [Conditions(tcp, transport, scenario=2) for tcp in FLAVOURS for transport in TRANSPORTS],
+    [
+        Conditions(tcp, transport, scenario=2)
+        for tcp in FLAVOURS
+        for transport in setting.TRANSPORTS
+    ],
     _tcp_first,
 )
 
 
 def shares_percent(runs: Sequence[Run]) -> list[float]:
     """Return the call's throughput relative to the first TCP flow's, beside one and beside five."""
-    return [of_tcp_percent(runs, slice(at_s, at_s + GAP_S)) for at_s in (GAP_S, STREAMS * GAP_S)]
+    return [
+        of_tcp_percent(runs, slice(at_s, at_s + GAP_S)) for at_s in (GAP_S, setting.STREAMS * GAP_S)
+    ]
 
 
 def of_tcp_percent(runs: Sequence[Run], seconds: slice) -> float:
@@ -194,7 +187,9 @@ def pair(name: str, seed: int) -> Scenario:
     near, other = first.flows[1], description.flows[1]
     if name == NEAR_AND_FAR:
         description.nodes.append("far")
-        description.links.append(Link(from_="far", to="r1", **{**ACCESS, "delay": "160 ms"}))
+        description.links.append(
+            Link(from_="far", to="r1", **{**setting.ACCESS, "delay": "160 ms"})
+        )
         other = evolve(other, from_="far")
     return description.replace(
         name=f"lien2009-pair-{PAIRS.index(name)}-{seed}",
@@ -237,7 +232,7 @@ def start(send_queue: int) -> Start:
             flows=[evolve(description.flows[0], stop=f"{GAP_S} s")], duration=f"{GAP_S + 2} s"
         )
     )
-    of_call = pc.field("flow") == VOICE
+    of_call = pc.field("flow") == setting.VOICE
     frames = Samples(results.voice.filter(of_call))
     seconds = Samples(results.flows.filter(of_call & (pc.field("time_s") <= GAP_S)))
     received, delays_s = seconds["delivered_packets"], seconds["delay_mean_s"]
@@ -254,7 +249,7 @@ def start(send_queue: int) -> Start:
 STARTS = Table(
     _STORED / "send_queue.csv",
     Start,
-    (1, *range(10, 80, 10), *range(80, 101), 200, NS2_SEND_QUEUE),
+    (1, *range(10, 80, 10), *range(80, 101), 200, setting.NS2_SEND_QUEUE),
     start,
 )
 """The search for the send queue of DCCP, which the paper does not give.

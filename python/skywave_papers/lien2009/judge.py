@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -10,29 +9,17 @@ import numpy as np
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
 from skywave.papers.measures import Measure, Measures, Value
 from skywave.stats import average
-from skywave_papers.lien2009 import further
+from skywave_papers.lien2009 import further, setting
 from skywave_papers.lien2009.ledger import DELAY_MS, LEDGER, LOSS, RATIO
 from skywave_papers.lien2009.measures import Floats, Runs, Spreads, of_runs
-from skywave_papers.lien2009.setting import (
-    DURATION_S,
-    FLAVOURS,
-    GAP_S,
-    IN_NS2,
-    JITTERED,
-    STREAMS,
-    TABLE_1,
-    TABLES,
-    TRANSPORTS,
-    Conditions,
-    Transport,
-)
+from skywave_papers.lien2009.setting import FLAVOURS, GAP_S, Conditions, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Values: TypeAlias = dict[str, Value]
 
-PERIODS = tuple(f"{start}-{start + GAP_S}" for start in range(0, DURATION_S[1], GAP_S))
+PERIODS = tuple(f"{start}-{start + GAP_S}" for start in range(0, setting.DURATION_S[1], GAP_S))
 _ROWS = {
     "table3": ("ratio_percent", PERIODS[1:]),
     "table4/delay": ("delay_ms", PERIODS),
@@ -46,27 +33,25 @@ _MUCH_FASTER = ("NewReno", "SACK", "Tahoe")
 def measure(ours: Runs, theirs: Spreads) -> Measures:
     """Measure everything. ns-2 repeats neither what is stored nor what needs its series."""
     mine = of_runs(ours)
-
-    def lost(conditions: Conditions, flows: int) -> str:
-        return f"{mine(conditions, 'loss_percent').mean[flows]:.0f}"
-
-    over_udp = Conditions("NewReno", "udp")
+    lost = {
+        "lost": (Conditions("NewReno"), 1),
+        "lost_beside_vegas": (Conditions("Vegas"), 1),
+        "lost_over_udp": (Conditions("NewReno", "udp"), 1),
+        "lost_over_udp_beside_five": (Conditions("NewReno", "udp"), setting.STREAMS),
+    }
     return Measures(
         ours={
             **published(mine),
             **_claims(mine),
             **_claims_of_ours(mine, ours),
-            **_further_claims(mine, ours),
         },
         ns2={
             **{name: Measure.of(one).value for name, one in published(theirs).items()},
             **_claims(theirs),
         },
         words={
-            "lost": lost(Conditions("NewReno"), 1),
-            "lost_beside_vegas": lost(Conditions("Vegas"), 1),
-            "lost_over_udp": lost(over_udp, 1),
-            "lost_over_udp_beside_five": lost(over_udp, STREAMS),
+            name: f"{mine(conditions, 'loss_percent').mean[flows]:.0f}"
+            for name, (conditions, flows) in lost.items()
         },
     )
 
@@ -78,7 +63,7 @@ def published(of: Spreads, allowing_for: Spreads | None = None) -> Values:
     """
     udp, vegas = Conditions("NewReno", "udp"), Conditions("Vegas")
     return {
-        **tables(TABLES, of, allowing_for),
+        **tables(setting.TABLES, of, allowing_for),
         "text/udp-delay": _finite(of(udp, "delay_ms").mean.max()),
         "text/udp-loss": _finite(of(udp, "loss_percent").mean.max()),
         "text/vegas-delay": _finite(of(vegas, "delay_ms").mean[1]),
@@ -140,12 +125,12 @@ def _claims(of: Spreads) -> dict[str, float]:
 
 
 def _claims_of_ours(mine: Spreads, ours: Runs) -> Values:
-    """Measure what needs our series, or sources that ns-2 does not have."""
+    """Measure what needs our series, sources that ns-2 does not have, or the stored runs."""
     delay_ms = _beside_each(mine, "delay_ms")
 
     def tcp_kbps(tcp: str, transport: Transport) -> Floats:
         """Return the throughput of the first TCP flow, by period from 10 s on."""
-        by_second = mine(Conditions(tcp, transport), "tcp_kbps").mean[: DURATION_S[1]]
+        by_second = mine(Conditions(tcp, transport), "tcp_kbps").mean[: setting.DURATION_S[1]]
         means: Floats = by_second.reshape(-1, GAP_S).mean(axis=1)[1:]
         return means
 
@@ -157,7 +142,12 @@ def _claims_of_ours(mine: Spreads, ours: Runs) -> Values:
         )
         return float(adapts - does_not)
 
+    beside_five_vegas = 100 - mine(Conditions("Vegas"), "loss_percent").mean[-1]
+    beside_vegas_first = further.TCP_FIRST.row(tcp="Vegas", transport="dccp").arrived_percent
     values: Values = {
+        "1/vegas-yields": further.RIVALS.row(pair=further.VEGAS_AND_NEWRENO).goodput_percent,
+        "2.4/near-and-far": further.RIVALS.row(pair=further.NEAR_AND_FAR).goodput_percent,
+        "3.2/vegas-first": float(100 * beside_vegas_first / beside_five_vegas),
         "3.3/vegas-sooner": float(
             delay_ms["Vegas"][1] - min(one[1] for tcp, one in delay_ms.items() if tcp != "Vegas")
         ),
@@ -166,25 +156,12 @@ def _claims_of_ours(mine: Spreads, ours: Runs) -> Values:
         ),
         "5/adapting": min(gain(tcp) for tcp in FLAVOURS),
     }
-    for transport in TRANSPORTS:
+    for transport in setting.TRANSPORTS:
         change = np.diff(tcp_kbps("NewReno", transport)).max()
         values[f"3.2/tcp1-beside-{transport}"] = float(change)
     for tcp in _MUCH_FASTER:
-        share = further.of_tcp_percent(ours[Conditions(tcp)], slice(GAP_S, DURATION_S[1]))
+        share = further.of_tcp_percent(ours[Conditions(tcp)], slice(GAP_S, setting.DURATION_S[1]))
         values[f"3.2/much-less/{tcp.lower()}"] = share
-    return values
-
-
-def _further_claims(mine: Spreads, ours: Runs) -> Values:
-    """Measure what only the stored runs can tell."""
-    beside_five_vegas = 100 - mine(Conditions("Vegas"), "loss_percent").mean[-1]
-    beside_vegas_first = further.TCP_FIRST.row(tcp="Vegas", transport="dccp").arrived_percent
-    values: Values = {
-        "1/vegas-yields": further.RIVALS.row(pair=further.VEGAS_AND_NEWRENO).goodput_percent,
-        "2.4/near-and-far": further.RIVALS.row(pair=further.NEAR_AND_FAR).goodput_percent,
-        "3.2/vegas-first": float(100 * beside_vegas_first / beside_five_vegas),
-    }
-    for tcp in _MUCH_FASTER:
         share = further.TCP_FIRST.row(tcp=tcp, transport="dccp").of_tcp_percent
         values[f"3.2/much-less-tcp-first/{tcp.lower()}"] = share
     for tcp in FLAVOURS:
@@ -224,7 +201,7 @@ _COMPARED_PERIODS = {
 def compare(ours: Runs, theirs: Spreads) -> list[Comparison]:
     """Compare with ns-2: the first period beside each TCP, and all periods."""
     comparisons = []
-    for conditions in IN_NS2:
+    for conditions in setting.IN_NS2:
         for quantity, (what, unit) in _COMPARED.items():
             if quantity == "loss rate" and conditions.transport == "dccp":
                 continue  # the complement of the ratio
@@ -259,28 +236,14 @@ def without_fitted(ours: Spreads) -> tuple[int, int]:
     return len(LEDGER.met(judged)), len(judged)
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """How near a simulator comes to Tables 3 and 4 under one setting.
+def agreements(ours: Spreads, ns2: Spreads) -> dict[str, list[dict[str, float]]]:
+    """Return how near both simulators come to Tables 3 and 4, by the label of the setting.
 
-    ``matches`` of ``values`` meet their rules. The others are root-mean-square distances of the
-    means from 10 s on, in percentage points and ms.
+    ``matches`` of the values ``judged`` meet their rules, which allow for deviations of ours. The
+    others are root-mean-square distances of means from 10 s on, in percentage points and ms.
     """
 
-    values: int
-    matches: int
-    ratio: float
-    delay_ms: float
-    loss: float
-
-
-def agreements(ours: Spreads, ns2: Spreads) -> dict[str, list[Agreement]]:
-    """Return the agreement of both simulators, by the label of the setting.
-
-    Deviations in rules are those of ours.
-    """
-
-    def agreement(chosen: Sequence[Conditions], of: Spreads) -> Agreement:
+    def agreement(chosen: Sequence[Conditions], of: Spreads) -> dict[str, float]:
         def distance(measure: str, printed: Mapping[str, tuple[float, ...]]) -> float:
             differences = [
                 of(conditions, measure).mean[1:] - np.array(printed[conditions.tcp][-5:])
@@ -289,19 +252,17 @@ def agreements(ours: Spreads, ns2: Spreads) -> dict[str, list[Agreement]]:
             return float(np.sqrt(np.mean(np.square(differences))))
 
         values = tables(chosen, of, allowing_for=ours)
-        return Agreement(
-            len(values),
-            len(LEDGER.met(values)),
-            ratio=distance("ratio_percent", RATIO),
-            delay_ms=distance("delay_ms", DELAY_MS),
-            loss=distance("loss_percent", LOSS),
-        )
+        return {
+            "judged": len(values),
+            "matches": len(LEDGER.met(values)),
+            "ratio": distance("ratio_percent", RATIO),
+            "delay_ms": distance("delay_ms", DELAY_MS),
+            "loss": distance("loss_percent", LOSS),
+        }
 
-    return {
-        label: [agreement(chosen, of) for of in (ours, ns2)]
-        for label, chosen in (
-            ("as for the verdicts", TABLES),
-            ("with jitter", JITTERED),
-            ("30 ms, ns-2's send queue, jitter", TABLE_1),
-        )
+    settings = {
+        "as for the verdicts": setting.TABLES,
+        "with jitter": setting.JITTERED,
+        "30 ms, ns-2's send queue, jitter": setting.TABLE_1,
     }
+    return {label: [agreement(one, of) for of in (ours, ns2)] for label, one in settings.items()}

@@ -11,7 +11,7 @@ import statistics
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +27,6 @@ from skywave_papers.lien2009.measures import Spread
 from skywave_papers.lien2009.setting import DURATION_S, IN_NS2, JITTER, SEEDS, Conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from skywave_papers.lien2009.measures import Spreads
 
 STORED = Path(__file__).parent / "ns2"
@@ -55,7 +53,7 @@ def spreads() -> Spreads:
     def of(conditions: Conditions, what: str) -> Spread:
         rows = stored[conditions.name]
         # The file has the population's deviation. Ours estimates that of single runs.
-        scale = np.sqrt(rows["n"] / (rows["n"] - 1))
+        scale = np.sqrt(len(SEEDS) / (len(SEEDS) - 1))
         return Spread(rows[f"{what}_mean"], rows[f"{what}_sd"] * scale)
 
     return of
@@ -64,12 +62,6 @@ def spreads() -> Spreads:
 def seconds() -> dict[str, Samples]:
     """Return the throughput behind the bottleneck's queue in single runs, by second."""
     return _by_setting("seconds.csv")
-
-
-def runs() -> int:
-    """Return the number of ns-2's runs of each setting."""
-    (count,) = set(pyarrow.csv.read_csv(STORED / "periods.csv")["n"].to_pylist())
-    return int(count)
 
 
 def _by_setting(file: str) -> dict[str, Samples]:
@@ -91,55 +83,49 @@ def renew() -> None:
         write_seconds(partial / "seconds.csv")
 
 
-def _run(key: tuple[Conditions, int]) -> tuple[pa.Table, pa.Table]:
-    """Run ns-2 once and return its results by period and by second."""
+def _run(key: tuple[Conditions, int]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Run ns-2 once and return its rows by period and by second."""
     conditions, seed = key
-    parameters = {
-        "tcp": _TCPS[conditions.tcp],
-        "voip": conditions.transport,
-        "scen": 2 if conditions.scenario == 2 else 1,
-        "vint": conditions.interval_s,
-        "sb": conditions.send_queue,
-        "overhead": Duration(JITTER).seconds if conditions.jitter else 0,
-        **({"ntcp": 1, "dur": DURATION_S[3]} if conditions.scenario == 3 else {}),
-    }
     with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch:
-        files = Path(scratch) / "periods.csv", Path(scratch) / "seconds.csv"
-        out = dict(zip(("out", "tcpout"), files, strict=True))
-        ns2.run(ns2.command("lien2009.tcl", seed=seed, jit=0.5, **out, **parameters))
-        periods, seconds = map(pyarrow.csv.read_csv, files)
-        return periods, seconds
+        periods, seconds = (Path(scratch) / name for name in ("periods.csv", "seconds.csv"))
+        parameters = {
+            "seed": seed,
+            "jit": 0.5,
+            "tcp": _TCPS[conditions.tcp],
+            "voip": conditions.transport,
+            "scen": 2 if conditions.scenario == 2 else 1,
+            "vint": conditions.interval_s,
+            "sb": conditions.send_queue,
+            "overhead": Duration(JITTER).seconds if conditions.jitter else 0,
+            **({"ntcp": 1, "dur": DURATION_S[3]} if conditions.scenario == 3 else {}),
+            "out": periods,
+            "tcpout": seconds,
+        }
+        ns2.run(ns2.command("lien2009.tcl", **parameters))
+        return tuple(pyarrow.csv.read_csv(path).to_pylist() for path in (periods, seconds))
 
 
 def _write_periods(path: Path) -> None:
     found = run_all([(conditions, seed) for conditions in IN_NS2 for seed in SEEDS], _run, None)
-    written = {}
+    rows = []
     for conditions in IN_NS2:
-        periods = [found[conditions, seed][0] for seed in SEEDS]
-        columns = {"period": periods[0]["period"].to_pylist()}
-        for what in ("ratio_percent", "delay_ms", "loss_percent"):
-            values = list(zip(*(table[what].to_pylist() for table in periods), strict=True))
-            columns[f"{what}_mean"] = [round(statistics.mean(one), 2) for one in values]
-            columns[f"{what}_sd"] = [round(statistics.pstdev(one), 2) for one in values]
-        written[conditions.name] = {**columns, "n": [len(SEEDS)] * len(columns["period"])}
-    _write(path, written)
+        for period in zip(*(found[conditions, seed][0] for seed in SEEDS), strict=True):
+            row = {"setting": conditions.name, "period": period[0]["period"]}
+            for what in ("ratio_percent", "delay_ms", "loss_percent"):
+                values = [one[what] for one in period]
+                row[f"{what}_mean"] = round(statistics.mean(values), 2)
+                row[f"{what}_sd"] = round(statistics.pstdev(values), 2)
+            rows.append(row)
+    pyarrow.csv.write_csv(pa.Table.from_pylist(rows), path)
 
 
 def write_seconds(path: Path) -> None:
     """Run ns-2 once for each run that is drawn, and write the throughput by second."""
     found = run_all([(conditions, min(SEEDS)) for conditions in _DRAWN], _run, None)
-    columns = {"time_s": "t_s", "voice_kbps": "voip_kbps", "tcp_kbps": "tcp1_kbps"}
-    written = {}
-    for conditions in _DRAWN:
-        _, seconds = found[conditions, min(SEEDS)]
-        written[conditions.name] = {name: seconds[theirs] for name, theirs in columns.items()}
-    _write(path, written)
-
-
-def _write(path: Path, by_setting: Mapping[str, Mapping[str, Sequence[object]]]) -> None:
-    """Write the columns of each setting, with its name before them."""
-    tables = [
-        pa.table({"setting": [name] * len(next(iter(columns.values()))), **columns})
-        for name, columns in by_setting.items()
+    names = {"t_s": "time_s", "voip_kbps": "voice_kbps", "tcp1_kbps": "tcp_kbps"}
+    rows = [
+        {"setting": conditions.name, **{name: row[theirs] for theirs, name in names.items()}}
+        for conditions in _DRAWN
+        for row in found[conditions, min(SEEDS)][1]
     ]
-    pyarrow.csv.write_csv(pa.concat_tables(tables), path)
+    pyarrow.csv.write_csv(pa.Table.from_pylist(rows), path)

@@ -89,19 +89,11 @@ class Conditions:
     @property
     def name(self) -> str:
         """The name for files, which lists what differs from the paper's scenario 1 with DCCP."""
-        texts = {
-            "rate": self.rate,
-            "latency": self.latency,
-            "segment_size": f"s{self.segment_size}".removesuffix(" B"),
-            "tells_rtt": "tellsrtt",
-            "interval_s": f"{1e3 * self.interval_s:g}ms",
-            "send_queue": f"queue{self.send_queue}",
-            "jitter": "jitter",
-            "adapt": "adapt",
-            "rules": self.rules,
-        }
-        usual = Conditions(self.tcp)
-        different = [text for name, text in texts.items() if vars(self)[name] != vars(usual)[name]]
+        different = [
+            name if value is True else f"{name}-{value}"
+            for name, value in [*vars(self).items()][3:]
+            if value != getattr(Conditions, name)
+        ]
         scenario = f"scenario{self.scenario}-{self.transport}-{self.tcp.lower()}"
         return "-".join([scenario, *different]).replace(" ", "")
 

@@ -19,19 +19,11 @@ from skywave.report.figures import (
     style,
 )
 from skywave.scenario.quantities import Rate
-from skywave_papers.sarwar2008 import downloads, live
+from skywave_papers.sarwar2008 import downloads, live, setting
 from skywave_papers.sarwar2008.ledger import LEDGER
 from skywave_papers.sarwar2008.live import FITTED
 from skywave_papers.sarwar2008.oracle import Run
-from skywave_papers.sarwar2008.setting import (
-    DYNAMIC,
-    LINK_BPS,
-    PACKET_SIZE,
-    REPORTS,
-    RTT_S,
-    STANDARD,
-    START_S,
-)
+from skywave_papers.sarwar2008.setting import LINK_BPS, REPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,8 +136,8 @@ def _figure_2(ours: Runs, ns2: Ns2) -> Figure:
     figure = begin(TALL_IN)
     panels = figure.subplots(2, 1, sharex=True, sharey=True)
     lines = (
-        (panels[0], "standard", ours[STANDARD], COLOURS[0]),
-        (panels[0], "dynamic", ours[DYNAMIC], COLOURS[1]),
+        (panels[0], "standard", ours[setting.STANDARD], COLOURS[0]),
+        (panels[0], "dynamic", ours[setting.DYNAMIC], COLOURS[1]),
         (panels[1], "Agent/TFRC, 1 report", ns2[Run("tfrc", 1, None)], COLOURS[0]),
         (panels[1], f"Agent/TFRC, {REPORTS} reports", ns2[Run("tfrc", REPORTS, None)], COLOURS[1]),
     )
@@ -155,7 +147,7 @@ def _figure_2(ours: Runs, ns2: Ns2) -> Figure:
         axes.set_title(title, loc="left")
         axes.set(ylabel="Throughput (Mbps)", ylim=(0, 1.05 * LINK_BPS / 1e6))
         axes.legend(loc="lower right")
-    panels[1].set(xlabel="Time (s)", xlim=(0, float(ours[STANDARD].time_s[-1])))
+    panels[1].set(xlabel="Time (s)", xlim=(0, float(ours[setting.STANDARD].time_s[-1])))
     return figure
 
 
@@ -164,17 +156,17 @@ def _growth(ours: Runs) -> Figure:
     axes = figure.subplots()
     time_s = np.linspace(0, GROWTH_S, 200)
     for conditions, equation, reports, colour in (
-        (STANDARD, 5, 1, COLOURS[0]),
-        (DYNAMIC, 6, REPORTS, COLOURS[1]),
+        (setting.STANDARD, 5, 1, COLOURS[0]),
+        (setting.DYNAMIC, 6, REPORTS, COLOURS[1]),
     ):
         # One packet per second, doubled every (N + 1) / N round-trip times.
-        rate = PACKET_SIZE * 2 ** (time_s * reports / ((reports + 1) * RTT_S))
+        rate = setting.PACKET_SIZE * 2 ** (time_s * reports / ((reports + 1) * setting.RTT_S))
         label = f"{conditions.feedback}, equation {equation}"
         axes.plot(time_s, rate * 8 / 1e6, color=colour, linestyle=":", label=label)
         series = ours[conditions]
         shown = series.time_s <= GROWTH_S
         label = f"{conditions.feedback}, simulated"
-        since_s, rate = series.time_s[shown] - START_S, series.rate_bps[shown]
+        since_s, rate = series.time_s[shown] - setting.START_S, series.rate_bps[shown]
         axes.step(since_s, rate / 1e6, where="post", color=colour, label=label)
     axes.axhline(LINK_BPS / 1e6, color="0.45", linewidth=0.8)
     axes.set(

@@ -19,24 +19,9 @@ from skywave.papers.measures import Measures, difference
 from skywave.results.fairness import jain
 from skywave.results.samples import Samples
 from skywave.scenario import Step, Tcp, TraceSteps, Transport
-from skywave_papers.sarwar2008 import measures, quick_start
+from skywave_papers.sarwar2008 import measures, quick_start, setting
 from skywave_papers.sarwar2008.measures import RECOVERED_BPS, SEARCH_S
-from skywave_papers.sarwar2008.setting import (
-    BY_QUEUE,
-    DURATION_S,
-    DYNAMIC,
-    FEEDBACKS,
-    LINK_BPS,
-    PACKET_SIZE,
-    QUEUES,
-    SATELLITE,
-    STANDARD,
-    START_S,
-    Conditions,
-    add_download,
-    network,
-    scenario,
-)
+from skywave_papers.sarwar2008.setting import LINK_BPS, PACKET_SIZE, START_S, add_download, network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,15 +46,15 @@ REPORTED = 0.95
 """Share of X from which on X_recv counts as feedback about it."""
 QUEUE = 50
 SHORT_RTT_S = 0.1
-SHORT = Conditions("standard", errors=0, queue=min(QUEUES), rtt_s=SHORT_RTT_S)
+SHORT = setting.Conditions("standard", errors=0, queue=min(setting.QUEUES), rtt_s=SHORT_RTT_S)
 """A path with the reference round-trip time, on which N is 1."""
 SETTLED_S = 60.0
 """From here on, shares and variations are measured."""
 HALVES_S, DOUBLES_S = 100.0, 150.0
 """When the rate of the link halves, and when it comes back."""
 TRANSPORTS: dict[str, Transport] = {
-    "standard": STANDARD.transport,
-    "dynamic": DYNAMIC.transport,
+    "standard": setting.STANDARD.transport,
+    "dynamic": setting.DYNAMIC.transport,
     # No receiver limits its window.
     "tcp": Tcp(recovery="sack", segment=f"{PACKET_SIZE} B", receive_window=1000),
 }
@@ -78,7 +63,7 @@ TRANSPORTS: dict[str, Transport] = {
 def scenarios() -> dict[str, Scenario]:
     """Return all scenarios, by name."""
     every = []
-    for feedback in FEEDBACKS:
+    for feedback in setting.FEEDBACKS:
         for rtt_s in RTTS_S:
             name = f"growth-{feedback}-rtt{rtt_s:g}"
             described = network(name, GROWTH_RTTS * rtt_s, rtt_s=rtt_s, rate=WIDE_RATE)
@@ -91,21 +76,23 @@ def scenarios() -> dict[str, Scenario]:
     for name, transport in TRANSPORTS.items():
         described = network(f"changing-{name}", duration_s, queue=QUEUE, trace=trace)
         every.append(add_download(described, name, transport))
-    alone, shared = (network(name, DURATION_S, queue=QUEUE) for name in ("tcp", "beside-tcp"))
+    alone, shared = (
+        network(name, setting.DURATION_S, queue=QUEUE) for name in ("tcp", "beside-tcp")
+    )
     add_download(alone, "tcp", TRANSPORTS["tcp"])
     for name in ("standard", "tcp"):
         add_download(shared, name, TRANSPORTS[name])
-    every += [alone, scenario(SHORT), shared, *quick_start.scenarios()]
+    every += [alone, setting.scenario(SHORT), shared, *quick_start.scenarios()]
     return {one.name.removeprefix("sarwar2008-"): one for one in every}
 
 
 def measure(
     results: Mapping[str, Results],
-    figure_2: Mapping[Conditions, Results],
-    ours: Mapping[Conditions, Series],
+    figure_2: Mapping[setting.Conditions, Results],
+    ours: Mapping[setting.Conditions, Series],
 ) -> Measures:
     """Measure the claims that need these runs, some of them beside those of Figure 2."""
-    standard, dynamic = (ours[one] for one in BY_QUEUE[QUEUE])
+    standard, dynamic = (ours[one] for one in setting.BY_QUEUE[QUEUE])
     tcp, short = (measures.from_results(results[name]) for name in ("tcp", SHORT.name))
     falls_s, rises_s = {}, {}
     for name in TRANSPORTS:
@@ -153,7 +140,7 @@ def _fairness(results: Results) -> float:
     """Return Jain's index of the throughput of standard feedback and a TCP flow."""
     rates = []
     for name in ("standard", "tcp"):
-        samples = Samples(results.flows_at(SATELLITE, name))
+        samples = Samples(results.flows_at(setting.SATELLITE, name))
         rates.append(samples["throughput_bps"][samples["time_s"] > SETTLED_S].sum())
     return jain(rates)
 
@@ -217,11 +204,11 @@ def most_growth(time_s: Floats, rate: Floats, rtt_s: Floats) -> float:
     return most
 
 
-def _after_error(figure_2: Mapping[Conditions, Results]) -> Values:
+def _after_error(figure_2: Mapping[setting.Conditions, Results]) -> Values:
     """Measure Figure 2 with one error: X by equation 1, p after the error, and the safeguards."""
     values: Values = {}
     p_halved_s, mean_rate_bps, ratio = [], [], []
-    for conditions in (STANDARD, DYNAMIC):
+    for conditions in (setting.STANDARD, setting.DYNAMIC):
         rates = Samples(figure_2[conditions].rates)
         known = np.isfinite(rates["rtt_s"])
         time_s, allowed, received, p, rtt_s = (

@@ -11,19 +11,10 @@ import numpy as np
 from skywave._printing import at_least, number
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
 from skywave.papers.measures import Measures, difference
-from skywave_papers.sarwar2008 import downloads, further, live
+from skywave_papers.sarwar2008 import downloads, further, live, setting
 from skywave_papers.sarwar2008.measures import Series
 from skywave_papers.sarwar2008.oracle import Agent, Run
-from skywave_papers.sarwar2008.setting import (
-    BY_QUEUE,
-    DYNAMIC,
-    LINK_BPS,
-    PACKET_SIZE,
-    REPORTS,
-    RTT_S,
-    STANDARD,
-    Conditions,
-)
+from skywave_papers.sarwar2008.setting import BY_QUEUE, LINK_BPS, RTT_S, Conditions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,11 +27,11 @@ Runs: TypeAlias = Mapping[Conditions, Series]
 Ns2: TypeAlias = Mapping[Run, Series]
 
 BY_EQUATIONS_S = [
-    math.log2(LINK_BPS / 8 / PACKET_SIZE) * RTT_S * (reports + 1) / reports
-    for reports in (1, REPORTS)
+    math.log2(LINK_BPS / 8 / setting.PACKET_SIZE) * RTT_S * (reports + 1) / reports
+    for reports in (1, setting.REPORTS)
 ]
 """When equations 5 and 6 reach the link's rate, from one packet per second."""
-FROM_ONE_PACKET = LINK_BPS / 8 * RTT_S / PACKET_SIZE
+FROM_ONE_PACKET = LINK_BPS / 8 * RTT_S / setting.PACKET_SIZE
 """The link's rate relative to one packet per round-trip time."""
 BY_THREES_GAIN_S = 2 * RTT_S * math.ceil(math.log2(FROM_ONE_PACKET))
 """The gain if standard feedback doubled X every third round-trip time, and dynamic each, in whole
@@ -55,7 +46,7 @@ def measure(
     ns-2 repeats neither the downloads nor the further runs, which ``found`` measures. ``predicted``
     has the gains of the trials that fit, for a reason.
     """
-    of_figure_2 = figure_2(ours[STANDARD], ours[DYNAMIC])
+    of_figure_2 = figure_2(ours[setting.STANDARD], ours[setting.DYNAMIC])
     of_downloads = published_downloads(live_link)
     ns2_figure_2 = figure_2(*_tfrc(ns2, None))
     queued = (ours[one] for one in BY_QUEUE[further.QUEUE])
@@ -137,7 +128,7 @@ def rtt_share_percent(beyond: Downloads) -> float:
 def _tfrc(ns2: Ns2, queue: int | None, *, one_packet: bool = False) -> tuple[Series, Series]:
     """Return ns-2's TFRC with one report per RTT and with several; without a queue, an error."""
     one, several = (
-        ns2[Run("tfrc", reports, queue, one_packet=one_packet)] for reports in (1, REPORTS)
+        ns2[Run("tfrc", reports, queue, one_packet=one_packet)] for reports in (1, setting.REPORTS)
     )
     return one, several
 
@@ -175,7 +166,7 @@ def _slow_starts(ours: Runs, ns2: Ns2) -> dict[str, str]:
     def exits_s(*runs: Series) -> list[float]:
         return [math.nan if run.exit_s is None else run.exit_s for run in runs]
 
-    here_s, dynamic_s = exits_s(ours[STANDARD], ours[DYNAMIC])
+    here_s, dynamic_s = exits_s(ours[setting.STANDARD], ours[setting.DYNAMIC])
     tfrc_s, tfrc_10_s = exits_s(*_tfrc(ns2, None))
     slow_s, slow_10_s = exits_s(*_tfrc(ns2, None, one_packet=True))
     module_s = exits_s(*(ns2[Run("dccp", 1, queue)] for queue in BY_QUEUE))

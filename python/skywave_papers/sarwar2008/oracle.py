@@ -15,15 +15,9 @@ import pyarrow.csv
 from skywave.papers import ns2
 from skywave.papers.oracle import Oracle, run_all
 from skywave.results.samples import Samples
+from skywave_papers.sarwar2008 import setting
 from skywave_papers.sarwar2008.measures import Series
-from skywave_papers.sarwar2008.setting import (
-    DURATION_S,
-    LINK_BPS,
-    QUEUES,
-    REPORTS,
-    RTT_S,
-    SEARCHED_S,
-)
+from skywave_papers.sarwar2008.setting import QUEUES, REPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,18 +65,18 @@ def _ask(runs: Sequence[Run], directory: Path, progress: Callable[[Progress], No
 
 def _run_one(run: Run, path: Path) -> None:
     def simulate(**parameters: object) -> None:
-        fixed = {"agent": run.agent, "nfb": run.reports, "rtt": RTT_S, "out": path}
+        fixed = {"agent": run.agent, "nfb": run.reports, "rtt": setting.RTT_S, "out": path}
         start = {"initr": 1, "rinit": 1} if run.one_packet else {}
         ns2.run(ns2.command("sarwar2008.tcl", **fixed, **start, **parameters))
 
     if run.queue is not None:
-        simulate(q=run.queue, dur=DURATION_S)
+        simulate(q=run.queue, dur=setting.DURATION_S)
         return
-    simulate(q=UNLIMITED, dur=SEARCHED_S, step=0.01)
+    simulate(q=UNLIMITED, dur=setting.SEARCHED_S, step=0.01)
     # The packet, counted from 0, that is first once X has reached the link's rate, is lost.
     table = Samples(pyarrow.csv.read_csv(path))
-    fast = table["sender_rate_kbps"] >= LINK_BPS / 1e3
-    simulate(q=UNLIMITED, dur=DURATION_S, drops=int(table["arrivals"][fast][0]))
+    fast = table["sender_rate_kbps"] >= setting.LINK_BPS / 1e3
+    simulate(q=UNLIMITED, dur=setting.DURATION_S, drops=int(table["arrivals"][fast][0]))
 
 
 def _read(runs: Sequence[Run], directory: Path) -> dict[Run, Series]:
