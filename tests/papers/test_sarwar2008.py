@@ -20,7 +20,6 @@ from skywave_papers.sarwar2008 import (
     live,
     measures,
     oracle,
-    quick_start,
     readings,
     setting,
 )
@@ -400,7 +399,7 @@ def test_parameters_and_conditions_are_those_of_the_runs() -> None:
     assert tests["fig2/exit"].conditions == {"errors": 1, "N": setting.REPORTS}
     assert tests["I/fair"].conditions["queue (packets)"] == further.QUEUE
     assert tests["II/smoother"].conditions["from (s)"] == further.SETTLED_S
-    assert tests["II/quick-start"].conditions["share"] == quick_start.SHARE
+    assert tests["II/quick-start"].conditions["share"] == further.SHARE
     assert f"RTT_ref = {min(live.RTT_REFS_MS)} ms" in tests["VI-C/more-reports"].what
 
 

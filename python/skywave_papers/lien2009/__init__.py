@@ -21,7 +21,6 @@ from skywave_papers.lien2009 import (
     readings,
     setting,
 )
-from skywave_papers.lien2009.ledger import LEDGER
 from skywave_papers.lien2009.measures import Runs, from_results, of_runs
 
 if TYPE_CHECKING:
@@ -76,12 +75,6 @@ def _sections(measured: Measurements) -> dict[str, Any]:
         "other_seeds": readings.SEEDS.read(),
         "agreements": judge.agreements(ours, ns2),
         "fitted": judge.without_fitted(ours),
-        "floor": readings.TABLE.row(reading="a bottleneck of 10 Mbps").matches,
-        "of_first": [
-            readings.TABLE.row(reading=one.label).matches
-            for one in LEDGER.reading
-            if "loss-of-first-period" in one.changes.get("measures", ())
-        ],
         "beyond": beyond,
         "emodel": emodel,
     }
@@ -90,7 +83,7 @@ def _sections(measured: Measurements) -> dict[str, Any]:
 PAPER = Paper(
     protocol=2,
     package=__name__,
-    ledger=LEDGER,
+    ledger=ledger.LEDGER,
     run=_run,
     measures=lambda measured: judge.measure(measured.ours, oracle.spreads()),
     comparisons=lambda measured: judge.compare(measured.ours, oracle.spreads()),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -53,25 +54,20 @@ QUEUES: dict[str, Queue] = {
     "CoDel": CoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
     "FQ-CoDel": FqCoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
 }
-
-
-def _dccp(ccid: int, tfrc: Tfrc | None = None) -> Dccp:
-    return Dccp(ccid=ccid, profile="rfc", tfrc=tfrc, short_seqnos=True, ecn=False)
-
-
+_dccp = partial(Dccp, profile="rfc", short_seqnos=True, ecn=False)
+_DYNAMIC = Tfrc(feedback=DynamicFeedback(rtt_ref="100 ms"))
 CALLS: dict[str, tuple[Transport, int]] = {
     "UDP": (Udp(), 0),
-    "CCID 2": (_dccp(2), 0),
-    "CCID 3, RFC 3448": (_dccp(3, Tfrc(rules="rfc3448")), 0),
-    "CCID 3": (_dccp(3), 0),
-    "CCID 3, dynamic feedback": (_dccp(3, Tfrc(feedback=DynamicFeedback(rtt_ref="100 ms"))), 0),
-    "CCID 4": (_dccp(4), 0),
-    "CCID 3, adaptive": (_dccp(3), ADAPTIVE_FRAMES),
-    "CCID 4, adaptive": (_dccp(4), ADAPTIVE_FRAMES),
+    "CCID 2": (_dccp(ccid=2), 0),
+    "CCID 3, RFC 3448": (_dccp(ccid=3, tfrc=Tfrc(rules="rfc3448")), 0),
+    "CCID 3": (_dccp(ccid=3), 0),
+    "CCID 3, dynamic feedback": (_dccp(ccid=3, tfrc=_DYNAMIC), 0),
+    "CCID 4": (_dccp(ccid=4), 0),
+    "CCID 3, adaptive": (_dccp(ccid=3), ADAPTIVE_FRAMES),
+    "CCID 4, adaptive": (_dccp(ccid=4), ADAPTIVE_FRAMES),
 }
 """The transports of calls, and how many frames their sources put into a datagram if they adapt."""
 ALONE = "no call"
-
 Case: TypeAlias = tuple[str, str, str]
 """A queue, a call or ``ALONE``, and a TCP."""
 

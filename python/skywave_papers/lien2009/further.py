@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow.compute as pc
 from attrs import evolve
 
-from skywave import run
-from skywave.papers.stages import measure_each
+from skywave import run, run_many
 from skywave.report.tables import Table
 from skywave.results.samples import Samples
 from skywave.scenario import Link
@@ -29,22 +28,19 @@ from skywave_papers.lien2009.setting import FLAVOURS, GAP_S, SEEDS, Conditions, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.results import Results
     from skywave.scenario import Scenario
 
 _STORED = Path(__file__).parent
 
 
-def _runs(conditions: Conditions) -> list[Run]:
-    measured = measure_each(
-        {seed: scenario(conditions, seed) for seed in SEEDS},
-        lambda _, results: from_results(conditions, results),
-    )
-    return list(measured.values())
+def runs(conditions: Conditions, seeds: Sequence[int] = SEEDS) -> list[Run]:
+    """Run one setting with each of the seeds."""
+    results = run_many([scenario(conditions, seed) for seed in seeds])
+    return [from_results(conditions, one) for one in results]
 
 
-def _mean_and_sd(values: Floats) -> tuple[float, float]:
-    return float(values.mean()), float(values.std(ddof=1))
+def _mean_and_sd(values: Sequence[float] | Floats) -> tuple[float, float]:
+    return float(np.mean(values)), float(np.std(values, ddof=1))
 
 
 @dataclass(frozen=True)
@@ -76,9 +72,9 @@ def varied(conditions: Conditions, runs: Sequence[Run]) -> VariedResult:
         conditions.rate,
         conditions.latency,
         float(idle_ms.mean()),
-        *_mean_and_sd(np.array([run.ratio_percent[1:].mean() for run in runs])),
+        *_mean_and_sd([run.ratio_percent[1:].mean() for run in runs]),
         *_mean_and_sd(delay_ms - idle_ms),
-        *_mean_and_sd(np.array([run.loss_percent[-1] for run in runs])),
+        *_mean_and_sd([run.loss_percent[-1] for run in runs]),
     )
 
 
@@ -93,7 +89,7 @@ VARIED = Table(
             *(Conditions(tcp, rate=one) for one in ("1.5 Mbps", "5 Mbps", "10 Mbps")),
         )
     ],
-    lambda conditions: varied(conditions, _runs(conditions)),
+    lambda conditions: varied(conditions, runs(conditions)),
 )
 """Latencies shorter and longer than the paper's, and rates from its Table 1's range."""
 
@@ -126,14 +122,14 @@ class TcpFirstResult:
 
 
 def _tcp_first(conditions: Conditions) -> TcpFirstResult:
-    runs = _runs(conditions)
-    arrived = 100 * over_runs(runs, "received").mean / runs[0].generated
+    found = runs(conditions)
+    arrived = 100 * over_runs(found, "received").mean / found[0].generated
     return TcpFirstResult(
         conditions.tcp,
         conditions.transport,
         float(arrived.mean()),
         float(arrived.min()),
-        of_tcp_percent(runs, slice(*setting.VOICE_S[2])),
+        of_tcp_percent(found, slice(*setting.VOICE_S[2])),
     )
 
 
@@ -198,12 +194,11 @@ def pair(name: str, seed: int) -> Scenario:
 
 
 def _rivals(name: str) -> Rivals:
-    def relative(_: int, results: Results) -> float:
+    percent = []
+    for results in run_many([pair(name, seed) for seed in SEEDS]):
         first, second = (flow["delivered_bytes"] for flow in results.totals["flows"])
-        return float(100 * first / second)
-
-    found = measure_each({seed: pair(name, seed) for seed in SEEDS}, relative)
-    return Rivals(name, *_mean_and_sd(np.array(list(found.values()))))
+        percent.append(100 * first / second)
+    return Rivals(name, *_mean_and_sd(percent))
 
 
 RIVALS = Table(_STORED / "rivals.csv", Rivals, PAIRS, _rivals)

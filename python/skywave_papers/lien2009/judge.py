@@ -40,11 +40,7 @@ def measure(ours: Runs, theirs: Spreads) -> Measures:
         "lost_over_udp_beside_five": (Conditions("NewReno", "udp"), setting.STREAMS),
     }
     return Measures(
-        ours={
-            **published(mine),
-            **_claims(mine),
-            **_claims_of_ours(mine, ours),
-        },
+        ours={**published(mine), **_claims(mine), **_claims_of_ours(mine, ours)},
         ns2={
             **{name: Measure.of(one).value for name, one in published(theirs).items()},
             **_claims(theirs),

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave.papers import readings
-from skywave.papers.stages import measure_each
 from skywave.report.tables import Table
-from skywave_papers.lien2009 import judge, setting
+from skywave_papers.lien2009 import further, judge, setting
 from skywave_papers.lien2009.ledger import LEDGER
-from skywave_papers.lien2009.measures import Run, Runs, Spreads, from_results, of_runs
+from skywave_papers.lien2009.measures import Run, Runs, Spreads, of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,18 +37,12 @@ def _spreads(reading: Reading, seeds: Sequence[int]) -> Spreads:
     """Run everything that has published values under a reading."""
     changes = dict(reading.changes)
     otherwise = [MEASURES[name] for name in changes.pop("measures", ())]
-    plan = {conditions: replace(conditions, **changes) for conditions in setting.JUDGED}
-    runs = measure_each(
-        {
-            (key, seed): setting.scenario(run_as, seed)
-            for key, run_as in plan.items()
-            for seed in seeds
-        },
-        lambda key, results: from_results(plan[key[0]], results),
-    )
-    for change in otherwise:
-        runs = {key: change(run) for key, run in runs.items()}
-    return of_runs({key: [runs[key, seed] for seed in seeds] for key in plan})
+    runs = {}
+    for conditions in setting.JUDGED:
+        runs[conditions] = further.runs(replace(conditions, **changes), seeds)
+        for change in otherwise:
+            runs[conditions] = list(map(change, runs[conditions]))
+    return of_runs(runs)
 
 
 TABLE = readings.table(

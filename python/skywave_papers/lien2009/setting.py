@@ -104,9 +104,7 @@ UDP = tuple(Conditions(tcp, "udp") for tcp in FLAVOURS)
 JUDGED = (*TABLES, Conditions("NewReno", "udp"))
 """The settings with published values."""
 TCP_FIRST = tuple(
-    Conditions(tcp, transport, scenario=2)
-    for tcp in ("NewReno", "Vegas")
-    for transport in TRANSPORTS
+    Conditions(tcp, one, scenario=2) for tcp in ("NewReno", "Vegas") for one in TRANSPORTS
 )
 """Scenario 2 with the TCPs of Figures 2 to 4."""
 LONG_CALL = Conditions("NewReno", scenario=3)
@@ -141,9 +139,8 @@ ADAPTIVE_FRAMES = int(0.18 / INTERVAL_S)
 JITTER = "50 ms"
 """Maximum delay before TCP senders send what their windows allow (ns-2's ``overhead_``). It is
 about the transmission time of a segment at the bottleneck (48 ms), which breaks phase effects."""
-QUEUE_PACKETS = 20
-"""ns-2's limit, which includes the packet in transmission."""
-QUEUE = DropTail(packets=QUEUE_PACKETS - 1)
+QUEUE = DropTail(packets=19)
+"""ns-2's limit of 20 packets includes the one in transmission."""
 ACCESS: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "queue": QUEUE}
 """The links of the sending and the receiving host, which all flows share. Voice that queues behind
 a burst of TCP at the sender meets a fuller queue at the bottleneck."""
@@ -167,7 +164,6 @@ def scenario(conditions: Conditions, seed: int) -> Scenario:
         ],
         probes=Probes(interval="1 s", links=(BOTTLENECK,)),
     )
-
     is_udp = conditions.transport == "udp"
     description.add_flow(
         VOICE,

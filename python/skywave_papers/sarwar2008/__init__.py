@@ -26,10 +26,13 @@ from skywave_papers.sarwar2008.ledger import LEDGER, TABLE_1
 from skywave_papers.sarwar2008.measures import from_results
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import TypeVar
 
     from skywave.papers.measures import Measures
     from skywave.papers.protocol import Options
+
+    Run = TypeVar("Run")
 
 
 @dataclass(frozen=True)
@@ -59,18 +62,14 @@ def _run(options: Options) -> RunOutput[Measurements]:
             ours, ns2, link, further.measure(other_results, results, ours), readings.TRIALS.read()
         ),
         # Of the downloads, write those that are plotted; the others differ in their seed.
-        scenarios={
-            **{conditions.name: scenario for conditions, scenario in scenarios.items()},
-            **others,
-            **{download.name: scenario for download, scenario in link.scenarios.items()},
-        },
-        results={
-            **{conditions.name: run for conditions, run in results.items()},
-            **other_results,
-            **{download.name: run for download, run in link.results.items()},
-        },
+        scenarios=_by_name(scenarios) | others | _by_name(link.scenarios),
+        results=_by_name(results) | other_results | _by_name(link.results),
         ns2=source,
     )
+
+
+def _by_name(runs: Mapping[Any, Run]) -> dict[str, Run]:
+    return {one.name: run for one, run in runs.items()}
 
 
 def _measures(measured: Measurements) -> Measures:

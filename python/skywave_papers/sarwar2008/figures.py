@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 GROWTH_S = 25.0
 GROUP = 0.81
 """Width of a group of bars; groups are 1 apart."""
+BAR_COLOURS = {"published": "0.6", "Skywave": COLOURS[0], "ns-2": COLOURS[2]}
 
 
 def draw(measures: Measures, ours: Runs, ns2: Ns2, link: Live) -> list[RenderedFigure]:
@@ -109,20 +110,18 @@ def _finding(measures: Measures) -> Figure:
         (times, ("fig2/exit", "fig2/recovery"), ("slow\nstart", "recovery")),
         (rates, ("table1/standard/rate", "table1/dynamic/rate"), ("standard", "dynamic")),
     ):
-        bars: tuple[tuple[str, list[float | None], str], ...] = (
-            ("published", [LEDGER.published(name) for name in ids], "0.6"),
-            ("Skywave", [Measure.of(measures.ours[name]).value for name in ids], COLOURS[0]),
-            ("ns-2", [measures.ns2.get(name) for name in ids], COLOURS[2]),
-        )
+        bars: dict[str, list[float | None]] = {
+            "published": [LEDGER.published(name) for name in ids],
+            "Skywave": [Measure.of(measures.ours[name]).value for name in ids],
+            "ns-2": [measures.ns2.get(name) for name in ids],
+        }
         # The fewer there are, the more room their numbers have.
-        known = [bar for bar in bars if any(value is not None for value in bar[1])]
+        known = [label for label in bars if any(value is not None for value in bars[label])]
         width = GROUP / len(known)
-        for place, (label, values, colour) in enumerate(known):
-            heights = {at: value for at, value in enumerate(values) if value is not None}
-            places = np.array([*heights]) + (place - (len(known) - 1) / 2) * width
-            drawn = axes.bar(
-                places, [*heights.values()], width, color=colour, label=label, zorder=2
-            )
+        for place, label in enumerate(known):
+            places = np.arange(len(ids)) + (place - (len(known) - 1) / 2) * width
+            heights, colour = np.array(bars[label], np.float64), BAR_COLOURS[label]
+            drawn = axes.bar(places, heights, width, color=colour, label=label, zorder=2)
             axes.bar_label(drawn, fmt="%.0f", fontsize=7)
         axes.set_xticks(range(len(names)), labels=names, fontsize=8)
         axes.set_xlim(-0.5, len(names) - 0.5)

@@ -4,9 +4,17 @@
 - A TCP flow in the place of the download, and one beside it.
 - A link whose rate halves and comes back.
 - Standard feedback on a short path.
-- A flow with Quick-Start and without, in :mod:`skywave_papers.sarwar2008.quick_start`.
+- A flow with Quick-Start and without.
 
 ns-2 does not repeat them.
+
+By related work that the paper quotes, Quick-Start and Faster Restart "do not provide a consistent
+improvement to poor TFRC performances over a long delay network" (section II). References 11 and 12
+were not available, so the conditions are ours. They were fixed, and the rule written, before the
+runs. Faster Restart is not tested. "Consistent" is read as: in each condition, the flow delivers at
+least a tenth more in its first minute, in which its slow start falls. The flow asks for the rate of
+the satellite link, which Quick-Start rounds down to 640 kbit/s (RFC 4782 table 1). The request
+leaves with the first data packet, so handshake and request take two round-trip times.
 """
 
 from __future__ import annotations
@@ -14,12 +22,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import evolve
 
 from skywave.papers.measures import Measures, difference
 from skywave.results.fairness import jain
 from skywave.results.samples import Samples
 from skywave.scenario import Step, Tcp, TraceSteps, Transport
-from skywave_papers.sarwar2008 import measures, quick_start, setting
+from skywave_papers.sarwar2008 import measures, setting
 from skywave_papers.sarwar2008.measures import RECOVERED_BPS, SEARCH_S
 from skywave_papers.sarwar2008.setting import LINK_BPS, PACKET_SIZE, START_S, add_download, network
 
@@ -59,6 +68,14 @@ TRANSPORTS: dict[str, Transport] = {
     "tcp": Tcp(recovery="sack", segment=f"{PACKET_SIZE} B", receive_window=1000),
 }
 
+SHARE = 0.9
+"""The share of each link that Quick-Start may give away."""
+MINUTE_S = 60.0
+"""The time since its start in which the packets of the flow with Quick-Start are counted."""
+BESIDE_IT = ((0, 0), (1, 0), (0, 2))
+"""How many flows begin a minute before it, and how many at the same time, which ask for the same
+rate: an idle link, one that an older flow uses, and three flows that start together."""
+
 
 def scenarios() -> dict[str, Scenario]:
     """Return all scenarios, by name."""
@@ -82,8 +99,32 @@ def scenarios() -> dict[str, Scenario]:
     add_download(alone, "tcp", TRANSPORTS["tcp"])
     for name in ("standard", "tcp"):
         add_download(shared, name, TRANSPORTS[name])
-    every += [alone, setting.scenario(SHORT), shared, *quick_start.scenarios()]
+    every += [alone, setting.scenario(SHORT), shared, *quick_starts()]
     return {one.name.removeprefix("sarwar2008-"): one for one in every}
+
+
+def quick_start(case: int, *, asks: bool) -> Scenario:
+    """Return the scenario of a case of ``BESIDE_IT``, with or without Quick-Start."""
+    older, together = BESIDE_IT[case]
+    start_s = START_S + (MINUTE_S if older else 0.0)
+    name = f"quick-start-{case}-{'with' if asks else 'without'}"
+    described = network(name, start_s + MINUTE_S, queue=QUEUE)
+    described.links = [evolve(link, quick_start=SHARE) for link in described.links]
+    transport = setting.STANDARD.transport
+    asking = evolve(transport, quick_start=f"{LINK_BPS / 1e6:g} Mbps" if asks else None)
+    add_download(described, "dccp", asking, start_s)
+    for number in range(older):
+        add_download(described, f"older-{number}", transport)
+    for number in range(together):
+        add_download(described, f"other-{number}", asking, start_s)
+    return described
+
+
+def quick_starts() -> list[Scenario]:
+    """Return the scenarios of all cases, in pairs without and with Quick-Start."""
+    return [
+        quick_start(case, asks=asks) for case in range(len(BESIDE_IT)) for asks in (False, True)
+    ]
 
 
 def measure(
@@ -106,7 +147,7 @@ def measure(
             "I/overhead/simulation": back_percent(dynamic),
             "II/smoother": variations[0] / variations[1],
             "II/slower-than-tcp": rises_s["standard"] - rises_s["tcp"],
-            "II/quick-start": min(quick_start.gains_percent(results)),
+            "II/quick-start": min(gains_percent(results)),
             "III/reports/simulation": reports_per_s(dynamic),
             "V/responsive": falls_s["standard"] - falls_s["dynamic"],
             "VI-C/equivalent": reports_per_s(dynamic) / reports_per_s(short),
@@ -143,6 +184,20 @@ def _fairness(results: Results) -> float:
         samples = Samples(results.flows_at(setting.SATELLITE, name))
         rates.append(samples["throughput_bps"][samples["time_s"] > SETTLED_S].sum())
     return jain(rates)
+
+
+def delivered(results: Results, flow: str = "dccp") -> float:
+    """Return the packets of a flow that begins a minute before the end."""
+    return float(Samples(results.flows_at(setting.SATELLITE, flow))["delivered"].sum())
+
+
+def gains_percent(results: Mapping[str, Results]) -> list[float]:
+    """Return by how many percent more packets the flow delivers with Quick-Start in each case."""
+    packets = [
+        [delivered(results[f"quick-start-{case}-{kind}"]) for kind in ("without", "with")]
+        for case in range(len(BESIDE_IT))
+    ]
+    return [100 * (asking / without - 1) for without, asking in packets]
 
 
 def _growth(results: Mapping[str, Results]) -> Values:

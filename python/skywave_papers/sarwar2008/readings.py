@@ -15,6 +15,7 @@ run by arithmetic. A reading that changes standard feedback on the live link has
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -66,15 +67,8 @@ class Trial:
 
     @property
     def gain_percent(self) -> float:
-        """By how much the mean rate is higher with dynamic feedback, in percent.
-
-        Raises:
-            ValueError: If dynamic feedback was not run because the combination does not fit.
-
-        """
-        if self.dynamic_kbps is None:
-            raise ValueError(f"{self.access} was not run with dynamic feedback")
-        return 100 * (self.dynamic_kbps / self.rate_kbps - 1)
+        """By how much the mean rate is higher with dynamic feedback; NaN unless it fits."""
+        return 100 * ((self.dynamic_kbps or math.nan) / self.rate_kbps - 1)
 
     @property
     def fits(self) -> bool:

@@ -12,7 +12,7 @@ the same errors and the same round-trip time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -79,15 +79,13 @@ class Variant:
     @property
     def name(self) -> str:
         """The name for files, which lists what differs from the paper's experiment."""
-        values = {
-            one.name: getattr(self, one.name)
-            for one in fields(self)
-            if one.default != getattr(self, one.name)
+        different = {
+            name: value
+            for name, value in vars(self).items()
+            if value != getattr(type(self), name, None)
         }
-        feedback = values.pop("feedback")
-        return "-".join(
-            [self.PREFIX, feedback, *(f"{name}-{value}" for name, value in values.items())]
-        )
+        feedback = different.pop("feedback")
+        return "-".join([self.PREFIX, feedback, *(f"{one}-{different[one]}" for one in different)])
 
     @property
     def transport(self) -> Dccp:
@@ -193,14 +191,11 @@ def add_download(
 def scenario(conditions: Conditions, *, first_error: int | None = None, seed: int = 0) -> Scenario:
     """Return the scenario of one run.
 
-    Args:
-        conditions: Its conditions.
-        first_error: The packet that the first error hits, by order of arrival at the satellite
-            link. Needed if the conditions have errors.
-        seed: The seed of random errors.
+    ``first_error`` is the packet that the first error hits, by order of arrival at the satellite
+    link. ``seed`` is that of random errors.
 
     Raises:
-        ValueError: If the first error is missing.
+        ValueError: If the conditions have errors, and the first is missing.
 
     """
     queue: int | None = conditions.queue
