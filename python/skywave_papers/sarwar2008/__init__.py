@@ -87,6 +87,7 @@ def _sections(measured: Measurements) -> dict[str, Any]:
         "published": TABLE_1,
         "published_gain_s": LEDGER.published("fig2/exit"),
         "search": readings,
+        "setting": setting,
         "tells_rtt": readings.TABLE.row(reading=readings.TELLS_RTT),
     }
 

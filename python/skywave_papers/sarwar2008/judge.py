@@ -64,8 +64,7 @@ def measure(
             "gain": number(of_downloads["text/gain"], 2),
             "exit_gain": number(of_figure_2["fig2/exit"]),
             "ns2_exit_gain": number(ns2_figure_2["fig2/exit"]),
-            **_slow_starts(ours, ns2),
-            **_recoveries(ns2),
+            **_words(ours, ns2),
             "slow_start_share": f"{100 * first_loss_s / live.DURATION_S:.0f}",
             "least_predicted": f"{min(predicted):.0f}",
             "most_predicted": f"{max(predicted):.0f}",
@@ -160,8 +159,8 @@ def _download_claims(live_link: Live) -> Values:
     }
 
 
-def _slow_starts(ours: Runs, ns2: Ns2) -> dict[str, str]:
-    """Return how long slow start lasts in each simulator, and how long it must."""
+def _words(ours: Runs, ns2: Ns2) -> dict[str, str]:
+    """Return how long slow start lasts and must last, and how much sooner ns-2 recovers."""
 
     def exits_s(*runs: Series) -> list[float]:
         return [math.nan if run.exit_s is None else run.exit_s for run in runs]
@@ -185,20 +184,15 @@ def _slow_starts(ours: Runs, ns2: Ns2) -> dict[str, str]:
         "most_by_doublings": max(one_report_s) - least_s,
         "by_equations": BY_EQUATIONS_S[0] - BY_EQUATIONS_S[1],
     }
-    return {
-        **{name: f"{value:.1f}" for name, value in lasts_s.items()},
-        "doublings": at_least(least_s, 1),
-    }
-
-
-def _recoveries(ns2: Ns2) -> dict[str, str]:
-    """Return how much sooner ns-2 recovers, with an error and with queues that lose packets."""
+    # With an error, and with queues that lose packets.
     same_error, *by_queue = (
         difference(*(series.recovery_s for series in _tfrc(ns2, queue)))
         for queue in (None, *BY_QUEUE)
     )
     gains = [gain for gain in by_queue if gain is not None]
     return {
+        **{name: f"{value:.1f}" for name, value in lasts_s.items()},
+        "doublings": at_least(least_s, 1),
         "ns2_recovery_gain": f"{same_error:.0f}",
         "least_ns2_recovery_gain": f"{min(gains):.0f}",
         "most_ns2_recovery_gain": f"{max(gains):.0f}",

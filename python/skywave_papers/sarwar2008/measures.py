@@ -27,7 +27,7 @@ class Series:
     """One run. A sample at ``time_s`` covers the second before it; a rate is that at its end.
 
     Throughput counts bytes on the wire, including headers. Reports are all packets of the reverse
-    path. ns-2 does not tell their bytes.
+    path. ns-2 does not tell their bytes: these are 0.
     """
 
     time_s: Floats
@@ -36,7 +36,7 @@ class Series:
     arrivals: Floats
     drops: Floats
     reports: Floats
-    report_bytes: Floats | None = None
+    report_bytes: Floats
 
     @property
     def exit_s(self) -> float | None:
@@ -68,9 +68,8 @@ class Series:
 
     @property
     def return_bps(self) -> float:
-        """Mean rate of the reverse path; 0 if not measured."""
-        sent = 0.0 if self.report_bytes is None else float(self.report_bytes.sum())
-        return 8 * sent / float(self.time_s[-1])
+        """Mean rate of the reverse path."""
+        return 8 * float(self.report_bytes.sum()) / float(self.time_s[-1])
 
 
 def at_end(results: Results, time_s: Floats, name: str) -> Floats:

@@ -72,7 +72,7 @@ def _run_one(run: Run, path: Path) -> None:
     if run.queue is not None:
         simulate(q=run.queue, dur=setting.DURATION_S)
         return
-    simulate(q=UNLIMITED, dur=setting.SEARCHED_S, step=0.01)
+    simulate(q=UNLIMITED, dur=setting.SEARCHED_RTTS * setting.RTT_S, step=0.01)
     # The packet, counted from 0, that is first once X has reached the link's rate, is lost.
     table = Samples(pyarrow.csv.read_csv(path))
     fast = table["sender_rate_kbps"] >= setting.LINK_BPS / 1e3
@@ -95,6 +95,7 @@ def _series(path: Path) -> Series:
         arrivals=arrivals,
         drops=drops,
         reports=reports,
+        report_bytes=np.zeros_like(reports),
     )
 
 

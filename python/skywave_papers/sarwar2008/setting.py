@@ -56,7 +56,7 @@ REPORTS = round(RTT_S / 0.1)
 ERROR_SPACING = round(2 * RTT_S * LINK_BPS / 8 / PACKET_SIZE)
 """Packets from one injected error to the next: two round-trip times at the link's rate, so that
 each error is a loss event of its own."""
-SEARCHED_S = 40
+SEARCHED_RTTS = 40
 """Length of a run without errors, in round-trip times. X reaches the link's rate in it."""
 
 Feedback = Literal["standard", "dynamic"]
@@ -116,17 +116,6 @@ class Conditions(Variant):
     error_rate: float = 0.0
     rtt_s: float = RTT_S
 
-    @property
-    def reading(self) -> str:
-        """What differs from the paper's experiment, in words."""
-        differences = (
-            (not self.errors, f"no errors, queue of {self.queue} packets"),
-            (self.rules != Conditions.rules, "rules of RFC 5348"),
-            (self.window != Conditions.window, "X_recv over a whole RTT"),
-            (self.smoothing != Conditions.smoothing, "smoothing per RTT"),
-        )
-        return ", ".join(text for differs, text in differences if differs) or "as set"
-
 
 STANDARD = Conditions("standard")
 DYNAMIC = Conditions("dynamic")
@@ -134,15 +123,15 @@ BY_QUEUE = {
     queue: (replace(STANDARD, errors=0, queue=queue), replace(DYNAMIC, errors=0, queue=queue))
     for queue in QUEUES
 }
-ALL_CONDITIONS = (
-    STANDARD,
-    DYNAMIC,
-    *(one for pair in BY_QUEUE.values() for one in pair),
-    replace(STANDARD, rules="rfc5348"),
-    replace(DYNAMIC, rules="rfc5348"),
-    replace(DYNAMIC, window="round-trip"),
-    replace(DYNAMIC, smoothing="per-round-trip"),
-)
+BY_READING = {
+    "as set": (STANDARD, DYNAMIC),
+    **{f"no errors, queue of {queue} packets": pair for queue, pair in BY_QUEUE.items()},
+    "rules of RFC 5348": (replace(STANDARD, rules="rfc5348"), replace(DYNAMIC, rules="rfc5348")),
+    "X_recv over a whole RTT": (replace(DYNAMIC, window="round-trip"),),
+    "smoothing per RTT": (replace(DYNAMIC, smoothing="per-round-trip"),),
+}
+"""The runs of the report, by what differs from the paper's experiment."""
+ALL_CONDITIONS = tuple(one for conditions in BY_READING.values() for one in conditions)
 
 
 def network(
@@ -212,13 +201,6 @@ def scenario(conditions: Conditions, *, first_error: int | None = None, seed: in
     return add_download(described, "dccp", conditions.transport)
 
 
-def _probe(conditions: Conditions) -> Scenario:
-    duration_s = SEARCHED_S * conditions.rtt_s
-    described = network(f"probe-{conditions.name}", duration_s, rtt_s=conditions.rtt_s)
-    described.probes = Probes(interval="1 s", rates=True, packets=True)
-    return add_download(described, "dccp", conditions.transport)
-
-
 def _first_error(results: Results) -> int:
     """Return the packet that the first error hits, from a run without errors."""
     rates = results.rates
@@ -232,7 +214,12 @@ def _first_error(results: Results) -> int:
 def scenarios(every: Iterable[Conditions], seed: int = 0) -> dict[Conditions, Scenario]:
     """Return the scenarios of runs, after short runs that find where their errors are."""
     without = {one: replace(one, errors=0) for one in every}
-    probes = {without[one]: _probe(without[one]) for one in without if one.errors}
+    probes = {}
+    for probed in {without[one]: None for one in without if one.errors}:
+        duration_s = SEARCHED_RTTS * probed.rtt_s
+        described = network(f"probe-{probed.name}", duration_s, rtt_s=probed.rtt_s)
+        described.probes = Probes(interval="1 s", rates=True, packets=True)
+        probes[probed] = add_download(described, "dccp", probed.transport)
     found = {key: _first_error(results) for key, results in run_each(probes).items()}
     return {
         one: scenario(one, first_error=found.get(key), seed=seed) for one, key in without.items()
