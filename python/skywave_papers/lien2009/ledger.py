@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skywave.papers.ledger import Ledger
 from skywave_papers.lien2009.setting import FLAVOURS, SENT
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 LEDGER = Ledger.read(Path(__file__).with_name("paper.toml"))
 RATIOS, LOSSES, DELAYS = LEDGER.printed
 
 
-def _by_tcp(numbers: ArrayLike) -> dict[str, tuple[float, ...]]:
+def _by_tcp(numbers: np.ndarray) -> dict[str, tuple[float, ...]]:
     rows = np.reshape(numbers, (len(FLAVOURS), -1)).tolist()
     return dict(zip(FLAVOURS, map(tuple, rows), strict=True))
 
@@ -30,7 +26,7 @@ DELAY_MS = _by_tcp(np.array(DELAYS.values, int))
 """Table 4: delay in ms, from 0-10 s to 50-60 s."""
 RECEIVED = 856
 """The packets that arrive from 0 to 10 s: the one denominator of Table 3's ratios."""
-ARRIVED = _by_tcp(RATIOS.numerators(RECEIVED))
+ARRIVED = _by_tcp(np.array(RATIOS.numerators(RECEIVED)))
 """The packets that arrive in each period from 10 s on, decoded from Table 3."""
 KEPT = _by_tcp(SENT - np.array(LOSSES.numerators(SENT)))
 """``SENT`` less the lost packets of each period from 10 s on, decoded from Table 4."""

@@ -30,14 +30,8 @@ if TYPE_CHECKING:
     from skywave_papers.lien2009.measures import Spreads
 
 STORED = Path(__file__).parent / "ns2"
-_TCPS = {
-    "Tahoe": "Tahoe",
-    "Reno": "Reno",
-    "NewReno": "Newreno",
-    "SACK": "Sack1",
-    "Vegas": "Vegas",
-}
-"""The paper's TCPs, and their names in ns-2."""
+_TCPS = {"NewReno": "Newreno", "SACK": "Sack1"}
+"""The paper's TCPs that ns-2 names otherwise."""
 _DRAWN = tuple(
     replace(conditions, scenario=scenario)
     for scenario in (1, 2)
@@ -91,7 +85,7 @@ def _run(key: tuple[Conditions, int]) -> tuple[list[dict[str, Any]], list[dict[s
         parameters = {
             "seed": seed,
             "jit": 0.5,
-            "tcp": _TCPS[conditions.tcp],
+            "tcp": _TCPS.get(conditions.tcp, conditions.tcp),
             "voip": conditions.transport,
             "scen": 2 if conditions.scenario == 2 else 1,
             "vint": conditions.interval_s,

@@ -51,9 +51,6 @@ TABLE = readings.table(
     lambda reading: judge.published(_spreads(reading, setting.SEEDS)),
 )
 
-BLOCK = 10
-"""Seeds in each of the blocks that the report's seeds are divided into."""
-
 
 @dataclass(frozen=True)
 class SeedCount:
@@ -77,7 +74,7 @@ def by_blocks(ours: Runs) -> list[tuple[SeedCount, int]]:
     means are nearer to the paper's from those with more spread.
     """
     seeds, every = setting.SEEDS, of_runs(ours)
-    blocks = [slice(begin, begin + BLOCK) for begin in range(0, len(seeds), BLOCK)]
+    blocks = [slice(begin, begin + 10) for begin in range(0, len(seeds), 10)]
     counts = []
     for block in (*blocks, slice(None)):
         of = of_runs({conditions: runs[block] for conditions, runs in ours.items()})

@@ -165,16 +165,14 @@ def scenario(conditions: Conditions, seed: int) -> Scenario:
         probes=Probes(interval="1 s", links=(BOTTLENECK,)),
     )
     is_udp = conditions.transport == "udp"
+    frame_b = UDP_FRAME_B if is_udp else DCCP_FRAME_B
+    call = voice(frame_b, conditions.interval_s, ADAPTIVE_FRAMES if conditions.adapt else 0)
     description.add_flow(
         VOICE,
         "n0",
         "n3",
         Udp() if is_udp else _dccp(conditions),
-        voice(
-            UDP_FRAME_B if is_udp else DCCP_FRAME_B,
-            conditions.interval_s,
-            ADAPTIVE_FRAMES if conditions.adapt else 0,
-        ),
+        call,
         start=f"{begin_s} s",
         stop=f"{end_s} s",
     )

@@ -160,9 +160,8 @@ def best_rtt_refs_ms(beyond: Downloads) -> tuple[int, int]:
     """
     runs = {rtt_ref: beyond[one] for rtt_ref, one in live.BY_RTT_REF.items()}
     best = max(runs, key=lambda rtt_ref: mean(runs[rtt_ref], "rate_kbps"))
-    leads = {one: gain(runs[best], runs[one], "rate_kbps") for one in runs if one != best}
-    as_good = [rtt_ref for rtt_ref, (lead, error) in leads.items() if lead <= 2 * error]
-    return best, max((best, *as_good))
+    leads = {rtt_ref: gain(runs[best], one, "rate_kbps") for rtt_ref, one in runs.items()}
+    return best, max(rtt_ref for rtt_ref, (lead, error) in leads.items() if lead <= 2 * error)
 
 
 @dataclass(frozen=True)

@@ -93,18 +93,12 @@ class Download(Variant):
     """The conditions of a download."""
 
     PREFIX = "ipstar"
-
     receiver_rtt: Literal["option", "window-counter"] = "window-counter"
 
 
 STANDARD = Download("standard")
 DYNAMIC = Download("dynamic")
-BY_RULES = (
-    STANDARD,
-    DYNAMIC,
-    replace(STANDARD, rules="rfc5348"),
-    replace(DYNAMIC, rules="rfc5348"),
-)
+BY_RULES = (STANDARD, DYNAMIC, *(replace(one, rules="rfc5348") for one in (STANDARD, DYNAMIC)))
 LONG_WINDOW = replace(DYNAMIC, window="round-trip")
 """X_recv is measured over a whole round-trip time, however often it is reported."""
 SLOW_SMOOTHING = replace(DYNAMIC, smoothing="per-round-trip")

@@ -80,23 +80,19 @@ def _run_one(run: Run, path: Path) -> None:
 
 
 def _read(runs: Sequence[Run], directory: Path) -> dict[Run, Series]:
-    return {run: _series(directory / f"{run.name}.csv") for run in runs}
-
-
-def _series(path: Path) -> Series:
-    table = Samples(pyarrow.csv.read_csv(path))
-    arrivals, drops, reports = (
-        np.diff(table[name], prepend=0) for name in ("arrivals", "queue_drops", "feedback_pkts")
-    )
-    return Series(
-        time_s=table["t_s"],
-        rate_bps=table["sender_rate_kbps"] * 1e3,
-        throughput_bps=table["link_kbps"] * 1e3,
-        arrivals=arrivals,
-        drops=drops,
-        reports=reports,
-        report_bytes=np.zeros_like(reports),
-    )
+    found = {}
+    for run in runs:
+        table = Samples(pyarrow.csv.read_csv(directory / f"{run.name}.csv"))
+        found[run] = Series(
+            time_s=table["t_s"],
+            rate_bps=table["sender_rate_kbps"] * 1e3,
+            throughput_bps=table["link_kbps"] * 1e3,
+            arrivals=np.diff(table["arrivals"], prepend=0),
+            drops=np.diff(table["queue_drops"], prepend=0),
+            reports=np.diff(table["feedback_pkts"], prepend=0),
+            report_bytes=np.zeros_like(table["t_s"]),
+        )
+    return found
 
 
 ORACLE = Oracle(Path(__file__).parent / "ns2", ALL_RUNS, _ask, _read)

@@ -42,12 +42,8 @@ TELLS_RTT = "the sender tells the round-trip time on the live link"
 """The reading that the report compares with that of the verdicts."""
 SEEDS = range(1001, 1021)
 """The seeds of the search."""
-GRID = tuple(
-    SharedAccess(*values)
-    for values in itertools.product(
-        (8, 16, 32, 64), (125, 250, 500), (15, 30, 60, 120), (5, 10, 20)
-    )
-)
+_TRIED = itertools.product((8, 16, 32, 64), (125, 250, 500), (15, 30, 60, 120), (5, 10, 20))
+GRID = tuple(itertools.starmap(SharedAccess, _TRIED))
 
 
 @dataclass(frozen=True)

@@ -59,17 +59,13 @@ each error is a loss event of its own."""
 SEARCHED_RTTS = 40
 """Length of a run without errors, in round-trip times. X reaches the link's rate in it."""
 
-Feedback = Literal["standard", "dynamic"]
-FEEDBACKS: tuple[Feedback, ...] = ("standard", "dynamic")
-
 
 @dataclass(frozen=True)
 class Variant:
     """Standard or dynamic feedback, and readings of what the paper leaves open about both."""
 
     PREFIX: ClassVar[str]
-
-    feedback: Feedback
+    feedback: Literal["standard", "dynamic"]
     rules: Literal["rfc3448", "rfc5348"] = "rfc3448"
     rtt_ref_ms: int = 100
     window: Literal["interval", "round-trip"] = "interval"
@@ -110,7 +106,6 @@ class Conditions(Variant):
     """
 
     PREFIX = "figure2"
-
     errors: int = 1
     queue: int = 50
     error_rate: float = 0.0
