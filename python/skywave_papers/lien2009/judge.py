@@ -127,8 +127,7 @@ def _claims_of_ours(mine: Spreads, ours: Runs) -> Values:
     def tcp_kbps(tcp: str, transport: Transport) -> Floats:
         """Return the throughput of the first TCP flow, by period from 10 s on."""
         by_second = mine(Conditions(tcp, transport), "tcp_kbps").mean[: setting.DURATION_S[1]]
-        means: Floats = by_second.reshape(-1, GAP_S).mean(axis=1)[1:]
-        return means
+        return np.asarray(by_second.reshape(-1, GAP_S).mean(axis=1)[1:])
 
     def gain(tcp: str) -> float:
         """Return by how much more is played if the source adapts."""

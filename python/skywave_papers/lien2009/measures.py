@@ -47,8 +47,7 @@ class Run:
     @property
     def ratio_percent(self) -> Floats:
         """Packets received, relative to those in the first period."""
-        ratio: Floats = 100 * self.received / self.received[0]
-        return ratio
+        return np.asarray(100 * self.received / self.received[0])
 
 
 @dataclass(frozen=True)

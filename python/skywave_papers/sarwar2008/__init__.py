@@ -55,7 +55,9 @@ def _run(options: Options) -> RunOutput[Measurements]:
         scenarios, others, progress=stage(options.progress, "Skywave")
     )
     ours = {conditions: from_results(run) for conditions, run in results.items()}
-    link = downloads.run(stage(options.progress, "downloads"))
+    link = downloads.run(
+        stage(options.progress, "downloads"), {one: one for one in live.ALL_DOWNLOADS}
+    )
     ns2, source = oracle.ORACLE.consult(live=options.live_ns2, progress=options.progress)
     return RunOutput(
         measured=Measurements(

@@ -184,18 +184,14 @@ class Live:
         return {download: Course.of(results) for download, results in self.results.items()}
 
 
-AS_SET = {download: download for download in live.ALL_DOWNLOADS}
-
-
 def run(
-    progress: Callable[[Progress], None] | None = None,
-    run_as: Mapping[Download, Download] = AS_SET,
+    progress: Callable[[Progress], None] | None,
+    run_as: Mapping[Download, Download],
     access: SharedAccess = live.FITTED,
 ) -> Live:
-    """Run all downloads. Plotted are those with the seed whose standard rate is the median.
+    """Run downloads. Plotted are those with the seed whose standard rate is the median.
 
-    ``run_as`` has what is run for each download of the report: other conditions under another
-    reading of the paper.
+    ``run_as`` has what is run for each: other conditions under another reading of the paper.
     """
     scenarios = [
         live.scenario(run_as[one], seed, access) for one in run_as for seed in live.seeds(one)

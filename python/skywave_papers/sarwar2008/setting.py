@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from skywave.papers.stages import run_each
+from skywave.results.samples import Samples
 from skywave.scenario import (
     Bernoulli,
     Dccp,
@@ -198,9 +199,8 @@ def scenario(conditions: Conditions, *, first_error: int | None = None, seed: in
 
 def _first_error(results: Results) -> int:
     """Return the packet that the first error hits, from a run without errors."""
-    rates = results.rates
-    fast = rates["allowed_rate_bps"].to_numpy() >= LINK_BPS
-    reached_s = float(rates["time_s"].to_numpy()[fast][0])
+    rates = Samples(results.rates)
+    reached_s = rates["time_s"][rates["allowed_rate_bps"] >= LINK_BPS][0]
     at_link = (pc.field("event") == "enqueue") & (pc.field("place") == SATELLITE)
     arrivals_s = results.packets.filter(at_link)["time_s"].to_numpy()
     return int(np.searchsorted(arrivals_s, reached_s)) + 1
@@ -210,7 +210,7 @@ def scenarios(every: Iterable[Conditions], seed: int = 0) -> dict[Conditions, Sc
     """Return the scenarios of runs, after short runs that find where their errors are."""
     without = {one: replace(one, errors=0) for one in every}
     probes = {}
-    for probed in {without[one]: None for one in without if one.errors}:
+    for probed in dict.fromkeys(without[one] for one in without if one.errors):
         duration_s = SEARCHED_RTTS * probed.rtt_s
         described = network(f"probe-{probed.name}", duration_s, rtt_s=probed.rtt_s)
         described.probes = Probes(interval="1 s", rates=True, packets=True)
