@@ -45,11 +45,17 @@ PAGES = sorted(
         *(DOCS / f"{name}.md" for name in TESTED),
     )
 )
+BUILT_BESIDE = {f"tutorials/{name}-rust.md" for name in ("own-control", "own-queue", "sockets")}
+"""Pages whose crates compile Skywave again, which takes minutes. Cargo compiles the same code as
+examples; the page shows that it builds outside of the tree."""
 MISSING = {"namespaces": REFUSAL}
 """Why a privilege is missing, by its name; nothing where it is there."""
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.deep] * (page in BUILT_BESIDE)) for page in PAGES],
+)
 def test_a_page_works(page: str, tmp_path: Path) -> None:
     reader = Reader(tmp_path, missing=MISSING)
     reader.read((DOCS / page).read_text())

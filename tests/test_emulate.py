@@ -373,7 +373,7 @@ def test_a_line_each_second(tmp_path: Path) -> None:
         ('rate = "fast"\ndelay = "1 ms"', 'error: rate: "fast" is not a rate'),
         ('delay = "1 ms"', "missing field `rate`"),
         ('rate = "1 Mbps"\ndelay = "1 ms"\nfrom = "a"', "error: from: the ends of this link are"),
-        ('rate = "1 Mbps"\ndelay = "1 ms"\nnat = {}', "nat: a NAT cannot run on the real clock"),
+        ('rate = "1 Mbps"\ndelay = "1 ms"\nnat = {}', "nat: a NAT cannot run in real time"),
         ('rate = "1 Mbps"\ndelay = "1 ms"\nqueue = "best"', '"best" is not a known queue'),
         ('rate = "0 Mbps"\ndelay = "1 ms"', "error: rate: "),
         ("rate =", "error: not TOML"),

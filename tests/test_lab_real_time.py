@@ -159,7 +159,7 @@ def test_what_can_only_be_simulated_is_said_at_its_line(
     socket.send_json({"type": "start", "run": "a", "text": text, "clock": "real_time"})
     while (answer := socket.receive_json())["type"] == "state":
         pass
-    assert "cannot run on the real clock" in answer["message"], answer
+    assert "cannot run in real time" in answer["message"], answer
     assert answer["line"] is not None
 
 

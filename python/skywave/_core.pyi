@@ -1043,7 +1043,7 @@ def perf_send(
 
 @final
 class Emulation:
-    """A link between two hosts, on the real clock. Its forward direction leads to the second."""
+    """A link between two hosts, in real time. Its forward direction leads to the second."""
 
     def __new__(
         cls,
@@ -1088,7 +1088,7 @@ def run_live(
     spin: bool = False,
     samples: bool = False,
 ) -> tuple[Run, str]:
-    """Run a scenario (JSON) on the real clock; return the results, and a report as JSON.
+    """Run a scenario (JSON) in real time; return the results, and a report as JSON.
 
     ``progress`` takes what is being done (``"set-up"``, ``"in real time"``), the fraction of it
     that is done, the run's time in seconds, and with ``samples`` what has been sampled since the

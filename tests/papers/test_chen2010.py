@@ -15,25 +15,16 @@ from skywave import run
 from skywave.papers import ns2
 from skywave.scenario import Dccp
 from skywave.scenario.quantities import Duration
-from skywave_papers.chen2010 import (
-    ccid2,
-    fit,
-    further,
-    judge,
-    measures,
-    oracle,
-    readings,
-    setting,
-    sweep,
-)
-from skywave_papers.chen2010.analysis import Model, critical_h, stability_map
-from skywave_papers.chen2010.delayed import solve_delayed
-from skywave_papers.chen2010.ledger import LEDGER
-from skywave_papers.chen2010.measures import sum_of_windows
+from skywave_papers.chen2010 import further, judge, oracle, searches, setting, sweep
+from skywave_papers.chen2010.analysis import Model, solve_delayed, stability_map
+from skywave_papers.chen2010.measures import Run, sum_of_windows
+from skywave_papers.chen2010.setting import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 MODEL = Model()
 
@@ -49,8 +40,6 @@ def test_equations_1_and_2() -> None:
 
 def test_equations_3_to_5() -> None:
     """At full load only alpha is added; the load is what windows send over gamma C."""
-    assert MODEL.gain(1.0) == 0
-    assert MODEL.gain(0.5) == MODEL.h
     one = replace(MODEL, flows=1)
     assert one.sum_growth(10, 1.0) * one.control_rtt_s == pytest.approx(1)
     assert MODEL.sum_growth(2000, 0.5) * MODEL.control_rtt_s == pytest.approx(500 + 200)
@@ -65,8 +54,7 @@ def test_equations_7_and_8_are_where_equation_6_rests() -> None:
     found = brentq(lambda w: MODEL.sum_growth_delayed(w, w), 1, 1e5)
     assert found == pytest.approx(rest)
     assert MODEL.window_at_rest * 200 == pytest.approx(rest)
-    assert MODEL.load_at_rest == pytest.approx(MODEL.load(rest))
-    assert MODEL.load_at_rest == pytest.approx(1 + 200 * 4 / MODEL.pipe_packets)
+    assert MODEL.load(rest) == pytest.approx(1 + 200 * 4 / MODEL.pipe_packets)
 
 
 def test_the_slip_of_equation_9() -> None:
@@ -85,56 +73,39 @@ def test_the_slip_of_equation_9() -> None:
 
 def test_a_delayed_equation_with_a_known_solution() -> None:
     """x' = -x(t - 1) from 1: polynomials of degree 1, 2 and 3 in turn."""
-    solution = solve_delayed(lambda _, late: -late, 1.0, 1.0, 3.0)
-    assert solution([-1.0, 0.0]) == pytest.approx([1, 1])
-    assert solution([0.25, 1.0]) == pytest.approx([0.75, 0])
-    assert solution([1.5]) == pytest.approx([-0.5 + 0.5**2 / 2])
     at = 2.5
-    assert solution([at]) == pytest.approx(
-        [1 - at + (at - 1) ** 2 / 2 - (at - 2) ** 3 / 6], abs=1e-8
-    )
-    with pytest.raises(ValueError, match="give a positive duration"):
-        solve_delayed(lambda x, _: x, 1.0, -1.0, 1.0)
+    found = solve_delayed(lambda _, late: -late, 1.0, 1.0, np.array([0.0, 0.25, 1.0, 1.5, at, 3.0]))
+    third = 1 - at + (at - 1) ** 2 / 2 - (at - 2) ** 3 / 6
+    assert found[:5] == pytest.approx([1, 0.75, 0, -0.5 + 0.5**2 / 2, third], abs=1e-8)
 
 
 def test_equation_6_without_a_delay_is_an_exponential() -> None:
     """Then R' w' = h (w* - w)."""
-    solution = MODEL.solve(100.0, 2.0, delay_s=0.0)
-    rest, time_s = MODEL.sum_at_rest, np.array([0.1, 0.5, 2.0])
-    expected = rest + (100 - rest) * np.exp(-MODEL.h * time_s / MODEL.control_rtt_s)
-    assert solution(time_s) == pytest.approx(expected, rel=1e-7)
+    rest, times_s = MODEL.sum_at_rest, np.array([0.1, 0.5, 2.0])
+    expected = rest + (100 - rest) * np.exp(-MODEL.h * times_s / MODEL.control_rtt_s)
+    assert MODEL.solve(100.0, times_s, delay_s=0.0) == pytest.approx(expected, rel=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("flows", "h", "delays"), [(10, 0.25, 1), (1, 1.0, 1), (100, 2.0, 2), (1, 1.0, 3)]
-)
-def test_equation_6_settles_as_fast_as_its_rightmost_root_says(
-    flows: int, h: float, delays: int
-) -> None:
-    """Small departures shrink, or grow, with the abscissa; the last two grow."""
-    model = Model(flows=flows, h=h)
+@pytest.mark.parametrize(("flows", "delays"), [(10, 1), (1, 1), (100, 2), (1, 3)])
+@pytest.mark.parametrize("share", [0.9, 1.1])
+def test_equation_6_settles_below_the_critical_h(flows: int, delays: int, share: float) -> None:
+    """Small departures shrink below it and grow above it."""
+    model = Model(flows=flows)
     delay_s = delays * model.control_rtt_s
-    solution = model.solve(model.sum_at_rest * (1 + 1e-4), 2.5, delay_s)
+    model = replace(model, h=share * model.critical_h(delay_s))
     # The most of windows that are longer than a period.
-    time_s = np.linspace(0.5, 2.5, 2000, endpoint=False).reshape(4, 500)
-    most = np.abs(solution(time_s) / model.sum_at_rest - 1).max(axis=1)
-    rates = np.diff(np.log(most)) / 0.5
-    expected = model.abscissa(delay_s)
-    assert rates.mean() == pytest.approx(expected, rel=0.15)
-    assert (expected > 0) == (most[-1] > most[0])
+    times_s = np.linspace(0.5, 20 * delays * 0.125 + 0.5, 2000, endpoint=False)
+    found = model.solve(model.sum_at_rest * (1 + 1e-4), times_s, delay_s)
+    most = np.abs(found / model.sum_at_rest - 1).reshape(4, 500).max(axis=1)
+    assert (np.diff(most) > 0).all() if share > 1 else (np.diff(most) < 0).all()
 
 
 def test_the_border_of_stability() -> None:
     """pi/2 for x' = -h x(t - 1); more flows, whose alphas damp, make it wider; delay narrows it."""
     alone = Model(flows=1, alpha=1e-9)
-    assert critical_h(alone) == pytest.approx(math.pi / 2, rel=1e-3)
-    late_s = 3 * alone.control_rtt_s
-    assert critical_h(alone, late_s) == pytest.approx(math.pi / 6, rel=1e-3)
-    many = critical_h(Model(flows=200))
-    assert many > math.pi / 2
-    border = replace(Model(flows=200), h=many)
-    assert border.abscissa() == pytest.approx(0, abs=1e-6)
-    assert replace(border, h=0.99 * many).abscissa() < 0 < replace(border, h=1.01 * many).abscissa()
+    assert alone.critical_h() == pytest.approx(math.pi / 2, rel=1e-3)
+    assert alone.critical_h(3 * alone.control_rtt_s) == pytest.approx(math.pi / 6, rel=1e-3)
+    assert Model(flows=200).critical_h() > math.pi / 2
 
 
 def test_the_papers_bound_holds_for_a_load_that_is_a_round_trip_old_only() -> None:
@@ -251,26 +222,22 @@ def test_schemes_differ_in_transport_and_queue_alone() -> None:
 
 
 @pytest.mark.parametrize("router", sweep.ROUTERS)
-def test_stored_sweeps_are_what_the_points_give(router: sweep.Router) -> None:
+def test_stored_sweeps_are_what_the_points_give(router: str) -> None:
     """A cheap point of each kind; the others take minutes."""
-    stored = {(one.sweep, one.x, one.router): one for one in sweep.TABLE.read()}
-    assert len(stored) == len(sweep.POINTS) * len(sweep.ROUTERS)
-    points = {(point.sweep, point.x): point for point in sweep.POINTS}
-    for key in (("capacity", 2.0), ("flows", 3.0), ("bottlenecks", 2.0)):
-        point = points[key]
-        again = sweep.measure(point, router, run(sweep.scenario(point, router)))
-        before = stored[*key, router]
-        for name in ("utilisation", "queue_ms", "drop_percent", "jain"):
-            expected = getattr(before, name)
-            assert getattr(again, name) == pytest.approx(expected, rel=1e-4, abs=1e-6)
+    assert [(row.sweep, row.x, row.router) for row in sweep.TABLE.read()] == [
+        (point.sweep, point.x, router) for point, router in sweep.TABLE.given
+    ]
+    for name, x in (("mbps", 2.0), ("flows", 3), ("bottlenecks", 2)):
+        again = sweep.outcome((sweep.point(name, x), router))
+        before = sweep.TABLE.row(sweep=name, x=x, router=router)
+        for measure in ("utilisation", "queue_ms", "queue_share", "drop_percent", "jain"):
+            expected = getattr(before, measure)
+            assert getattr(again, measure) == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
 def test_vcp_needs_no_losses_where_windows_are_large() -> None:
     """The paper's claim beyond its network: from 10 Mbps to 5 Gbps, busy and nearly empty."""
-    capacities = [
-        one for one in sweep.TABLE.read() if one.sweep == "capacity" and one.router == "vcp"
-    ]
-    large = [one for one in capacities if one.x >= 10]
+    large = [one for one in sweep.TABLE.rows(sweep="mbps", router="vcp") if one.x >= 10]
     assert len(large) == 6
     for one in large:
         assert one.utilisation > 0.89
@@ -291,20 +258,19 @@ def test_sums_of_windows_are_of_the_long_lived_flows() -> None:
 
 
 def test_what_is_not_published_is_what_the_search_came_to() -> None:
-    trials = fit.TABLE.read()
-    assert [trial.unpublished for trial in trials] == list(fit.GRID)
-    best = fit.best(trials)
+    trials = searches.FIT.read()
+    assert [trial.unpublished for trial in trials] == searches.GRID
+    best = next(one for one in searches.equals(trials) if one.unpublished.flavour == "newreno")
     assert best.unpublished == setting.UNPUBLISHED
-    again = fit.attempt(best.unpublished)
+    again = searches.attempt(best.unpublished)
     for name in ("queue_packets", "drop_percent", "peak_percent", "dccp_drop_percent"):
         assert getattr(again, name) == pytest.approx(getattr(best, name), abs=1e-4)
-    assert not set(fit.SEEDS) & set(setting.SEEDS)
+    assert not set(searches.FIT_SEEDS) & set(setting.SEEDS)
 
 
 def test_a_buffer_beyond_red_contradicts_the_published_values() -> None:
     """As the parameters and the report say of RED's upper threshold."""
-    large = replace(setting.UNPUBLISHED, buffer=1500)
-    (trial,) = (one for one in fit.TABLE.read() if one.unpublished == large)
+    trial = searches.FIT.row(unpublished=replace(setting.UNPUBLISHED, buffer=1500))
     (row,) = (one for one in LEDGER.parameters if one.name == "RED, upper threshold")
     assert (
         f"settles at {trial.queue_packets:.0f} and drops {trial.drop_percent:.1f} %" in row.source
@@ -313,16 +279,16 @@ def test_a_buffer_beyond_red_contradicts_the_published_values() -> None:
 
 
 def test_readings_of_ccid_2_are_what_was_run() -> None:
-    answers = ccid2.TABLE.read()
-    assert [answer.reading for answer in answers] == list(ccid2.ALL_READINGS)
-    nearest = ccid2.nearest(answers)[0]
+    answers = searches.CCID2.read()
+    assert [answer.reading for answer in answers] == searches.READINGS
+    nearest = min(answers, key=lambda answer: answer.miss)
     # The first has the shortest timeout, and is moved by what moves timeouts.
     for answer in (nearest, answers[0]):
-        again = ccid2.ask(answer.reading)
+        again = searches.ask(answer.reading)
         assert again.queue_packets == pytest.approx(answer.queue_packets, abs=1e-4)
         assert again.drop_percent == pytest.approx(answer.drop_percent, abs=1e-4)
     # As the reason of the mismatch has it.
-    assert not any(answer.is_published for answer in answers)
+    assert not any(answer.fits for answer in answers)
     assert (nearest.reading.growth, nearest.reading.buffer) == ("per-ack", 140)
 
 
@@ -338,13 +304,13 @@ def test_senders_follow_the_words_they_are_chosen_by() -> None:
     assert tcp["after_decrease"] == web["after_decrease"] == "increases"
     by_words = setting.scenario(setting.DCCP_RED, 1).normalised()["flows"][0]["transport"]["dccp"]
     assert by_words["growth"] == "per-ack"
-    red = setting.transport_of(setting.DCCP_RED, setting.UNPUBLISHED, setting.CODES)
+    red = setting.transport_of(setting.DCCP_RED, senders=setting.CODES)
     assert isinstance(red, Dccp)
     assert red.reductions == "per-window", "as in ns-2, for the comparison"
 
 
 def test_stored_readings_are_what_the_schemes_come_to() -> None:
-    stored = readings.TABLE.read()
+    stored = judge.READINGS.read()
     by_label = {one.reading: one for one in stored}
     words = by_label["the paper's words"]
     # As the reasons of mismatches have it.
@@ -365,19 +331,21 @@ def test_stored_readings_are_what_the_schemes_come_to() -> None:
         assert "fig7-quietc" not in by_label[label].met
 
 
+def schemes_with(*drops: NDArray[np.float64], arrivals: NDArray[np.float64]) -> judge.Runs:
+    """Return runs with these samples, the same for each scheme."""
+    seconds = np.arange(1.0, arrivals.size + 1).astype(np.float64) * setting.SAMPLE_S
+    goodput = np.ones((setting.SUBNETS, setting.HOSTS))
+    runs = [Run(seconds, arrivals, arrivals, some, arrivals, goodput, 0.0, 1.0) for some in drops]
+    return dict.fromkeys(setting.SCHEMES, runs)
+
+
+SAMPLES = round(setting.DURATION_S / setting.SAMPLE_S)
+
+
 def test_time_without_drops_is_a_median() -> None:
     """One late packet in one run of three decides a mean, and no median."""
-    samples = round(setting.DURATION_S / setting.SAMPLE_S)
-    seconds = np.linspace(setting.SAMPLE_S, setting.DURATION_S, samples).astype(np.float64)
-    ones = np.ones_like(seconds)
-
-    def run(quiet_from_s: float) -> measures.Run:
-        drops = np.isclose(seconds, quiet_from_s).astype(np.float64)
-        series = measures.Series(seconds, ones, ones, drops, ones)
-        return measures.Run(series, np.ones((setting.SUBNETS, setting.HOSTS)), 1.0, 0.0)
-
-    runs = [run(quiet_from_s) for quiet_from_s in (4.0, 2.0, 100.0)]
-    ours = dict.fromkeys(setting.SCHEMES, runs)
+    last = (np.eye(1, SAMPLES, round(quiet_s / setting.SAMPLE_S) - 1)[0] for quiet_s in (4, 2, 100))
+    ours = schemes_with(*last, arrivals=np.ones(SAMPLES))
     median = judge.published(ours)["fig7-quietd"]
     assert median.value == pytest.approx(4)
     assert median.conditions == {"seeds": 3, "median of": "2 to 100 s"}
@@ -386,30 +354,28 @@ def test_time_without_drops_is_a_median() -> None:
 
 
 def test_a_reading_is_judged_by_its_drop_rates() -> None:
-    assert judge.DROP_RATES == {"tcp-red": "drop_percent", "dccp-red": "interval_drop_percent"}
-    samples = round(setting.DURATION_S / setting.SAMPLE_S)
-    one, arrivals, drops = (np.tile(pair, samples // 2) for pair in ((1.0, 1.0), (10, 2), (5, 0)))
-    packets = measures.Series(setting.SAMPLE_S * np.cumsum(one), one, arrivals, drops, one)
-    runs = [measures.Run(packets, np.ones((setting.SUBNETS, setting.HOSTS)), 1.0, 0.0)]
-    ours = dict.fromkeys(setting.SCHEMES, runs)
-    found = judge.published(ours)
-    assert found["fig7a"].value == pytest.approx(100 * 5 / 12)
-    assert found["fig7b"].value == pytest.approx(25)
+    drops, arrivals = (np.tile(pair, SAMPLES // 2) for pair in ((5.0, 0.0), (10.0, 2.0)))
+    ours = schemes_with(drops, arrivals=arrivals)
+    for drop_rate, tcp, dccp in (
+        (None, 500 / 12, 25),
+        ("drop_percent", 500 / 12, 500 / 12),
+        ("interval_drop_percent", 25, 25),
+    ):
+        found = judge.published(ours, drop_rate)
+        assert (found["fig7a"].value, found["fig7b"].value) == pytest.approx((tcp, dccp))
 
 
 def test_least_windows_decide_over_equation_9() -> None:
     """As the reason says: full with windows of 2 packets that the path cannot hold."""
     for gamma in (0.8, 0.9, 0.98):
-        assert all(
-            row.utilisation > 0.999 for row in further.SETTLED.rows(symbol="gamma", value=gamma)
-        )
-    assert all(row.utilisation < 0.98 for row in further.SETTLED.rows(symbol="N", value=100))
+        assert all(row.utilisation > 0.999 for row in further.settled("gamma", gamma))
+    assert all(row.utilisation < 0.98 for row in further.settled("N", 100))
     for symbol in ("zeta", "s", "R"):
         _, values = further.VARIED[symbol]
         rates = [further.model_with(symbol, value).rate_at_rest_as_printed for value in values]
         assert max(rates) < 1.01 * min(rates)
     # As the remark says: the index is that of equal least windows.
-    jain = np.mean([row.jain for row in further.SETTLED.rows(symbol="N", value=100)])
+    jain = np.mean([row.jain for row in further.settled("N", 100)])
     (remark,) = (said.remark for said in LEDGER.sentence if said.says.startswith("By symmetry"))
     assert f"{jain:.2f} with N = 100" in remark
 
@@ -417,10 +383,9 @@ def test_least_windows_decide_over_equation_9() -> None:
 def test_over_the_longest_round_trip_the_queue_never_settles() -> None:
     """Why the rate does not fall there. Over the next shorter one the queue empties."""
     for propagation_s, grows in ((0.24, True), (0.12, False)):
-        link = run(further.equal(further.model_with("R", propagation_s), 1)).at_link(
-            setting.BOTTLENECK
-        )
-        queue = link["queue_packets"].to_numpy()
+        given = (setting.DCCP_VCP, "per-packet", further.ENDLESS, "R", propagation_s, 1)
+        results = run(further.equal(*given))
+        queue = results.at_link(setting.BOTTLENECK)["queue_packets"].to_numpy()
         early, late = queue[further.SETTLED_S : further.SETTLED_S + 10], queue[-10:]
         if grows:
             assert late.mean() > 1.2 * early.mean()
@@ -448,24 +413,24 @@ def test_from_which_round_trip_time_on_an_increase_outweighs_a_decrease() -> Non
     assert limit_s == pytest.approx(0.1373, abs=1e-4)
     assert MODEL.increase_outweighs_from_s(2) == pytest.approx(2 * limit_s)
     # As the report says. DCCP's least windows are more than the path of 60 ms.
-    for row in further.BALANCE.read():
-        if row.growth == "per-packet" and row.rtt_ms > 1e3 * limit_s:
+    rows = further.EQUAL.rows(buffer=further.BALANCE_BUFFER)
+    for row in rows:
+        if row.growth == "per-packet" and row.value > limit_s:
             assert row.queue_packets > 200, row
-        elif (row.scheme, row.growth, row.rtt_ms) == ("tcp-vcp", "per-ack", 220):
+        elif (row.scheme, row.growth, row.value) == ("tcp-vcp", "per-ack", 0.22):
             queue_s = row.queue_packets * MODEL.packet_bits / MODEL.capacity_bps
-            assert row.rtt_ms / 1e3 + queue_s > 2 * limit_s
-        elif (row.scheme, row.rtt_ms) != ("dccp-vcp", 60):
+            assert row.value + queue_s > 2 * limit_s
+        elif (row.scheme, row.value) != ("dccp-vcp", 0.06):
             assert row.queue_packets < 100, row
             assert row.drops == 0
-    lossy = {row.scheme for row in further.BALANCE.read() if row.drops > 0}
-    assert lossy == {"tcp-vcp", "dccp-vcp"}
+    assert {row.scheme for row in rows if row.drops > 0} == {"tcp-vcp", "dccp-vcp"}
 
 
 def test_what_growth_and_ack_ratio_make_of_dccp_over_red() -> None:
     """As the remarks on the paper's explanation say."""
     found = {
         (one.reading.growth, one.reading.ack_ratio, one.reading.least_rto, one.reading.buffer): one
-        for one in ccid2.TABLE.read()
+        for one in searches.CCID2.read()
         if (one.reading.profile, one.reading.router) == ("rfc", "drops")
     }
     for (growth, ack_ratio, timeout, buffer), one in found.items():
@@ -473,7 +438,7 @@ def test_what_growth_and_ack_ratio_make_of_dccp_over_red() -> None:
             two = found[growth, 2, timeout, buffer]
             assert one.queue_packets == pytest.approx(two.queue_packets, rel=0.01)
             assert one.drop_percent == pytest.approx(two.drop_percent, rel=0.02)
-    for timeout in ccid2.TIMEOUTS:
+    for timeout in searches.TIMEOUTS:
         for growth in ("rfc4341", "ns2-tcplike"):
             packets, acks = (
                 found[one, 2, timeout, setting.UNPUBLISHED.buffer] for one in (growth, "per-ack")
@@ -483,21 +448,23 @@ def test_what_growth_and_ack_ratio_make_of_dccp_over_red() -> None:
 
 
 def test_stored_runs_of_claims_are_what_the_scenarios_give() -> None:
-    for given, row in zip(further.CHANGED.given, further.CHANGED.read(), strict=True):
-        assert row.seed == given[2]
-    again = further.changed(further.CHANGED.given[-1])
-    stored = further.CHANGED.read()[-1]
+    assert [(row.change, row.scheme, row.seed) for row in further.CHANGED.read()] == [
+        (change, scheme.name, seed) for change, scheme, seed in further.CHANGED.given
+    ]
+    assert [(row.scheme, row.growth, row.value, row.seed) for row in further.EQUAL.read()] == [
+        (scheme.name, growth, value, seed)
+        for scheme, growth, _, _, value, seed in further.EQUAL.given
+    ]
+    again, stored = further.changed(further.CHANGED.given[-1]), further.CHANGED.read()[-1]
     assert again.of_tcp_percent == pytest.approx(stored.of_tcp_percent, rel=1e-5)
     assert again.late_drop_percent == pytest.approx(stored.late_drop_percent, rel=1e-5)
-    (number,) = (
-        number
-        for number, one in enumerate(further.BALANCE.given)
-        if one == (setting.TCP_VCP, "per-packet", 180, min(further.SEEDS))
-    )
-    lossy = further.balance(further.BALANCE.given[number])
-    assert lossy.drops == further.BALANCE.read()[number].drops > 0
-    settled = further.settled(further.SETTLED.given[0])
-    assert settled.rate_kbps == pytest.approx(further.SETTLED.read()[0].rate_kbps, rel=1e-5)
+    lossy = (setting.TCP_VCP, "per-packet", further.BALANCE_BUFFER, "R", 0.18, min(further.SEEDS))
+    for given in (further.EQUAL.given[0], lossy):
+        equal = further.run_equal(given)
+        before = further.EQUAL.read()[further.EQUAL.given.index(given)]
+        assert equal.drops == before.drops
+        assert equal.rate_kbps == pytest.approx(before.rate_kbps, rel=1e-5)
+    assert equal.drops > 0
 
 
 def test_changes_of_the_network_are_what_they_say() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -22,7 +21,7 @@ from conftest import (
     run_process,
 )
 from skywave import Scenario, run
-from skywave.papers.cells import Exact, SameOrder, Within
+from skywave.papers.cells import Exact, Limit, Rule, SameOrder, Within, WithinUnits
 from skywave.papers.expectation import Expectation
 from skywave.papers.reproduction import Ns2Source
 from skywave.report.tables import read, write
@@ -86,23 +85,13 @@ def test_no_send_queue_gives_table_1_and_100_s(
     """The reason of the mismatches. ns-2's default meets as many values as any."""
     assert tuple(scanned) == send_queues
     assert {15, 18, 20, 25, 30, 40, 50, 75, 100, 200, 1000} <= set(scanned)
-    conflict = readings.Conflict.of(list(scanned.values()))
+    table_1_from, early_up_to = readings.conflict(list(scanned.values()))
     for send_queue, row in scanned.items():
         table_1 = all(f"table1/ssthresh={ssthresh}" in row.met for ssthresh in TABLE_1)
-        assert table_1 == (send_queue >= conflict.table_1_from)
-        assert ("fig3/ssthresh=200" in row.met) == (send_queue <= conflict.early_up_to)
+        assert table_1 == (send_queue >= table_1_from)
+        assert ("fig3/ssthresh=200" in row.met) == (send_queue <= early_up_to)
         assert row.matches <= scanned[setting.PAPER_SEND_QUEUE].matches == 10
-    assert 15 <= conflict.early_up_to < conflict.table_1_from <= 40
-
-
-def test_a_conflict_is_one_of_two_ends() -> None:
-    """Where a send queue meets both, or what meets one of them is in the middle, there is none."""
-    short, middle, long = (SCAN[one] for one in (1, 20, 1000))
-    assert readings.Conflict.of([short, middle, long]) == readings.Conflict(1000, 1)
-    both = replace(short, cells=f"{short.cells} {long.cells}")
-    for scanned in ([short, both, long], [middle, long, middle], [short, middle], [middle, long]):
-        with pytest.raises(ValueError, match="scan of send queues"):
-            readings.Conflict.of(scanned)
+    assert 15 <= early_up_to < table_1_from <= 40
 
 
 def test_a_sender_without_a_backlog_is_as_the_reasons_say() -> None:
@@ -113,13 +102,9 @@ def test_a_sender_without_a_backlog_is_as_the_reasons_say() -> None:
 
 def test_bands_are_the_whole_scan() -> None:
     bands = readings.bands(list(SCAN.values()))
-    for band in bands:
-        within = range(band.first.send_queue, band.last.send_queue + 1)
-        assert {frozenset(SCAN[one].met) for one in within if one in SCAN} == {
-            frozenset(band.result.met)
-        }
-    assert bands[0].last.send_queue == setting.PAPER_SEND_QUEUE
-    assert bands[-1].first.send_queue == min(SCAN)
+    assert [row for band in reversed(bands) for row in band] == list(SCAN.values())
+    assert all(len({row.cells for row in band}) == 1 for band in bands)
+    assert bands[0][-1].send_queue == setting.PAPER_SEND_QUEUE
 
 
 def test_no_other_reading_meets_as_many_values() -> None:
@@ -137,7 +122,9 @@ def test_ns2_changes_at_the_same_send_queues() -> None:
 @needs_ns2
 def test_the_stored_send_queues_are_what_ns2_says() -> None:
     asked = [setting.Conditions(200, send_queue=one) for one in (16, 34)]
-    for conditions, series in oracle.ask(asked).items():
+    answers, source = oracle.ORACLE.consult(asked)
+    assert source.kind == "live"
+    for conditions, series in answers.items():
         stored = NS2_SCAN[conditions.send_queue]
         assert series.full_s() == stored.full_200_s
         assert series.loss_percent_of_trace_lines() == pytest.approx(stored.loss_200, rel=1e-6)
@@ -161,7 +148,7 @@ def test_reasons_of_claims_are_what_runs_show() -> None:
     wide = measures.from_results(run(setting.scenario(setting.WIDE_WINDOW)))
     dccp, tcp = (one.drops.sum() / one.arrivals.sum() for one in (wide.dccp, wide.tcp))
     assert dccp > 10 * tcp
-    assert round(judge.LINK_BPS * 0.604 / 8 / 532) == 284
+    assert round(measures.LINK_BPS * 0.604 / 8 / 532) == 284
 
 
 def test_the_boldest_start_falls_behind() -> None:
@@ -190,8 +177,7 @@ def test_a_link_that_is_never_full_counts_as_full_at_the_end() -> None:
     """TFRC takes long, but does fill the link."""
     scenarios = further.scenarios()
     scenarios["tfrc"].duration = Duration("50 s")
-    runs = {name: run(scenario) for name, scenario in scenarios.items()}
-    assert further.measure(runs).tfrc_full_s == 50 - setting.DCCP_START_S
+    assert further.full_after_s(run(scenarios["tfrc"])) == 50 - setting.DCCP_START_S
 
 
 def test_throughput_and_loss_are_within_5_percent_of_ns2(nor2011: Reproduced) -> None:
@@ -340,12 +326,19 @@ def test_the_stored_answers_are_what_ns2_says() -> None:
         (SameOrder(1, "s"), 0, 1, True),
         (SameOrder(1, "s"), 0, -20, True),
         (SameOrder(1, "s"), 0, 2, False),
+        (WithinUnits(10, "percentage points"), 50, 40, True),
+        (WithinUnits(10, "percentage points"), 0, 10.5, False),
+        (Limit("<="), 4, 4, True),
+        (Limit("<="), 4, 4.1, False),
+        (Limit("<"), 4, 4, False),
+        (Limit("<"), 4, 3.9, True),
+        (Limit(">"), 0, 0, False),
+        (Limit(">"), 0, 0.1, True),
     ],
 )
-def test_a_rule_holds_where_it_says(
-    rule: Exact | Within | SameOrder, published: float, ours: float, holds: bool
-) -> None:
+def test_a_rule_holds_where_it_says(rule: Rule, published: float, ours: float, holds: bool) -> None:
     assert rule.holds(published, ours) is holds
+    assert rule.text
 
 
 def test_a_wide_tcp_window_never_limits_as_in_ns2() -> None:

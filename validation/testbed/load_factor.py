@@ -13,7 +13,7 @@ import numpy as np
 from attrs import evolve
 
 from skywave.scenario import Ftp
-from skywave_papers.li2009.dumbbell import course
+from skywave_papers.li2009.measures import course, done_s
 from skywave_papers.li2009.setting import (
     CARRIERS,
     DCCP_DATA_B,
@@ -96,13 +96,12 @@ def _over_dccp(scenario: Scenario, scheme: Scheme) -> Scenario:
 
 
 def _find_course(results: Results, network: Network) -> Measurement:
-    found = course(results, network)
-    transition_s = found.transition_s
+    found = course(results.links, network)
     return Measurement(
         values={
-            "transition_s": np.nan if transition_s is None else transition_s,
-            "utilisation": found.steady_utilisation_percent,
-            "queue": found.queue_mean,
+            "transition_s": found.outcome.transition_s,
+            "utilisation": found.outcome.utilisation,
+            "queue": found.outcome.queue,
         },
         series={
             "queue": (found.time_s, found.queue_packets),
@@ -128,9 +127,5 @@ def _transfer(carrier: Carrier, percent: int, seeds: range) -> Experiment:
 
 
 def _find_transfer(results: Results) -> Measurement:
-    flows = results.flows
-    arrived = np.cumsum(flows["delivered_bytes"].to_numpy().astype(np.int64))
-    done = int(np.searchsorted(arrived, FILE_B))
-    times_s = flows["time_s"].to_numpy()
-    seconds = np.nan if done == arrived.size else float(times_s[done])
-    return Measurement(values={"seconds": seconds}, series={})
+    end_s = done_s(results)
+    return Measurement(values={"seconds": np.nan if end_s is None else end_s}, series={})

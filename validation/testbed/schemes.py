@@ -53,8 +53,8 @@ def _scaled(scheme: setting.Scheme, seed: int) -> Scenario:
         web_sources=setting.UNPUBLISHED.web_sources // SCALE,
         flavour=setting.UNPUBLISHED.flavour,
     )
-    red = {"min_threshold": 15.0, "max_threshold": 70.0} if scheme.router == "red" else None
-    whole = setting.scenario(scheme, seed, unpublished, red=red, senders=setting.FEWER_WORDS)
+    queue = setting.queue_of(scheme, unpublished, min_threshold=15.0, max_threshold=70.0)
+    whole = setting.scenario(scheme, seed, unpublished, queue=queue, senders=setting.FEWER_WORDS)
     hosts = range(1, setting.HOSTS // SCALE + 1)
     kept = {setting.flow_name(subnet, host) for subnet in range(setting.SUBNETS) for host in hosts}
     assert whole.dumbbell is not None  # noqa: S101  (the paper's scenario is a dumbbell)

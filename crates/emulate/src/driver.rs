@@ -1,4 +1,4 @@
-//! The driver: moves packets between the devices and the network, on the real clock.
+//! The driver: moves packets between the devices and the network, in real time.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! Links and routers on the real clock.
+//! Links and routers in real time.
 //!
 //! Here the links, queues, losses and traces of [`skywave_path`] connect network devices, as they
 //! connect endpoints in the simulator. Hosts are [`Namespace`]s with one interface each. The other

@@ -1,4 +1,4 @@
-//! The driver: moves packets between sockets, devices and the run, on the real clock.
+//! The driver: moves packets between sockets, devices and the run, in real time.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -50,7 +50,7 @@ pub enum Progress {
     },
 }
 
-/// A run on the real clock that has ended.
+/// A run in real time that has ended.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Lived {
@@ -60,7 +60,7 @@ pub struct Lived {
     pub report: Report,
 }
 
-/// Runs a scenario on the real clock. Calls `progress` twenty times a second, and at the end. If it
+/// Runs a scenario in real time. Calls `progress` twenty times a second, and at the end. If it
 /// returns false, the run ends early, with the results up to that time.
 ///
 /// # Errors

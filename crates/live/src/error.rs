@@ -1,4 +1,4 @@
-//! Reasons why a run on the real clock has no results.
+//! Reasons why a run in real time has no results.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use skywave_emulate::EmulateError;
 use skywave_sim::RunError;
 use thiserror::Error;
 
-/// Why a run on the real clock has no results.
+/// Why a run in real time has no results.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LiveError {

@@ -1,7 +1,7 @@
-//! Scenarios on the real clock, between real sockets.
+//! Scenarios in real time, between real sockets.
 //!
 //! Each node at which a flow begins or ends is a network namespace with one interface. The links,
-//! queues and routes between them are those of a simulation, on the real clock. The ends of flows
+//! queues and routes between them are those of a simulation, in real time. The ends of flows
 //! send through sockets in their namespaces:
 //!
 //! - DCCP as IP protocol 33, or over UDP (RFC 6773);

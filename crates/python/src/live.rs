@@ -1,4 +1,4 @@
-//! Scenarios on the real clock.
+//! Scenarios in real time.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::ScenarioError;
 use crate::member::Live;
 use crate::run::{Run, Tables, Watch, all_created, registry, scenario_error};
 
-/// Runs a scenario (JSON) on the real clock. `progress` is called with what the run does, the fraction
+/// Runs a scenario (JSON) in real time. `progress` is called with what the run does, the fraction
 /// of that which is done, the time in seconds, and the tables of what has been sampled since, which are
 /// none without `samples`. If it raises `KeyboardInterrupt` once time passes, the run ends
 /// there and what it has measured is returned. Gives the results, and a report as JSON.

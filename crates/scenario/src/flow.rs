@@ -70,7 +70,7 @@ pub enum TransportSpec {
     Dccp(DccpSpec),
     /// UDP.
     Udp(UdpSpec),
-    /// The TCP of the Linux kernel, in runs on the real clock.
+    /// The TCP of the Linux kernel, for runs in real time.
     KernelTcp(KernelTcpSpec),
     /// Another transport of the [registry](Registry::transports).
     #[schemars(skip)]
@@ -164,7 +164,7 @@ impl<B: Backend> Registry<B> {
 #[serde(deny_unknown_fields)]
 pub struct UdpSpec {}
 
-/// The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its place, with
+/// The TCP of the Linux kernel, for runs in real time. A simulation runs `tcp` in its place, with
 /// the same control and segment, and SACK.
 ///
 /// The kernel counts duplicates as delivered packets, and does not report timeouts.

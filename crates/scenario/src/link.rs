@@ -68,7 +68,7 @@ impl LinkSpec {
         };
         Err(ScenarioError::new(
             format!("{prefix}{field}"),
-            format!("{what} cannot run on the real clock: leave it out, or simulate the scenario"),
+            format!("{what} cannot run in real time: leave it out, or simulate the scenario"),
         ))
     }
 

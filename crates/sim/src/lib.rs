@@ -10,7 +10,7 @@
 //!   files for qvis.
 //! - `running` goes from a scenario to results: `check`, `build`, `simulate` and `report`. A
 //!   [`SteppedRun`] advances by a given time, and its samples can be read in between. [`live`] is a
-//!   run on the real clock: the same network and ends, with sockets between them. [`Bench`] is the
+//!   run in real time: the same network and ends, with sockets between them. [`Bench`] is the
 //!   benchmark dumbbell.
 //!
 //! Each of the three uses only those before it.

@@ -7,24 +7,27 @@ multiplied by ``s``, or the product is divided by it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import lambertw
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
-from skywave_papers.chen2010.delayed import Solution, solve_delayed
 from skywave_papers.chen2010.setting import BETA, T_RHO_S
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Values = Floats | np.float64
-    """Values of one model, or of many."""
 
 STABLE_UP_TO_H = 0.5
 """The bound on h by the paper and by Xia et al., sufficient for stability with one RTT."""
+RELATIVE_ERROR = 1e-9
+"""That of solutions of equation 6."""
 
 
 @dataclass(frozen=True)
@@ -73,17 +76,14 @@ class Model:
         """Equation 2: R', the time from a packet until its acknowledgement changes cwnd."""
         return self.rtt_s + self.ack_delay_s
 
-    def gain(self, load: float) -> float:
-        """Return F(rho) = h (1 - rho) / rho, the relative growth per round-trip time."""
-        return self.h * (1 - load) / load
-
     def sum_growth(self, windows: float, load: float) -> float:
         """Return the growth of the sum of all windows, in packets per s (equation 4).
 
-        For one flow it is equation 3, whose first printed form divides by R, the second by R',
-        which is the intended one.
+        It is relative to the windows by F(rho) = h (1 - rho) / rho in R'. For one flow it is
+        equation 3, whose first printed form divides by R, the second by R', the intended one.
         """
-        return (self.gain(load) * windows + self.flows * self.alpha) / self.control_rtt_s
+        gain = self.h * (1 - load) / load
+        return (gain * windows + self.flows * self.alpha) / self.control_rtt_s
 
     def load(self, windows: float) -> float:
         """Return the load factor rho that results from a sum of windows (equation 5)."""
@@ -114,9 +114,11 @@ class Model:
         return self.pipe_packets / self.flows + self.alpha / self.h
 
     @property
-    def load_at_rest(self) -> float:
-        """The load factor at equilibrium; above 1, since every flow always adds alpha."""
-        return self.sum_at_rest / self.pipe_packets
+    def rate_at_rest_as_printed(self) -> float:
+        """Equation 9 as printed: its last term, in packets per s, is added to bits per s."""
+        share = self.target / self.flows
+        late = (self.ack_ratio - 1) * self.packet_bits / (2 * self.rtt_s)
+        return share * (self.capacity_bps + late) + self.alpha / (self.h * self.rtt_s)
 
     @property
     def rate_at_rest_bps(self) -> float:
@@ -126,19 +128,8 @@ class Model:
         with N alpha / h packets. The equilibrium is then out of reach: a queue or losses limit the
         rate first.
         """
-        return self._shared_bps + self.alpha * self.packet_bits / (self.h * self.rtt_s)
-
-    @property
-    def rate_at_rest_as_printed(self) -> float:
-        """Equation 9 as printed: its last term, in packets per s, is added to bits per s."""
-        return self._shared_bps + self.alpha / (self.h * self.rtt_s)
-
-    @property
-    def _shared_bps(self) -> float:
-        """The first two terms of equation 9."""
-        share = self.target / self.flows
-        late = (self.ack_ratio - 1) * self.packet_bits / (2 * self.rtt_s)
-        return share * (self.capacity_bps + late)
+        last_term = self.alpha / (self.h * self.rtt_s)
+        return self.rate_at_rest_as_printed + (self.packet_bits - 1) * last_term
 
     def increase_outweighs_from_s(self, packets_per_increase: float = 1.0) -> float:
         """Return the R from which on an additive increase outweighs the decrease before it, in s.
@@ -151,93 +142,65 @@ class Model:
         lost_per_s = (1 - BETA) * self.capacity_bps / (self.flows * self.packet_bits)
         return packets_per_increase * lost_per_s * T_RHO_S**2 / self.alpha
 
-    def solve(self, begin: float, duration_s: float, delay_s: float | None = None) -> Solution:
+    def solve(self, begin: float, times_s: Floats, delay_s: float | None = None) -> Floats:
         """Solve equation 6 for a sum of windows that is ``begin`` packets up to time 0.
 
         ``delay_s`` is the age of the load when a sender learns it. Default: R'.
         """
-        return solve_delayed(
-            self.sum_growth_delayed,
-            begin,
-            self.control_rtt_s if delay_s is None else delay_s,
-            duration_s,
-        )
+        delay_s = self.control_rtt_s if delay_s is None else delay_s
+        return solve_delayed(self.sum_growth_delayed, begin, delay_s, times_s)
 
-    def abscissa(self, delay_s: float | None = None) -> float:
-        """Return the real part of the rightmost root of equation 6 at equilibrium, in 1/s.
+    def critical_h(self, delay_s: float | None = None) -> float:
+        """Return the h from which on the equilibrium of equation 6 is unstable, whatever ``h`` is.
 
-        A small deviation x from w* obeys R' x'(t) = -h (1 - phi) x(t) - h phi x(t - delay), with
-        phi = 1 / rho*. The equilibrium is stable if the result is negative.
+        A small deviation x obeys R' x'(t) = -h (1 - phi) x(t) - h phi x(t - delay), phi = 1 / rho*.
+        At the border it oscillates, by an angle y in one delay. The real part is 0 if cos y =
+        -N alpha / (h P), with the pipe P = gamma C R' / s; the imaginary one if y R' = delay h phi
+        sin y. Without h, this is P / (N alpha) R' / delay y cos y + cot(y / 2) = 0.
         """
-        delay = self.control_rtt_s if delay_s is None else delay_s
-        found = _abscissa(
-            np.float64(self.h),
-            np.float64(self.pipe_packets / (self.flows * self.alpha)),
-            np.float64(self.control_rtt_s),
-            np.float64(delay),
-        )
-        return float(found)
+        delay_s = self.control_rtt_s if delay_s is None else delay_s
+        if delay_s == 0:
+            return math.inf
+        pipe = self.pipe_packets / (self.flows * self.alpha)
+        slope = pipe * self.control_rtt_s / delay_s
+        ends = math.pi / 2, math.pi
+        angle = brentq(lambda y: slope * y * math.cos(y) + 1 / math.tan(y / 2), *ends, xtol=1e-15)
+        return -1 / (pipe * math.cos(angle))
 
 
-def _abscissa(h: Values, pipe: Values, rtt_s: Values, delay_s: Values) -> Values:
-    """Return the abscissa of models; ``pipe`` is gamma C R' in units of N alpha.
-
-    The characteristic roots are values of a Lambert function. Its principal branch has the
-    rightmost (Shinozaki and Mori 2006).
-    """
-    phi = pipe / (pipe + 1 / h)
-    now, late = h * (1 - phi) / rtt_s, h * phi / rtt_s
-    with np.errstate(invalid="ignore"):
-        root = lambertw(-late * delay_s * np.exp(now * delay_s)).real / delay_s - now
-    abscissa: Values = np.where(delay_s == 0, -now - late, root)
-    return abscissa
-
-
-MOST_H = 64.0
-"""Upper end of the search for the stability limit, where cwnd could grow 64-fold per RTT."""
-BISECTIONS = 50
-"""Bisection steps in log h, enough for the precision of a float."""
-
-
-def critical_h(model: Model, delay_s: float | None = None) -> float:
-    """Return the h from which on the model's equilibrium is unstable; infinity if above ``MOST_H``.
-
-    The model's own h is ignored.
-    """
-    rtt_s = np.float64(model.control_rtt_s)
-    pipe = np.float64(model.pipe_packets / (model.flows * model.alpha))
-    return float(_critical_h(pipe, rtt_s, rtt_s if delay_s is None else np.float64(delay_s)))
-
-
-def _critical_h(pipe: Values, rtt_s: Values, delay_s: Values) -> Values:
-    """Bisect for the limit, for all models at once. Arguments are those of ``_abscissa``."""
-    # Everything is stable below pi R' / (2 delay), the limit without alpha.
-    with np.errstate(divide="ignore"):
-        stable = np.log(np.pi / 2 * rtt_s / delay_s) - 1e-9
-    most = np.log(MOST_H)
-    is_found = (stable < most) & (_abscissa(np.float64(MOST_H), pipe, rtt_s, delay_s) >= 0)
-    unstable = np.full_like(pipe, most)
-    stable = np.minimum(stable, most)
-    for _ in range(BISECTIONS):
-        middle = (stable + unstable) / 2
-        is_stable = _abscissa(np.exp(middle), pipe, rtt_s, delay_s) < 0
-        stable = np.where(is_stable, middle, stable)
-        unstable = np.where(is_stable, unstable, middle)
-    critical: Values = np.where(is_found, np.exp(unstable), np.inf)
-    return critical
-
-
-def stability_map(
-    rtts_s: Floats, flows: NDArray[np.int64], added_delay_s: float = 0.0, model: Model | None = None
-) -> Floats:
+def stability_map(rtts_s: Floats, flows: NDArray[np.int64], added_delay_s: float = 0.0) -> Floats:
     """Return the critical h by (N, RTT), where R_p is ``rtts_s`` and there is no queue.
 
     A sender learns the load with an age of R' + ``added_delay_s``.
     """
-    points = [
-        replace(model or Model(), propagation_s=float(rtt_s), queuing_s=0.0) for rtt_s in rtts_s
-    ]
-    alphas = flows[:, np.newaxis] * points[0].alpha
-    pipe = np.array([point.pipe_packets for point in points]) / alphas
-    rtt_s = np.broadcast_to([point.control_rtt_s for point in points], pipe.shape)
-    return np.asarray(_critical_h(pipe, rtt_s, rtt_s + added_delay_s))
+    alone = [Model(propagation_s=float(rtt_s), queuing_s=0.0) for rtt_s in rtts_s]
+    models = [[replace(one, flows=int(count)) for one in alone] for count in flows]
+    return np.array(
+        [[one.critical_h(one.control_rtt_s + added_delay_s) for one in row] for row in models]
+    )
+
+
+def solve_delayed(
+    slope: Callable[[float, float], float], past: float, delay_s: float, times_s: Floats
+) -> Floats:
+    """Solve x'(t) = slope(x(t), x(t - delay)), with x = ``past`` up to time 0, at ascending times.
+
+    Within one delay the past is known, so the equation is an ordinary one; the dense output of its
+    solution is the past of the next step (method of steps).
+    """
+    step_s = delay_s or float(times_s[-1])
+    pieces: list[Callable[[float], Floats]] = [lambda _: np.array([past])]
+    for number in range(math.ceil(times_s[-1] / step_s)):
+        solved = solve_ivp(
+            lambda at_s, x, earlier: [slope(x[0], earlier(at_s - delay_s)[0] if delay_s else x[0])],
+            (number * step_s, (number + 1) * step_s),
+            pieces[-1](number * step_s),
+            method="DOP853",
+            rtol=RELATIVE_ERROR,
+            atol=RELATIVE_ERROR * max(abs(past), 1.0),
+            dense_output=True,
+            args=(pieces[-1],),
+        )
+        pieces.append(solved.sol)
+    last = len(pieces) - 1
+    return np.array([pieces[min(int(at_s / step_s) + 1, last)](at_s)[0] for at_s in times_s])

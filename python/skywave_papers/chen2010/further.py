@@ -1,13 +1,12 @@
 """The runs behind the paper's further claims, other than those of its figures.
 
-- DCCP/VCP under the assumptions of equation 9, with one of its parameters varied: equal round-trip
-  times, a buffer that never overflows, no web traffic. Without losses a slow start would never end,
-  so the load factor controls cwnd from the start, as in the equation.
-- TCP/VCP and DCCP/VCP with equal round-trip times of several lengths, in a buffer that may be full:
-  whether the queue settles.
-- The network of section 4 without web traffic, or with web traffic that does not use VCP or begins
-  in slow start.
-- The network of section 4 with half of the flows over TCP/RED, half over DCCP/VCP (section 4.4).
+- ``EQUAL``, of flows with equal round-trip times, without web traffic: DCCP/VCP under the
+  assumptions of equation 9, with one of its parameters varied, in a buffer that never overflows;
+  and whether the queue settles with TCP/VCP and DCCP/VCP over round-trip times of several lengths,
+  in a buffer that may be full. Without losses a slow start would never end, so the load factor
+  controls cwnd from the start, as in the equation.
+- ``CHANGED``: the network of section 4 without web traffic, with web traffic that does not use VCP
+  or begins in slow start, or with half of the flows over TCP/RED, half over DCCP/VCP (section 4.4).
 
 Settings and seeds are fixed here; the outcomes are stored. ``python -m skywave.papers stored
 chen2010`` runs and stores them.
@@ -16,40 +15,26 @@ chen2010`` runs and stores them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
+import numpy as np
 from attrs import evolve
 
 from skywave import run
 from skywave.report.tables import Table
 from skywave.results.fairness import jain
-from skywave.scenario import Dumbbell, Ftp, Probes, Scenario, SubQueue, VcpRouter, Weighted
+from skywave.results.samples import Samples
+from skywave.scenario import Ftp, Probes, Scenario, SubQueue, VcpRouter, Weighted
+from skywave.scenario.topologies import dumbbell
 from skywave_papers.chen2010 import measures, setting
 from skywave_papers.chen2010.analysis import Model
-from skywave_papers.chen2010.setting import (
-    BOTTLENECK,
-    DCCP_B,
-    DCCP_VCP,
-    HOSTS,
-    IP_B,
-    STAGGER,
-    TCP_RED,
-    TCP_VCP,
-    UNPUBLISHED,
-    WORDS,
-)
+from skywave_papers.chen2010.setting import BOTTLENECK, DCCP_VCP, HOSTS, TCP_RED, TCP_VCP, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
-
-    from skywave.results import Results
-    from skywave.scenario import Dccp, Tcp
-    from skywave.scenario.parts import VcpGrowth, VcpStart
-    from skywave_papers.chen2010.measures import Run
     from skywave_papers.chen2010.setting import Scheme, Senders
 
 SEEDS = setting.SEEDS[:5]
@@ -59,6 +44,9 @@ EQUAL_S, SETTLED_S = 60, 20
 """Duration of a run with equal round-trip times, and the time from which on it is measured."""
 ENDLESS = 100_000
 """A buffer in packets that never overflows."""
+BALANCE_BUFFER = 1500
+"""A buffer in packets that holds more than all windows while the queue settles."""
+BALANCE_RTTS_S = (0.06, 0.1, 0.14, 0.18, 0.22)
 VARIED: Mapping[str, tuple[str, tuple[float, ...]]] = {
     "N": ("flows", (100, 200, 400)),
     "R": ("propagation_s", (0.06, 0.12, 0.24)),
@@ -77,13 +65,53 @@ def model_with(symbol: str, value: float) -> Model:
     return replace(Model(), **change)
 
 
-@dataclass(frozen=True)
-class SteadyState:
-    """DCCP/VCP under the assumptions of equation 9, in the steady state of one run."""
+FROM_THE_START = replace(WORDS, start="by-load-factor")
+GROWTHS: Mapping[str, Senders] = {
+    "per-packet": FROM_THE_START,
+    "per-ack": replace(FROM_THE_START, vcp_growth="per-ack", delayed_ack="200 ms"),
+}
+"""Senders that the load factor controls from the start, as in the model, and whose additive
+increase is for each packet, or for two: TCP delays acknowledgements, long enough for a second
+packet, and DCCP has an Ack Ratio of 2."""
 
+
+def equal(
+    scheme: Scheme, growth: str, buffer: int, symbol: str, value: float, seed: int
+) -> Scenario:
+    """Return a run of the flows of ``model_with(symbol, value)``, with equal round-trip times."""
+    model = model_with(symbol, value)
+    description = dumbbell(
+        f"chen2010-equal-{seed}",
+        duration=f"{EQUAL_S} s",
+        seed=seed,
+        rate=f"{round(model.capacity_bps)} bps",
+        delay=f"{setting.BOTTLENECK_DELAY_MS:g} ms",
+        queue=VcpRouter(packets=buffer, target_utilisation=model.target),
+        access_rate=f"{round(10 * model.capacity_bps)} bps",
+        access_delays=[setting.access_delay(1e3 * model.propagation_s)],
+        probes=Probes(interval="1 s", links=(BOTTLENECK,)),
+    )
+    ack_ratio = round(model.ack_ratio)
+    transport = setting.transport_of(scheme, senders=GROWTHS[growth], ack_ratio=ack_ratio)
+    source = Ftp(datagram=f"{round(model.packet_bits / 8) - setting.IP_B - setting.DCCP_B} B")
+    for number in range(1, model.flows + 1):
+        name = f"flow{number}"
+        description.add_flow(name, "s1", "d1", transport, source, start_jitter=setting.STAGGER)
+    return description
+
+
+@dataclass(frozen=True)
+class Equal:
+    """One run of flows with equal round-trip times, from ``SETTLED_S`` on."""
+
+    scheme: str
+    growth: str
+    buffer: int
     symbol: str
     value: float
     seed: int
+    queue_packets: float
+    drops: int
     rate_kbps: float
     """Mean rate of a flow on the bottleneck, with headers."""
     jain: float
@@ -91,108 +119,43 @@ class SteadyState:
     utilisation: float
 
 
-FROM_THE_START = replace(WORDS, start="by-load-factor")
-"""Senders that the load factor controls from the start, as the model does."""
-
-
-def equal(
-    model: Model,
-    seed: int,
-    transport: Tcp | Dccp | None = None,
-    buffer: int = ENDLESS,
-) -> Scenario:
-    """Return a run of the model's flows with equal round-trip times; default: over DCCP/VCP."""
-    packet_b = round(model.packet_bits / 8)
-    router = VcpRouter(packets=buffer, target_utilisation=model.target)
-    description = Scenario(
-        name=f"chen2010-equal-{seed}",
-        duration=f"{EQUAL_S} s",
-        seed=seed,
-        dumbbell=Dumbbell(
-            pairs=1,
-            rate=f"{round(model.capacity_bps)} bps",
-            delay="10 ms",
-            queue=router,
-            access_rate=f"{round(10 * model.capacity_bps)} bps",
-            access_delays=(f"{round((model.propagation_s / 2 - 0.01) / 2 * 1e9)} ns",),
-        ),
-        probes=Probes(interval="1 s", links=(BOTTLENECK,)),
-    )
-    if transport is None:
-        transport = setting.transport_of(
-            DCCP_VCP, UNPUBLISHED, FROM_THE_START, ack_ratio=round(model.ack_ratio)
-        )
-    source = Ftp(datagram=f"{packet_b - IP_B - DCCP_B} B")
-    for number in range(1, model.flows + 1):
-        description.add_flow(f"flow{number}", "s1", "d1", transport, source, start_jitter=STAGGER)
-    return description
-
-
-def _late(results: Results) -> tuple[pa.Table, float]:
-    """Return the samples of the bottleneck from ``SETTLED_S`` on, and its throughput in them."""
-    late = results.at_link(BOTTLENECK).filter(pc.field("time_s") > SETTLED_S)
-    return late, 8 * pc.sum(late["delivered_bytes"]).as_py() / (EQUAL_S - SETTLED_S)
-
-
-def settled(given: tuple[str, float, int]) -> SteadyState:
-    """Run one value of one parameter with one seed."""
-    symbol, value, seed = given
+def run_equal(given: tuple[Scheme, str, int, str, float, int]) -> Equal:
+    """Run one such scenario."""
+    scheme, _, _, symbol, value, _ = given
     model = model_with(symbol, value)
-    results = run(equal(model, seed))
-    _, bps = _late(results)
-    return SteadyState(
-        symbol,
-        value,
-        seed,
-        rate_kbps=bps / model.flows / 1e3,
-        jain=jain(measures.over_the_run_bps(results)),
-        utilisation=bps / model.capacity_bps,
-    )
-
-
-BALANCE_BUFFER = 1500
-"""A buffer in packets that holds more than all windows while the queue settles."""
-BALANCE_RTTS_MS = (60, 100, 140, 180, 220)
-DELAYED_ACK = "200 ms"
-"""The delay of acknowledgements of TCP, long enough for a second packet."""
-GROWTHS: Mapping[VcpGrowth, Senders] = {
-    "per-packet": FROM_THE_START,
-    "per-ack": replace(FROM_THE_START, vcp_growth="per-ack", delayed_ack=DELAYED_ACK),
-}
-"""Senders whose additive increase is for each packet, or for two: TCP delays acknowledgements, and
-DCCP has an Ack Ratio of 2."""
-
-
-@dataclass(frozen=True)
-class Balance:
-    """One run of 200 flows with equal round-trip times, from ``SETTLED_S`` on."""
-
-    scheme: str
-    growth: str
-    rtt_ms: int
-    """Of propagation."""
-    seed: int
-    queue_packets: float
-    drops: int
-    utilisation: float
-
-
-def balance(given: tuple[Scheme, VcpGrowth, int, int]) -> Balance:
-    """Run one scheme with one growth, one round-trip time and one seed."""
-    scheme, growth, rtt_ms, seed = given
-    transport = setting.transport_of(scheme, UNPUBLISHED, GROWTHS[growth])
-    model = replace(Model(), propagation_s=rtt_ms / 1e3)
-    results = run(equal(model, seed, transport, BALANCE_BUFFER))
-    late, bps = _late(results)
-    return Balance(
+    results = run(equal(*given))
+    late = Samples(results.at_link(BOTTLENECK)).after(SETTLED_S)
+    bps = float(8 * late["delivered_bytes"].sum() / (EQUAL_S - SETTLED_S))
+    return Equal(
         scheme.name,
-        growth,
-        rtt_ms,
-        seed,
-        queue_packets=pc.mean(late["queue_packets"]).as_py(),
-        drops=pc.sum(late["drops"]).as_py(),
+        *given[1:],
+        queue_packets=float(late["queue_packets"].mean()),
+        drops=int(late["drops"].sum()),
+        rate_kbps=bps / model.flows / 1e3,
+        jain=jain(measures.goodput_kbps(results, "flow")),
         utilisation=bps / model.capacity_bps,
     )
+
+
+VCP = (TCP_VCP, DCCP_VCP)
+EQUAL = Table(
+    Path(__file__).with_name("equal.csv"),
+    Equal,
+    [
+        *(
+            (DCCP_VCP, "per-packet", ENDLESS, symbol, value, seed)
+            for symbol, (_, values) in VARIED.items()
+            for value, seed in product(values, SEEDS)
+        ),
+        *product(VCP, GROWTHS, (BALANCE_BUFFER,), ("R",), BALANCE_RTTS_S, SEEDS),
+    ],
+    run_equal,
+)
+
+
+def settled(symbol: str, value: float) -> list[Equal]:
+    """Return the runs under the assumptions of equation 9 with one value of one parameter."""
+    return EQUAL.rows(buffer=ENDLESS, symbol=symbol, value=value)
 
 
 WITHOUT_WEB = "without web traffic"
@@ -201,21 +164,23 @@ WEB_IN_SLOW_START = "web traffic over TCP/VCP that begins in slow start"
 IN_VCPS_QUEUE = "half TCP/RED, half DCCP/VCP, in VCP's queue"
 TWO_QUEUES = "half TCP/RED, half DCCP/VCP, in two sub-queues"
 MIXED = (IN_VCPS_QUEUE, TWO_QUEUES)
+CHANGES = (
+    *product((WITHOUT_WEB, WEB_OVER_TCP, WEB_IN_SLOW_START), VCP),
+    *product(MIXED, (DCCP_VCP,)),
+)
 
 
 @dataclass(frozen=True)
 class ChangedNetwork:
-    """One run of the network of section 4 with a change."""
+    """One run of the network of section 4 with a change; measures are those of ``Run``."""
 
     change: str
     scheme: str
     seed: int
-    queue_packets: float
+    queue_mean: float
     queue_sd: float
-    variation: float
-    """Of the rate of Figure 5's flow, as in its averages."""
+    shown_variation: float
     late_drop_percent: float
-    """Share of the packets after ``LATE_S`` that are dropped."""
     utilisation: float
     of_tcp_percent: float | None
     """Goodput of the flows over DCCP/VCP relative to that of the flows over TCP/RED."""
@@ -226,97 +191,43 @@ def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
 
     Where half of the flows are over TCP/RED, web traffic is over TCP without VCP as well.
     """
+    unpublished = setting.UNPUBLISHED
     if change == WITHOUT_WEB:
-        return setting.scenario(scheme, seed, replace(UNPUBLISHED, web_sources=0))
-    web: VcpStart | None = "by-slow-start" if change == WEB_IN_SLOW_START else None
-    description = setting.scenario(scheme, seed, senders=replace(WORDS, web=web))
-    if change in (WEB_OVER_TCP, WEB_IN_SLOW_START):
-        return description
-    tcp = setting.transport_of(TCP_RED, UNPUBLISHED)
-    first = {
-        setting.flow_name(subnet, host)
-        for subnet in range(setting.SUBNETS)
-        for host in range(1, HOSTS // 2 + 1)
-    }
-    description.flows = [
-        evolve(flow, class_=1)
-        if flow.name in first
-        else flow
-        if flow.name.startswith("web")
-        else evolve(flow, transport=tcp)
-        for flow in description.flows
-    ]
-    red, vcp = (setting.queue_of(one, UNPUBLISHED) for one in (TCP_RED, DCCP_VCP))
-    queue = {
-        IN_VCPS_QUEUE: vcp,
-        TWO_QUEUES: Weighted(queues=(SubQueue(weight=1, queue=red), SubQueue(weight=1, queue=vcp))),
-    }[change]
-    if description.dumbbell is None:
-        raise ValueError(f"{description.name} has no bottleneck")
-    description.dumbbell = evolve(description.dumbbell, queue=queue)
+        unpublished = replace(unpublished, web_sources=0)
+    senders = replace(WORDS, web="by-slow-start" if change == WEB_IN_SLOW_START else None)
+    red, vcp = (SubQueue(weight=1, queue=setting.queue_of(one)) for one in (TCP_RED, scheme))
+    queue = Weighted(queues=(red, vcp)) if change == TWO_QUEUES else None
+    description = setting.scenario(scheme, seed, unpublished, senders=senders, queue=queue)
+    if change in MIXED:
+        tcp = setting.transport_of(TCP_RED)
+        for number, flow in enumerate(description.flows[: setting.SUBNETS * HOSTS]):
+            of_vcp = number % HOSTS < HOSTS // 2
+            half = evolve(flow, class_=1) if of_vcp else evolve(flow, transport=tcp)
+            description.flows[number] = half
     return description
-
-
-def of_run(change: str, scheme: Scheme, seed: int, found: Run) -> ChangedNetwork:
-    """Return the outcome of a run."""
-    series = found.series
-    halves = (slice(None, HOSTS // 2), slice(HOSTS // 2, None))
-    vcp, tcp = (found.goodput_kbps[:, half].mean() for half in halves)
-    return ChangedNetwork(
-        change,
-        scheme.name,
-        seed,
-        queue_packets=series.queue_mean,
-        queue_sd=series.queue_sd,
-        variation=series.shown_variation,
-        late_drop_percent=series.late_drop_percent,
-        utilisation=found.utilisation,
-        of_tcp_percent=float(100 * vcp / tcp) if change in MIXED else None,
-    )
 
 
 def changed(given: tuple[str, Scheme, int]) -> ChangedNetwork:
     """Run the network of section 4 with one change and one seed."""
     change, scheme, seed = given
-    results = run(changed_scenario(change, scheme, seed))
-    return of_run(change, scheme, seed, measures.from_results(results))
+    found = measures.from_results(run(changed_scenario(*given)))
+    vcp, tcp = (half.mean() for half in np.hsplit(found.goodput_kbps, 2))
+    return ChangedNetwork(
+        change,
+        scheme.name,
+        seed,
+        queue_mean=found.queue_mean,
+        queue_sd=found.queue_sd,
+        shown_variation=found.shown_variation,
+        late_drop_percent=found.late_drop_percent,
+        utilisation=found.utilisation,
+        of_tcp_percent=float(100 * vcp / tcp) if change in MIXED else None,
+    )
 
 
-SETTLED = Table(
-    Path(__file__).with_name("settled.csv"),
-    SteadyState,
-    tuple(
-        (symbol, value, seed)
-        for symbol, (_, values) in VARIED.items()
-        for value in values
-        for seed in SEEDS
-    ),
-    settled,
-)
-CHANGES = (
-    *(
-        (change, scheme)
-        for change in (WITHOUT_WEB, WEB_OVER_TCP, WEB_IN_SLOW_START)
-        for scheme in (TCP_VCP, DCCP_VCP)
-    ),
-    *((change, DCCP_VCP) for change in MIXED),
-)
 CHANGED = Table(
     Path(__file__).with_name("changed.csv"),
     ChangedNetwork,
-    tuple((*change, seed) for change in CHANGES for seed in SEEDS),
+    [(*change, seed) for change, seed in product(CHANGES, SEEDS)],
     changed,
-)
-
-BALANCE = Table(
-    Path(__file__).with_name("balance.csv"),
-    Balance,
-    tuple(
-        (scheme, growth, rtt_ms, seed)
-        for scheme in (TCP_VCP, DCCP_VCP)
-        for growth in GROWTHS
-        for rtt_ms in BALANCE_RTTS_MS
-        for seed in SEEDS
-    ),
-    balance,
 )

@@ -7,32 +7,20 @@ minutes.
 
 from __future__ import annotations
 
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
-import pyarrow.csv
 
 from skywave._files import replacing
 from skywave.papers import ns2
 from skywave.papers.oracle import run_all
-from skywave_papers.chen2010.setting import (
-    DATA_B,
-    DCCP_RED,
-    PACKET_B,
-    TCP_RED,
-    UNPUBLISHED,
-)
+from skywave_papers.chen2010.setting import DATA_B, DCCP_RED, PACKET_B, TCP_RED, UNPUBLISHED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from skywave_papers.chen2010.setting import Scheme
-
-    Floats = NDArray[np.float64]
 
 STORED = Path(__file__).parent / "ns2"
 SEEDS = range(1, 6)
@@ -40,43 +28,29 @@ REMARK = f"stored results of ns-2.35, means over {len(SEEDS)} runs of each schem
 KNOWN = (TCP_RED, DCCP_RED)
 """The schemes that ns-2 has."""
 FLAVOURS = {"reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
-Measure = Literal[
-    "queue_pkts", "drop_pct", "interval_drop_pct", "peak_pct", "rate60_kbps", "utilisation"
-]
-MEASURES: tuple[Measure, ...] = get_args(Measure)
+MEASURES = "queue_mean,drop_percent,interval_drop_percent,peak_percent,rate60_kbps,utilisation"
+"""What the script measures of a run, with the names of ``Run``."""
 
 
-@dataclass(frozen=True)
-class Seconds:
-    """One run of ns-2. A sample at ``time_s`` covers the second before it."""
+def read(name: str) -> NDArray[np.void]:
+    """Return the columns of a table: ``averages``, or by transport that of its first run.
 
-    time_s: Floats
-    queue_packets: Floats
-    drop_percent: Floats
-    shown_kbps: Floats
-
-
-def averages(scheme: Scheme) -> dict[Measure, float]:
-    """Return the means over ns-2's runs of a scheme in ``KNOWN``."""
-    table = pyarrow.csv.read_csv(STORED / "averages.csv")
-    rows = table.filter(pc.field("transport") == scheme.transport)
-    return {name: float(rows[name].to_numpy().mean()) for name in MEASURES}
-
-
-def seconds(scheme: Scheme) -> Seconds:
-    """Return one run of ns-2 by second, for a scheme in ``KNOWN``."""
-    table = pyarrow.csv.read_csv(STORED / f"{scheme.transport}.csv")
-    column = {name: table[name].to_numpy().astype(np.float64) for name in table.column_names}
-    return Seconds(
-        time_s=column["t_s"],
-        queue_packets=column["queue_mean_pkts"],
-        drop_percent=100 * column["drops"] / column["arrivals"],
-        shown_kbps=column["flow1_kbps"],
+    A sample at ``t_s`` covers the second before it.
+    """
+    return np.genfromtxt(
+        STORED / f"{name}.csv", delimiter=",", names=True, dtype=None, encoding="utf-8"
     )
 
 
-def command(scheme: Scheme, seed: int, out: Path) -> list[str]:
-    """Return the command that runs ns-2 and writes its results by second to ``out``.
+def averages(scheme: Scheme) -> dict[str, float]:
+    """Return the means over ns-2's runs of a scheme in ``KNOWN``."""
+    rows = read("averages")
+    of_scheme = rows[rows["transport"] == scheme.transport]
+    return {name: float(of_scheme[name].mean()) for name in MEASURES.split(",")}
+
+
+def command(scheme: Scheme, seed: int, out: Path | None = None) -> list[str]:
+    """Return the command that runs ns-2 and writes its results by second to ``out``, if given.
 
     Raises:
         Ns2Error: If ns-2 is not installed.
@@ -92,7 +66,7 @@ def command(scheme: Scheme, seed: int, out: Path) -> list[str]:
         buf=UNPUBLISHED.buffer,
         bg=UNPUBLISHED.web_sources,
         seed=seed,
-        out=out,
+        out=out or "",
     )
 
 
@@ -104,20 +78,15 @@ def renew() -> None:
 
     """
     runs = [(scheme, seed) for scheme in KNOWN for seed in SEEDS]
-    with (
-        replacing(STORED) as partial,
-        tempfile.TemporaryDirectory(prefix="skywave-ns2-") as scratch,
-    ):
+    with replacing(STORED) as partial:
 
         def run(given: tuple[Scheme, int]) -> str:
             scheme, seed = given
-            first = seed == min(SEEDS)
-            name = f"{scheme.transport}.csv"
-            out = partial / name if first else Path(scratch) / f"{seed}-{name}"
+            out = partial / f"{scheme.transport}.csv" if seed == min(SEEDS) else None
             # The last line is about the whole run.
             return ns2.run(command(scheme, seed, out)).splitlines()[-1]
 
         answers = run_all(runs, run, None)
-        lines = [f"transport,seed,{','.join(MEASURES)}"]
+        lines = [f"transport,seed,{MEASURES}"]
         lines += [f"{scheme.transport},{seed},{answers[scheme, seed]}" for scheme, seed in runs]
         (partial / "averages.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")

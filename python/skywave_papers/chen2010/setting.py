@@ -6,15 +6,21 @@ H. Chen, O. W. W. Yang, Y. Hong, "Performance Analysis of VCP Controller on DCCP
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import evolve
 
-from skywave.scenario import Dccp, Dumbbell, Ftp, Probes, Red, Scenario, Tcp, Vcp, VcpRouter, Web
+from skywave.papers.ledger import Ledger
+from skywave.papers.lent import of_dumbbell
+from skywave.scenario import Dccp, Ftp, Probes, Red, Tcp, Vcp, VcpRouter, Web
+from skywave.scenario.topologies import dumbbell
 
 if TYPE_CHECKING:
+    from skywave.scenario import Queue, Scenario
     from skywave.scenario.parts import AfterDecrease, Growth, Reductions, VcpGrowth, VcpStart
 
+LEDGER = Ledger.read(Path(__file__).with_name("paper.toml"))
 SEEDS = range(41, 61)
 """Seeds of each scheme's runs. No search used them."""
 DURATION_S = 120
@@ -39,10 +45,11 @@ BETA = 0.875
 """What VCP's decrease leaves of a window."""
 SAMPLE_S = 0.01
 """The interval of Figure 7, in seconds."""
-ALL_WINDOWS = Probes(interval="100 ms", links=(BOTTLENECK,))
-"""Samples of all flows, for sums of windows."""
 SHOWN = "subnet0-1"
 """The flow of Figure 5, one with the smallest round-trip time."""
+ONE_FLOW = Probes(interval=f"{SAMPLE_S * 1e3:g} ms", links=(BOTTLENECK,), flows=(SHOWN,))
+ALL_WINDOWS = Probes(interval="100 ms", links=(BOTTLENECK,))
+"""Samples of all flows, for sums of windows."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +77,7 @@ DCCP_RED = Scheme("dccp", "red", "b")
 TCP_VCP = Scheme("tcp", "vcp", "c")
 DCCP_VCP = Scheme("dccp", "vcp", "d")
 SCHEMES = (TCP_RED, DCCP_RED, TCP_VCP, DCCP_VCP)
-"""The schemes that are run. To add one, add it here, and its case to ``queue_of`` and
-``transport_of``."""
-MODELLED = (DCCP_VCP,)
-"""The schemes that section 3 models, DCCP/VCP. Their sums of windows are shown with equation 6."""
-
+"""The schemes that are run."""
 
 Flavour = Literal["reno", "newreno", "sack"]
 
@@ -142,69 +145,59 @@ def rtt_ms(subnet: int) -> float:
     return LEAST_RTT_MS + (MOST_RTT_MS - LEAST_RTT_MS) * subnet / (SUBNETS - 1)
 
 
+def access_delay(rtt_ms: float) -> str:
+    """Return the delay of either access link of flows with this round-trip propagation time."""
+    return f"{round((rtt_ms / 2 - BOTTLENECK_DELAY_MS) / 2 * 1e6)} ns"
+
+
 def flow_name(subnet: int, host: int) -> str:
     """Return the name of a long-lived flow. Hosts are numbered from 1."""
     return f"subnet{subnet}-{host}"
 
 
-def queue_of(scheme: Scheme, unpublished: Unpublished, **changes: Any) -> Red | VcpRouter:
-    """Return the queue discipline of the bottleneck."""
-    match scheme.router:
-        case "red":
-            given: dict[str, Any] = {
-                "packets": unpublished.buffer,
-                "min_threshold": 150.0,
-                "max_threshold": 700.0,
-                "max_p": 0.1,
-                "weight": 0.002,
-                "mean_packet": f"{PACKET_B} B",
-                "gentle": False,
-            }
-            return Red(**{**given, **changes})
-        case "vcp":
-            return VcpRouter(packets=unpublished.buffer)
+def queue_of(scheme: Scheme, unpublished: Unpublished = UNPUBLISHED, **red: Any) -> Red | VcpRouter:
+    """Return the queue discipline of the bottleneck. ``red`` changes parameters of RED."""
+    if scheme.router == "vcp":
+        return VcpRouter(packets=unpublished.buffer)
+    original = Red(
+        packets=unpublished.buffer,
+        min_threshold=150.0,
+        max_threshold=700.0,
+        max_p=0.1,
+        weight=0.002,
+        mean_packet=f"{PACKET_B} B",
+        gentle=False,
+    )
+    return evolve(original, **red)
 
 
 def transport_of(
-    scheme: Scheme, unpublished: Unpublished, senders: Senders = WORDS, **changes: Any
+    scheme: Scheme,
+    unpublished: Unpublished = UNPUBLISHED,
+    senders: Senders = WORDS,
+    **dccp: Any,
 ) -> Tcp | Dccp:
-    """Return the transport of the long-lived flows."""
-    tcp = evolve(_tcp(unpublished, senders), initial_cwnd=senders.initial_cwnd)
-    vcp = _vcp(senders, senders.start)
-    match scheme.transport, scheme.router:
-        case "tcp", "red":
-            return tcp
-        case "tcp", "vcp":
-            return evolve(tcp, control="vcp", vcp=vcp)
-        case "dccp", "red":
-            given: dict[str, Any] = {
-                "ccid": 2,
-                "ecn": False,
-                "reductions": senders.red_reductions,
-                "min_ack_ratio": senders.red_least,
-                "growth": senders.red_growth,
-            }
-        case "dccp", "vcp":
-            given = {
-                "ccid": 248,
-                "ecn": True,
-                "reductions": senders.vcp_reductions,
-                "min_ack_ratio": senders.least,
-                "vcp": evolve(vcp, least_cwnd=senders.least or 1),
-            }
-    return Dccp(
-        **{"profile": "ns2", "initial_cwnd": senders.initial_cwnd, **given, **changes},
-    )
-
-
-def web_transport_of(
-    scheme: Scheme, unpublished: Unpublished = UNPUBLISHED, senders: Senders = WORDS
-) -> Tcp:
-    """Return the transport of the short-lived sources."""
-    tcp = _tcp(unpublished, senders)
-    if scheme.router == "red" or senders.web is None:
-        return tcp
-    return evolve(tcp, control="vcp", vcp=_vcp(senders, senders.web))
+    """Return the transport of the long-lived flows. ``dccp`` changes parameters of DCCP."""
+    vcp = _vcp(scheme, senders, senders.start)
+    if scheme.transport == "tcp":
+        return evolve(_tcp(unpublished, senders, vcp), initial_cwnd=senders.initial_cwnd)
+    if vcp is None:
+        by_router = Dccp(
+            ccid=2,
+            ecn=False,
+            reductions=senders.red_reductions,
+            min_ack_ratio=senders.red_least,
+            growth=senders.red_growth,
+        )
+    else:
+        by_router = Dccp(
+            ccid=248,
+            ecn=True,
+            reductions=senders.vcp_reductions,
+            min_ack_ratio=senders.least,
+            vcp=evolve(vcp, least_cwnd=senders.least or 1),
+        )
+    return evolve(by_router, **{"profile": "ns2", "initial_cwnd": senders.initial_cwnd, **dccp})
 
 
 def scenario(
@@ -212,66 +205,68 @@ def scenario(
     seed: int,
     unpublished: Unpublished = UNPUBLISHED,
     *,
-    probes: Probes | None = None,
-    red: dict[str, Any] | None = None,
-    dccp: dict[str, Any] | None = None,
     senders: Senders = WORDS,
+    probes: Probes = ONE_FLOW,
+    queue: Queue | None = None,
+    transport: Tcp | Dccp | None = None,
 ) -> Scenario:
-    """Return the scenario of one run. ``red`` and ``dccp`` override parameters for a reading.
+    """Return the scenario of one run.
 
-    By default, probes sample the bottleneck and the flow of Figure 5.
+    ``queue`` and ``transport``, that of the long-lived flows, replace those of the scheme.
     """
-    interval = f"{SAMPLE_S * 1e3:g} ms"
-    description = Scenario(
-        name=f"chen2010-{scheme.name}-{seed}",
+    description = dumbbell(
+        f"chen2010-{scheme.name}-{seed}",
         duration=f"{DURATION_S} s",
         seed=seed,
-        dumbbell=Dumbbell(
-            pairs=SUBNETS,
-            rate=f"{CAPACITY_BPS / 1e6:g} Mbps",
-            delay=f"{BOTTLENECK_DELAY_MS:g} ms",
-            queue=queue_of(scheme, unpublished, **(red or {})),
-            access_rate="100 Mbps",
-            access_delays=tuple(_access_delay(subnet) for subnet in range(SUBNETS)),
-        ),
-        probes=probes or Probes(interval=interval, links=(BOTTLENECK,), flows=(SHOWN,)),
+        pairs=SUBNETS,
+        rate=f"{CAPACITY_BPS / 1e6:g} Mbps",
+        delay=f"{BOTTLENECK_DELAY_MS:g} ms",
+        queue=queue or queue_of(scheme, unpublished),
+        access_rate="100 Mbps",
+        access_delays=[access_delay(rtt_ms(subnet)) for subnet in range(SUBNETS)],
+        probes=probes,
     )
-    transport = transport_of(scheme, unpublished, senders, **(dccp or {}))
+    long_lived = transport or transport_of(scheme, unpublished, senders)
     source = Ftp(datagram=f"{DATA_B['dccp']} B")
     for subnet in range(SUBNETS):
+        ends = f"s{subnet + 1}", f"d{subnet + 1}"
         for host in range(1, HOSTS + 1):
-            description.add_flow(
-                flow_name(subnet, host),
-                f"s{subnet + 1}",
-                f"d{subnet + 1}",
-                transport,
-                source,
-                start_jitter=STAGGER,
-            )
-    web = web_transport_of(scheme, unpublished, senders)
+            name = flow_name(subnet, host)
+            description.add_flow(name, *ends, long_lived, source, start_jitter=STAGGER)
+    web = _tcp(unpublished, senders, _vcp(scheme, senders, senders.web))
     for number in range(unpublished.web_sources):
-        pair = number % SUBNETS + 1
-        description.add_flow(
-            f"web{number + 1}", f"s{pair}", f"d{pair}", web, Web(), start_jitter="1 s"
-        )
+        ends = f"s{number % SUBNETS + 1}", f"d{number % SUBNETS + 1}"
+        description.add_flow(f"web{number + 1}", *ends, web, Web(), start_jitter="1 s")
     return description
 
 
-def _access_delay(subnet: int) -> str:
-    """Return the delay of either access link of a subnet's flows."""
-    one_way_ms = rtt_ms(subnet) / 2 - BOTTLENECK_DELAY_MS
-    return f"{round(one_way_ms / 2 * 1e6)} ns"
-
-
-def _vcp(senders: Senders, start: VcpStart) -> Vcp:
+def _vcp(scheme: Scheme, senders: Senders, start: VcpStart | None) -> Vcp | None:
+    """Return how senders use VCP; None if they do not."""
+    if scheme.router == "red" or start is None:
+        return None
     return Vcp(start=start, after_decrease=senders.after_decrease, growth=senders.vcp_growth)
 
 
-def _tcp(unpublished: Unpublished, senders: Senders) -> Tcp:
-    return Tcp(
+def _tcp(unpublished: Unpublished, senders: Senders, vcp: Vcp | None) -> Tcp:
+    tcp = Tcp(
         profile="ns2",
         recovery=unpublished.flavour,
         segment=f"{DATA_B['tcp']} B",
         receive_window=1000,
         delayed_ack=senders.delayed_ack,
     )
+    return tcp if vcp is None else evolve(tcp, control="vcp", vcp=vcp)
+
+
+NETWORK = of_dumbbell(
+    scenario(TCP_RED, seed=1).dumbbell,
+    label="Chen 2010",
+    conditions="many flows: 45 Mbps, RTT 60 to 220 ms, RED in a buffer of 200 packets, 200 "
+    "flows and 50 web sources over TCP",
+    packet_b=PACKET_B,
+    flows=SUBNETS * HOSTS,
+    hosts=SUBNETS,
+    duration_s=DURATION_S,
+    web_sources=UNPUBLISHED.web_sources,
+)
+"""The paper's contribution to the matrix: a link with many flows."""

@@ -8,14 +8,13 @@ from attrs import evolve
 
 from skywave.papers.lent import Network, of_dumbbell
 from skywave.scenario import DropTail, VcpRouter
-from skywave_papers.li2009.setting import PAPER_NETWORK, VCP, dumbbell
+from skywave_papers.li2009.setting import PAPER_NETWORK, VCP, dumbbell, network_of
 from skywave_papers.vcp_scripts import WIRE_B
 
 
 def _network() -> Network:
     network = replace(PAPER_NETWORK, flows=10)
-    bottleneck = dumbbell(VCP, network).dumbbell
-    assert bottleneck is not None  # noqa: S101  (it is a dumbbell)
+    bottleneck = network_of(dumbbell(VCP, network))
     assert isinstance(bottleneck.queue, VcpRouter)  # noqa: S101
     # All routers of the paper signal load. Other controls get a plain queue of the same size.
     plain = evolve(bottleneck, queue=DropTail(packets=bottleneck.queue.packets))

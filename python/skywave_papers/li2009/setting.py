@@ -10,17 +10,7 @@ from typing import Literal
 
 from attrs import evolve
 
-from skywave.scenario import (
-    Bernoulli,
-    Dccp,
-    Ftp,
-    Probes,
-    Scenario,
-    Tcp,
-    Vcp,
-    VcpRouter,
-    topologies,
-)
+from skywave.scenario import Bernoulli, Dccp, Dumbbell, Ftp, Probes, Scenario, Tcp, Vcp, VcpRouter
 from skywave.scenario.topologies import Aggregate, Hop, parking_lot
 from skywave_papers.vcp_scripts import IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
 
@@ -71,43 +61,38 @@ class Choices:
     @property
     def label(self) -> str:
         """The differences from the default, in words."""
-        words = []
-        if self.senders_interval_ms is not None:
-            words.append(
-                f"t_rho {self.interval_ms} ms at routers, {self.senders_interval_ms} ms at senders"
-            )
-        elif self.interval_ms != DEFAULT.interval_ms:
-            words.append(f"t_rho {self.interval_ms} ms")
-        if self.limits:
-            words.append("VCP's limits")
-        if self.acts != DEFAULT.acts:
-            words.append("waits for whole chains")
-        if self.after_decrease != DEFAULT.after_decrease:
-            words.append(f"{self.after_decrease.replace('-', ' ')} after a decrease")
-        if self.on_loss != DEFAULT.on_loss:
-            words.append("chains halve on losses")
-        if self.average != DEFAULT.average:
-            words.append("routers average samples")
-        return ", ".join(words) or "as for the verdicts"
+        routers, senders = f"t_rho {self.interval_ms} ms", self.senders_interval_ms
+        after = self.after_decrease.replace("-", " ")
+        words = {
+            routers: self.interval_ms != T_RHO_MS and senders is None,
+            f"{routers} at routers, {senders} ms at senders": senders is not None,
+            "VCP's limits": self.limits,
+            "waits for whole chains": self.acts == "when-complete",
+            f"{after} after a decrease": self.after_decrease != "holds",
+            "chains halve on losses": self.on_loss == "halves",
+            "routers average samples": self.average == "samples",
+        }
+        return (
+            ", ".join(word for word, differs in words.items() if differs) or "as for the verdicts"
+        )
 
 
 DEFAULT = Choices()
 
 
-def vcp_of(scheme: Scheme, choices: Choices) -> Vcp:
+def vcp_of(scheme: Scheme, choices: Choices, chain: int | None = None) -> Vcp:
     """Return the sender's rules. Over DCCP, the CCID determines the chain."""
     interval = f"{choices.senders_interval_ms or choices.interval_ms} ms"
     rules = Vcp(interval=interval, after_decrease=choices.after_decrease, on_loss="halves")
     if scheme == VCP:
         return rules
-    return evolve(rules, limits=choices.limits, acts=choices.acts, on_loss=choices.on_loss)
+    limits, acts, on_loss = choices.limits, choices.acts, choices.on_loss
+    return evolve(rules, chain=chain, limits=limits, acts=acts, on_loss=on_loss)
 
 
 def tcp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Tcp:
     """Return the scheme over TCP: ns-2's window and timers, SACK as in Linux."""
-    vcp = vcp_of(scheme, choices)
-    if scheme != VCP:
-        vcp = evolve(vcp, chain=scheme.packets)
+    vcp = vcp_of(scheme, choices, chain=scheme.packets)
     return evolve(TCP, profile="ns2", control="vcp", vcp=vcp)
 
 
@@ -142,6 +127,8 @@ LOT_SEED = min(LOT_SEEDS)
 """The seed of figures and series, and of variants of the choices."""
 SAMPLE_S = 10
 SHOWN_LINKS = {"L0": "r1->r2", "L2": "r3->r4"}
+PUBLISHED_LOTS = (VCP, DPCP)
+"""The protocols of Figure 2. TPCP's parking lots are stored with the variants."""
 
 
 @dataclass(frozen=True)
@@ -149,17 +136,13 @@ class Reading:
     """What an aggregate is: as many senders as the paper counts, or a single one."""
 
     name: str
+    label: str
     long: int
     local: int
 
-    @property
-    def label(self) -> str:
-        """The reading in words."""
-        return "one sender for each aggregate" if self.long == 1 else "30 and 10 senders"
 
-
-AGGREGATES = Reading("aggregates", long=1, local=1)
-FLOWS = Reading("flows", long=30, local=10)
+AGGREGATES = Reading("aggregates", "one sender for each aggregate", long=1, local=1)
+FLOWS = Reading("flows", "30 and 10 senders", long=30, local=10)
 READINGS = (AGGREGATES, FLOWS)
 
 
@@ -174,16 +157,6 @@ def lot(
 ) -> Scenario:
     """Return the parking lot of Figure 2. ``scale`` shortens the run for tests."""
     tcp = tcp_of(scheme, choices)
-
-    def local(number: int) -> Aggregate:
-        return Aggregate(
-            name=f"local{number}-",
-            flows=reading.local,
-            transport=tcp,
-            start=f"{JOINS_S * scale:g} s" if number == JOINING else "0 s",
-            start_jitter=START_JITTER,
-        )
-
     return parking_lot(
         f"li2009-lot-{scheme.name}-{reading.name}",
         duration=f"{LOT_S * scale:g} s",
@@ -193,7 +166,13 @@ def lot(
                 rate=f"{mbps:g} Mbps",
                 delay=f"{hop_ms} ms",
                 queue=router_of(scheme, choices, mbps, 2 * hop_ms, reading.long + reading.local),
-                local=local(number),
+                local=Aggregate(
+                    name=f"local{number}-",
+                    flows=reading.local,
+                    transport=tcp,
+                    start=f"{JOINS_S * scale:g} s" if number == JOINING else "0 s",
+                    start_jitter=START_JITTER,
+                ),
             )
             for number, mbps in enumerate(LINKS_MBPS)
         ],
@@ -211,11 +190,10 @@ def lot_by_intervals(scheme: Scheme, reading: Reading) -> Scenario:
     """Return the beginning of a parking lot's run, sampled every t_rho, as its routers do."""
     whole = lot(scheme, reading)
     shown = tuple(flow.name for flow in whole.flows if flow.name.startswith(("long-", "local0-")))
-    return evolve(
-        whole,
+    return whole.replace(
         name=f"li2009-loads-{scheme.name}-{reading.name}",
         duration=f"{LOOKED_AT_S} s",
-        probes=Probes(interval=f"{DEFAULT.interval_ms} ms", links=BUSY_LINKS, flows=shown),
+        probes=Probes(interval=f"{T_RHO_MS} ms", links=BUSY_LINKS, flows=shown),
     )
 
 
@@ -244,14 +222,30 @@ def dumbbell(
     scheme: Scheme, network: Network = PAPER_NETWORK, choices: Choices = DEFAULT, seed: int = 1
 ) -> Scenario:
     """Return the dumbbell of Figures 3 and 5."""
-    name = f"li2009-dumbbell-{scheme.name}-{seed}"
-    probes = Probes(interval=f"{QUEUE_SAMPLE_S * 1e3:g} ms", links=(BOTTLENECK,))
-    scenario = _dumbbell(name, scheme, network, choices, DUMBBELL_S, seed, probes)
+    scenario = Scenario(
+        name=f"li2009-dumbbell-{scheme.name}-{seed}",
+        duration=f"{DUMBBELL_S} s",
+        seed=seed,
+        dumbbell=Dumbbell(
+            pairs=1,
+            rate=f"{network.mbps:g} Mbps",
+            delay=f"{network.rtt_ms / 2 - 2 * ACCESS_MS:g} ms",
+            queue=router_of(scheme, choices, network.mbps, network.rtt_ms, network.flows),
+            access_rate="100 Mbps",
+            access_delays=(f"{ACCESS_MS} ms",),
+        ),
+        probes=Probes(interval=f"{QUEUE_SAMPLE_S * 1e3:g} ms", links=(BOTTLENECK,)),
+    )
+    tcp = tcp_of(scheme, choices)
     for number in range(1, network.flows + 1):
-        scenario.add_flow(
-            f"ftp{number}", "s1", "d1", tcp_of(scheme, choices), start_jitter=START_JITTER
-        )
+        scenario.add_flow(f"ftp{number}", "s1", "d1", tcp, start_jitter=START_JITTER)
     return scenario
+
+
+def network_of(scenario: Scenario) -> Dumbbell:
+    """Return the network of a scenario that ``dumbbell`` has returned."""
+    assert scenario.dumbbell is not None  # noqa: S101  (it is a dumbbell)
+    return scenario.dumbbell
 
 
 # Figure 4: transfers over a lossy bottleneck.
@@ -259,6 +253,11 @@ def dumbbell(
 LOSS_PERCENT = tuple(range(0, 50, 5))
 FILE_B = 500_000
 LOSS_SEEDS = tuple(range(1, 6))
+LIMITS_S = {"tcp": (600, 3000, 12_000), "dccp": (30, 100, 400)}
+"""Time limits of a transfer at loss rates below 25 %, below 40 %, and above.
+
+With TCP, whose timeouts double repeatedly, simulated time costs nothing; DCCP keeps sending.
+"""
 
 
 @dataclass(frozen=True)
@@ -283,16 +282,6 @@ VCP_TCP, DPCP_TCP, DPCP_DCCP = Carrier(VCP, "tcp"), Carrier(DPCP, "tcp"), Carrie
 CARRIERS = (VCP_TCP, DPCP_TCP, DPCP_DCCP)
 
 
-def limit_s(carrier: Carrier, percent: int) -> int:
-    """Return the time limit of a transfer, in seconds. A longer transfer counts as that long.
-
-    With TCP, whose timeouts double repeatedly, simulated time costs nothing; DCCP keeps sending.
-    """
-    if carrier.transport == "dccp":
-        return 30 if percent < 25 else 100 if percent < 40 else 400
-    return 600 if percent < 25 else 3000 if percent < 40 else 12_000
-
-
 def transfer(
     carrier: Carrier, percent: int, seed: int, choices: Choices = DEFAULT, *, packets: bool = False
 ) -> Scenario:
@@ -300,50 +289,18 @@ def transfer(
 
     DCCP does not retransmit, so an endless source sends until that many bytes have arrived.
     """
-    name = f"li2009-loss{percent}-{carrier.name}-{seed}"
-    probes = Probes(interval="500 ms", links=(), packets=packets)
-    scenario = _dumbbell(
-        name,
-        carrier.scheme,
-        PAPER_NETWORK,
-        choices,
-        limit_s(carrier, percent),
-        seed,
-        probes,
-        percent,
-    )
+    scenario = dumbbell(carrier.scheme, choices=choices, seed=seed)
+    (flow,) = scenario.flows
     if carrier.transport == "tcp":
-        source = Ftp(size=f"{FILE_B} B")
-        scenario.add_flow(
-            "file", "s1", "d1", tcp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
-        )
-        return scenario
-    source = Ftp(datagram=f"{DCCP_DATA_B} B")
-    scenario.add_flow(
-        "file", "s1", "d1", dccp_of(carrier.scheme, choices), source, start_jitter=START_JITTER
-    )
-    return scenario
-
-
-def _dumbbell(
-    name: str,
-    scheme: Scheme,
-    network: Network,
-    choices: Choices,
-    duration_s: int,
-    seed: int,
-    probes: Probes,
-    loss_percent: int = 0,
-) -> Scenario:
-    return topologies.dumbbell(
-        name,
-        duration=f"{duration_s} s",
-        seed=seed,
-        rate=f"{network.mbps:g} Mbps",
-        delay=f"{network.rtt_ms / 2 - 2 * ACCESS_MS:g} ms",
-        queue=router_of(scheme, choices, network.mbps, network.rtt_ms, network.flows),
-        loss=Bernoulli(probability=loss_percent / 100) if loss_percent else None,
-        access_rate="100 Mbps",
-        access_delays=(f"{ACCESS_MS} ms",),
-        probes=probes,
+        flow = evolve(flow, source=Ftp(size=f"{FILE_B} B"))
+    else:
+        source = Ftp(datagram=f"{DCCP_DATA_B} B")
+        flow = evolve(flow, transport=dccp_of(carrier.scheme, choices), source=source)
+    loss = Bernoulli(probability=percent / 100) if percent else None
+    return scenario.replace(
+        name=f"li2009-loss{percent}-{carrier.name}-{seed}",
+        duration=f"{LIMITS_S[carrier.transport][(percent >= 25) + (percent >= 40)]} s",
+        dumbbell=evolve(network_of(scenario), loss=loss),
+        probes=Probes(interval="500 ms", links=(), packets=packets),
+        flows=[evolve(flow, name="file")],
     )

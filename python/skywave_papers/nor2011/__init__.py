@@ -7,56 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 from skywave.papers.protocol import Paper, RunOutput
 from skywave.papers.stages import run_plans, stage
-from skywave_papers.nor2011 import (
-    figures,
-    further,
-    judge,
-    matrix,
-    measures,
-    oracle,
-    readings,
-    setting,
-)
+from skywave.results.fairness import jain
+from skywave_papers.nor2011 import figures, further, judge, matrix, measures, readings, setting
 from skywave_papers.nor2011.ledger import LEDGER
+from skywave_papers.nor2011.oracle import ORACLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skywave.papers.protocol import Options
-    from skywave_papers.nor2011.further import Further
-    from skywave_papers.nor2011.measures import Series
-    from skywave_papers.nor2011.setting import Conditions
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """Both experiments and the runs of our own sections, ns-2's results for the same, and more."""
+    """Our runs of both experiments and of our own sections, ns-2's, and claims of further runs."""
 
-    ours: Mapping[Conditions, Series]
-    ns2: Mapping[Conditions, Series]
-    further: Further
-    """Our runs for claims that neither experiment tests."""
+    ours: judge.Runs
+    ns2: judge.Runs
+    further: Mapping[str, float]
 
 
 def _run(options: Options) -> RunOutput[Measurements]:
     """Run both experiments, our own sections and further claims, and get ns-2's results."""
-    scenarios = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
+    plans = {conditions: setting.scenario(conditions) for conditions in setting.ALL_CONDITIONS}
     others = further.scenarios()
-    results, other_results = run_plans(
-        scenarios, others, progress=stage(options.progress, "Skywave")
-    )
-    ours = {conditions: measures.from_results(run) for conditions, run in results.items()}
-    ns2, source = oracle.ORACLE.consult(live=options.live_ns2, progress=options.progress)
+    runs, other_runs = run_plans(plans, others, progress=stage(options.progress, "Skywave"))
+    ours = {conditions: measures.from_results(run) for conditions, run in runs.items()}
+    ns2, source = ORACLE.consult(live=options.live_ns2, progress=options.progress)
+    claims = further.measure(other_runs, ours[setting.EXPERIMENT_1])
     return RunOutput(
-        measured=Measurements(ours, ns2, further.measure(other_results)),
-        scenarios={
-            **{conditions.name: scenario for conditions, scenario in scenarios.items()},
-            **others,
-        },
-        results={
-            **{conditions.name: run for conditions, run in results.items()},
-            **other_results,
-        },
+        measured=Measurements(ours, ns2, claims),
+        scenarios={**{conditions.name: plan for conditions, plan in plans.items()}, **others},
+        results={**{conditions.name: run for conditions, run in runs.items()}, **other_runs},
         ns2=source,
     )
 
@@ -64,13 +46,15 @@ def _run(options: Options) -> RunOutput[Measurements]:
 def _sections(measured: Measurements) -> dict[str, Any]:
     """Return what else the report needs."""
     return {
-        **readings.sections(),
         "setting": setting,
         "measures": measures,
         "simulators": {"Skywave": measured.ours, "ns-2": measured.ns2},
         "experiment_2": tuple(map(setting.Conditions, setting.PUBLISHED_SSTHRESH)),
         "published": LEDGER.published,
-        "sharing": judge.sharing,
+        "jain": jain,
+        "scans": {"Skywave": readings.SCAN.read(), "ns-2": readings.NS2_SCAN.read()},
+        "bands": readings.bands(readings.SCAN.read()),
+        "conflict": readings.conflict,
     }
 
 

@@ -6,37 +6,32 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skywave.report.figures import COLOURS, TALL_IN, RenderedFigure, begin, is_narrow, style
+from skywave_papers.nor2011 import setting
 from skywave_papers.nor2011.ledger import LEDGER
-from skywave_papers.nor2011.setting import (
-    EXPERIMENT_1,
-    PUBLISHED_SSTHRESH,
-    SHORT_QUEUE,
-    SHORT_SEND_QUEUE,
-    WIDE_WINDOW,
-    Conditions,
-)
+from skywave_papers.nor2011.measures import LINK_BPS
+from skywave_papers.nor2011.setting import EXPERIMENT_1, SHORT_QUEUE, WIDE_WINDOW, Conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from skywave_papers.nor2011.judge import Runs
     from skywave_papers.nor2011.measures import Series
+
+    Floats = NDArray[np.float64]
 
 SHARING_MEAN_S = 5
 THRESHOLD_MEAN_S = 3
 """About five round trips. Samples of 1 s would show the bursts of single round trips."""
-LINK_MBPS = 2.0
+YLIM_MBPS, YLABEL = (0, LINK_BPS / 1e6 * 1.05), "Throughput (Mbps)"
 
 
-def draw(
-    ours: Mapping[Conditions, Series], ns2: Mapping[Conditions, Series]
-) -> list[RenderedFigure]:
+def draw(ours: Runs, ns2: Runs) -> list[RenderedFigure]:
     """Draw all figures."""
-    second = [Conditions(ssthresh) for ssthresh in PUBLISHED_SSTHRESH]
+    second = [Conditions(ssthresh) for ssthresh in setting.PUBLISHED_SSTHRESH]
     with style():
         return [
             RenderedFigure.at_widths(
@@ -56,8 +51,8 @@ def draw(
             ),
             RenderedFigure.at_widths(
                 "send-queue",
-                f"As Figure 3, with a send queue of {SHORT_SEND_QUEUE} packets: 200 packets reach "
-                "the maximum at about 100 s.",
+                f"As Figure 3, with a send queue of {setting.SHORT_SEND_QUEUE} packets: 200 "
+                "packets reach the maximum at about 100 s.",
                 partial(_thresholds, ours, ns2, SHORT_QUEUE),
             ),
             RenderedFigure.at_widths(
@@ -69,16 +64,10 @@ def draw(
         ]
 
 
-def _means(
-    time_s: NDArray[np.float64], samples: NDArray[np.float64], over_s: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _means(time_s: Floats, samples: Floats, over_s: int) -> tuple[Floats, Floats]:
     """Return the ends of intervals of ``over_s`` seconds, and means of 1 s samples over them."""
     whole = samples.size // over_s * over_s
     return time_s[over_s - 1 : whole : over_s], samples[:whole].reshape(-1, over_s).mean(axis=1)
-
-
-def _throughput_axes(axes: Axes, duration_s: float) -> None:
-    axes.set(xlim=(0, duration_s), ylim=(0, LINK_MBPS * 1.05), ylabel="Throughput (Mbps)")
 
 
 def _sharing(ours: Series, ns2: Series, *, published: bool) -> Figure:
@@ -103,17 +92,12 @@ def _sharing(ours: Series, ns2: Series, *, published: bool) -> Figure:
     if published:
         axes.axhspan(1.0, 1.7, color=COLOURS[0], alpha=0.07, linewidth=0)
         axes.axhline(0.3, color=COLOURS[1], alpha=0.35, linewidth=2.5)
-    _throughput_axes(axes, float(ours.time_s[-1]))
-    axes.set_xlabel("Time (s)")
+    axes.set(xlim=(0, ours.time_s[-1]), ylim=YLIM_MBPS, xlabel="Time (s)", ylabel=YLABEL)
     axes.legend(ncols=1 if is_narrow(figure) else 2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
 
 
-def _thresholds(
-    ours: Mapping[Conditions, Series],
-    ns2: Mapping[Conditions, Series],
-    runs: Sequence[Conditions],
-) -> Figure:
+def _thresholds(ours: Runs, ns2: Runs, runs: Sequence[Conditions]) -> Figure:
     figure = begin(TALL_IN, above_in=0.61, above_narrow_in=1.0)
     panels = figure.subplots(2, 1, sharex=True)
     for axes, title, series in ((panels[0], "Skywave", ours), (panels[1], "ns-2.35", ns2)):
@@ -129,7 +113,7 @@ def _thresholds(
         for ssthresh, colour in ((20, COLOURS[0]), (200, COLOURS[-1])):
             published_s = LEDGER.published(f"fig3/ssthresh={ssthresh}")
             axes.axvline(published_s, color=colour, linewidth=1.2, linestyle=":")
-        _throughput_axes(axes, 200)
+        axes.set(xlim=(0, 200), ylim=YLIM_MBPS, ylabel=YLABEL)
         axes.set_title(title, loc="left")
     panels[0].plot([], [], color="0.3", linewidth=1.2, linestyle=":", label="published")
     panels[0].legend(

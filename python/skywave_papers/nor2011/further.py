@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
+from attrs import evolve
 
-from skywave.scenario import Dccp, Ftp, Step, TraceSteps, Udp
-from skywave_papers.nor2011.measures import FULL_BPS, ZIGZAG_FROM_S
-from skywave_papers.nor2011.setting import (
-    BOTTLENECK,
-    CBR,
-    DCCP_START_S,
-    TCP_START,
-    Conditions,
-    dccp,
-    network,
-    tcp,
-)
+from skywave.scenario import Dccp, Step, TraceSteps, Udp
+from skywave_papers.nor2011 import setting
+from skywave_papers.nor2011.measures import FULL_BPS, LINK_BPS, ZIGZAG_FROM_S
+from skywave_papers.nor2011.setting import DCCP_START_S, Conditions, cbr, dccp, network, tcp
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from skywave.results import Results
-    from skywave.scenario import Scenario, Transport
+    from skywave.scenario import Scenario
+    from skywave_papers.nor2011.measures import Series
 
 SSTHRESH = (20, 200)
 """The normal and the proposed initial ssthresh, in packets."""
-SHORT_DELAY_MS, LONG_DELAY_MS = 10, 300
-LONG_RUN_S, SHORT_RUN_S, RECONNECTED_RUN_S = 1000, 200, 300
-
+DELAYS_MS = (10, 300)
 CLOSED_S = 100.0
 """When the first connection ends, before an idle time."""
 AGAIN_S = 130.0
@@ -41,108 +34,57 @@ AFTER_TIMEOUT_S = 105.0
 
 def scenarios() -> dict[str, Scenario]:
     """Return all scenarios, by name."""
+    down_s, up_s = OUTAGE_S
+    steps = (Step(at=f"{down_s:g} s", rate="0 bps"), Step(at=f"{up_s:g} s", rate="2 Mbps"))
+    outage, proposed = TraceSteps(steps=steps), dccp(Conditions(SSTHRESH[1]))
     plans = {
-        "udp": _beside_tcp("udp", LONG_RUN_S, Udp()),
-        "tfrc": _beside_tcp("tfrc", LONG_RUN_S, Dccp(ccid=3, profile="ns2")),
-        "outage": _outage(),
+        "udp": network("udp", 1000, cbr("cbr", Udp()), tcp()),
+        "tfrc": network("tfrc", 1000, cbr("cbr", Dccp(ccid=3, profile="ns2")), tcp()),
+        "outage": network("outage", 200, cbr("cbr", proposed), tcp(), trace=outage),
     }
     for ssthresh in SSTHRESH:
-        for delay_ms in (SHORT_DELAY_MS, LONG_DELAY_MS):
-            name = _alone(ssthresh, delay_ms)
-            plans[name] = network(name, SHORT_RUN_S, delay_ms=delay_ms)
-            plans[name].add_flow(
-                "dccp", "s1", "d1", dccp(Conditions(ssthresh)), CBR, start=f"{DCCP_START_S:g} s"
-            )
-        plans[_reconnected(ssthresh)] = _two_connections(ssthresh)
+        transport = dccp(Conditions(ssthresh))
+        for delay_ms in DELAYS_MS:
+            name = f"alone-ssthresh{ssthresh}-delay{delay_ms}"
+            plans[name] = network(name, 200, cbr("dccp", transport), delay_ms=delay_ms)
+        name = f"reconnected-ssthresh{ssthresh}"
+        first = evolve(cbr("first", transport), stop=f"{CLOSED_S:g} s")
+        plans[name] = network(name, 300, first, cbr("again", transport, AGAIN_S), tcp())
     return plans
 
 
-def _alone(ssthresh: int, delay_ms: int) -> str:
-    return f"alone-ssthresh{ssthresh}-delay{delay_ms}"
-
-
-def _reconnected(ssthresh: int) -> str:
-    return f"reconnected-ssthresh{ssthresh}"
-
-
-def _beside_tcp(
-    name: str, duration_s: int, transport: Transport, trace: TraceSteps | None = None
-) -> Scenario:
-    """Return the paper's experiment with another transport in DCCP's place, or another link."""
-    described = network(name, duration_s, trace=trace)
-    described.add_flow("cbr", "s1", "d1", transport, CBR, start=f"{DCCP_START_S:g} s")
-    described.add_flow("tcp", "s2", "d2", tcp(), Ftp(), start=TCP_START)
-    return described
-
-
-def _outage() -> Scenario:
-    """Return the run with the proposed ssthresh, with a timeout of DCCP."""
-    down_s, up_s = OUTAGE_S
-    steps = (Step(at=f"{down_s:g} s", rate="0 bps"), Step(at=f"{up_s:g} s", rate="2 Mbps"))
-    transport = dccp(Conditions(max(SSTHRESH)))
-    return _beside_tcp("outage", SHORT_RUN_S, transport, TraceSteps(steps=steps))
-
-
-def _two_connections(ssthresh: int) -> Scenario:
-    """Return a run in which DCCP ends its connection, is idle, and connects again."""
-    transport = dccp(Conditions(ssthresh))
-    described = network(_reconnected(ssthresh), RECONNECTED_RUN_S)
-    described.add_flow(
-        "first", "s1", "d1", transport, CBR, start=f"{DCCP_START_S:g} s", stop=f"{CLOSED_S:g} s"
-    )
-    described.add_flow("again", "s1", "d1", transport, CBR, start=f"{AGAIN_S:g} s")
-    described.add_flow("tcp", "s2", "d2", tcp(), Ftp(), start=TCP_START)
-    return described
-
-
-@dataclass(frozen=True)
-class Further:
-    """The measurements of these runs: throughput in bit/s, times in s after the flow's start.
-
-    A link that is not full until the end of a run counts as full at its end. Times after a start
-    are by initial ssthresh, those of a DCCP flow alone also by the link's delay in ms.
-    """
-
-    udp_bps: float
-    tcp_beside_udp_bps: float
-    tfrc_full_s: float
-    alone_full_s: dict[tuple[int, int], float]
-    again_full_s: dict[int, float]
-    ssthresh_after_timeout: float
-
-
-def measure(runs: dict[str, Results]) -> Further:
-    """Measure the runs of all scenarios."""
-    outage = runs["outage"].flows
-    read = pc.and_(pc.equal(outage["flow"], "cbr"), pc.equal(outage["time_s"], AFTER_TIMEOUT_S))
-    return Further(
-        udp_bps=_mean_bps(runs["udp"], "cbr"),
-        tcp_beside_udp_bps=_mean_bps(runs["udp"], "tcp"),
-        tfrc_full_s=_full_s(runs["tfrc"], DCCP_START_S),
-        alone_full_s={
-            (ssthresh, delay_ms): _full_s(runs[_alone(ssthresh, delay_ms)], DCCP_START_S)
-            for ssthresh in SSTHRESH
-            for delay_ms in (SHORT_DELAY_MS, LONG_DELAY_MS)
-        },
-        again_full_s={
-            ssthresh: _full_s(runs[_reconnected(ssthresh)], AGAIN_S) for ssthresh in SSTHRESH
-        },
-        ssthresh_after_timeout=float(outage.filter(read)["ssthresh_packets"][0].as_py()),
-    )
+def measure(runs: Mapping[str, Results], first: Series) -> dict[str, float]:
+    """Return what is measured in these runs, by test; ``first`` is experiment 1."""
+    alone = {
+        (ssthresh, delay_ms): full_after_s(runs[f"alone-ssthresh{ssthresh}-delay{delay_ms}"])
+        for ssthresh in SSTHRESH
+        for delay_ms in DELAYS_MS
+    }
+    again = [full_after_s(runs[f"reconnected-ssthresh{one}"], AGAIN_S) for one in SSTHRESH]
+    short, long = (alone[20, delay_ms] - alone[200, delay_ms] for delay_ms in DELAYS_MS)
+    rows = runs["outage"].flows
+    after = (pc.field("flow") == "cbr") & (pc.field("time_s") == AFTER_TIMEOUT_S)
+    return {
+        "claim/udp-takes-all": 100 * _mean_bps(runs["udp"], "cbr") / LINK_BPS,
+        "claim/no-monopoly": (first.sharing_bps()[1] - _mean_bps(runs["udp"], "tcp")) / 1e6,
+        "claim/tfrc-later": full_after_s(runs["tfrc"]) - ((first.full_s() or 1000) - DCCP_START_S),
+        "claim/long-delay-later": alone[20, DELAYS_MS[1]] - alone[20, DELAYS_MS[0]],
+        "claim/long-delay-matters": long - short,
+        "claim/new-connection": again[0] - again[1],
+        "claim/after-timeout": rows.filter(after)["ssthresh_packets"][0].as_py(),
+    }
 
 
 def _mean_bps(results: Results, flow: str) -> float:
     """Return the mean throughput of a flow in the period of the paper's Figure 2."""
-    rows = results.flows_at(BOTTLENECK, flow)
-    later = rows.filter(pc.greater(rows["time_s"], ZIGZAG_FROM_S))
+    later = results.flows_at(setting.BOTTLENECK, flow).filter(pc.field("time_s") > ZIGZAG_FROM_S)
     return float(pc.mean(later["throughput_bps"]).as_py())
 
 
-def _full_s(results: Results, start_s: float) -> float:
+def full_after_s(results: Results, start_s: float = DCCP_START_S) -> float:
     """Return how long after a start the bottleneck is first full, or the run ends."""
-    rows = results.flows_at(BOTTLENECK)
+    rows = results.flows_at(setting.BOTTLENECK).filter(pc.field("time_s") > start_s)
     sums = rows.group_by("time_s").aggregate([("throughput_bps", "sum")])
-    after = sums.filter(pc.greater(sums["time_s"], start_s))
-    full = after.filter(pc.greater_equal(after["throughput_bps_sum"], FULL_BPS))
-    end_s = pc.max(after["time_s"]) if full.num_rows == 0 else pc.min(full["time_s"])
+    full = sums.filter(pc.field("throughput_bps_sum") >= FULL_BPS)
+    end_s = pc.min(full["time_s"]) if full.num_rows else pc.max(sums["time_s"])
     return float(end_s.as_py()) - start_s

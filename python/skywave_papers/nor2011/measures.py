@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow.compute as pc
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from skywave.results import Results
 
-FULL_BPS = 1.98e6
-"""Throughput from which on the link counts as full: 99 % of its rate."""
+LINK_BPS = 2e6
+FULL_BPS = 0.99 * LINK_BPS
+"""Throughput from which on the link counts as full."""
 LOSS_WINDOW_S = (20.0, 180.0)
 """The period in which the paper measures packet loss."""
 ZIGZAG_FROM_S = 170.0
@@ -33,6 +34,12 @@ class FlowSeries:
     arrivals: NDArray[np.int64]
     drops: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, rows: pa.Table, *columns: str, unit_bps: float = 1.0) -> Self:
+        """Return the samples in columns of throughput, arrivals and drops."""
+        throughput, arrivals, drops = (rows[name].to_numpy() for name in columns)
+        return cls(throughput * unit_bps, arrivals, drops)
+
 
 @dataclass(frozen=True)
 class Series:
@@ -46,7 +53,7 @@ class Series:
     time_s: NDArray[np.float64]
     dccp: FlowSeries
     tcp: FlowSeries
-    receive_events: int | None
+    receive_events: int
 
     def full_s(self) -> float | None:
         """Return the first sample after the DCCP flow's start at which the link is full, in s."""
@@ -57,44 +64,36 @@ class Series:
     def loss_percent(self, start_s: float = 0.0, end_s: float = np.inf) -> float:
         """Return drops of the DCCP flow per packet of it that arrived at the bottleneck, in %."""
         covered = (self.time_s > start_s) & (self.time_s <= end_s)
-        arrivals = int(self.dccp.arrivals[covered].sum())
-        return 100 * int(self.dccp.drops[covered].sum()) / arrivals if arrivals else 0.0
+        return float(100 * self.dccp.drops[covered].sum() / self.dccp.arrivals[covered].sum())
 
-    def loss_percent_of_trace_lines(self) -> float | None:
+    def loss_percent_of_trace_lines(self) -> float:
         """Return drops of the DCCP flow per receive event at its three hops, whole run, in %."""
-        if not self.receive_events:
-            return None
-        return 100 * int(self.dccp.drops.sum()) / self.receive_events
+        return float(100 * self.dccp.drops.sum() / self.receive_events)
 
     def mean_bps(self, flow: FlowSeries, start_s: float, end_s: float) -> float:
         """Return the mean throughput of a flow over a period, in bit/s."""
         covered = (self.time_s > start_s) & (self.time_s <= end_s)
         return float(flow.throughput_bps[covered].mean())
 
+    def sharing_bps(self) -> tuple[float, float]:
+        """Return the mean throughput of DCCP and TCP in the period of Figure 2, in bit/s."""
+        dccp, tcp = (self.mean_bps(one, ZIGZAG_FROM_S, 1000) for one in (self.dccp, self.tcp))
+        return dccp, tcp
+
     def zigzag_bps(self) -> tuple[float, float]:
         """Return the lowest and highest 5 s mean of DCCP after its first ramp, in bit/s."""
         settled = self.dccp.throughput_bps[self.time_s > ZIGZAG_FROM_S]
-        whole = settled[: settled.size // ZIGZAG_MEAN_S * ZIGZAG_MEAN_S]
-        means = whole.reshape(-1, ZIGZAG_MEAN_S).mean(axis=1)
+        means = settled.reshape(-1, ZIGZAG_MEAN_S).mean(axis=1)
         return float(means.min()), float(means.max())
 
 
 def from_results(results: Results) -> Series:
     """Return the series of one of our runs."""
-    hops = [results.flows_at(hop, "dccp") for hop in HOPS]
-    receive_events = sum(pc.sum(rows["delivered"]).as_py() for rows in hops)
-    dccp = results.flows_at(BOTTLENECK, "dccp")
+    dccp, tcp = (results.flows_at(BOTTLENECK, flow) for flow in ("dccp", "tcp"))
+    columns = ("throughput_bps", "arrivals", "drops")
     return Series(
-        time_s=dccp["time_s"].to_numpy(),
-        dccp=_flow(dccp),
-        tcp=_flow(results.flows_at(BOTTLENECK, "tcp")),
-        receive_events=receive_events,
-    )
-
-
-def _flow(rows: pa.Table) -> FlowSeries:
-    return FlowSeries(
-        throughput_bps=rows["throughput_bps"].to_numpy().astype(np.float64),
-        arrivals=rows["arrivals"].to_numpy().astype(np.int64),
-        drops=rows["drops"].to_numpy().astype(np.int64),
+        dccp["time_s"].to_numpy(),
+        FlowSeries.of(dccp, *columns),
+        FlowSeries.of(tcp, *columns),
+        sum(pc.sum(results.flows_at(hop, "dccp")["delivered"]).as_py() for hop in HOPS),
     )

@@ -9,35 +9,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skywave.scenario import Cbr, Dccp, DropTail, Ftp, Probes, Scenario, Tcp, TraceSteps, dumbbell
+from skywave.scenario import (
+    Cbr,
+    Dccp,
+    DropTail,
+    Flow,
+    Ftp,
+    Probes,
+    Scenario,
+    Tcp,
+    TraceSteps,
+    dumbbell,
+)
 
 if TYPE_CHECKING:
+    from skywave.scenario import Transport
     from skywave.scenario.parts import Growth
 
 PUBLISHED_SSTHRESH = (20, 50, 100, 200)
 """Initial slow-start thresholds of experiment 2, in packets."""
-
 BEYOND_SSTHRESH = (400, 65535)
 """Thresholds for the claim that more than 200 packets do not help."""
-
 PAPER_SEND_QUEUE = 1000
 """ns-2's default send buffer, in packets, which the paper's values are reproduced with."""
-
 SHORT_SEND_QUEUE = 15
 """A send buffer without a backlog that could burst, in packets, for the sensitivity section."""
-
 PAPER_TCP_WINDOW = 20
 """ns-2's default window, in segments, which gives the paper's 300 kbps."""
-
 WIDE_TCP_WINDOW = 1000
 """A TCP window that never limits, in segments, for the section on fair sharing."""
-
 CBR = Cbr(rate="2 Mbps", datagram="500 B")
 """The application of the DCCP flow."""
 PAPER_QUEUE = 19
 """The bottleneck's queue in packets. ns-2's 20 include the one on the wire."""
 DCCP_START_S = 10.0
-TCP_START = "500 ms"
 BOTTLENECK = "r1->r2"
 HOPS = ("s1->r1", "r1->r2", "r2->d1")
 """The links on the path of the DCCP flow."""
@@ -73,29 +78,23 @@ ALL_CONDITIONS = (EXPERIMENT_1, *EXPERIMENT_2, *SHORT_QUEUE, WIDE_WINDOW)
 
 
 def scenario(
-    conditions: Conditions,
-    *,
-    queue_packets: int = PAPER_QUEUE,
-    growth: Growth = "ns2-tcplike",
+    conditions: Conditions, *, queue_packets: int = PAPER_QUEUE, growth: Growth = "ns2-tcplike"
 ) -> Scenario:
     """Return the scenario of one run, with ns-2's defaults where the paper is silent."""
-    described = network(conditions.name, conditions.duration_s, queue_packets=queue_packets)
-    transport = dccp(conditions, growth)
-    described.add_flow("dccp", "s1", "d1", transport, CBR, start=f"{DCCP_START_S:g} s")
-    described.add_flow("tcp", "s2", "d2", tcp(conditions.tcp_window), Ftp(), start=TCP_START)
-    return described
+    flows = cbr("dccp", dccp(conditions, growth)), tcp(conditions.tcp_window)
+    return network(conditions.name, conditions.duration_s, *flows, queue_packets=queue_packets)
 
 
 def network(
     name: str,
     duration_s: int,
-    *,
+    *flows: Flow,
     delay_ms: int = 300,
     queue_packets: int = PAPER_QUEUE,
     trace: TraceSteps | None = None,
 ) -> Scenario:
-    """Return the paper's network without flows."""
-    return dumbbell(
+    """Return flows over the paper's network."""
+    described = dumbbell(
         f"nor2011-{name}",
         duration=f"{duration_s} s",
         pairs=2,
@@ -107,6 +106,29 @@ def network(
         access_delays=("1 ms",),
         probes=Probes(interval="1 s", links=HOPS),
     )
+    return described.replace(flows=list(flows))
+
+
+def cbr(name: str, transport: Transport, start_s: float = DCCP_START_S) -> Flow:
+    """Return a flow of the application over a transport."""
+    start = f"{start_s:g} s"
+    return Flow(name=name, from_="s1", to="d1", transport=transport, source=CBR, start=start)
+
+
+def tcp(window: int = PAPER_TCP_WINDOW) -> Flow:
+    """Return the flow of TCP NewReno as in ns-2, with a window in segments."""
+    newreno = Tcp(
+        profile="ns2",
+        segment="1000 B",
+        initial_cwnd=2,
+        initial_ssthresh=window,
+        receive_window=window,
+        tick="10 ms",
+        min_rto="200 ms",
+        initial_rto="3 s",
+        limited_transmit=True,
+    )
+    return Flow(name="tcp", from_="s2", to="d2", transport=newreno, source=Ftp(), start="500 ms")
 
 
 def dccp(conditions: Conditions, growth: Growth = "ns2-tcplike") -> Dccp:
@@ -124,19 +146,4 @@ def dccp(conditions: Conditions, growth: Growth = "ns2-tcplike") -> Dccp:
         delayed_ack="200 ms",
         min_rto="1 s",
         initial_rto="3 s",
-    )
-
-
-def tcp(window: int = PAPER_TCP_WINDOW) -> Tcp:
-    """Return TCP NewReno as in ns-2, with a window in segments."""
-    return Tcp(
-        profile="ns2",
-        segment="1000 B",
-        initial_cwnd=2,
-        initial_ssthresh=window,
-        receive_window=window,
-        tick="10 ms",
-        min_rto="200 ms",
-        initial_rto="3 s",
-        limited_transmit=True,
     )

@@ -1,4 +1,4 @@
-//! Runs on the real clock.
+//! Runs in real time.
 //!
 //! The network and the ends of flows are those of a simulation, and so are the results. But packets
 //! between them pass through sockets and devices outside, which an [`Outside`] represents:
@@ -43,7 +43,7 @@ use ends::ends;
 use skywave_transport::EndStats;
 use world::Sockets;
 
-/// What a run on the real clock reaches: the sockets of the ends of flows, and the devices of their
+/// What a run in real time reaches: the sockets of the ends of flows, and the devices of their
 /// nodes.
 pub trait Outside {
     /// Returns the time since the beginning of the run.
@@ -76,7 +76,7 @@ pub struct Strays {
 /// Samples are kept only if somebody reads them.
 type Watching = (Totals<(ProbeSet, (Option<Pieces>, Files))>, Fingerprint);
 
-/// A run on the real clock whose sockets and devices are not there yet.
+/// A run in real time whose sockets and devices are not there yet.
 pub struct PreparedRun {
     scenario: Scenario,
     build: Build,
@@ -87,7 +87,7 @@ pub struct PreparedRun {
     encapsulation: Encapsulation,
 }
 
-/// A run on the real clock.
+/// A run in real time.
 pub struct LiveRun<X> {
     scenario: Scenario,
     reporter: Reporter,

@@ -1,4 +1,4 @@
-//! Features that ns-2's traces do not cover: marks, limits, shared links. (`tests/ns2_red.rs` has
+//! Features that ns-2's traces do not cover: marks, limits, shared links. (`tests/path/ns2_red.rs` has
 //! the rest.)
 
 use proptest::prelude::*;

@@ -1,0 +1,72 @@
+//! Controls selected by name: which parameters are rejected, and what a control needs.
+
+use serde_json::{Value, json};
+use skywave_congestion::{Control, ControlContext, built_in_controls};
+
+/// Returns the name of the parameter that is rejected, if one is.
+fn refused(control: &str, parameters: &Value) -> Option<String> {
+    let read = built_in_controls().read(control, parameters);
+    read.err().map(|error| error.field)
+}
+
+#[test]
+fn bounds_are_refused_or_accepted_as_documented() {
+    let least = f64::MIN_POSITIVE;
+    let below_one = 1.0_f64.next_down();
+    for (control, accepted) in [
+        ("aimd", json!({ "increase": least, "decrease": 0.01 })),
+        ("aimd", json!({ "increase": 10_000.0, "decrease": 0.99 })),
+        ("cubic", json!({ "c": least, "beta": least })),
+        ("cubic", json!({ "c": f64::MAX, "beta": below_one })),
+        ("vegas", json!({ "alpha": 0.0, "beta": 0.0, "gamma": 0.0 })),
+        ("vegas", json!({ "alpha": 2.0, "beta": 2.0 })),
+    ] {
+        assert_eq!(refused(control, &accepted), None, "{control} {accepted}");
+    }
+    for (control, name, value) in [
+        ("aimd", "increase", 0.0),
+        ("aimd", "increase", 10_000.0_f64.next_up()),
+        ("aimd", "decrease", 0.01_f64.next_down()),
+        ("aimd", "decrease", 0.99_f64.next_up()),
+        ("cubic", "c", 0.0),
+        ("cubic", "c", -1.0),
+        ("cubic", "beta", 0.0),
+        ("cubic", "beta", 1.0),
+        ("vegas", "alpha", -least),
+        ("vegas", "beta", -least),
+        ("vegas", "gamma", -least),
+        ("vegas", "alpha", 3.0_f64.next_up()),
+    ] {
+        let found = refused(control, &json!({ name: value }));
+        assert_eq!(found.as_deref(), Some(name), "{control} {value}");
+    }
+}
+
+/// Vegas delimits its rounds by single packets; the others need only the summary of each
+/// acknowledgement.
+#[test]
+fn only_vegas_needs_each_packet() {
+    let set = built_in_controls();
+    let context = ControlContext {
+        packet_size: 1000,
+        initial_cwnd: 4.0,
+        initial_ssthresh: f64::INFINITY,
+        ns2: false,
+    };
+    for name in set.names() {
+        let kind = set.read(name, &json!({})).unwrap().member;
+        let interests = kind.build(&context).interests();
+        assert_eq!(interests.packets, name == "vegas", "{name}");
+        assert!(!interests.delivery_rate, "{name}");
+    }
+}
+
+/// The systems whose default is CUBIC use SACK (RFC 9438 section 1).
+#[test]
+fn only_cubic_asks_for_sack() {
+    let set = built_in_controls();
+    for name in set.names() {
+        let wants = set.read(name, &json!({})).unwrap().member.wants();
+        assert_eq!(wants.sack, name == "cubic", "{name}");
+    }
+}
