@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skywave.papers.digits import SIGNIFICANCE, PrintedTable, denominator
-from skywave_papers.lien2009 import published, setting
+from skywave_papers.lien2009 import ledger, setting
 from skywave_papers.nor2011.ledger import LEDGER
 from skywave_papers.sarwar2008.ledger import LEDGER as SARWAR2008
 
@@ -71,7 +71,7 @@ def test_means_of_whole_numbers_over_so_many() -> None:
 
 @pytest.mark.parametrize(
     ("table", "packets"),
-    [(published.RATIOS, published.RECEIVED), (published.LOSSES, setting.SENT)],
+    [(ledger.RATIOS, ledger.RECEIVED), (ledger.LOSSES, setting.SENT)],
     ids=["Table 3", "Table 4"],
 )
 def test_lien2009_counts_the_call_in_packets(table: PrintedTable, packets: int) -> None:
@@ -86,17 +86,17 @@ def test_lien2009_counts_the_call_in_packets(table: PrintedTable, packets: int) 
 
 def test_lien2009_does_not_count_333_packets() -> None:
     """10 s of packets every 30 ms, as its Table 1 has them."""
-    assert fitting(published.RATIOS, 333) < 5
-    assert fitting(published.LOSSES, 333) < 5
+    assert fitting(ledger.RATIOS, 333) < 5
+    assert fitting(ledger.LOSSES, 333) < 5
 
 
 def test_lien2009_counts_the_same_packets_in_both_tables() -> None:
     """By when they arrive, and by when they were sent: both differ by packets in flight."""
-    for tcp in published.RATIO:
-        arrived, kept = published.arrived(tcp), published.kept(tcp)
+    for tcp in ledger.RATIO:
+        arrived, kept = ledger.ARRIVED[tcp], ledger.KEPT[tcp]
         assert max(abs(one - other) for one, other in zip(arrived, kept, strict=True)) <= 13
-    assert published.arrived("Vegas") == (623, 449, 284, 168, 108)
-    assert published.kept("Vegas") == (636, 444, 283, 166, 105)
+    assert list(ledger.ARRIVED["Vegas"]) == [623, 449, 284, 168, 108]
+    assert list(ledger.KEPT["Vegas"]) == [636, 444, 283, 166, 105]
 
 
 @pytest.mark.parametrize(

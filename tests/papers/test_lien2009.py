@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,23 +18,21 @@ from skywave_papers.lien2009 import (
     beyond,
     canonical,
     further,
+    ledger,
     measures,
     oracle,
-    published,
     readings,
-    send_queue,
     setting,
 )
 from skywave_papers.lien2009.judge import PERIODS
 from skywave_papers.lien2009.ledger import LEDGER
-from skywave_papers.lien2009.measures import over_runs
+from skywave_papers.lien2009.measures import Runs, over_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from skywave.report.tables import Table
-    from skywave_papers.lien2009 import judge
 
 
 @pytest.fixture(scope="module")
@@ -41,17 +40,17 @@ def lien2009(reproduced: Callable[[str], Reproduced]) -> Reproduced:
     return reproduced("lien2009")
 
 
-def runs_of(lien2009: Reproduced) -> judge.Runs:
+def runs_of(lien2009: Reproduced) -> Runs:
     """Return the runs of the report."""
-    runs: judge.Runs = lien2009.sections["measured"].ours
+    runs: Runs = lien2009.sections["measured"].ours
     return runs
 
 
 def test_printed_digits_are_those_of_the_judged_values() -> None:
     for printed, row, periods in (
-        (published.RATIOS, "table3", PERIODS[1:]),
-        (published.LOSSES, "table4/loss", PERIODS[1:]),
-        (published.DELAYS, "table4/delay", PERIODS),
+        (ledger.RATIOS, "table3", PERIODS[1:]),
+        (ledger.LOSSES, "table4/loss", PERIODS[1:]),
+        (ledger.DELAYS, "table4/delay", PERIODS),
     ):
         assert [float(digits) for digits in printed.values] == [
             LEDGER.published(f"{row}/{tcp.lower()}/{period}")
@@ -72,8 +71,8 @@ def test_the_ledger_has_the_numbers_of_the_settings(lien2009: Reproduced) -> Non
 
 
 def test_the_published_loss_is_the_complement_of_the_ratio() -> None:
-    for tcp, ratios in published.RATIO.items():
-        for ratio, loss in zip(ratios, published.LOSS[tcp][1:], strict=True):
+    for tcp, ratios in ledger.RATIO.items():
+        for ratio, loss in zip(ratios, ledger.LOSS[tcp][1:], strict=True):
             assert abs(100 - ratio - loss) < 1.25
 
 
@@ -89,28 +88,25 @@ def test_the_call_has_the_packets_that_the_digits_say(lien2009: Reproduced) -> N
     assert round(setting.GAP_S / setting.INTERVAL_S) == setting.SENT
     for conditions in setting.TABLES:
         received = over_runs(runs_of(lien2009)[conditions], "received").mean[0]
-        assert received == pytest.approx(published.RECEIVED, abs=10)
+        assert received == pytest.approx(ledger.RECEIVED, abs=10)
 
 
 def test_decoded_counts_are_in_the_document(lien2009: Reproduced) -> None:
     ratios, losses, delays = lien2009.document["digits"]
-    assert ratios["numerators"][-5:] == list(published.arrived("Vegas"))
-    assert [setting.SENT - lost for lost in losses["numerators"][-5:]] == list(
-        published.kept("Vegas")
-    )
+    assert ratios["numerators"][-5:] == list(ledger.ARRIVED["Vegas"])
+    assert [setting.SENT - lost for lost in losses["numerators"][-5:]] == list(ledger.KEPT["Vegas"])
     assert delays["numerators"] is None, "whole numbers give nothing away"
 
 
 def test_the_send_queue_is_the_longest_without_a_loss() -> None:
-    starts = send_queue.TABLE.read()
-    assert send_queue.fitted(starts) == setting.SEND_QUEUE
-    by_queue = {one.send_queue: one for one in starts}
+    by_queue = {one.send_queue: one for one in further.STARTS.read()}
+    lossless = [one for one in by_queue.values() if not one.lost]
+    assert max(one.send_queue for one in lossless) == setting.SEND_QUEUE
     assert by_queue[setting.SEND_QUEUE + 1].lost > 0
-    lossless = [one for one in starts if not one.lost]
-    nearest = min(lossless, key=lambda one: abs(one.received - published.RECEIVED))
+    nearest = min(lossless, key=lambda one: abs(one.received - ledger.RECEIVED))
     assert nearest.send_queue == setting.SEND_QUEUE
     for queue in (1, setting.SEND_QUEUE, setting.NS2_SEND_QUEUE):
-        again = send_queue.start(queue)
+        again = further.start(queue)
         assert again.received == by_queue[queue].received
         assert again.lost == by_queue[queue].lost
 
@@ -173,14 +169,13 @@ def test_udp_loses_hardly_more_than_published(lien2009: Reproduced) -> None:
 
 def test_the_verdicts_follow_the_declared_reading(lien2009: Reproduced) -> None:
     """Neither simulator is nearer to the delays at Table 1's interval, nor with jitter."""
-    declared, jittered, table_1 = lien2009.sections["agreements"]
-    for simulator in ("ours", "ns2"):
-        near, far, farther = (
-            getattr(one, simulator).delay_ms for one in (declared, jittered, table_1)
-        )
+    agreements = lien2009.sections["agreements"].values()
+    for simulator in zip(*agreements, strict=True):
+        near, far, farther = (one["delay_ms"] for one in simulator)
         assert near < far < farther
         assert near < farther / 2
-    assert declared.ours.matches > table_1.ours.matches
+    (declared, _), _, (table_1, _) = agreements
+    assert declared["matches"] > table_1["matches"]
     fitted = lien2009.sections["fitted"]
     assert fitted[1] == len(lien2009.cells) - len(setting.FLAVOURS)
 
@@ -198,9 +193,9 @@ def test_the_choice_of_seeds_moves_the_count(lien2009: Reproduced) -> None:
 
 def test_stored_counts_are_what_the_runs_give() -> None:
     stored = readings.SEEDS.read()
-    assert [range(one.first, one.last + 1) for one in stored] == list(readings.OTHER_SEEDS)
-    for block, before in list(zip(readings.OTHER_SEEDS, stored, strict=True))[::8]:
-        assert readings.count(block) == before
+    assert [range(one.first, one.last + 1) for one in stored] == readings.SEEDS.given
+    for block, before in list(zip(readings.SEEDS.given, stored, strict=True))[::8]:
+        assert readings.SEEDS.make(block) == before
 
 
 def test_udp_is_as_in_ns2(lien2009: Reproduced) -> None:
@@ -236,8 +231,11 @@ def test_the_rate_of_a_long_call_is_that_in_ns2(lien2009: Reproduced) -> None:
 
 
 def test_every_setting_that_ns2_has_ran_here() -> None:
+    with (oracle.STORED / "periods.csv").open() as file:
+        stored = {row["setting"] for row in csv.DictReader(file)}
+    assert stored == {conditions.name for conditions in setting.IN_NS2}
     names = {conditions.name for conditions in setting.ALL_CONDITIONS}
-    assert set(oracle.periods()) <= names
+    assert stored <= names
     assert len(names) == len(setting.ALL_CONDITIONS)
 
 
@@ -250,11 +248,8 @@ def test_the_stored_single_runs_are_what_ns2_says(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def found(lien2009: Reproduced) -> dict[beyond.Case, beyond.Outcome]:
-    return {
-        beyond.Case(row["queue"], tcp, row["call"]): outcome
-        for row in lien2009.sections["beyond"]["rows"]
-        for tcp, outcome in zip(setting.TCPS, row["outcomes"], strict=True)
-    }
+    outcomes: dict[beyond.Case, beyond.Outcome] = lien2009.sections["measured"].beyond
+    return outcomes
 
 
 def test_flow_queueing_saves_calls_beside_one_flow(
@@ -262,12 +257,12 @@ def test_flow_queueing_saves_calls_beside_one_flow(
 ) -> None:
     """As the report's text says of each queue, and beside how many flows."""
     assert len(found) == len(beyond.QUEUES) * len(beyond.CALLS) * len(setting.TCPS)
-    for case, outcome in found.items():
+    for (queue, call, tcp), outcome in found.items():
         assert outcome.rating.size == setting.STREAMS
-        if case.queue == "FQ-CoDel":
-            assert 1 <= outcome.usable <= 2, case
-        elif case.tcp != "Vegas" or case.queue == "CoDel":
-            assert outcome.usable == 0, case
+        if queue == "FQ-CoDel":
+            assert 1 <= outcome.usable <= 2, (call, tcp)
+        elif tcp != "Vegas" or queue == "CoDel":
+            assert outcome.usable == 0, (queue, call, tcp)
     beside_two = [outcome.usable == 2 for outcome in found.values()]
     assert 0 < sum(beside_two) < len(beyond.CALLS)
     share_kbps = 250 / 4
@@ -276,13 +271,11 @@ def test_flow_queueing_saves_calls_beside_one_flow(
 
 def test_what_the_text_says_of_single_flows(found: dict[beyond.Case, beyond.Outcome]) -> None:
     """Behind long queues Vegas leaves calls most; behind CoDel UDP and CCID 4 are best."""
-    nearest = beyond.nearest_behind_long_queues(found)
-    assert nearest.case.tcp == "Vegas"
-    assert nearest.rating > emodel.USABLE_R
+    (_, _, tcp), rating = beyond.nearest(found)
+    assert tcp == "Vegas"
+    assert rating > emodel.USABLE_R
     for tcp in setting.TCPS:
-        rated = {
-            call: found[beyond.Case("CoDel", tcp, call)].rating.mean() for call in beyond.CALLS
-        }
+        rated = {call: found["CoDel", call, tcp].rating.mean() for call in beyond.CALLS}
         best = sorted(rated, key=lambda call: -rated[call])[:3]
         assert set(best) == {"UDP", "CCID 4", "CCID 4, adaptive"}, tcp
         assert rated[best[0]] < emodel.USABLE_R
@@ -290,8 +283,8 @@ def test_what_the_text_says_of_single_flows(found: dict[beyond.Case, beyond.Outc
 
 def test_deviations_are_estimates_from_samples(lien2009: Reproduced) -> None:
     """Two runs that differ by 2 have one of the square root of 2, as a population 1."""
-    run = measures.Run(1.0, *(np.array([value]) for value in (1.0, 1, 1, 1, 1, 1, 1, 1, 1)))
-    spread = measures.over_runs([run, replace(run, delay_ms=np.array([3.0]))], "delay_ms")
+    run = measures.Run(1.0, *([np.array([1.0])] * 10))
+    spread = over_runs([run, replace(run, delay_ms=np.array([3.0]))], "delay_ms")
     assert (spread.mean[0], spread.sd[0]) == (2, pytest.approx(2**0.5))
     runs = len(setting.SEEDS)
     assert f"uncertain by {runs**-0.5:.2f} of the standard deviation" in lien2009.page
@@ -301,9 +294,7 @@ def test_ccid4_keeps_more_of_the_call_than_ccid3(
     found: dict[beyond.Case, beyond.Outcome],
 ) -> None:
     for tcp in setting.FLAVOURS:
-        ccid3, ccid4, udp = (
-            found[beyond.Case("CoDel", tcp, call)] for call in ("CCID 3", "CCID 4", "UDP")
-        )
+        ccid3, ccid4, udp = (found["CoDel", call, tcp] for call in ("CCID 3", "CCID 4", "UDP"))
         assert ccid4.rating.mean() > ccid3.rating.mean() + 5
         difference = abs(ccid4.cost_percent - udp.cost_percent)
         assert difference < max(3, ccid4.cost_sd + udp.cost_sd)
@@ -312,7 +303,7 @@ def test_ccid4_keeps_more_of_the_call_than_ccid3(
 def test_every_tcp_sends_again_what_was_lost() -> None:
     plan = canonical.plan()
     for (tcp, count), results in zip(plan, run_many(plan.values()), strict=True):
-        lost = canonical.segments(results, results.drops["seq"].to_numpy())
+        lost = canonical.dropped(results)
         assert len(lost) == count, tcp
         _, number, is_new = canonical.sent(results)
         assert set(lost.tolist()) <= set(number[~is_new].tolist()), tcp
@@ -335,8 +326,7 @@ def test_the_report_shows_all_figures(lien2009: Reproduced) -> None:
 
 def test_readings_measure_a_run_otherwise() -> None:
     one = np.array([300.0, 150.0])
-    run = measures.Run(333.3, one, one, one + 1, *([one / 10] * 6))
-    assert run.loss_percent.tolist() == pytest.approx([10, 55], abs=0.1)
+    run = measures.Run(333.3, one, one, one, one + 1, *([one / 10] * 6))
     overdue = readings.MEASURES["overdue-is-lost"](run)
     assert overdue.loss_percent.tolist() == pytest.approx([70, 85])
     assert readings.MEASURES["delays-by-seconds"](run).delay_ms[0] == 301
@@ -357,11 +347,11 @@ def test_claims_fail_as_their_reasons_say(lien2009: Reproduced) -> None:
     failed = {cell["id"]: cell for cell in lien2009.document["claims"] if cell["why"]}
     # As the reason says, the paper's own table fails the sentence, and ns-2 this limit.
     assert failed["3.3/higher-loss/reno"]["why"] == reason("new-flow")
-    assert sum(np.diff(published.LOSS["Reno"]) < 0) == 2
-    assert sum(np.diff(published.DELAY_MS["Reno"]) < 0) == 1
+    assert sum(np.diff(ledger.LOSS["Reno"]) < 0) == 2
+    assert sum(np.diff(ledger.DELAY_MS["Reno"]) < 0) == 1
     two = failed["3.2/two-vegas"]
     one = lien2009.cells["table3/vegas/10-20"]
-    assert max(one["ours"], one["ns2"]) < published.RATIO["Vegas"][1], "as the reason says"
+    assert max(one["ours"], one["ns2"]) < ledger.RATIO["Vegas"][1], "as the reason says"
     assert max(two["ours"], two["ns2"]) < two["published"]
 
 

@@ -19,8 +19,8 @@ from skywave_papers.li2009.judge import alike_from_percent
 from skywave_papers.li2009.measures import TransferTimes
 from skywave_papers.li2009.setting import LOSS_PERCENT
 from skywave_papers.sarwar2008 import downloads, live
-from skywave_papers.sarwar2008.access import PACKET_ERROR_RATE
-from skywave_papers.sarwar2008.published import TABLE_1
+from skywave_papers.sarwar2008.ledger import TABLE_1
+from skywave_papers.sarwar2008.live import PACKET_ERROR_RATE
 
 if TYPE_CHECKING:
     from skywave.papers.lent import Network

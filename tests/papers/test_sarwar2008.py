@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,24 +14,17 @@ from skywave import run_many
 from skywave.scenario import Tcp
 from skywave.scenario.quantities import Rate
 from skywave_papers.sarwar2008 import (
-    TELLS_RTT,
-    access,
     downloads,
-    errors,
-    fit,
     further,
-    growth,
     judge,
     live,
     measures,
     oracle,
-    published,
-    quick_start,
     readings,
     setting,
 )
-from skywave_papers.sarwar2008.downloads import Course, RttRefJudgement, Totals
-from skywave_papers.sarwar2008.ledger import LEDGER
+from skywave_papers.sarwar2008.downloads import Course, Totals
+from skywave_papers.sarwar2008.ledger import LEDGER, TABLE_1
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,58 +35,30 @@ def sarwar2008(reproduced: Callable[[str], Reproduced]) -> Reproduced:
     return reproduced("sarwar2008")
 
 
-def test_reports_per_round_trip_time() -> None:
-    """Equation 2: RTT over 100 ms, but no more reports than packets."""
-    assert growth.reports_per_rtt(1.2, 50_000, 1000) == 12
-    assert growth.reports_per_rtt(1.2, 5_000, 1000) == 6
-    assert growth.reports_per_rtt(0.04, 1e6, 1000) == 1
-    assert growth.reports_per_rtt(0.25, 1e6, 1000) == 3
-    assert growth.reports_per_rtt(0.5, 1_000, 1000) == 0.5
-
-
-def test_delay_until_feedback() -> None:
-    """Equations 3 and 4: 2 RTT with one report, 13/12 RTT with twelve."""
-    assert growth.least_delay_s(1.2) == 2.4
-    assert growth.least_delay_s(1.2, 12) == pytest.approx(1.3)
-    assert growth.least_delay_s(1.2, 12, receiver_delay_s=0.01) == pytest.approx(1.31)
-
-
-def test_rates() -> None:
-    """Equations 5 and 6: each doubling takes D_min."""
-    assert growth.standard_rate(0, 1.0, 1000) == 1000
-    assert growth.standard_rate(2.0, 1.0, 1000) == 2000
-    assert growth.dynamic_rate(13.0, 1.2, 1000, 12) == pytest.approx(1000 * 2**10)
-    assert growth.dynamic_rate(7.0, 1.0, 1000, 1) == growth.standard_rate(7.0, 1.0, 1000)
-
-
-def test_time_until_the_link_is_full() -> None:
-    """1 Mbps in packets of 1000 B over 1 s: 6 s between the curves, not the 14 of figure 2."""
-    standard = growth.time_to_rate_s(125_000, 1.0, 1000)
-    dynamic = growth.time_to_rate_s(125_000, 1.0, 1000, 10)
-    assert growth.standard_rate(standard, 1.0, 1000) == pytest.approx(125_000)
-    assert growth.dynamic_rate(dynamic, 1.0, 1000, 10) == pytest.approx(125_000)
-    assert standard - dynamic == pytest.approx(6.27, abs=0.01)
-
-
 @pytest.mark.parametrize("rtt_s", further.RTTS_S)
 def test_the_ledger_has_what_the_equations_give(rtt_s: float) -> None:
-    link = setting.LINK_BPS / 8
-    several = growth.reports_per_rtt(rtt_s, link, setting.PACKET_SIZE)
-    for reports, delay, rate in ((1.0, 3, 5), (several, 4, 6)):
-        for equation, value in (
-            (delay, growth.least_delay_s(rtt_s, reports)),
-            (rate, growth.time_to_rate_s(link, rtt_s, setting.PACKET_SIZE, reports)),
-        ):
+    """D_min of equations 3 and 4 is (N + 1) / N RTT; X doubles in it, from a packet per second."""
+    doublings = math.log2(setting.LINK_BPS / 8 / setting.PACKET_SIZE)
+    for reports, delay, rate in ((1, 3, 5), (round(rtt_s / 0.1), 4, 6)):
+        least_s = rtt_s * (reports + 1) / reports
+        for equation, value in ((delay, least_s), (rate, least_s * doublings)):
             test, _ = LEDGER.claims[f"V-A/equation-{equation}/rtt={rtt_s:g}"]
             assert LEDGER.published(test.id) == pytest.approx(value)
             assert test.conditions == {"RTT (s)": rtt_s, "N": reports}
 
 
+def test_time_until_the_link_is_full() -> None:
+    """1 Mbps in packets of 1000 B over 1 s: 6 s between the curves, not the 14 of figure 2."""
+    standard_s, dynamic_s = judge.BY_EQUATIONS_S
+    assert setting.PACKET_SIZE * 2 ** (standard_s / 2) == pytest.approx(125_000)
+    assert setting.PACKET_SIZE * 2 ** (dynamic_s / 1.1) == pytest.approx(125_000)
+    assert standard_s - dynamic_s == pytest.approx(6.27, abs=0.01)
+
+
 def test_the_ledger_has_what_equation_2_gives() -> None:
-    link = setting.LINK_BPS / 8
+    """A report every 100 ms, since far more packets arrive."""
     for place, rtt_s in (("simulation", setting.RTT_S), ("live", 1.2)):
-        per_rtt = growth.reports_per_rtt(rtt_s, link, setting.PACKET_SIZE)
-        assert LEDGER.published(f"III/reports/{place}") == pytest.approx(per_rtt / rtt_s)
+        assert LEDGER.published(f"III/reports/{place}") == pytest.approx(round(rtt_s / 0.1) / rtt_s)
 
 
 def test_the_limit_of_overhead_is_that_of_tcps_acknowledgements() -> None:
@@ -127,7 +93,7 @@ def test_table_1_is_judged_by_rules(sarwar2008: Reproduced) -> None:
     """The rate of standard feedback was fitted; of the prediction the direction holds."""
     judged = sarwar2008.cells
     assert judged["text/majority"]["ours"] > 80
-    standard, dynamic = (published.TABLE_1[one] for one in ("standard", "dynamic"))
+    standard, dynamic = (TABLE_1[one] for one in ("standard", "dynamic"))
     gain_kbps = dynamic.rate_kbps - standard.rate_kbps
     assert judged["table1/rate-order"]["published"] == gain_kbps
     assert 100 * gain_kbps / standard.rate_kbps == pytest.approx(42, abs=0.5), "as the texts say"
@@ -150,23 +116,23 @@ def test_loss_is_lower_once_slow_start_is_over(sarwar2008: Reproduced) -> None:
 
 def test_the_access_is_what_the_search_came_to() -> None:
     """What is taken follows from the stored trials, and a trial repeats to the last bit stored."""
-    trials = fit.TABLE.read()
-    assert [trial.access for trial in trials] == list(fit.GRID)
-    best = fit.fitting(trials)[0]
-    assert best.access == access.FITTED
+    trials = readings.TRIALS.read()
+    assert [trial.access for trial in trials] == list(readings.GRID)
+    best = readings.fitting(trials)[0]
+    assert best.access == live.FITTED
     assert not any(one.fits for one in trials if one.deviation_kbps < best.deviation_kbps)
-    again = fit.attempt(best.access)
+    again = readings.attempt(best.access)
     for name in ("rate_kbps", "deviation_kbps", "loss_percent", "dynamic_kbps"):
         assert getattr(again, name) == pytest.approx(getattr(best, name), abs=1e-4)
-    for trial in fit.fitting(trials):
+    for trial in readings.fitting(trials):
         assert trial.gain_percent < LEDGER.published("text/gain") / 2, (
             "none predicts what is published"
         )
-    assert not set(fit.SEEDS) & set(live.SEEDS)
+    assert not set(readings.SEEDS) & set(live.SEEDS)
 
 
 def test_the_access_loses_and_is_busy_as_often_as_it_says() -> None:
-    model = access.SharedAccess(burst_packets=16, left_kbps=250, quiet_s=30, busy_s=10)
+    model = live.SharedAccess(burst_packets=16, left_kbps=250, quiet_s=30, busy_s=10)
     errors = model.errors
     assert errors.good_to_bad / (errors.good_to_bad + errors.bad_to_good) == pytest.approx(0.0033)
     assert model.load(7, 200) == model.load(7, 200)
@@ -196,43 +162,26 @@ def test_downloads_differ_in_feedback_alone() -> None:
         assert ("dynamic" in tfrc["feedback"]) == (download.feedback == "dynamic")
 
 
-def _steady(rates_kbps: dict[int, float], back_kbps: dict[int, float]) -> dict[Any, Any]:
-    """Return downloads in which nothing varies but the condition, and a little with the seed."""
-
-    def runs(rate_kbps: float, back_kbps: float) -> list[Totals]:
-        return [
-            Totals(rate_kbps + wobble, 1.0, 0.5, 1200.0, 10.0, 1.0, back_kbps)
-            for wobble in (-1.0, 0.0, 1.0)
-        ]
-
+def _steady(rates_kbps: tuple[float, ...]) -> dict[live.Download, list[Totals]]:
+    """Return downloads in which nothing varies but the RTT_ref, and a little with the seed."""
     return {
-        live.STANDARD: runs(300.0, 1.0),
-        live.MOST_REPORTS_SLOW_SMOOTHING: runs(310.0, 40.0),
-    } | {
-        live.BY_RTT_REF[rtt_ref]: runs(rate, back_kbps[rtt_ref])
-        for rtt_ref, rate in rates_kbps.items()
+        download: [Totals(rate + wobble, 1, 0.5, 1200, 10, 1, 1) for wobble in (-1, 0, 1)]
+        for download, rate in zip(live.BY_RTT_REF.values(), rates_kbps, strict=True)
     }
 
 
 def test_judgement_of_rtt_ref() -> None:
     """The least feedback that is as good as the best."""
-    back = {25: 40.0, 50: 20.0, 100: 10.0, 200: 5.0, 400: 2.5}
-    compromise = _steady({25: 400, 50: 390, 100: 380, 200: 360, 400: 330}, back)
-    judged = RttRefJudgement.of(compromise)
-    assert (judged.best_ms, judged.enough_ms) == (25, 25)
-    assert judged.share_percent == pytest.approx(80)
-    assert judged.cost_percent == pytest.approx(25)
-    flat = RttRefJudgement.of(_steady({25: 400, 50: 400, 100: 400, 200: 360, 400: 330}, back))
-    assert flat.enough_ms == 100
+    assert downloads.best_rtt_refs_ms(_steady((400, 390, 380, 360, 330))) == (25, 25)
+    assert downloads.best_rtt_refs_ms(_steady((400, 400, 400, 360, 330))) == (25, 100)
 
 
 def test_a_longer_window_gains_nothing_in_slow_start(sarwar2008: Reproduced) -> None:
     """As the report says of X_recv over a whole round-trip time."""
     ours = sarwar2008.sections["measured"].ours
-    exits_s = {(one.reading, one.feedback): series.exit_s for one, series in ours.items()}
-    standard_s, dynamic_s = (exits_s["as set", kind] for kind in ("standard", "dynamic"))
-    assert dynamic_s < standard_s
-    assert exits_s["X_recv over a whole RTT", "dynamic"] > standard_s - 1
+    standard_s, dynamic_s = (ours[one].exit_s for one in setting.BY_READING["as set"])
+    (longer,) = setting.BY_READING["X_recv over a whole RTT"]
+    assert dynamic_s < standard_s <= ours[longer].exit_s
 
 
 def test_the_report_is_labelled_as_an_emulation(sarwar2008: Reproduced) -> None:
@@ -254,7 +203,7 @@ def test_only_what_is_named_varies() -> None:
     """The runs differ in feedback and in the one reading that their name gives."""
     names = [conditions.name for conditions in setting.ALL_CONDITIONS]
     assert len(set(names)) == len(names)
-    for conditions, scenario in errors.scenarios(setting.ALL_CONDITIONS).items():
+    for conditions, scenario in setting.scenarios(setting.ALL_CONDITIONS).items():
         document = scenario.normalised()
         assert document["duration"] == "200 s"
         tfrc = document["flows"][0]["transport"]["dccp"]["tfrc"]
@@ -264,8 +213,7 @@ def test_only_what_is_named_varies() -> None:
 
 def test_doubling_by_threes_would_give_what_is_published() -> None:
     """Seven doublings from one packet per round-trip time, two round-trip times apart."""
-    gain_s = growth.by_threes_gain_s(setting.LINK_BPS / 8, setting.RTT_S, setting.PACKET_SIZE)
-    assert gain_s == LEDGER.published("fig2/exit")
+    assert LEDGER.published("fig2/exit") == judge.BY_THREES_GAIN_S
 
 
 def test_errors_are_the_only_losses_of_their_runs() -> None:
@@ -275,7 +223,7 @@ def test_errors_are_the_only_losses_of_their_runs() -> None:
         for feedback in ("standard", "dynamic")
         for number in (1, 3)
     ]
-    planned = errors.scenarios(conditions)
+    planned = setting.scenarios(conditions)
     for one, results in zip(conditions, run_many(planned.values()), strict=True):
         series = measures.from_results(results)
         assert series.drops.sum() == one.errors
@@ -296,8 +244,8 @@ def test_feedback_about_a_rate_is_the_first_report_that_has_it() -> None:
     allowed = np.array([10.0, 20.0, 20.0, 40.0, 40.0])
     received = np.array([5.0, 10.0, 19.5, 20.0, 39.0])
     delays = further.feedback_delays(time_s, allowed, received, np.array([1, 3]))
-    assert delays.tolist() == [1.0, 1.0]
-    assert further.feedback_delays(time_s, allowed, received / 2, np.array([3])).size == 0
+    assert delays == [1.0, 1.0]
+    assert further.feedback_delays(time_s, allowed, received / 2, np.array([3])) == []
 
 
 def test_growth_within_a_round_trip_time() -> None:
@@ -322,7 +270,7 @@ def test_a_course_compares_round_trip_times() -> None:
     course = Course(np.arange(5.0), p, p, p, rtt_s, delay_s)
     assert course.rtt_error_s == pytest.approx(0.1)
     # Where p does not rise, R has quadrupled and p halved in two seconds.
-    assert judge.rtt_above_p(course) == pytest.approx(np.log(2) / 2)
+    assert course.rtt_above_p == pytest.approx(np.log(2) / 2)
 
 
 def test_claims_fail_as_their_reasons_say(sarwar2008: Reproduced) -> None:
@@ -372,13 +320,13 @@ def test_tcp_ends_the_slow_start_of_tfrc() -> None:
 
 def test_readings_go_as_the_report_says() -> None:
     outcomes = {one.reading: one for one in readings.TABLE.read()}
-    first, tells = outcomes["as for the verdicts"], outcomes[TELLS_RTT]
+    first, tells = outcomes["as for the verdicts"], outcomes[readings.TELLS_RTT]
     assert first.standard_loss_percent > tells.standard_loss_percent
     assert first.dynamic_loss_percent < first.standard_loss_percent
     assert tells.dynamic_loss_percent > tells.standard_loss_percent
     assert max(one.gain_percent for one in outcomes.values()) < LEDGER.published("text/gain") / 1.5
     no_less_loss = {label for label, one in outcomes.items() if "table1/loss-order" not in one.met}
-    assert no_less_loss == {TELLS_RTT, "rules of RFC 5348"}, "two, as is said of section I"
+    assert no_less_loss == {readings.TELLS_RTT, "rules of RFC 5348"}, "two, as is said of section I"
     for number in (2, 3, 5, 10):
         scanned = outcomes[f"{number} errors at the end of slow start"]
         assert scanned.exit_gain_s == first.exit_gain_s
@@ -388,18 +336,11 @@ def test_readings_go_as_the_report_says() -> None:
 
 def test_simulations_go_as_the_report_says(sarwar2008: Reproduced) -> None:
     ours = sarwar2008.sections["measured"].ours
-    rows = {(one.reading, one.feedback): series for one, series in ours.items()}
-    standard_kbps, dynamic_kbps = (
-        {
-            queue: rows[f"no errors, queue of {queue} packets", feedback].mean_bps
-            for queue in setting.QUEUES
-        }
-        for feedback in ("standard", "dynamic")
-    )
-    assert dynamic_kbps[20] < standard_kbps[20]
-    assert standard_kbps[50] < dynamic_kbps[50] < 1.05 * standard_kbps[50], "a small gain"
-    whole = rows["X_recv over a whole RTT", "dynamic"]
-    assert whole.exit_s >= rows["as set", "standard"].exit_s
+    rates = {
+        queue: [ours[one].mean_bps for one in setting.BY_QUEUE[queue]] for queue in setting.QUEUES
+    }
+    assert rates[20][1] < rates[20][0]
+    assert rates[50][0] < rates[50][1] < 1.05 * rates[50][0], "a small gain"
 
 
 def test_ns2_loses_one_packet_too(sarwar2008: Reproduced) -> None:
@@ -428,9 +369,9 @@ def test_how_receivers_learn_the_round_trip_time_is_declared() -> None:
 def test_parameters_and_conditions_are_those_of_the_runs() -> None:
     """What the ledger says in numbers of its own."""
     stated = {parameter.name: parameter.value for parameter in LEDGER.parameters}
-    fitted, beyond = access.FITTED, len(live.BEYOND_SEEDS)
+    fitted, beyond = live.FITTED, len(live.BEYOND_SEEDS)
     assert stated["Errors of the live link"] == (
-        f"{100 * access.PACKET_ERROR_RATE:g} % of packets, "
+        f"{100 * live.PACKET_ERROR_RATE:g} % of packets, "
         f"in bursts of {fitted.burst_packets:g} (mean)"
     )
     assert stated["Load of the live link by others"] == (
@@ -450,7 +391,7 @@ def test_parameters_and_conditions_are_those_of_the_runs() -> None:
     assert tests["fig2/exit"].conditions == {"errors": 1, "N": setting.REPORTS}
     assert tests["I/fair"].conditions["queue (packets)"] == further.QUEUE
     assert tests["II/smoother"].conditions["from (s)"] == further.SETTLED_S
-    assert tests["II/quick-start"].conditions["share"] == quick_start.SHARE
+    assert tests["II/quick-start"].conditions["share"] == further.SHARE
     assert f"RTT_ref = {min(live.RTT_REFS_MS)} ms" in tests["VI-C/more-reports"].what
 
 

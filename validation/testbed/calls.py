@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from skywave.scenario import KernelTcp
+from skywave_papers.lien2009.ledger import DELAY_MS, RATIO
 from skywave_papers.lien2009.measures import from_results
-from skywave_papers.lien2009.published import DELAY_MS, RATIO
 from skywave_papers.lien2009.setting import STREAMS, Conditions, scenario
 from validation.testbed.experiment import Experiment, Measure, Measurement
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave_papers.sarwar2008.downloads import totals
+from skywave_papers.sarwar2008.ledger import TABLE_1
 from skywave_papers.sarwar2008.live import DYNAMIC, STANDARD, scenario
-from skywave_papers.sarwar2008.published import TABLE_1
 from validation.testbed.experiment import Experiment, Measure, Measurement
 
 if TYPE_CHECKING:

@@ -6,8 +6,10 @@ bottleneck. The report shows which calls are usable and what they cost TCP.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+import itertools
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from attrs import evolve
@@ -17,7 +19,6 @@ from matplotlib.colors import TwoSlopeNorm
 from skywave.report.figures import GOOD_AND_BAD, begin, heat_map, write_in_cell
 from skywave.results import emodel
 from skywave.scenario import (
-    Adapt,
     CoDel,
     Dccp,
     DynamicFeedback,
@@ -28,33 +29,22 @@ from skywave.scenario import (
     Tfrc,
     Transport,
     Udp,
-    Voice,
 )
 from skywave_papers.lien2009 import setting
-from skywave_papers.lien2009.setting import (
-    DEADLINE_S,
-    DURATION_S,
-    GAP_S,
-    INTERVAL_S,
-    STREAMS,
-    TCPS,
-    VOICE,
-)
+from skywave_papers.lien2009.setting import DURATION_S, GAP_S, TCPS, VOICE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from skywave.results import Results
-
-    Floats = NDArray[np.float64]
+    from skywave_papers.lien2009.measures import Floats
 
 SEEDS = range(1, 4)
 CODEC = emodel.G711
 """The best of the codecs with known parameters. Where it is not usable, none of them is."""
-ADAPTIVE_FRAMES = int(0.12 / INTERVAL_S)
+ADAPTIVE_FRAMES = int(0.12 / setting.INTERVAL_S)
 """Maximum frames per datagram: 120 ms of speech, which leaves about as much time for a queue."""
 
 QUEUES: dict[str, Queue] = {
@@ -64,47 +54,22 @@ QUEUES: dict[str, Queue] = {
     "CoDel": CoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
     "FQ-CoDel": FqCoDel(packets=19, target="50 ms", interval="200 ms", ecn=False),
 }
-
-LONG_QUEUES = ("drop-tail", "RED")
-"""The queues that a loss-based TCP fills."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """The transport of a call, and whether its source adapts."""
-
-    transport: Transport
-    adapts: bool = False
-
-
-def _dccp(ccid: int, *, tfrc: Tfrc | None = None) -> Dccp:
-    return Dccp(ccid=ccid, profile="rfc", tfrc=tfrc, short_seqnos=True, ecn=False)
-
-
-CALLS: dict[str, Call] = {
-    "UDP": Call(Udp()),
-    "CCID 2": Call(_dccp(2)),
-    "CCID 3, RFC 3448": Call(_dccp(3, tfrc=Tfrc(rules="rfc3448"))),
-    "CCID 3": Call(_dccp(3)),
-    "CCID 3, dynamic feedback": Call(
-        _dccp(3, tfrc=Tfrc(feedback=DynamicFeedback(rtt_ref="100 ms")))
-    ),
-    "CCID 4": Call(_dccp(4)),
-    "CCID 3, adaptive": Call(_dccp(3), adapts=True),
-    "CCID 4, adaptive": Call(_dccp(4), adapts=True),
+_dccp = partial(Dccp, profile="rfc", short_seqnos=True, ecn=False)
+_DYNAMIC = Tfrc(feedback=DynamicFeedback(rtt_ref="100 ms"))
+CALLS: dict[str, tuple[Transport, int]] = {
+    "UDP": (Udp(), 0),
+    "CCID 2": (_dccp(ccid=2), 0),
+    "CCID 3, RFC 3448": (_dccp(ccid=3, tfrc=Tfrc(rules="rfc3448")), 0),
+    "CCID 3": (_dccp(ccid=3), 0),
+    "CCID 3, dynamic feedback": (_dccp(ccid=3, tfrc=_DYNAMIC), 0),
+    "CCID 4": (_dccp(ccid=4), 0),
+    "CCID 3, adaptive": (_dccp(ccid=3), ADAPTIVE_FRAMES),
+    "CCID 4, adaptive": (_dccp(ccid=4), ADAPTIVE_FRAMES),
 }
-
-
-@dataclass(frozen=True)
-class Case:
-    """A combination of queue, TCP and call. Without a call TCP is alone."""
-
-    queue: str
-    tcp: str
-    call: str | None
-
-
-CASES = tuple(Case(queue, tcp, call) for queue in QUEUES for call in (None, *CALLS) for tcp in TCPS)
+"""The transports of calls, and how many frames their sources put into a datagram if they adapt."""
+ALONE = "no call"
+Case: TypeAlias = tuple[str, str, str]
+"""A queue, a call or ``ALONE``, and a TCP."""
 
 
 @dataclass(frozen=True)
@@ -123,45 +88,41 @@ class Outcome:
     @property
     def usable(self) -> int:
         """The number of TCP flows, from one up, beside which the call is usable throughout."""
-        usable = self.rating >= emodel.USABLE_R
-        return int(usable.size if usable.all() else np.argmin(usable))
+        return int(np.logical_and.accumulate(self.rating >= emodel.USABLE_R).sum())
+
+
+def plan() -> dict[tuple[Case, int], Scenario]:
+    """Return the scenarios of all runs."""
+    cases = itertools.product(QUEUES, (ALONE, *CALLS), TCPS)
+    return {(case, seed): scenario(case, seed) for case in cases for seed in SEEDS}
 
 
 def scenario(case: Case, seed: int) -> Scenario:
     """Return the scenario of one run: scenario 1 with the queue and call of ``case``."""
-    description = setting.scenario(setting.Conditions(case.tcp), seed)
+    queue, call, tcp = case
+    description = setting.scenario(setting.Conditions(tcp), seed)
     description.name = f"lien2009-beyond-{seed}"
-    bottleneck, *access = description.links
-    description.links = [evolve(bottleneck, queue=QUEUES[case.queue]), *access]
-    call, *tcps = description.flows
-    if case.call is None:
-        description.flows = tcps
-        return description
-    chosen = CALLS[case.call]
-    # Frames are the same for all. On the wire, each transport adds its own headers.
-    source = Voice(
-        frame=f"{setting.DCCP_FRAME_B} B",
-        interval=f"{round(INTERVAL_S * 1e9)} ns",
-        header="0 B",
-        deadline=f"{DEADLINE_S * 1e3:g} ms",
-        adapt=Adapt(frames=ADAPTIVE_FRAMES) if chosen.adapts else None,
-    )
-    description.flows = [evolve(call, transport=chosen.transport, source=source), *tcps]
+    description.links[0] = evolve(description.links[0], queue=QUEUES[queue])
+    flow = description.flows.pop(0)
+    if call != ALONE:
+        transport, adaptive_frames = CALLS[call]
+        # Frames are the same for all. On the wire, each transport adds its own headers.
+        source = setting.voice(setting.DCCP_FRAME_B, adaptive_frames=adaptive_frames)
+        description.flows.insert(0, evolve(flow, transport=transport, source=source))
     return description
 
 
 def outcomes(results: Mapping[tuple[Case, int], Results]) -> dict[Case, Outcome]:
     """Return the outcome of every combination that has a call."""
-    goodput = {key: _tcp_goodput(run) for key, run in results.items()}
+    goodput = {
+        key: sum(flow["delivered_bytes"] for flow in run.totals["flows"] if flow["name"] != VOICE)
+        for key, run in results.items()
+    }
     found = {}
-    for case in CASES:
-        if case.call is None:
-            continue
+    for queue, call, tcp in itertools.product(QUEUES, CALLS, TCPS):
+        case, alone = (queue, call, tcp), (queue, ALONE, tcp)
         ratings = np.array([_ratings(results[case, seed]) for seed in SEEDS])
-        costs = [
-            100 * (1 - goodput[case, seed] / goodput[replace(case, call=None), seed])
-            for seed in SEEDS
-        ]
+        costs = [100 * (1 - goodput[case, seed] / goodput[alone, seed]) for seed in SEEDS]
         found[case] = Outcome(
             rating=ratings.mean(axis=0),
             rating_sd=float(ratings.mean(axis=1).std(ddof=1)),
@@ -171,67 +132,22 @@ def outcomes(results: Mapping[tuple[Case, int], Results]) -> dict[Case, Outcome]
     return found
 
 
-def _tcp_goodput(results: Results) -> float:
-    return sum(flow["delivered_bytes"] for flow in results.totals["flows"] if flow["name"] != VOICE)
-
-
 def _ratings(results: Results) -> list[float]:
     periods = emodel.quality(results.voice, VOICE, CODEC, period_s=GAP_S)
     return [quality.r for quality in periods[1 : DURATION_S[1] // GAP_S]]
 
 
-def tables(found: Mapping[Case, Outcome]) -> dict[str, Any]:
-    """Return the values of the report's section."""
-    return {
-        "tcps": list(TCPS),
-        "seeds": len(SEEDS),
-        "codec": CODEC.name,
-        "best": emodel.rating(CODEC, DEADLINE_S + INTERVAL_S, 0),
-        "adaptive_frames": ADAPTIVE_FRAMES,
-        "usable_r": emodel.USABLE_R,
-        "nearest": nearest_behind_long_queues(found),
-        "usable": [
-            {
-                "queue": queue,
-                "combinations": len(CALLS) * len(TCPS),
-                "beside": [
-                    sum(
-                        found[Case(queue, tcp, call)].usable >= flows
-                        for call in CALLS
-                        for tcp in TCPS
-                    )
-                    for flows in range(1, STREAMS + 1)
-                ],
-            }
-            for queue in QUEUES
-        ],
-        "rows": [
-            {
-                "queue": queue,
-                "call": call,
-                "outcomes": [found[Case(queue, tcp, call)] for tcp in TCPS],
-            }
-            for queue in QUEUES
-            for call in CALLS
-        ],
+def usable(found: Mapping[Case, Outcome], queue: str, flows: int) -> int:
+    """Return with how many calls and TCPs a call behind ``queue`` is usable beside ``flows``."""
+    return sum(one.usable >= flows for case, one in found.items() if case[0] == queue)
+
+
+def nearest(found: Mapping[Case, Outcome]) -> tuple[Case, float]:
+    """Return the best call beside one flow, behind the queues that a loss-based TCP fills."""
+    ratings = {
+        case: float(one.rating[0]) for case, one in found.items() if case[0] in ("drop-tail", "RED")
     }
-
-
-@dataclass(frozen=True)
-class Nearest:
-    """The best call beside one TCP flow."""
-
-    case: Case
-    rating: float
-
-
-def nearest_behind_long_queues(found: Mapping[Case, Outcome]) -> Nearest:
-    """Return the best call with drop-tail or RED."""
-    case = max(
-        (case for case in found if case.queue in LONG_QUEUES),
-        key=lambda case: float(found[case].rating[0]),
-    )
-    return Nearest(case, float(found[case].rating[0]))
+    return max(ratings.items(), key=lambda item: item[1])
 
 
 def draw(found: Mapping[Case, Outcome]) -> Figure:
@@ -241,18 +157,25 @@ def draw(found: Mapping[Case, Outcome]) -> Figure:
     figure.subplots_adjust(left=0.22, bottom=0.08, right=0.89, wspace=0.06, hspace=0.2)
     panels = figure.subplots(len(QUEUES), 2, sharex=True, sharey=True)
     norm = TwoSlopeNorm(vmin=0, vcenter=emodel.USABLE_R, vmax=90)
-    for row, queue in enumerate(QUEUES):
-        for axes, period, beside in zip(
-            panels[row], (0, -1), ("one TCP flow", "five TCP flows"), strict=True
-        ):
-            ratings = np.array(
-                [[found[Case(queue, tcp, call)].rating[period] for tcp in TCPS] for call in CALLS]
+    shown = itertools.product(QUEUES, ((0, "one TCP flow"), (-1, "five TCP flows")))
+    for axes, (queue, (period, beside)) in zip(panels.flat, shown, strict=True):
+        ratings = np.array(
+            [[found[queue, call, tcp].rating[period] for tcp in TCPS] for call in CALLS]
+        )
+        heat_map(axes, ratings, CALLS, TCPS, norm=norm)
+        for (row, column), value in np.ndenumerate(ratings):
+            write_in_cell(
+                axes,
+                row,
+                column,
+                f"{value:.0f}",
+                fontsize=6.5,
+                color="white" if value < emodel.USABLE_R / 4 else "black",
+                fontweight="bold" if value >= emodel.USABLE_R else "normal",
             )
-            heat_map(axes, ratings, CALLS, TCPS, norm=norm)
-            _annotate(axes, ratings)
-            axes.set_title(f"{queue}, beside {beside}", loc="left")
-            axes.set_xticks(axes.get_xticks(), TCPS, rotation=45, ha="right")
-            axes.tick_params(labelsize=7)
+        axes.set_title(f"{queue}, beside {beside}", loc="left")
+        axes.set_xticks(axes.get_xticks(), TCPS, rotation=45, ha="right")
+        axes.tick_params(labelsize=7)
     figure.colorbar(
         ScalarMappable(norm, GOOD_AND_BAD),
         cax=figure.add_axes((0.91, 0.4, 0.015, 0.25)),
@@ -260,22 +183,3 @@ def draw(found: Mapping[Case, Outcome]) -> Figure:
         ticks=[0, 25, 50, emodel.USABLE_R, 90],
     )
     return figure
-
-
-def _annotate(axes: Any, ratings: Floats) -> None:
-    for (row, column), value in np.ndenumerate(ratings):
-        dark = value < emodel.USABLE_R / 4
-        write_in_cell(
-            axes,
-            row,
-            column,
-            f"{value:.0f}",
-            fontsize=6.5,
-            color="white" if dark else "black",
-            fontweight="bold" if value >= emodel.USABLE_R else "normal",
-        )
-
-
-def plan() -> dict[tuple[Case, int], Scenario]:
-    """Return the scenarios of all runs."""
-    return {(case, seed): scenario(case, seed) for case in CASES for seed in SEEDS}

@@ -34,37 +34,28 @@ FLOW = "tcp"
 
 def scenario(tcp: str, lost: tuple[int, ...]) -> Scenario:
     """Return the scenario of one run."""
+    # The SYN is the first packet.
+    loss = PacketLoss(packets=tuple(number + 1 for number in lost))
+    queue = DropTail(packets=49)
     description = Scenario(
         name=f"canonical-{tcp.lower()}-{len(lost)}",
         duration=f"{DURATION_S} s",
         nodes=["s1", "r1", "k1"],
         links=[
             Link(from_="s1", to="r1", rate="8 Mbps", delay="0.1 ms"),
-            Link(
-                from_="r1",
-                to="k1",
-                rate="0.8 Mbps",
-                delay="100 ms",
-                queue=DropTail(packets=49),
-                # The SYN is the first packet.
-                loss=PacketLoss(packets=tuple(number + 1 for number in lost)),
-            ),
+            Link(from_="r1", to="k1", rate="0.8 Mbps", delay="100 ms", queue=queue, loss=loss),
         ],
         probes=Probes(packets=True),
     )
-    description.add_flow(
-        FLOW,
-        "s1",
-        "k1",
-        Tcp(
-            profile="ns2",
-            segment=f"{SEGMENT_B} B",
-            receive_window=28,
-            initial_ssthresh=28,
-            limited_transmit=False,
-            **TCPS[tcp],
-        ),
+    transport = Tcp(
+        profile="ns2",
+        segment=f"{SEGMENT_B} B",
+        receive_window=28,
+        initial_ssthresh=28,
+        limited_transmit=False,
+        **TCPS[tcp],
     )
+    description.add_flow(FLOW, "s1", "k1", transport)
     return description
 
 
@@ -80,28 +71,16 @@ def draw(results: Mapping[tuple[str, int], Results]) -> Figure:
     """
     figure = begin((6.5, 6.5))
     panels = figure.subplots(len(TCPS) // 2, 2, sharex=True, sharey=True)
-    starts_s = [DURATION_S * index for index in range(len(LOST))]
+    starts_s = range(0, DURATION_S * len(LOST), DURATION_S)
     for axes, tcp in zip(panels.flat, TCPS, strict=True):
         for start_s, lost in zip(starts_s, LOST, strict=True):
-            time_s, number, is_new = sent(results[tcp, len(lost)])
+            run = results[tcp, len(lost)]
+            time_s, number, is_new = sent(run)
             for chosen, colour, size in ((is_new, "0.45", 1.2), (~is_new, COLOURS[1], 4.0)):
-                axes.scatter(
-                    start_s + time_s[chosen],
-                    number[chosen],
-                    s=size,
-                    color=colour,
-                    linewidths=0,
-                    zorder=2,
-                )
-            drops = results[tcp, len(lost)].drops
-            axes.plot(
-                start_s + drops["time_s"].to_numpy(),
-                segments(results[tcp, len(lost)], drops["seq"].to_numpy()),
-                "x",
-                color="black",
-                markersize=3.5,
-                zorder=3,
-            )
+                at_s = start_s + time_s[chosen]
+                axes.scatter(at_s, number[chosen], s=size, color=colour, linewidths=0, zorder=2)
+            at_s, number = start_s + run.drops["time_s"].to_numpy(), dropped(run)
+            axes.plot(at_s, number, "x", color="black", markersize=3.5, zorder=3)
         axes.set_title(tcp, loc="left")
         axes.set(xlim=(0, DURATION_S * len(LOST)), ylim=(0, 80))
         axes.set_xticks(starts_s, [f"{len(lost)} lost" for lost in LOST], ha="left")
@@ -112,23 +91,26 @@ def draw(results: Mapping[tuple[str, int], Results]) -> Figure:
     return figure
 
 
-def sent(
-    results: Results,
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+def sent(results: Results) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return time and number of each data segment sent, and whether it was new."""
     rows = results.packets.filter(
-        (pc.field("event") == "send") & (pc.field("place") == f"{FLOW} sender")
+        (pc.field("event") == "send")
+        & (pc.field("place") == f"{FLOW} sender")
+        & (pc.field("kind") == "TCP data")
     )
-    is_data = np.asarray(rows["kind"].to_pylist()) == "TCP data"
-    number = segments(results, rows["seq"].to_numpy()[is_data])
+    number = _segments(results, rows["seq"].to_numpy())
     highest = np.maximum.accumulate(np.concatenate(([0], number[:-1])))
-    return rows["time_s"].to_numpy()[is_data], number, number > highest
+    return rows["time_s"].to_numpy(), number, number > highest
 
 
-def segments(results: Results, seqs: NDArray[np.uint64]) -> NDArray[np.int64]:
+def dropped(results: Results) -> NDArray[np.int64]:
+    """Return the number of each dropped segment."""
+    return _segments(results, results.drops["seq"].to_numpy())
+
+
+def _segments(results: Results, seqs: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return the numbers of the segments at ``seqs``, counted from 1; the SYN is 0."""
-    packets = results.packets
     # The very first packet is the SYN.
-    syn = packets["seq"][0].as_py()
+    syn = results.packets["seq"][0].as_py()
     numbers: NDArray[np.int64] = (seqs.astype(np.int64) - syn - 1) % 2**32 // SEGMENT_B + 1
     return numbers

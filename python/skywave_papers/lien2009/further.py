@@ -1,11 +1,9 @@
-"""The runs behind the paper's further claims, other than those of its tables and figures.
+"""Runs whose outcomes are stored: ``python -m skywave.papers stored lien2009`` makes them.
 
 - Scenario 1 with other latencies of the bottleneck, and with the rates of Table 1.
 - Scenario 2 with all TCPs.
 - Two TCP flows without a call.
-
-Settings and seeds are fixed here; the outcomes are stored. ``python -m skywave.papers stored
-lien2009`` runs and stores them.
+- The call alone, with several send queues.
 """
 
 from __future__ import annotations
@@ -15,34 +13,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow.compute as pc
 from attrs import evolve
 
-from skywave.papers.stages import measure_each
+from skywave import run, run_many
 from skywave.report.tables import Table
+from skywave.results.samples import Samples
 from skywave.scenario import Link
 from skywave.scenario.quantities import Duration, Rate
-from skywave_papers.lien2009 import measures, setting
-from skywave_papers.lien2009.measures import over_runs
-from skywave_papers.lien2009.setting import (
-    ACCESS,
-    FLAVOURS,
-    GAP_S,
-    LATENCIES,
-    PAPER_RATE,
-    RATES,
-    SEEDS,
-    VOICE_S,
-    Conditions,
-    Transport,
-    scenario,
-)
+from skywave_papers.lien2009 import setting
+from skywave_papers.lien2009.measures import Floats, Run, from_results, over_runs
+from skywave_papers.lien2009.setting import FLAVOURS, GAP_S, SEEDS, Conditions, scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skywave.results import Results
     from skywave.scenario import Scenario
-    from skywave_papers.lien2009.measures import Floats, Run
+
+_STORED = Path(__file__).parent
+
+
+def runs(conditions: Conditions, seeds: Sequence[int] = SEEDS) -> list[Run]:
+    """Run one setting with each of the seeds."""
+    results = run_many([scenario(conditions, seed) for seed in seeds])
+    return [from_results(conditions, one) for one in results]
+
+
+def _mean_and_sd(values: Sequence[float] | Floats) -> tuple[float, float]:
+    return float(np.mean(values)), float(np.std(values, ddof=1))
 
 
 @dataclass(frozen=True)
@@ -65,80 +63,92 @@ class VariedResult:
     loss_sd: float
 
 
-@dataclass(frozen=True)
-class TcpFirstResult:
-    """The call in scenario 2, over DCCP or UDP: means over runs.
-
-    ``least_percent`` is the share of the generated packets that arrive in the worst period,
-    ``arrived_percent`` that over the whole call. ``of_tcp_percent`` is the call's throughput
-    relative to that of the first TCP flow.
-    """
-
-    tcp: str
-    transport: Transport
-    arrived_percent: float
-    least_percent: float
-    of_tcp_percent: float
-
-
-@dataclass(frozen=True)
-class Rivals:
-    """Two TCP flows that share the bottleneck: the goodput of the first relative to the second's.
-
-    It is the mean over runs, in percent, with the deviation of single runs.
-    """
-
-    pair: str
-    goodput_percent: float
-    goodput_sd: float
-
-
-def _runs(conditions: Conditions) -> list[Run]:
-    measured = measure_each(
-        {seed: scenario(conditions, seed) for seed in SEEDS},
-        lambda _, results: measures.from_results(conditions, results),
-    )
-    return list(measured.values())
-
-
-def _mean_and_sd(values: Floats) -> tuple[float, float]:
-    return float(values.mean()), float(values.std(ddof=1))
-
-
 def varied(conditions: Conditions, runs: Sequence[Run]) -> VariedResult:
     """Return the outcome of scenario 1 under one setting."""
     idle_ms = np.array([run.delay_ms[0] for run in runs])
     delay_ms = np.array([np.nanmean(run.delay_ms[1:]) for run in runs])
-    ratio = np.array([run.ratio_percent[1:].mean() for run in runs])
-    loss = np.array([run.loss_percent[-1] for run in runs])
     return VariedResult(
         conditions.tcp,
         conditions.rate,
         conditions.latency,
         float(idle_ms.mean()),
-        *_mean_and_sd(ratio),
+        *_mean_and_sd([run.ratio_percent[1:].mean() for run in runs]),
         *_mean_and_sd(delay_ms - idle_ms),
-        *_mean_and_sd(loss),
+        *_mean_and_sd([run.loss_percent[-1] for run in runs]),
     )
 
 
-def tcp_first(conditions: Conditions, runs: Sequence[Run]) -> TcpFirstResult:
-    """Return the outcome of scenario 2."""
-    arrived = 100 * over_runs(runs, "received").mean / runs[0].generated
+VARIED = Table(
+    _STORED / "varied.csv",
+    VariedResult,
+    [
+        conditions
+        for tcp in FLAVOURS
+        for conditions in (
+            *(Conditions(tcp, latency=one) for one in ("10 ms", "25 ms", "100 ms", "200 ms")),
+            *(Conditions(tcp, rate=one) for one in ("1.5 Mbps", "5 Mbps", "10 Mbps")),
+        )
+    ],
+    lambda conditions: varied(conditions, runs(conditions)),
+)
+"""Latencies shorter and longer than the paper's, and rates from its Table 1's range."""
+
+
+def of_latency(tcp: str) -> list[VariedResult]:
+    """Return the rows beside ``tcp`` with other latencies than the paper's."""
+    return VARIED.rows(tcp=tcp, rate=setting.PAPER_RATE)
+
+
+def with_usual(tcp: str, usual: Sequence[Run]) -> list[VariedResult]:
+    """Return all rows beside ``tcp`` and that of the paper's rate and latency, in their order."""
+    rows = [varied(Conditions(tcp), usual), *VARIED.rows(tcp=tcp)]
+    return sorted(rows, key=lambda row: (Rate(row.rate).bps, Duration(row.latency).seconds))
+
+
+@dataclass(frozen=True)
+class TcpFirstResult:
+    """The call in scenario 2, over DCCP or UDP: means over runs.
+
+    ``arrived_percent`` is the share of the generated packets that arrive, ``least_percent`` that
+    in the worst period. ``of_tcp_percent`` is the call's throughput relative to that of the first
+    TCP flow.
+    """
+
+    tcp: str
+    transport: setting.Transport
+    arrived_percent: float
+    least_percent: float
+    of_tcp_percent: float
+
+
+def _tcp_first(conditions: Conditions) -> TcpFirstResult:
+    found = runs(conditions)
+    arrived = 100 * over_runs(found, "received").mean / found[0].generated
     return TcpFirstResult(
         conditions.tcp,
         conditions.transport,
         float(arrived.mean()),
         float(arrived.min()),
-        of_tcp_percent(runs, slice(*VOICE_S[2])),
+        of_tcp_percent(found, slice(*setting.VOICE_S[2])),
     )
+
+
+TCP_FIRST = Table(
+    _STORED / "tcp_first.csv",
+    TcpFirstResult,
+    [
+        Conditions(tcp, transport, scenario=2)
+        for tcp in FLAVOURS
+        for transport in setting.TRANSPORTS
+    ],
+    _tcp_first,
+)
 
 
 def shares_percent(runs: Sequence[Run]) -> list[float]:
     """Return the call's throughput relative to the first TCP flow's, beside one and beside five."""
     return [
-        of_tcp_percent(runs, slice(begin_s, begin_s + GAP_S))
-        for begin_s in (GAP_S, setting.STREAMS * GAP_S)
+        of_tcp_percent(runs, slice(at_s, at_s + GAP_S)) for at_s in (GAP_S, setting.STREAMS * GAP_S)
     ]
 
 
@@ -154,73 +164,92 @@ NEAR_AND_FAR = "NewReno at 140 ms, NewReno at 440 ms"
 PAIRS = (VEGAS_AND_NEWRENO, NEAR_AND_FAR)
 
 
+@dataclass(frozen=True)
+class Rivals:
+    """Two TCP flows that share the bottleneck: the goodput of the first relative to the second's.
+
+    It is the mean over runs, in percent, with the deviation of single runs.
+    """
+
+    pair: str
+    goodput_percent: float
+    goodput_sd: float
+
+
 def pair(name: str, seed: int) -> Scenario:
     """Return a run of two TCP flows that start together, without a call."""
+    first = scenario(Conditions("Vegas" if name == VEGAS_AND_NEWRENO else "NewReno"), seed)
     description = scenario(Conditions("NewReno"), seed)
-    description.name = f"lien2009-pair-{PAIRS.index(name)}-{seed}"
-    newreno = evolve(description.flows[1], start="0 s")
-    vegas = evolve(scenario(Conditions("Vegas"), seed).flows[1], start="0 s")
-    if name == VEGAS_AND_NEWRENO:
-        flows = [vegas, newreno]
-    else:
-        description.nodes = [*description.nodes, "far"]
-        description.links = [
-            *description.links,
-            Link(from_="far", to="r1", **{**ACCESS, "delay": "160 ms"}),
-        ]
-        flows = [newreno, evolve(newreno, from_="far")]
-    description.flows = [
-        evolve(flow, name=f"tcp{number}") for number, flow in enumerate(flows, start=1)
-    ]
-    return description
-
-
-def rivals(name: str) -> Rivals:
-    """Run a pair of flows with all seeds."""
-
-    def relative(_: int, results: Results) -> float:
-        first, second = (flow["delivered_bytes"] for flow in results.totals["flows"])
-        return float(100 * first / second)
-
-    found = measure_each({seed: pair(name, seed) for seed in SEEDS}, relative)
-    return Rivals(name, *_mean_and_sd(np.array(list(found.values()))))
-
-
-_STORED = Path(__file__).parent
-
-VARIED = Table(
-    _STORED / "varied.csv",
-    VariedResult,
-    tuple(
-        conditions
-        for tcp in FLAVOURS
-        for conditions in (
-            *(Conditions(tcp, latency=latency) for latency in LATENCIES),
-            *(Conditions(tcp, rate=rate) for rate in RATES),
+    near, other = first.flows[1], description.flows[1]
+    if name == NEAR_AND_FAR:
+        description.nodes.append("far")
+        description.links.append(
+            Link(from_="far", to="r1", **{**setting.ACCESS, "delay": "160 ms"})
         )
-    ),
-    lambda conditions: varied(conditions, _runs(conditions)),
+        other = evolve(other, from_="far")
+    return description.replace(
+        name=f"lien2009-pair-{PAIRS.index(name)}-{seed}",
+        flows=[evolve(near, start="0 s"), evolve(other, name="tcp2", start="0 s")],
+    )
+
+
+def _rivals(name: str) -> Rivals:
+    percent = []
+    for results in run_many([pair(name, seed) for seed in SEEDS]):
+        first, second = (flow["delivered_bytes"] for flow in results.totals["flows"])
+        percent.append(100 * first / second)
+    return Rivals(name, *_mean_and_sd(percent))
+
+
+RIVALS = Table(_STORED / "rivals.csv", Rivals, PAIRS, _rivals)
+
+
+@dataclass(frozen=True)
+class Start:
+    """The call's first 10 s with one send queue, in packets.
+
+    Some of those ``sent`` leave after 10 s, from the send queue; ``received`` counts up to then.
+    """
+
+    send_queue: int
+    sent: int
+    received: int
+    lost: int
+    delay_ms: float
+
+
+def start(send_queue: int) -> Start:
+    """Run the call alone. Nothing of it is random."""
+    description = scenario(Conditions("NewReno", send_queue=send_queue), min(SEEDS))
+    # Frames are judged when they are due, some time after they were made.
+    results = run(
+        description.replace(
+            flows=[evolve(description.flows[0], stop=f"{GAP_S} s")], duration=f"{GAP_S + 2} s"
+        )
+    )
+    of_call = pc.field("flow") == setting.VOICE
+    frames = Samples(results.voice.filter(of_call))
+    seconds = Samples(results.flows.filter(of_call & (pc.field("time_s") <= GAP_S)))
+    received, delays_s = seconds["delivered_packets"], seconds["delay_mean_s"]
+    some = received > 0
+    return Start(
+        send_queue,
+        sent=int(frames["sent"].sum()),
+        received=int(received.sum()),
+        lost=int(frames["lost"].sum()),
+        delay_ms=1e3 * float((delays_s[some] * received[some]).sum() / received.sum()),
+    )
+
+
+STARTS = Table(
+    _STORED / "send_queue.csv",
+    Start,
+    (1, *range(10, 80, 10), *range(80, 101), 200, setting.NS2_SEND_QUEUE),
+    start,
 )
-"""Latencies and rates that are not those of the paper's tables."""
-TCP_FIRST = Table(
-    _STORED / "tcp_first.csv",
-    TcpFirstResult,
-    tuple(
-        Conditions(tcp, transport, scenario=2)
-        for tcp in FLAVOURS
-        for transport in setting.TRANSPORTS
-    ),
-    lambda conditions: tcp_first(conditions, _runs(conditions)),
-)
-RIVALS = Table(_STORED / "rivals.csv", Rivals, PAIRS, rivals)
+"""The search for the send queue of DCCP, which the paper does not give.
 
-
-def of_latency(tcp: str) -> list[VariedResult]:
-    """Return the rows beside ``tcp`` with other latencies than the paper's."""
-    return VARIED.rows(tcp=tcp, rate=PAPER_RATE)
-
-
-def with_usual(tcp: str, usual: Sequence[Run]) -> list[VariedResult]:
-    """Return all rows beside ``tcp`` and that of the paper's rate and latency, in their order."""
-    rows = [varied(Conditions(tcp), usual), *VARIED.rows(tcp=tcp)]
-    return sorted(rows, key=lambda row: (Rate(row.rate).bps, Duration(row.latency).seconds))
+Its tables give the call's packets in the first period away (``ledger``), and say that none is lost.
+The longest queue that loses none comes nearest to these counts. No value of a later period is
+looked at.
+"""

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from skywave.papers.cells import NS2_LIMIT_PERCENT, Comparison
 from skywave.papers.measures import Measure, Measures, Value
-from skywave_papers.lien2009 import further
-from skywave_papers.lien2009.ledger import LEDGER
-from skywave_papers.lien2009.measures import mean_over_runs, over_runs
-from skywave_papers.lien2009.setting import (
-    DURATION_S,
-    FLAVOURS,
-    GAP_S,
-    STREAMS,
-    TABLES,
-    TRANSPORTS,
-    Conditions,
-)
+from skywave.stats import average
+from skywave_papers.lien2009 import further, setting
+from skywave_papers.lien2009.ledger import DELAY_MS, LEDGER, LOSS, RATIO
+from skywave_papers.lien2009.measures import Floats, Runs, Spreads, of_runs
+from skywave_papers.lien2009.setting import FLAVOURS, GAP_S, Conditions, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from skywave_papers.lien2009.further import VariedResult
-    from skywave_papers.lien2009.measures import Floats, Run, Spread
-    from skywave_papers.lien2009.oracle import Periods
-    from skywave_papers.lien2009.setting import Transport
+Values: TypeAlias = dict[str, Value]
 
-    Runs = Mapping[Conditions, Sequence[Run]]
-    Spreads = Callable[[Conditions, str], Spread]
-    """Mean and deviation of a measure under some conditions, by period."""
-    Values = dict[str, Value]
-
-
-PERIODS = tuple(f"{start}-{start + GAP_S}" for start in range(0, DURATION_S[1], GAP_S))
+PERIODS = tuple(f"{start}-{start + GAP_S}" for start in range(0, setting.DURATION_S[1], GAP_S))
 _ROWS = {
     "table3": ("ratio_percent", PERIODS[1:]),
     "table4/delay": ("delay_ms", PERIODS),
@@ -46,42 +30,26 @@ _MUCH_FASTER = ("NewReno", "SACK", "Tahoe")
 """The TCPs that have much more than DCCP, by the paper."""
 
 
-def measure(ours: Runs, ns2: Mapping[str, Periods]) -> Measures:
+def measure(ours: Runs, theirs: Spreads) -> Measures:
     """Measure everything. ns-2 repeats neither what is stored nor what needs its series."""
-    mine, theirs = of_runs(ours), of_ns2(ns2)
-
-    def lost(conditions: Conditions, flows: int) -> str:
-        return f"{mine(conditions, 'loss_percent').mean[flows]:.0f}"
-
-    over_udp = Conditions("NewReno", "udp")
+    mine = of_runs(ours)
+    lost = {
+        "lost": (Conditions("NewReno"), 1),
+        "lost_beside_vegas": (Conditions("Vegas"), 1),
+        "lost_over_udp": (Conditions("NewReno", "udp"), 1),
+        "lost_over_udp_beside_five": (Conditions("NewReno", "udp"), setting.STREAMS),
+    }
     return Measures(
-        ours={
-            **published(mine),
-            **_claims(mine),
-            **_claims_of_ours(mine, ours),
-            **_further_claims(mine, ours),
-        },
+        ours={**published(mine), **_claims(mine), **_claims_of_ours(mine, ours)},
         ns2={
             **{name: Measure.of(one).value for name, one in published(theirs).items()},
             **_claims(theirs),
         },
         words={
-            "lost": lost(Conditions("NewReno"), 1),
-            "lost_beside_vegas": lost(Conditions("Vegas"), 1),
-            "lost_over_udp": lost(over_udp, 1),
-            "lost_over_udp_beside_five": lost(over_udp, STREAMS),
+            name: f"{mine(conditions, 'loss_percent').mean[flows]:.0f}"
+            for name, (conditions, flows) in lost.items()
         },
     )
-
-
-def of_runs(runs: Runs) -> Spreads:
-    """Return the spreads of our runs."""
-    return lambda conditions, what: over_runs(runs[conditions], what)
-
-
-def of_ns2(periods: Mapping[str, Periods]) -> Spreads:
-    """Return the spreads of ns-2's runs."""
-    return lambda conditions, what: getattr(periods[conditions.name], what)
 
 
 def published(of: Spreads, allowing_for: Spreads | None = None) -> Values:
@@ -91,7 +59,7 @@ def published(of: Spreads, allowing_for: Spreads | None = None) -> Values:
     """
     udp, vegas = Conditions("NewReno", "udp"), Conditions("Vegas")
     return {
-        **tables(TABLES, of, allowing_for),
+        **tables(setting.TABLES, of, allowing_for),
         "text/udp-delay": _finite(of(udp, "delay_ms").mean.max()),
         "text/udp-loss": _finite(of(udp, "loss_percent").mean.max()),
         "text/vegas-delay": _finite(of(vegas, "delay_ms").mean[1]),
@@ -126,22 +94,22 @@ def _beside_each(of: Spreads, what: str, transport: Transport = "dccp") -> dict[
 
 def _claims(of: Spreads) -> dict[str, float]:
     """Measure what both simulators run."""
-    ratio = _beside_each(of, "ratio_percent")
-    delay_ms, loss = _beside_each(of, "delay_ms"), _beside_each(of, "loss_percent")
-    ratio_of_udp = _beside_each(of, "ratio_percent", "udp")
-    delay_of_udp_ms, loss_of_udp = (
-        [one[1:] for one in _beside_each(of, what, "udp").values()]
-        for what in ("delay_ms", "loss_percent")
+    ratio, delay_ms, loss = (
+        _beside_each(of, what) for what in ("ratio_percent", "delay_ms", "loss_percent")
     )
-    others = [one[1] for tcp, one in ratio.items() if tcp != "Vegas"]
+    ratio_of_udp, delay_of_udp_ms, loss_of_udp = (
+        {tcp: means[1:] for tcp, means in _beside_each(of, what, "udp").items()}
+        for what in ("ratio_percent", "delay_ms", "loss_percent")
+    )
     values = {
-        **{f"3.2/udp-keeps/{tcp.lower()}": one[1:].min() for tcp, one in ratio_of_udp.items()},
+        **{f"3.2/udp-keeps/{tcp.lower()}": one.min() for tcp, one in ratio_of_udp.items()},
         "3.2/one-tcp": ratio["NewReno"][1],
-        "3.2/vegas-courtesy": ratio["Vegas"][1] - max(others),
+        "3.2/vegas-courtesy": ratio["Vegas"][1]
+        - max(one[1] for tcp, one in ratio.items() if tcp != "Vegas"),
         "3.2/two-vegas": ratio["Vegas"][2],
         "3.2/three-vegas": ratio["Vegas"][3],
-        "3.3/udp-delay": np.max(delay_of_udp_ms),
-        "3.3/udp-loss": np.max(loss_of_udp),
+        "3.3/udp-delay": np.max([*delay_of_udp_ms.values()]),
+        "3.3/udp-loss": np.max([*loss_of_udp.values()]),
         **{f"3.3/longer-delay/{tcp.lower()}": np.diff(one).min() for tcp, one in delay_ms.items()},
         **{f"3.3/higher-loss/{tcp.lower()}": np.diff(one).min() for tcp, one in loss.items()},
         "3.3/one-newreno": loss["NewReno"][1],
@@ -153,14 +121,13 @@ def _claims(of: Spreads) -> dict[str, float]:
 
 
 def _claims_of_ours(mine: Spreads, ours: Runs) -> Values:
-    """Measure what needs our series, or sources that ns-2 does not have."""
+    """Measure what needs our series, sources that ns-2 does not have, or the stored runs."""
     delay_ms = _beside_each(mine, "delay_ms")
 
     def tcp_kbps(tcp: str, transport: Transport) -> Floats:
         """Return the throughput of the first TCP flow, by period from 10 s on."""
-        by_second = mine(Conditions(tcp, transport), "tcp_kbps").mean[: DURATION_S[1]]
-        means: Floats = by_second.reshape(-1, GAP_S).mean(axis=1)[1:]
-        return means
+        by_second = mine(Conditions(tcp, transport), "tcp_kbps").mean[: setting.DURATION_S[1]]
+        return np.asarray(by_second.reshape(-1, GAP_S).mean(axis=1)[1:])
 
     def gain(tcp: str) -> float:
         """Return by how much more is played if the source adapts."""
@@ -170,17 +137,12 @@ def _claims_of_ours(mine: Spreads, ours: Runs) -> Values:
         )
         return float(adapts - does_not)
 
-    return {
-        **{
-            f"3.2/tcp1-beside-{transport}": float(np.diff(tcp_kbps("NewReno", transport)).max())
-            for transport in TRANSPORTS
-        },
-        **{
-            f"3.2/much-less/{tcp.lower()}": further.of_tcp_percent(
-                ours[Conditions(tcp)], slice(GAP_S, DURATION_S[1])
-            )
-            for tcp in _MUCH_FASTER
-        },
+    beside_five_vegas = 100 - mine(Conditions("Vegas"), "loss_percent").mean[-1]
+    beside_vegas_first = further.TCP_FIRST.row(tcp="Vegas", transport="dccp").arrived_percent
+    values: Values = {
+        "1/vegas-yields": further.RIVALS.row(pair=further.VEGAS_AND_NEWRENO).goodput_percent,
+        "2.4/near-and-far": further.RIVALS.row(pair=further.NEAR_AND_FAR).goodput_percent,
+        "3.2/vegas-first": float(100 * beside_vegas_first / beside_five_vegas),
         "3.3/vegas-sooner": float(
             delay_ms["Vegas"][1] - min(one[1] for tcp, one in delay_ms.items() if tcp != "Vegas")
         ),
@@ -189,43 +151,32 @@ def _claims_of_ours(mine: Spreads, ours: Runs) -> Values:
         ),
         "5/adapting": min(gain(tcp) for tcp in FLAVOURS),
     }
-
-
-def _further_claims(mine: Spreads, ours: Runs) -> Values:
-    """Measure what only the stored runs can tell."""
-    beside_five_vegas = 100 - mine(Conditions("Vegas"), "loss_percent").mean[-1]
-    beside_vegas_first = further.TCP_FIRST.row(tcp="Vegas", transport="dccp").arrived_percent
-    values: Values = {
-        "1/vegas-yields": further.RIVALS.row(pair=further.VEGAS_AND_NEWRENO).goodput_percent,
-        "2.4/near-and-far": further.RIVALS.row(pair=further.NEAR_AND_FAR).goodput_percent,
-        "3.2/vegas-first": float(100 * beside_vegas_first / beside_five_vegas),
-    }
+    for transport in setting.TRANSPORTS:
+        change = np.diff(tcp_kbps("NewReno", transport)).max()
+        values[f"3.2/tcp1-beside-{transport}"] = float(change)
     for tcp in _MUCH_FASTER:
+        share = further.of_tcp_percent(ours[Conditions(tcp)], slice(GAP_S, setting.DURATION_S[1]))
+        values[f"3.2/much-less/{tcp.lower()}"] = share
         share = further.TCP_FIRST.row(tcp=tcp, transport="dccp").of_tcp_percent
         values[f"3.2/much-less-tcp-first/{tcp.lower()}"] = share
     for tcp in FLAVOURS:
-        name, conditions = tcp.lower(), Conditions(tcp)
-        usual, others = further.varied(conditions, ours[conditions]), further.of_latency(tcp)
-        values |= {
-            f"3.1/latency/ratio/{name}": _largest_change("ratio", "percent", usual, others),
-            f"3.1/latency/queuing/{name}": _largest_change("queuing", "ms", usual, others),
-            f"3.2/udp-keeps-tcp-first/{name}": further.TCP_FIRST.row(
-                tcp=tcp, transport="udp"
-            ).least_percent,
-            f"table1/1.5mbps/{name}": further.VARIED.row(tcp=tcp, rate="1.5 Mbps").loss_percent,
-            f"table1/10mbps/{name}": further.VARIED.row(tcp=tcp, rate="10 Mbps").loss_percent,
-        }
+        name, usual = tcp.lower(), further.varied(Conditions(tcp), ours[Conditions(tcp)])
+        over_udp = further.TCP_FIRST.row(tcp=tcp, transport="udp")
+        values[f"3.2/udp-keeps-tcp-first/{name}"] = over_udp.least_percent
+        for rate in ("1.5 Mbps", "10 Mbps"):
+            loss = further.VARIED.row(tcp=tcp, rate=rate).loss_percent
+            values[f"table1/{rate.lower().replace(' ', '')}/{name}"] = loss
+        for what, unit in (("ratio", "percent"), ("queuing", "ms")):
+            # The largest change from the paper's latency, and the latency that makes it.
+            changes = {
+                other.latency: getattr(other, f"{what}_{unit}") - getattr(usual, f"{what}_{unit}")
+                for other in further.of_latency(tcp)
+            }
+            latency = max(changes, key=lambda one: abs(changes[one]))
+            values[f"3.1/latency/{what}/{name}"] = Measure(
+                changes[latency], {"latency": latency}, sd=getattr(usual, f"{what}_sd")
+            )
     return values
-
-
-def _largest_change(
-    what: str, unit: str, usual: VariedResult, others: Sequence[VariedResult]
-) -> Measure:
-    """Return the largest change from the paper's latency, and the latency that makes it."""
-    before = getattr(usual, f"{what}_{unit}")
-    changes = {other.latency: getattr(other, f"{what}_{unit}") - before for other in others}
-    latency = max(changes, key=lambda one: abs(changes[one]))
-    return Measure(changes[latency], {"latency": latency}, sd=getattr(usual, f"{what}_sd"))
 
 
 _COMPARED = {
@@ -236,23 +187,22 @@ _COMPARED = {
 """Measure and unit, by quantity."""
 _COMPARED_PERIODS = {
     1: {"10-20 s": slice(1, 2), "10-60 s": slice(1, None)},
+    2: {},
     3: {"10-60 s, one TCP": slice(1, 6), "100-200 s, one TCP": slice(10, None)},
 }
 """The periods over which we compare with ns-2, by scenario and label."""
 
 
-def compare(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
+def compare(ours: Runs, theirs: Spreads) -> list[Comparison]:
     """Compare with ns-2: the first period beside each TCP, and all periods."""
     comparisons = []
-    for conditions, runs in ours.items():
-        if conditions.name not in ns2 or conditions.scenario not in _COMPARED_PERIODS:
-            continue
+    for conditions in setting.IN_NS2:
         for quantity, (what, unit) in _COMPARED.items():
             if quantity == "loss rate" and conditions.transport == "dccp":
                 continue  # the complement of the ratio
-            theirs: Floats = getattr(ns2[conditions.name], what).mean
             for period, chosen in _COMPARED_PERIODS[conditions.scenario].items():
-                mine = mean_over_runs(runs, what, chosen)
+                by_seed = [np.nanmean(getattr(run, what)[chosen]) for run in ours[conditions]]
+                mine = average([float(one) for one in by_seed])
                 comparisons.append(
                     Comparison(
                         quantity=f"{quantity} of voice over {conditions.transport.upper()}",
@@ -264,7 +214,7 @@ def compare(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
                         },
                         unit=unit,
                         ours=_finite(mine.value),
-                        ns2=_finite(theirs[chosen].mean()),
+                        ns2=_finite(theirs(conditions, what).mean[chosen].mean()),
                         limit_percent=NS2_LIMIT_PERCENT,
                         # Some means differ by more than the limit by chance.
                         interval95=_finite(mine.margin),
@@ -273,9 +223,41 @@ def compare(ours: Runs, ns2: Mapping[str, Periods]) -> list[Comparison]:
     return comparisons
 
 
-def without_fitted(ours: Runs) -> tuple[int, int]:
+def without_fitted(ours: Spreads) -> tuple[int, int]:
     """Return how many values match without those that the send queue was fitted to, of how many."""
     fitted = {f"table4/loss/{tcp.lower()}/{PERIODS[0]}" for tcp in FLAVOURS}
-    values = published(of_runs(ours))
+    values = published(ours)
     judged = {name: value for name, value in values.items() if name not in fitted}
     return len(LEDGER.met(judged)), len(judged)
+
+
+def agreements(ours: Spreads, ns2: Spreads) -> dict[str, list[dict[str, float]]]:
+    """Return how near both simulators come to Tables 3 and 4, by the label of the setting.
+
+    ``matches`` of the values ``judged`` meet their rules, which allow for deviations of ours. The
+    others are root-mean-square distances of means from 10 s on, in percentage points and ms.
+    """
+
+    def agreement(chosen: Sequence[Conditions], of: Spreads) -> dict[str, float]:
+        def distance(measure: str, printed: Mapping[str, tuple[float, ...]]) -> float:
+            differences = [
+                of(conditions, measure).mean[1:] - np.array(printed[conditions.tcp][-5:])
+                for conditions in chosen
+            ]
+            return float(np.sqrt(np.mean(np.square(differences))))
+
+        values = tables(chosen, of, allowing_for=ours)
+        return {
+            "judged": len(values),
+            "matches": len(LEDGER.met(values)),
+            "ratio": distance("ratio_percent", RATIO),
+            "delay_ms": distance("delay_ms", DELAY_MS),
+            "loss": distance("loss_percent", LOSS),
+        }
+
+    settings = {
+        "as for the verdicts": setting.TABLES,
+        "with jitter": setting.JITTERED,
+        "30 ms, ns-2's send queue, jitter": setting.TABLE_1,
+    }
+    return {label: [agreement(one, of) for of in (ours, ns2)] for label, one in settings.items()}

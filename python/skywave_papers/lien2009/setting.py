@@ -5,7 +5,7 @@ Y.-N. Lien, Y.-C. Ding, "Can DCCP Replace UDP in Changing Network Conditions?", 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from skywave.scenario import (
@@ -33,12 +33,9 @@ TCPS = {**FLAVOURS, "CUBIC": {"control": "cubic", "recovery": "sack"}}
 """The paper's TCPs, and CUBIC, which voice meets today."""
 
 SEEDS = range(401, 441)
-"""Seeds of each setting's runs, and of ns-2's. Readings were searched on seeds up to 120, and seeds
-up to 400 had other uses, so these begin after them. None is chosen or left out by its outcome.
-
-With drop-tail queues and constant packet sizes a single run shows one phase of its flows, not their
-shares (Floyd and Jacobson 1992). Ten seeds leave the number of matching values to chance: blocks of
-ten differ in it.
+"""Seeds of each setting's runs, and of ns-2's. Earlier seeds had other uses, such as the search for
+readings. None is chosen or left out by its outcome. A single run shows one phase of its flows, not
+their shares (Floyd and Jacobson 1992), and blocks of ten differ in the number of matching values.
 """
 STREAMS = 5
 """Number of TCP flows."""
@@ -56,7 +53,7 @@ INTERVAL_S = round(GAP_S / SENT, 9)
 TABLE_1_INTERVAL_S = 0.03
 SEND_QUEUE = 87
 """The longest send queue of DCCP, in packets, whose backlog from TFRC's start does not overflow the
-bottleneck in the first 10 s, where Table 4 has no loss (``send_queue``)."""
+bottleneck in the first 10 s, where Table 4 has no loss (``further.STARTS``)."""
 NS2_SEND_QUEUE = 1000
 """The default of ns-2's module, in packets."""
 DEADLINE_S = 0.3
@@ -66,11 +63,6 @@ VOICE = "voice"
 """The name of the call's flow."""
 PAPER_RATE = "0.25 Mbps"
 PAPER_LATENCY = "50 ms"
-LATENCIES = ("10 ms", "25 ms", "100 ms", "200 ms")
-"""Latencies of the bottleneck beside the paper's 50 ms, shorter and longer."""
-RATES = ("1.5 Mbps", "5 Mbps", "10 Mbps")
-"""The ends of Table 1's range, and a rate between them."""
-
 
 Transport = Literal["dccp", "udp"]
 """The call's."""
@@ -97,26 +89,13 @@ class Conditions:
     @property
     def name(self) -> str:
         """The name for files, which lists what differs from the paper's scenario 1 with DCCP."""
-        name = f"scenario{self.scenario}-{self.transport}-{self.tcp.lower()}"
-        if self.rate != PAPER_RATE:
-            name += "-" + self.rate.replace(" ", "")
-        if self.latency != PAPER_LATENCY:
-            name += "-" + self.latency.replace(" ", "")
-        if self.segment_size is not None:
-            name += "-s" + self.segment_size.removesuffix(" B")
-        if self.tells_rtt:
-            name += "-tellsrtt"
-        if self.interval_s != INTERVAL_S:
-            name += f"-{1e3 * self.interval_s:g}ms"
-        if self.send_queue != SEND_QUEUE:
-            name += f"-queue{self.send_queue}"
-        if self.jitter:
-            name += "-jitter"
-        if self.adapt:
-            name += "-adapt"
-        if self.rules != "ns2":
-            name += f"-{self.rules}"
-        return name
+        different = [
+            name if value is True else f"{name}-{value}"
+            for name, value in [*vars(self).items()][3:]
+            if value != getattr(Conditions, name)
+        ]
+        scenario = f"scenario{self.scenario}-{self.transport}-{self.tcp.lower()}"
+        return "-".join([scenario, *different]).replace(" ", "")
 
 
 TABLES = tuple(Conditions(tcp) for tcp in FLAVOURS)
@@ -124,37 +103,33 @@ TABLES = tuple(Conditions(tcp) for tcp in FLAVOURS)
 UDP = tuple(Conditions(tcp, "udp") for tcp in FLAVOURS)
 JUDGED = (*TABLES, Conditions("NewReno", "udp"))
 """The settings with published values."""
-DRAWN = ("NewReno", "Vegas")
-"""The TCPs of Figures 2 to 6."""
 TCP_FIRST = tuple(
-    Conditions(tcp, transport, scenario=2) for tcp in DRAWN for transport in TRANSPORTS
+    Conditions(tcp, one, scenario=2) for tcp in ("NewReno", "Vegas") for one in TRANSPORTS
 )
+"""Scenario 2 with the TCPs of Figures 2 to 4."""
 LONG_CALL = Conditions("NewReno", scenario=3)
-LITERAL_S = Conditions("NewReno", segment_size="1460 B")
-TELLS_RTT = Conditions("NewReno", tells_rtt=True)
-OTHER_RATES = tuple(Conditions("NewReno", rate=rate) for rate in ("1.5 Mbps", "10 Mbps"))
 JITTERED = tuple(Conditions(tcp, jitter=True) for tcp in FLAVOURS)
 TABLE_1 = tuple(
     Conditions(tcp, jitter=True, interval_s=TABLE_1_INTERVAL_S, send_queue=NS2_SEND_QUEUE)
     for tcp in FLAVOURS
 )
 """Table 1's interval, with jitter against the phase effects that rule at this rate."""
+IN_NS2 = (*TABLES, *UDP, *TCP_FIRST, LONG_CALL, *JITTERED, *TABLE_1)
+"""The settings that ns-2 runs too."""
+BESIDE_NEWRENO = {
+    "as for the verdicts": Conditions("NewReno"),
+    "30 ms (Table 1), ns-2's send queue, jitter": replace(TABLE_1[0], tcp="NewReno"),
+    "s = 1460 B (Table 2)": Conditions("NewReno", segment_size="1460 B"),
+    "the sender reports the round-trip time (RFC 6323)": Conditions("NewReno", tells_rtt=True),
+    "a bottleneck of 1.5 Mbps": Conditions("NewReno", rate="1.5 Mbps"),
+    "a bottleneck of 10 Mbps": Conditions("NewReno", rate="10 Mbps"),
+    "jitter of TCP senders": Conditions("NewReno", jitter=True),
+}
+"""The readings that the report shows in one table."""
 RFC_3448 = Conditions("NewReno", rules="rfc3448")
 """TFRC that averages only existing loss intervals, unlike ns-2's (appendix)."""
 ADAPTIVE = tuple(Conditions(tcp, adapt=True) for tcp in FLAVOURS)
-ALL_CONDITIONS = (
-    *TABLES,
-    *UDP,
-    *TCP_FIRST,
-    LONG_CALL,
-    LITERAL_S,
-    TELLS_RTT,
-    *OTHER_RATES,
-    *JITTERED,
-    *TABLE_1,
-    RFC_3448,
-    *ADAPTIVE,
-)
+ALL_CONDITIONS = tuple(dict.fromkeys((*IN_NS2, *BESIDE_NEWRENO.values(), RFC_3448, *ADAPTIVE)))
 
 UDP_FRAME_B = 52
 """With 28 B of IP and UDP this is 80 B on the wire, as in ns-2, whose UDP has no header."""
@@ -164,9 +139,8 @@ ADAPTIVE_FRAMES = int(0.18 / INTERVAL_S)
 JITTER = "50 ms"
 """Maximum delay before TCP senders send what their windows allow (ns-2's ``overhead_``). It is
 about the transmission time of a segment at the bottleneck (48 ms), which breaks phase effects."""
-QUEUE_PACKETS = 20
-"""ns-2's limit, which includes the packet in transmission."""
-QUEUE = DropTail(packets=QUEUE_PACKETS - 1)
+QUEUE = DropTail(packets=19)
+"""ns-2's limit of 20 packets includes the one in transmission."""
 ACCESS: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "queue": QUEUE}
 """The links of the sending and the receiving host, which all flows share. Voice that queues behind
 a burst of TCP at the sender meets a fuller queue at the bottleneck."""
@@ -190,37 +164,34 @@ def scenario(conditions: Conditions, seed: int) -> Scenario:
         ],
         probes=Probes(interval="1 s", links=(BOTTLENECK,)),
     )
-
+    is_udp = conditions.transport == "udp"
+    frame_b = UDP_FRAME_B if is_udp else DCCP_FRAME_B
+    call = voice(frame_b, conditions.interval_s, ADAPTIVE_FRAMES if conditions.adapt else 0)
     description.add_flow(
         VOICE,
         "n0",
         "n3",
-        Udp() if conditions.transport == "udp" else _dccp(conditions),
-        _voice(conditions),
+        Udp() if is_udp else _dccp(conditions),
+        call,
         start=f"{begin_s} s",
         stop=f"{end_s} s",
     )
     for stream in range(1, (1 if conditions.scenario == 3 else STREAMS) + 1):
-        start_s = 0 if conditions.scenario == 2 else GAP_S * stream
+        start = "0 s" if conditions.scenario == 2 else f"{GAP_S * stream} s"
         description.add_flow(
-            f"tcp{stream}",
-            "n0",
-            "n3",
-            _tcp(conditions),
-            start=f"{start_s} s",
-            start_jitter="500 ms",
+            f"tcp{stream}", "n0", "n3", _tcp(conditions), start=start, start_jitter="500 ms"
         )
     return description
 
 
-def _voice(conditions: Conditions) -> Voice:
-    frame_b = UDP_FRAME_B if conditions.transport == "udp" else DCCP_FRAME_B
+def voice(frame_b: int, interval_s: float = INTERVAL_S, adaptive_frames: int = 0) -> Voice:
+    """Return the source of a call, which adapts if it has ``adaptive_frames``."""
     return Voice(
         frame=f"{frame_b} B",
-        interval=f"{round(conditions.interval_s * 1e9)} ns",
+        interval=f"{round(interval_s * 1e9)} ns",
         header="0 B",
         deadline=f"{DEADLINE_S * 1e3:g} ms",
-        adapt=Adapt(frames=ADAPTIVE_FRAMES) if conditions.adapt else None,
+        adapt=Adapt(frames=adaptive_frames) if adaptive_frames else None,
     )
 
 

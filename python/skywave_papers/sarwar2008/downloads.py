@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from skywave import run_many
 from skywave.papers.stages import run_each
+from skywave.results.samples import Samples
 from skywave_papers.sarwar2008 import live
-from skywave_papers.sarwar2008.access import FITTED
-from skywave_papers.sarwar2008.live import DURATION_S, UP
+from skywave_papers.sarwar2008.measures import at_end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
     from skywave._progress import Progress
     from skywave.results import Results
     from skywave.scenario import Scenario
-    from skywave_papers.sarwar2008.access import SharedAccess
-    from skywave_papers.sarwar2008.live import Download
-
-    Downloads = Mapping[Download, Sequence["Totals"]]
+    from skywave_papers.sarwar2008.live import Download, SharedAccess
+    from skywave_papers.sarwar2008.measures import Floats
 
 IPSTAR_BACK_S = 0.6
 """Propagation delay of the emulated live link from the receiver to the sender."""
@@ -56,6 +53,23 @@ class Totals:
         return 100 * self.back_kbps / self.rate_kbps
 
 
+def totals(results: Results) -> Totals:
+    """Return the totals of one download."""
+    (flow,) = results.totals["flows"]
+    (up,) = (link for link in results.totals["links"] if link["name"] == live.UP)
+    lost_at = results.drops["time_s"].to_numpy()
+    later = int(np.sum(lost_at > lost_at[0] + OVERSHOOT_S)) if lost_at.size else 0
+    return Totals(
+        rate_kbps=8 * flow["delivered_bytes"] / live.DURATION_S / 1e3,
+        loss_percent=100 * flow["drops"] / flow["packets_sent"],
+        later_loss_percent=100 * later / flow["packets_sent"],
+        rtt_ms=1e3 * float(np.nanmean(Samples(results.flows)["srtt_s"])),
+        first_loss_s=float(lost_at[0]) if lost_at.size else None,
+        reports_per_s=up["arrivals"] / live.DURATION_S,
+        back_kbps=8e-3 * up["delivered_bytes"] / live.DURATION_S,
+    )
+
+
 @dataclass(frozen=True)
 class Course:
     """One download by second. X, p and the round-trip time are those at the end of the second.
@@ -64,12 +78,24 @@ class Course:
     does not know yet are NaN.
     """
 
-    time_s: NDArray[np.float64]
-    throughput_bps: NDArray[np.float64]
-    rate_bps: NDArray[np.float64]
-    loss_event_rate: NDArray[np.float64]
-    rtt_s: NDArray[np.float64]
-    delay_s: NDArray[np.float64]
+    time_s: Floats
+    throughput_bps: Floats
+    rate_bps: Floats
+    loss_event_rate: Floats
+    rtt_s: Floats
+    delay_s: Floats
+
+    @classmethod
+    def of(cls, results: Results) -> Course:
+        """Return one download by second."""
+        there = Samples(results.link_flows)
+        known = ("allowed_rate_bps", "loss_event_rate", "rtt_s")
+        rate_bps, loss_event_rate, rtt_s = (
+            at_end(results, there["time_s"], name) for name in known
+        )
+        delay_s = Samples(results.flows)["delay_mean_s"]
+        throughput_bps = there["throughput_bps"]
+        return cls(there["time_s"], throughput_bps, rate_bps, loss_event_rate, rtt_s, delay_s)
 
     @property
     def rtt_error_s(self) -> float:
@@ -82,51 +108,29 @@ class Course:
         known = (self.loss_event_rate > 0) & np.isfinite(packets_s) & np.isfinite(self.rtt_s)
         return float(np.sqrt(np.mean(np.square(self.rtt_s[known] - packets_s[known]))))
 
-    def correlation(self, of: NDArray[np.float64], skip_s: float) -> float:
+    @property
+    def rtt_above_p(self) -> float:
+        """By how much the round-trip time changes more than p, while p does not rise.
+
+        It is the difference of mean relative changes per second.
+        """
+        known = np.isfinite(self.rtt_s) & (self.loss_event_rate > 0)
+        rtt, p = (
+            np.abs(np.diff(np.log(values[known]))) for values in (self.rtt_s, self.loss_event_rate)
+        )
+        calm = np.diff(self.loss_event_rate[known]) <= 0
+        return float(rtt[calm].mean() - p[calm].mean())
+
+    def correlation(self, of: Floats, skip_s: float) -> float:
         """Return the correlation of the allowed rate with ``of``, for times after ``skip_s``."""
         known = (self.time_s > skip_s) & np.isfinite(of) & np.isfinite(self.rate_bps)
         return float(np.corrcoef(of[known], self.rate_bps[known])[0, 1])
 
 
-def totals(results: Results) -> Totals:
-    """Return the totals of one download."""
-    (flow,) = results.totals["flows"]
-    (up,) = (link for link in results.totals["links"] if link["name"] == UP)
-    lost_at = results.drops["time_s"].to_numpy()
-    later = int(np.sum(lost_at > lost_at[0] + OVERSHOOT_S)) if lost_at.size else 0
-    rtt_s = results.flows["srtt_s"].to_numpy(zero_copy_only=False)
-    return Totals(
-        rate_kbps=8 * flow["delivered_bytes"] / DURATION_S / 1e3,
-        loss_percent=100 * flow["drops"] / flow["packets_sent"],
-        later_loss_percent=100 * later / flow["packets_sent"],
-        rtt_ms=1e3 * float(np.nanmean(rtt_s)),
-        first_loss_s=float(lost_at[0]) if lost_at.size else None,
-        reports_per_s=up["arrivals"] / DURATION_S,
-        back_kbps=8e-3 * up["delivered_bytes"] / DURATION_S,
-    )
+Downloads: TypeAlias = Mapping[live.Download, Sequence[Totals]]
 
 
-def course(results: Results) -> Course:
-    """Return one download by second."""
-    time_s = results.link_flows["time_s"].to_numpy()
-    rates = results.rates
-    latest = np.searchsorted(rates["time_s"].to_numpy(), time_s, side="right") - 1
-
-    def at_end(name: str) -> NDArray[np.float64]:
-        values = rates[name].to_numpy().astype(np.float64)
-        return np.where(latest >= 0, values[latest], np.nan)
-
-    return Course(
-        time_s=time_s,
-        throughput_bps=results.link_flows["throughput_bps"].to_numpy().astype(np.float64),
-        rate_bps=at_end("allowed_rate_bps"),
-        loss_event_rate=at_end("loss_event_rate"),
-        rtt_s=at_end("rtt_s"),
-        delay_s=results.flows["delay_mean_s"].to_numpy(zero_copy_only=False).astype(np.float64),
-    )
-
-
-def values(downloads: Sequence[Totals], measure: str) -> NDArray[np.float64]:
+def values(downloads: Sequence[Totals], measure: str) -> Floats:
     """Return a measure of each download; NaN if it did not occur."""
     return np.array([getattr(download, measure) for download in downloads], dtype=np.float64)
 
@@ -148,40 +152,16 @@ def gain(fast: Sequence[Totals], slow: Sequence[Totals], measure: str) -> tuple[
     return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(difference.size))
 
 
-@dataclass(frozen=True)
-class RttRefJudgement:
-    """Numbers that tell whether 100 ms is the right RTT_ref.
+def best_rtt_refs_ms(beyond: Downloads) -> tuple[int, int]:
+    """Return the RTT_ref with the highest mean rate, and the largest that is enough.
 
-    ``enough_ms`` is the largest RTT_ref (the least feedback) whose mean rate is at most two
-    standard errors below that of the best, by the differences of downloads with the same seed.
+    The latter, the least feedback, has a mean rate at most two standard errors below that of the
+    best, by the differences of downloads with the same seed.
     """
-
-    best_ms: int
-    enough_ms: int
-    share_percent: float
-    """The gain of 100 ms over standard feedback, of that of the best."""
-    cost_percent: float
-    """The feedback of 100 ms, of that of the best."""
-
-    @classmethod
-    def of(cls, beyond: Downloads) -> RttRefJudgement:
-        """Judge by the downloads with each RTT_ref."""
-        runs = {rtt_ref: beyond[one] for rtt_ref, one in live.BY_RTT_REF.items()}
-        rates = {rtt_ref: mean(one, "rate_kbps") for rtt_ref, one in runs.items()}
-        best_ms = max(rates, key=lambda rtt_ref: rates[rtt_ref])
-        leads = {
-            rtt_ref: gain(runs[best_ms], one, "rate_kbps")
-            for rtt_ref, one in runs.items()
-            if rtt_ref != best_ms
-        }
-        as_good = [rtt_ref for rtt_ref, (lead, error) in leads.items() if lead <= 2 * error]
-        standard_kbps = mean(beyond[live.STANDARD], "rate_kbps")
-        return cls(
-            best_ms,
-            max((best_ms, *as_good)),
-            100 * (rates[100] - standard_kbps) / (rates[best_ms] - standard_kbps),
-            100 * mean(runs[100], "back_kbps") / mean(runs[best_ms], "back_kbps"),
-        )
+    runs = {rtt_ref: beyond[one] for rtt_ref, one in live.BY_RTT_REF.items()}
+    best = max(runs, key=lambda rtt_ref: mean(runs[rtt_ref], "rate_kbps"))
+    leads = {rtt_ref: gain(runs[best], one, "rate_kbps") for rtt_ref, one in runs.items()}
+    return best, max(rtt_ref for rtt_ref, (lead, error) in leads.items() if lead <= 2 * error)
 
 
 @dataclass(frozen=True)
@@ -201,27 +181,23 @@ class Live:
     @property
     def courses(self) -> dict[Download, Course]:
         """The downloads that are plotted."""
-        return {download: course(results) for download, results in self.results.items()}
-
-
-AS_SET = {download: download for download in live.ALL_DOWNLOADS}
+        return {download: Course.of(results) for download, results in self.results.items()}
 
 
 def run(
-    progress: Callable[[Progress], None] | None = None,
-    run_as: Mapping[Download, Download] = AS_SET,
-    access: SharedAccess = FITTED,
+    progress: Callable[[Progress], None] | None,
+    run_as: Mapping[Download, Download],
+    access: SharedAccess = live.FITTED,
 ) -> Live:
-    """Run all downloads. Plotted are those with the seed whose standard rate is the median.
+    """Run downloads. Plotted are those with the seed whose standard rate is the median.
 
-    ``run_as`` has what is run for each download of the report: other conditions under another
-    reading of the paper.
+    ``run_as`` has what is run for each: other conditions under another reading of the paper.
     """
-    plan = [(download, seed) for download in run_as for seed in live.seeds(download)]
-    scenarios = [live.scenario(run_as[download], seed, access) for download, seed in plan]
-    ours: dict[Download, list[Totals]] = {download: [] for download in run_as}
-    for (download, _), results in zip(plan, run_many(scenarios, progress=progress), strict=True):
-        ours[download].append(totals(results))
+    scenarios = [
+        live.scenario(run_as[one], seed, access) for one in run_as for seed in live.seeds(one)
+    ]
+    results = run_many(scenarios, progress=progress)
+    ours = {one: [totals(next(results)) for _ in live.seeds(one)] for one in run_as}
     order = np.argsort(values(ours[live.STANDARD], "rate_kbps"), kind="stable")
     shown_seed = live.SEEDS[int(order[len(order) // 2])]
     shown = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from skywave.papers.lent import Control, Network
 from skywave.scenario import Dccp, DynamicFeedback, Tfrc
-from skywave_papers.sarwar2008.access import FITTED
-from skywave_papers.sarwar2008.live import STANDARD, scenario
+from skywave_papers.sarwar2008.live import FITTED, STANDARD, scenario
 
 CONTROLS = (
     Control(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skywave.results.samples import Samples
 from skywave_papers.sarwar2008.setting import LINK_BPS, RETURN, SATELLITE, START_S
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from skywave.results import Results
 
+Floats: TypeAlias = NDArray[np.float64]
+
 RECOVERED_BPS = 0.8 * LINK_BPS
-"""Throughput from which on a flow has recovered."""
+"""Throughput from which on a flow has recovered, or has the link."""
 SEARCH_S = 60.0
 """Time after slow start in which the lowest throughput is searched."""
 
@@ -25,16 +27,16 @@ class Series:
     """One run. A sample at ``time_s`` covers the second before it; a rate is that at its end.
 
     Throughput counts bytes on the wire, including headers. Reports are all packets of the reverse
-    path.
+    path. ns-2 does not tell their bytes: these are 0.
     """
 
-    time_s: NDArray[np.float64]
-    rate_bps: NDArray[np.float64]
-    throughput_bps: NDArray[np.float64]
-    arrivals: NDArray[np.int64]
-    drops: NDArray[np.int64]
-    reports: NDArray[np.int64]
-    report_bytes: NDArray[np.int64] | None
+    time_s: Floats
+    rate_bps: Floats
+    throughput_bps: Floats
+    arrivals: Floats
+    drops: Floats
+    reports: Floats
+    report_bytes: Floats
 
     @property
     def exit_s(self) -> float | None:
@@ -45,10 +47,9 @@ class Series:
     @property
     def recovery_s(self) -> float | None:
         """Time from slow start until throughput is back at 80 % of the link after its minimum."""
-        exit_s = self.exit_s
-        if exit_s is None:
+        if self.exit_s is None:
             return None
-        end = exit_s + START_S
+        end = self.exit_s + START_S
         searched = (self.time_s > end) & (self.time_s < end + SEARCH_S)
         lowest = int(np.argmin(np.where(searched, self.throughput_bps, np.inf)))
         later = self.time_s > self.time_s[lowest]
@@ -66,27 +67,28 @@ class Series:
         return 100 * float(self.drops.sum() / self.arrivals.sum())
 
     @property
-    def return_bps(self) -> float | None:
-        """Mean rate of the reverse path; None if not measured."""
-        if self.report_bytes is None:
-            return None
+    def return_bps(self) -> float:
+        """Mean rate of the reverse path."""
         return 8 * float(self.report_bytes.sum()) / float(self.time_s[-1])
+
+
+def at_end(results: Results, time_s: Floats, name: str) -> Floats:
+    """Return what the sender knew at the end of each second; NaN before the first change."""
+    changes = Samples(results.rates)
+    latest = np.searchsorted(changes["time_s"], time_s, side="right") - 1
+    # The last element is for samples before the first change, and for flows without rates.
+    return np.append(changes[name], np.nan)[latest]
 
 
 def from_results(results: Results) -> Series:
     """Return the series of one of our runs."""
-    there, back = map(results.flows_at, (SATELLITE, RETURN))
-    time_s = there["time_s"].to_numpy()
-    changes = results.rates
-    latest = np.searchsorted(changes["time_s"].to_numpy(), time_s, side="right") - 1
-    # The last element, NaN, is for samples before the first change, and for flows without rates.
-    rates = np.append(changes["allowed_rate_bps"].to_numpy().astype(np.float64), np.nan)
+    there, back = (Samples(results.flows_at(link)) for link in (SATELLITE, RETURN))
     return Series(
-        time_s=time_s,
-        rate_bps=rates[latest],
-        throughput_bps=there["throughput_bps"].to_numpy().astype(np.float64),
-        arrivals=there["arrivals"].to_numpy().astype(np.int64),
-        drops=there["drops"].to_numpy().astype(np.int64),
-        reports=back["arrivals"].to_numpy().astype(np.int64),
-        report_bytes=back["delivered_bytes"].to_numpy().astype(np.int64),
+        time_s=there["time_s"],
+        rate_bps=at_end(results, there["time_s"], "allowed_rate_bps"),
+        throughput_bps=there["throughput_bps"],
+        arrivals=there["arrivals"],
+        drops=there["drops"],
+        reports=back["arrivals"],
+        report_bytes=back["delivered_bytes"],
     )

@@ -2,13 +2,24 @@
 
 G. Sarwar, R. Boreli, G. Jourjon, E. Lochin, "Improvements in DCCP congestion control for satellite
 links", IWSSC 2008.
+
+Figure 2 was "patched to include the same number of errors and RTT values on exiting slow start
+phase" (section V-C). The paper does not say how many errors there are, or where. Here the first
+hits the first packet that arrives at the satellite link once the sender's allowed rate X has
+reached the link's rate. Until then no queue forms, so both kinds of feedback leave slow start with
+the same errors and the same round-trip time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
+import pyarrow.compute as pc
+
+from skywave.papers.stages import run_each
+from skywave.results.samples import Samples
 from skywave.scenario import (
     Bernoulli,
     Dccp,
@@ -16,15 +27,20 @@ from skywave.scenario import (
     DynamicFeedback,
     Ftp,
     Link,
+    LossModel,
     PacketLoss,
     Probes,
     Scenario,
     Tfrc,
+    TraceSteps,
+    Transport,
     Unlimited,
 )
 
 if TYPE_CHECKING:
-    from skywave.scenario import LossModel, Queue, TraceSteps, Transport
+    from collections.abc import Iterable
+
+    from skywave.results import Results
 
 PACKET_SIZE = 1000
 RTT_S = 1.0
@@ -33,96 +49,85 @@ DURATION_S = 200
 START_S = 0.1
 SATELLITE = "r->d"
 RETURN = "d->r"
-ACCESS_RATE = "10 Mbps"
 ACCESS_S = 0.01
 QUEUES = (20, 50, 100)
 """Queues at the satellite link, in packets. The paper gives none."""
 REPORTS = round(RTT_S / 0.1)
 """N of equation 2 on this link, once ten packets arrive per round-trip time."""
-
-
 ERROR_SPACING = round(2 * RTT_S * LINK_BPS / 8 / PACKET_SIZE)
 """Packets from one injected error to the next: two round-trip times at the link's rate, so that
 each error is a loss event of its own."""
+SEARCHED_RTTS = 40
+"""Length of a run without errors, in round-trip times. X reaches the link's rate in it."""
 
 
 @dataclass(frozen=True)
-class Conditions:
-    """The conditions of a run: the paper's variable, and readings of what it leaves open.
+class Variant:
+    """Standard or dynamic feedback, and readings of what the paper leaves open about both."""
 
-    ``errors`` is the number of packets that the link loses by errors at the end of slow start
-    (:mod:`skywave_papers.sarwar2008.errors`). If there are any, its queue has no limit and loses
-    nothing; otherwise it has ``queue`` packets. ``error_rate`` is the probability of other errors,
-    which are independent.
-    """
-
+    PREFIX: ClassVar[str]
     feedback: Literal["standard", "dynamic"]
-    errors: int = 1
-    queue: int = 50
     rules: Literal["rfc3448", "rfc5348"] = "rfc3448"
+    rtt_ref_ms: int = 100
     window: Literal["interval", "round-trip"] = "interval"
     smoothing: Literal["per-report", "per-round-trip"] = "per-report"
     receiver_rtt: Literal["option", "window-counter"] = "option"
-    error_rate: float = 0.0
-    rtt_s: float = RTT_S
 
     @property
     def name(self) -> str:
         """The name for files, which lists what differs from the paper's experiment."""
-        name = f"figure2-{self.feedback}"
-        if self.errors != Conditions.errors:
-            name += f"-errors{self.errors}"
-        if self.queue != Conditions.queue:
-            name += f"-queue{self.queue}"
-        if self.rules != Conditions.rules:
-            name += f"-{self.rules}"
-        if self.window != Conditions.window:
-            name += f"-window-{self.window}"
-        if self.smoothing != Conditions.smoothing:
-            name += f"-smoothing-{self.smoothing}"
-        if self.receiver_rtt != Conditions.receiver_rtt:
-            name += f"-rtt-{self.receiver_rtt}"
-        if self.error_rate != Conditions.error_rate:
-            name += f"-rate{self.error_rate:g}"
-        if self.rtt_s != Conditions.rtt_s:
-            name += f"-rtt{self.rtt_s:g}"
-        return name
+        different = {
+            name: value
+            for name, value in vars(self).items()
+            if value != getattr(type(self), name, None)
+        }
+        feedback = different.pop("feedback")
+        return "-".join([self.PREFIX, feedback, *(f"{one}-{different[one]}" for one in different)])
 
     @property
-    def reading(self) -> str:
-        """What differs from the paper's experiment, in words."""
-        differences = (
-            (not self.errors, f"no errors, queue of {self.queue} packets"),
-            (self.errors > 1, f"{self.errors} errors"),
-            (self.rules != Conditions.rules, "rules of RFC 5348"),
-            (self.window != Conditions.window, "X_recv over a whole RTT"),
-            (self.smoothing != Conditions.smoothing, "smoothing per RTT"),
+    def transport(self) -> Dccp:
+        """The transport of a flow."""
+        dynamic = DynamicFeedback(rtt_ref=f"{self.rtt_ref_ms} ms", window=self.window)
+        tfrc = Tfrc(
+            rules=self.rules,
+            smoothing=self.smoothing,
+            feedback=dynamic if self.feedback == "dynamic" else "window-counter",
+            receiver_rtt=self.receiver_rtt,
         )
-        return ", ".join(text for differs, text in differences if differs) or "as set"
+        return Dccp(ccid=3, ecn=False, short_seqnos=True, tfrc=tfrc)
+
+
+@dataclass(frozen=True)
+class Conditions(Variant):
+    """The conditions of a run of Figure 2.
+
+    ``errors`` is the number of packets that the link loses by errors at the end of slow start. If
+    there are any, its queue has no limit and loses nothing; otherwise it has ``queue`` packets.
+    ``error_rate`` is the probability of other errors, which are independent.
+    """
+
+    PREFIX = "figure2"
+    errors: int = 1
+    queue: int = 50
+    error_rate: float = 0.0
+    rtt_s: float = RTT_S
 
 
 STANDARD = Conditions("standard")
 DYNAMIC = Conditions("dynamic")
 BY_QUEUE = {
-    queue: (
-        replace(STANDARD, errors=0, queue=queue),
-        replace(DYNAMIC, errors=0, queue=queue),
-    )
+    queue: (replace(STANDARD, errors=0, queue=queue), replace(DYNAMIC, errors=0, queue=queue))
     for queue in QUEUES
 }
-ALL_CONDITIONS = tuple(
-    dict.fromkeys(
-        (
-            STANDARD,
-            DYNAMIC,
-            *(pair for queue in QUEUES for pair in BY_QUEUE[queue]),
-            replace(STANDARD, rules="rfc5348"),
-            replace(DYNAMIC, rules="rfc5348"),
-            replace(DYNAMIC, window="round-trip"),
-            replace(DYNAMIC, smoothing="per-round-trip"),
-        )
-    )
-)
+BY_READING = {
+    "as set": (STANDARD, DYNAMIC),
+    **{f"no errors, queue of {queue} packets": pair for queue, pair in BY_QUEUE.items()},
+    "rules of RFC 5348": (replace(STANDARD, rules="rfc5348"), replace(DYNAMIC, rules="rfc5348")),
+    "X_recv over a whole RTT": (replace(DYNAMIC, window="round-trip"),),
+    "smoothing per RTT": (replace(DYNAMIC, smoothing="per-round-trip"),),
+}
+"""The runs of the report, by what differs from the paper's experiment."""
+ALL_CONDITIONS = tuple(one for conditions in BY_READING.values() for one in conditions)
 
 
 def network(
@@ -131,23 +136,26 @@ def network(
     *,
     rtt_s: float = RTT_S,
     rate: str = "1 Mbps",
-    queue: Queue | None = None,
+    queue: int | None = None,
     loss: LossModel | None = None,
     trace: TraceSteps | None = None,
 ) -> Scenario:
-    """Return the network of Figure 2 without flows. Queues are unlimited unless ``queue``."""
+    """Return the network of Figure 2 without flows.
+
+    The satellite link's queue has ``queue`` packets, with the one in transmission, or no limit.
+    """
     return Scenario(
         name=f"sarwar2008-{name}",
         duration=f"{duration_s:g} s",
         nodes=["s", "r", "d"],
         links=[
-            Link(from_="s", to="r", rate=ACCESS_RATE, delay=f"{ACCESS_S * 1e3:g} ms"),
+            Link(from_="s", to="r", rate="10 Mbps", delay=f"{ACCESS_S * 1e3:g} ms"),
             Link(
                 from_="r",
                 to="d",
                 rate=rate,
                 delay=f"{(rtt_s / 2 - ACCESS_S) * 1e3:g} ms",
-                queue=queue or Unlimited(),
+                queue=Unlimited() if queue is None else DropTail(packets=queue - 1),
                 loss=loss,
                 trace=trace,
             ),
@@ -156,41 +164,26 @@ def network(
     )
 
 
-def dccp(conditions: Conditions) -> Dccp:
-    """Return the transport of a run."""
-    dynamic = conditions.feedback == "dynamic"
-    tfrc = Tfrc(
-        rules=conditions.rules,
-        smoothing=conditions.smoothing,
-        feedback=DynamicFeedback(rtt_ref="100 ms", window=conditions.window)
-        if dynamic
-        else "window-counter",
-        receiver_rtt=conditions.receiver_rtt,
-    )
-    return Dccp(ccid=3, ecn=False, short_seqnos=True, tfrc=tfrc)
-
-
-def add_download(described: Scenario, name: str, transport: Transport) -> Scenario:
+def add_download(
+    described: Scenario, name: str, transport: Transport, start_s: float = START_S
+) -> Scenario:
     """Add a flow that always has data, and return the scenario."""
     source = Ftp(datagram=f"{PACKET_SIZE} B") if isinstance(transport, Dccp) else Ftp()
-    described.add_flow(name, "s", "d", transport, source, start=f"{START_S * 1e3:g} ms")
+    described.add_flow(name, "s", "d", transport, source, start=f"{start_s * 1e3:g} ms")
     return described
 
 
 def scenario(conditions: Conditions, *, first_error: int | None = None, seed: int = 0) -> Scenario:
     """Return the scenario of one run.
 
-    Args:
-        conditions: Its conditions.
-        first_error: The packet that the first error hits, by order of arrival at the satellite
-            link. Needed if the conditions have errors.
-        seed: The seed of random errors.
+    ``first_error`` is the packet that the first error hits, by order of arrival at the satellite
+    link. ``seed`` is that of random errors.
 
     Raises:
-        ValueError: If the first error is missing.
+        ValueError: If the conditions have errors, and the first is missing.
 
     """
-    queue: Queue | None = DropTail(packets=conditions.queue - 1)  # without the one in transmission
+    queue: int | None = conditions.queue
     loss: LossModel | None = None
     if conditions.error_rate:
         loss = Bernoulli(probability=conditions.error_rate)
@@ -201,4 +194,28 @@ def scenario(conditions: Conditions, *, first_error: int | None = None, seed: in
         queue, loss = None, PacketLoss(packets=tuple(hit))
     described = network(conditions.name, DURATION_S, rtt_s=conditions.rtt_s, queue=queue, loss=loss)
     described.seed = seed
-    return add_download(described, "dccp", dccp(conditions))
+    return add_download(described, "dccp", conditions.transport)
+
+
+def _first_error(results: Results) -> int:
+    """Return the packet that the first error hits, from a run without errors."""
+    rates = Samples(results.rates)
+    reached_s = rates["time_s"][rates["allowed_rate_bps"] >= LINK_BPS][0]
+    at_link = (pc.field("event") == "enqueue") & (pc.field("place") == SATELLITE)
+    arrivals_s = results.packets.filter(at_link)["time_s"].to_numpy()
+    return int(np.searchsorted(arrivals_s, reached_s)) + 1
+
+
+def scenarios(every: Iterable[Conditions], seed: int = 0) -> dict[Conditions, Scenario]:
+    """Return the scenarios of runs, after short runs that find where their errors are."""
+    without = {one: replace(one, errors=0) for one in every}
+    probes = {}
+    for probed in dict.fromkeys(without[one] for one in without if one.errors):
+        duration_s = SEARCHED_RTTS * probed.rtt_s
+        described = network(f"probe-{probed.name}", duration_s, rtt_s=probed.rtt_s)
+        described.probes = Probes(interval="1 s", rates=True, packets=True)
+        probes[probed] = add_download(described, "dccp", probed.transport)
+    found = {key: _first_error(results) for key, results in run_each(probes).items()}
+    return {
+        one: scenario(one, first_error=found.get(key), seed=seed) for one, key in without.items()
+    }

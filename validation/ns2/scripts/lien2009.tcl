@@ -16,7 +16,7 @@ foreach {a b} [list $n0 $n1 $n1 $n2 $n2 $n3] { $ns queue-limit $a $b $opt(qlim);
 set fm [mkfmon $n1 $n2]
 if {$opt(scen) == 2} { set opt(voipon) 20; set opt(voipoff) 80; set opt(dur) 100 }
 set von $opt(voipon); set voff [expr {$opt(voipoff) < 0 ? $opt(dur) : $opt(voipoff)}]
-set tr [open "| python3 [file join $here lien2009_periods.py] $opt(out) $opt(vint) 10 [expr {$opt(scen)==2 ? $von : 0}] [expr {$opt(scen)==2 ? $voff : $opt(dur)}] $opt(voip)-vs-$opt(tcp)-bw$opt(bw)-scen$opt(scen)-q$opt(qlim)-w$opt(win)-s$opt(s) [$n0 id] [$n3 id] $von $voff >@stdout" w]
+set tr [open "| python3 [file join $here lien2009_periods.py] $opt(out) $opt(vint) 10 [expr {$opt(scen)==2 ? $von : 0}] [expr {$opt(scen)==2 ? $voff : $opt(dur)}] [$n0 id] [$n3 id] $von $voff >@stdout" w]
 $ns trace-queue $n0 $n1 $tr
 $ns trace-queue $n2 $n3 $tr
 # VoIP

@@ -9,23 +9,11 @@ import sys
 from pathlib import Path
 
 DATA = ("DCCP_Data", "DCCP_DataAck", "cbr", "udp", "exp", "tfrc")
-COLUMNS = (
-    "period",
-    "app_pkts",
-    "net_sent",
-    "received",
-    "ratio_pct",
-    "delay_ms",
-    "loss_net_pct",
-    "loss_app_pct",
-)
-LIMITS_S = {"300": 0.3, "350": 0.35, "400": 0.4}
-"""Delays above which a packet counts as lost in a column of its own."""
 
 
 def main(arguments: list[str]) -> None:
     """Read the trace between nodes `first` and `last` and write `out`."""
-    out, interval, length, start, stop, _label, first, last, begins, ends = arguments
+    out, interval, length, start, stop, first, last, begins, ends = arguments
     sent: dict[str, float] = {}
     delays: list[tuple[float, float]] = []
     for line in sys.stdin:
@@ -48,25 +36,17 @@ def main(arguments: list[str]) -> None:
         since = float(start) + period * period_s
         until = since + period_s
         generated = sum(since <= time < until for time in made if time < float(ends))
-        left = sum(since <= time < until for time in sent.values())
         arrived = [delay for time, delay in delays if since <= time < until]
-        rows.append((since, until, generated, left, arrived))
-    base = len(rows[0][4]) or 1
+        rows.append((f"{since:g}-{until:g}", generated, arrived))
+    base = len(rows[0][2]) or 1
     with Path(out).open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
-        limits = [f"loss_app_over{limit}" for limit in LIMITS_S]
-        table.writerow([*COLUMNS, *limits])
-        for since, until, generated, left, arrived in rows:
+        table.writerow(["period", "ratio_percent", "delay_ms", "loss_percent"])
+        for name, generated, arrived in rows:
             received = len(arrived)
-            in_time = [sum(delay <= limit for delay in arrived) for limit in LIMITS_S.values()]
-            lost = [received, *in_time]
-            table.writerow(
-                [f"{since:g}-{until:g}", generated, left, received]
-                + [f"{100 * received / base:.2f}"]
-                + [f"{1e3 * sum(arrived) / received if received else 0:.1f}"]
-                + [f"{100 * (1 - received / max(left, 1)):.2f}"]
-                + [f"{100 * (1 - kept / max(generated, 1)):.2f}" for kept in lost]
-            )
+            ratio, lost = 100 * received / base, 100 * (1 - received / max(generated, 1))
+            delay_ms = 1e3 * sum(arrived) / received if received else 0
+            table.writerow([name, f"{ratio:.2f}", f"{delay_ms:.1f}", f"{lost:.2f}"])
 
 
 main(sys.argv[1:])
