@@ -722,7 +722,7 @@ class Udp(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class KernelTcp(Part):
-    """The TCP of the Linux kernel, in runs on the real clock. A simulation runs `tcp` in its place,
+    """The TCP of the Linux kernel, for runs in real time. A simulation runs `tcp` in its place,
     with the same control and segment, and SACK.
 
     The kernel counts duplicates as delivered packets, and does not report timeouts.
