@@ -136,7 +136,7 @@ def test_what_can_only_be_simulated_is_refused() -> None:
     scenario = Scenario(name="nat", duration="1 s", nodes=["a", "b"])
     scenario.links.append(Link(from_="a", to="b", rate="1 Mbps", delay="1 ms", nat=Nat()))
     scenario.add_flow("f", "a", "b", Tcp(), Ftp())
-    with pytest.raises(ScenarioError, match=r"links\[0\]\.nat: a NAT cannot run on the real"):
+    with pytest.raises(ScenarioError, match=r"links\[0\]\.nat: a NAT cannot run in real time"):
         realtime.run(scenario)
 
 
