@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
+    from skywave.papers.reproduction import Reproduction
+
 # A shell that starts tests in the background has them ignore interrupts, and what they start too:
 # tests that interrupt something need that undone.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -189,6 +191,7 @@ class Reproduced:
     """What reproducing a paper wrote, and the tables of its report's own sections."""
 
     directory: Path
+    brief: Reproduction
     sections: Mapping[str, Any]
     document: Mapping[str, Any]
     page: str
@@ -199,14 +202,14 @@ class Reproduced:
         return {cell["id"]: cell for cell in self.document["cells"]}
 
 
-def _pickled(sections: Mapping[str, Any]) -> bytes:
+def _kept(sections: Mapping[str, Any]) -> dict[str, Any]:
     """Return what can be pickled of the values of a report's template: no modules and lambdas."""
     kept = {}
     for name, value in sections.items():
         with suppress(TypeError, AttributeError, pickle.PicklingError):
             pickle.dumps(value)
             kept[name] = value
-    return pickle.dumps(kept)
+    return kept
 
 
 @pytest.fixture(scope="session")
@@ -219,16 +222,19 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Reprod
     @cache
     def reproduce(key: str, seeds: int | None = None) -> Reproduced:
         directory = shared / f"{key}-{seeds}"
-        sections = directory.with_suffix(".pickle")
+        pickled = directory.with_suffix(".pickle")
         with directory.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not sections.exists():
+            if not pickled.exists():
                 reproduction = papers.reproduce(key, live_ns2=False, seeds=seeds)
                 reproduction.write(directory)
-                sections.write_bytes(_pickled(reproduction.sections))
+                kept = _kept(reproduction.sections)
+                pickled.write_bytes(pickle.dumps((reproduction.brief(), kept)))
+        brief, sections = pickle.loads(pickled.read_bytes())  # noqa: S301  (our own)
         return Reproduced(
             directory,
-            pickle.loads(sections.read_bytes()),  # noqa: S301  (our own)
+            brief,
+            sections,
             json.loads((directory / "report.json").read_text()),
             (directory / "report.html").read_text(),
         )

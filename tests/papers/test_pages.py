@@ -17,15 +17,18 @@ import pytest
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from conftest import run_cli
+from conftest import Reproduced, run_cli
 from looks import HEIGHT, assert_looks_as_before
-from skywave.papers.front import reproduce_all
+from skywave.papers import front
 from skywave.papers.installed import all_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from playwright.sync_api import Browser, Page
+
+    from skywave.papers.front import Work
+    from skywave.papers.reproduction import Reproduction
 
     Scheme = Literal["light", "dark"]
 
@@ -39,10 +42,21 @@ LEGIBLE_PX = 8.5
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Reproduce all papers over two seeds, and a small matrix."""
+def site(tmp_path_factory: pytest.TempPathFactory, reproduced: Callable[..., Reproduced]) -> Path:
+    """All papers, as other tests reproduce them but for seeds, and a small matrix."""
+
+    def copy(works: Sequence[Work], _: object) -> dict[str, Reproduction]:
+        found = {}
+        for work in works:
+            of_paper = reproduced(work.key, seeds=2 if work.key == "chen2010" else None)
+            shutil.copytree(of_paper.directory, work.directory)
+            found[work.key] = of_paper.brief
+        return found
+
     directory = tmp_path_factory.mktemp("site") / "all"
-    reproduce_all(directory, live_ns2=False, seeds=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(front, "reproduce_each", copy)
+        front.reproduce_all(directory, live_ns2=False)
     chosen = ["--control", "tcp-vcp", "--control", "ccid3", "--network", "lien2009"]
     short = ["--seeds", 1, "--duration", "60 s", "--out", directory / "matrix"]
     assert run_cli("matrix", *chosen, *short).returncode == 0
