@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -322,6 +323,13 @@ def test_the_report_shows_all_figures(lien2009: Reproduced) -> None:
         assert (lien2009.directory / "figures" / f"{name}.png").is_file()
     for reading in ("1460 B", "1.5 Mbps", "10 Mbps"):
         assert reading in lien2009.page
+
+
+def test_loss_is_the_share_of_the_frames_made_that_is_missing(lien2009: Reproduced) -> None:
+    """In a period; what arrives late of the one before may make it more than were made."""
+    for run in itertools.chain.from_iterable(runs_of(lien2009).values()):
+        missing = np.maximum(run.generated - run.received, 0)
+        assert run.loss_percent == pytest.approx(100 * missing / run.generated)
 
 
 def test_readings_measure_a_run_otherwise() -> None:

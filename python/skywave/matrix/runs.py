@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from attrs import evolve
-
 from skywave.matrix.axes import CALLS, CONTROLS, NETWORKS, NEWRENO
 from skywave.papers.lent import Control, Network
 from skywave.results import emodel
@@ -187,5 +185,5 @@ def _flow(control: Control, network: Network) -> tuple[Dccp | Tcp, Ftp]:
     """Return transport and source of a flow that always has data, in full-size packets."""
     if isinstance(control.transport, Tcp):
         segment = f"{network.packet_b - IP_B - TCP_B} B"
-        return evolve(control.transport, segment=segment), Ftp()
+        return control.transport.replace(segment=segment), Ftp()
     return control.transport, Ftp(datagram=f"{network.packet_b - IP_B - DCCP_B} B")

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import evolve
 
 from skywave import run
 from skywave.report.tables import Table
@@ -202,7 +201,7 @@ def changed_scenario(change: str, scheme: Scheme, seed: int) -> Scenario:
         tcp = setting.transport_of(TCP_RED)
         for number, flow in enumerate(description.flows[: setting.SUBNETS * HOSTS]):
             of_vcp = number % HOSTS < HOSTS // 2
-            half = evolve(flow, class_=1) if of_vcp else evolve(flow, transport=tcp)
+            half = flow.replace(class_=1) if of_vcp else flow.replace(transport=tcp)
             description.flows[number] = half
     return description
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import evolve
-
 from skywave.papers.ledger import Ledger
 from skywave.papers.lent import Network
 from skywave.scenario import Dccp, Ftp, Probes, Red, Tcp, Vcp, VcpRouter, Web
@@ -168,7 +166,7 @@ def queue_of(scheme: Scheme, unpublished: Unpublished = UNPUBLISHED, **red: Any)
         mean_packet=f"{PACKET_B} B",
         gentle=False,
     )
-    return evolve(original, **red)
+    return original.replace(**red)
 
 
 def transport_of(
@@ -180,7 +178,7 @@ def transport_of(
     """Return the transport of the long-lived flows. ``dccp`` changes parameters of DCCP."""
     vcp = _vcp(scheme, senders, senders.start)
     if scheme.transport == "tcp":
-        return evolve(_tcp(unpublished, senders, vcp), initial_cwnd=senders.initial_cwnd)
+        return _tcp(unpublished, senders, vcp).replace(initial_cwnd=senders.initial_cwnd)
     if vcp is None:
         by_router = Dccp(
             ccid=2,
@@ -195,9 +193,9 @@ def transport_of(
             ecn=True,
             reductions=senders.vcp_reductions,
             min_ack_ratio=senders.least,
-            vcp=evolve(vcp, least_cwnd=senders.least or 1),
+            vcp=vcp.replace(least_cwnd=senders.least or 1),
         )
-    return evolve(by_router, **{"profile": "ns2", "initial_cwnd": senders.initial_cwnd, **dccp})
+    return by_router.replace(**{"profile": "ns2", "initial_cwnd": senders.initial_cwnd, **dccp})
 
 
 def scenario(
@@ -255,7 +253,7 @@ def _tcp(unpublished: Unpublished, senders: Senders, vcp: Vcp | None) -> Tcp:
         receive_window=1000,
         delayed_ack=senders.delayed_ack,
     )
-    return tcp if vcp is None else evolve(tcp, control="vcp", vcp=vcp)
+    return tcp if vcp is None else tcp.replace(control="vcp", vcp=vcp)
 
 
 NETWORK = Network(

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from attrs import evolve
 
 from skywave import run
 from skywave.report.tables import Table
@@ -48,8 +47,8 @@ class Router(NamedTuple):
     def tcp(self) -> Tcp:
         """The same TCP for all routers, but for its use of marks or codes."""
         if self.vcp is None:
-            return evolve(TCP, ecn=True)
-        return evolve(TCP, control="vcp", vcp=self.vcp)
+            return TCP.replace(ecn=True)
+        return TCP.replace(control="vcp", vcp=self.vcp)
 
 
 ROUTERS = {
@@ -135,7 +134,7 @@ def scenario(point: Point, router: str) -> Scenario:
     probes = Probes(interval=f"{SAMPLE_S:g} s", links=point.links)
     rate = f"{point.mbps:g} Mbps"
     tcp = ROUTERS[router].tcp
-    queue = evolve(ROUTERS[router].queue, packets=point.buffer)
+    queue = ROUTERS[router].queue.replace(packets=point.buffer)
     if point.bottlenecks == 1:
         network = dumbbell(
             name,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attrs import evolve
-
 from skywave.papers.lent import Network
 from skywave.scenario import DropTail, VcpRouter
 from skywave_papers.li2009.setting import PAPER_NETWORK, VCP, dumbbell, network_of
@@ -17,7 +15,7 @@ def _network() -> Network:
     bottleneck = network_of(dumbbell(VCP, network))
     assert isinstance(bottleneck.queue, VcpRouter)  # noqa: S101
     # All routers of the paper signal load. Other controls get a plain queue of the same size.
-    plain = evolve(bottleneck, queue=DropTail(packets=bottleneck.queue.packets))
+    plain = bottleneck.replace(queue=DropTail(packets=bottleneck.queue.packets))
     return Network(
         dumbbell=plain,
         label="Li 2009",

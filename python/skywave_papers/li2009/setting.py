@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from attrs import evolve
-
 from skywave.scenario import Bernoulli, Dccp, Dumbbell, Ftp, Probes, Scenario, Tcp, Vcp, VcpRouter
 from skywave.scenario.topologies import Aggregate, Hop, parking_lot
 from skywave_papers.vcp_scripts import IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
@@ -87,13 +85,13 @@ def vcp_of(scheme: Scheme, choices: Choices, chain: int | None = None) -> Vcp:
     if scheme == VCP:
         return rules
     limits, acts, on_loss = choices.limits, choices.acts, choices.on_loss
-    return evolve(rules, chain=chain, limits=limits, acts=acts, on_loss=on_loss)
+    return rules.replace(chain=chain, limits=limits, acts=acts, on_loss=on_loss)
 
 
 def tcp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Tcp:
     """Return the scheme over TCP: ns-2's window and timers, SACK as in Linux."""
     vcp = vcp_of(scheme, choices, chain=scheme.packets)
-    return evolve(TCP, profile="ns2", control="vcp", vcp=vcp)
+    return TCP.replace(profile="ns2", control="vcp", vcp=vcp)
 
 
 def dccp_of(scheme: Scheme, choices: Choices = DEFAULT) -> Dccp:
@@ -292,15 +290,15 @@ def transfer(
     scenario = dumbbell(carrier.scheme, choices=choices, seed=seed)
     (flow,) = scenario.flows
     if carrier.transport == "tcp":
-        flow = evolve(flow, source=Ftp(size=f"{FILE_B} B"))
+        flow = flow.replace(source=Ftp(size=f"{FILE_B} B"))
     else:
         source = Ftp(datagram=f"{DCCP_DATA_B} B")
-        flow = evolve(flow, transport=dccp_of(carrier.scheme, choices), source=source)
+        flow = flow.replace(transport=dccp_of(carrier.scheme, choices), source=source)
     loss = Bernoulli(probability=percent / 100) if percent else None
     return scenario.replace(
         name=f"li2009-loss{percent}-{carrier.name}-{seed}",
         duration=f"{LIMITS_S[carrier.transport][(percent >= 25) + (percent >= 40)]} s",
-        dumbbell=evolve(network_of(scenario), loss=loss),
+        dumbbell=network_of(scenario).replace(loss=loss),
         probes=Probes(interval="500 ms", links=(), packets=packets),
-        flows=[evolve(flow, name="file")],
+        flows=[flow.replace(name="file")],
     )

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
-from attrs import evolve
 
 from skywave.scenario import PacketLoss, Probes, Step, TraceSteps
 from skywave_papers.li2009 import setting, stored
@@ -45,7 +44,7 @@ def scenarios() -> dict[str, Scenario]:
     plans["ten"] = setting.dumbbell(DPCP, replace(PAPER_NETWORK, flows=10))
     one = plans[DPCP.name]
     (flow,), network = one.flows, setting.network_of(one)
-    plans["losses"] = one.replace(dumbbell=evolve(network, loss=LOST))
+    plans["losses"] = one.replace(dumbbell=network.replace(loss=LOST))
     steps = tuple(
         Step(
             at=f"{number * SWITCH_EVERY_S} s",
@@ -53,12 +52,12 @@ def scenarios() -> dict[str, Scenario]:
         )
         for number in range(1, setting.DUMBBELL_S // SWITCH_EVERY_S)
     )
-    switching = evolve(network, trace=TraceSteps(steps=steps), overtaking=True)
+    switching = network.replace(trace=TraceSteps(steps=steps), overtaking=True)
     plans["paths"] = one.replace(dumbbell=switching)
-    plans["plain"] = one.replace(duration="5 s", flows=[evolve(flow, transport=TCP)])
+    plans["plain"] = one.replace(duration="5 s", flows=[flow.replace(transport=TCP)])
     for test, (choices, initial_cwnd) in RESPONSES.items():
-        tcp = evolve(setting.tcp_of(DPCP, choices), initial_cwnd=initial_cwnd)
-        plans[test] = one.replace(duration="5 s", flows=[evolve(flow, transport=tcp)])
+        tcp = setting.tcp_of(DPCP, choices).replace(initial_cwnd=initial_cwnd)
+        plans[test] = one.replace(duration="5 s", flows=[flow.replace(transport=tcp)])
     probes = Probes(interval="10 ms", links=(setting.BOTTLENECK,), packets=True)
     return {name: plan.replace(probes=probes) for name, plan in plans.items()}
 

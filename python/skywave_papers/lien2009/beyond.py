@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from attrs import evolve
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import TwoSlopeNorm
 
@@ -102,13 +101,13 @@ def scenario(case: Case, seed: int) -> Scenario:
     queue, call, tcp = case
     description = setting.scenario(setting.Conditions(tcp), seed)
     description.name = f"lien2009-beyond-{seed}"
-    description.links[0] = evolve(description.links[0], queue=QUEUES[queue])
+    description.links[0] = description.links[0].replace(queue=QUEUES[queue])
     flow = description.flows.pop(0)
     if call != ALONE:
         transport, adaptive_frames = CALLS[call]
         # Frames are the same for all. On the wire, each transport adds its own headers.
         source = setting.voice(setting.DCCP_FRAME_B, adaptive_frames=adaptive_frames)
-        description.flows.insert(0, evolve(flow, transport=transport, source=source))
+        description.flows.insert(0, flow.replace(transport=transport, source=source))
     return description
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
-from attrs import evolve
 
 from skywave import run, run_many
 from skywave.report.tables import Table
@@ -186,10 +185,10 @@ def pair(name: str, seed: int) -> Scenario:
         description.links.append(
             Link(from_="far", to="r1", **{**setting.ACCESS, "delay": "160 ms"})
         )
-        other = evolve(other, from_="far")
+        other = other.replace(from_="far")
     return description.replace(
         name=f"lien2009-pair-{PAIRS.index(name)}-{seed}",
-        flows=[evolve(near, start="0 s"), evolve(other, name="tcp2", start="0 s")],
+        flows=[near.replace(start="0 s"), other.replace(name="tcp2", start="0 s")],
     )
 
 
@@ -224,7 +223,7 @@ def start(send_queue: int) -> Start:
     # Frames are judged when they are due, some time after they were made.
     results = run(
         description.replace(
-            flows=[evolve(description.flows[0], stop=f"{GAP_S} s")], duration=f"{GAP_S + 2} s"
+            flows=[description.flows[0].replace(stop=f"{GAP_S} s")], duration=f"{GAP_S + 2} s"
         )
     )
     of_call = pc.field("flow") == setting.VOICE

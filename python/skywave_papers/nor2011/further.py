@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
-from attrs import evolve
 
 from skywave.scenario import Dccp, Step, TraceSteps, Udp
 from skywave_papers.nor2011 import setting
@@ -48,7 +47,7 @@ def scenarios() -> dict[str, Scenario]:
             name = f"alone-ssthresh{ssthresh}-delay{delay_ms}"
             plans[name] = network(name, 200, cbr("dccp", transport), delay_ms=delay_ms)
         name = f"reconnected-ssthresh{ssthresh}"
-        first = evolve(cbr("first", transport), stop=f"{CLOSED_S:g} s")
+        first = cbr("first", transport).replace(stop=f"{CLOSED_S:g} s")
         plans[name] = network(name, 300, first, cbr("again", transport, AGAIN_S), tcp())
     return plans
 

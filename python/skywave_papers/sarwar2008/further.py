@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import evolve
 
 from skywave.papers.measures import Measures, difference
 from skywave.results.fairness import jain
@@ -109,9 +108,9 @@ def quick_start(case: int, *, asks: bool) -> Scenario:
     start_s = START_S + (MINUTE_S if older else 0.0)
     name = f"quick-start-{case}-{'with' if asks else 'without'}"
     described = network(name, start_s + MINUTE_S, queue=QUEUE)
-    described.links = [evolve(link, quick_start=SHARE) for link in described.links]
+    described.links = [link.replace(quick_start=SHARE) for link in described.links]
     transport = setting.STANDARD.transport
-    asking = evolve(transport, quick_start=f"{LINK_BPS / 1e6:g} Mbps" if asks else None)
+    asking = transport.replace(quick_start=f"{LINK_BPS / 1e6:g} Mbps" if asks else None)
     add_download(described, "dccp", asking, start_s)
     for number in range(older):
         add_download(described, f"older-{number}", transport)
