@@ -44,7 +44,7 @@ class OtherFolderError(SkywaveError, FileExistsError):
 
     def __init__(self, directory: Path, what: str) -> None:
         super().__init__(
-            f"{directory} has {what}, which stays as it is: give an empty folder or a new one"
+            f"{directory} has {what}, and stays as it is: give an empty folder or a new one"
         )
 
 

@@ -417,8 +417,8 @@ def test_stored_tables_and_golden_answers_are_made_anew(
     ("only", "why"),
     [
         ("nobody1999", "is not a known paper"),
-        (KEY, "stores nothing"),
-        ("stores2024/thirds", "stores nothing"),
+        (KEY, "has no stored results; known: none"),
+        ("stores2024/thirds", "has no stored results; known: stores2024/halves"),
     ],
 )
 @pytest.mark.usefixtures("stores")

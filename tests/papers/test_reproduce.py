@@ -363,7 +363,7 @@ def test_the_report_of_a_paper_and_that_of_all_do_not_replace_each_other(
     report = tmp_path / "report.json"
     report.write_text(json.dumps(there))
     done = run_cli("reproduce", *asked, "--out", tmp_path)
-    assert_bad_input(done, f"{tmp_path} has {has}, which stays as it is")
+    assert_bad_input(done, f"{tmp_path} has {has}, and stays as it is")
     assert json.loads(report.read_text()) == there
 
 

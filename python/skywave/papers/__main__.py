@@ -46,7 +46,7 @@ def _renew(kind: str, only: Sequence[str]) -> int:
     chosen = {name: [one for one in known if name in (one, one.partition("/")[0])] for name in only}
     for name, found in chosen.items():
         if not found:
-            raise PaperError(f"{name} stores nothing of this kind")
+            raise PaperError(f"{name} has no {kind} results; known: {', '.join(known) or 'none'}")
     for what in [one for found in chosen.values() for one in found] if only else known:
         sys.stderr.write(f"{what}: regenerating\n")
         known[what]()
