@@ -46,8 +46,8 @@ PAGES = sorted(
     )
 )
 BUILT_BESIDE = {f"tutorials/{name}-rust.md" for name in ("own-control", "own-queue", "sockets")}
-"""Pages whose crates compile Skywave again, which takes minutes. Cargo compiles the same code as
-examples; the page shows that it builds outside of the tree."""
+"""Pages whose crates compile Skywave again, for minutes: `make test-deep` runs their commands and
+compares what these print. Their code is in examples too, which cargo compiles."""
 MISSING = {"namespaces": REFUSAL}
 """Why a privilege is missing, by its name; nothing where it is there."""
 
@@ -61,6 +61,10 @@ def test_a_page_works(page: str, tmp_path: Path) -> None:
     reader.read((DOCS / page).read_text())
     if reader.left_out:
         pytest.skip("; ".join(reader.left_out))
+
+
+def test_pages_that_are_built_beside_the_tree_are_there() -> None:
+    assert set(PAGES) >= BUILT_BESIDE
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -128,7 +128,7 @@ def test_a_file_that_is_an_example_is_listed_once(tmp_path: Path) -> None:
 def test_a_scenario_is_the_same_after_it_was_written() -> None:
     for path in sorted((ROOT / "examples").glob("*.toml")):
         scenario = Scenario.from_file(path)
-        again = Scenario.from_text(choices.written(scenario.to_dict()), "toml")
+        again = Scenario.from_text(choices.as_toml(scenario.to_dict()), "toml")
         assert again.digest() == scenario.digest(), path.name
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from patience import PATIENCE_S
 from skywave import (
     Cbr,
     Conduct,
+    Control,
     DropTail,
     Flow,
     Head,
@@ -38,8 +40,10 @@ from skywave import (
     Tcp,
     Udp,
     Weighted,
+    control,
     dumbbell,
     losses,
+    queue,
     run,
     run_many,
     source,
@@ -51,6 +55,8 @@ from skywave.queue import check
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from skywave.control import Ack, Loss, Timeout
 
 
 OWN = load_example("own_queue")
@@ -424,6 +430,23 @@ def test_a_wrong_source_ends_the_run(items: str, complaint: str) -> None:
     assert complaint in str(broken.value)
 
 
+ASKED: list[float] = []
+
+
+class Asked(Losses):
+    def loses(self, now_s: float, size: int) -> bool:
+        ASKED.append(now_s)
+        return True
+
+
+def test_a_check_asks_no_loss_model_about_packets_that_nobody_sends() -> None:
+    ASKED.clear()
+    assert scenario(loss=Asked()).inspect().warnings == ()
+    assert ASKED == []
+    run(scenario(loss=Asked()))
+    assert ASKED
+
+
 class Forgetful(Losses):
     def loses(self, now_s: float, size: int) -> bool:
         return random.random() < 0.5  # noqa: S311  (not its own generator)
@@ -438,6 +461,67 @@ def test_losses_and_sources_are_held_to_their_contract() -> None:
         source.check(
             source_of("((n / 9, __import__('random').randint(1, 999)) for n in range(50))")
         )
+
+
+@pytest.mark.parametrize(
+    ("items", "complaint"),
+    [
+        ("((0, 10) for _ in iter(int, 1))", "too many datagrams by 0 s: let the time grow"),
+        ("()", "nothing is sent in the first 10 s"),
+        ("[(11, 10)]", "nothing is sent in the first 10 s"),
+    ],
+)
+def test_a_source_that_cannot_be_checked_is_refused(items: str, complaint: str) -> None:
+    with pytest.raises(AssertionError, match=complaint):
+        source.check(source_of(items), seeds=1)
+
+
+@pytest.mark.parametrize("module", [control, losses, queue, source])
+def test_what_is_checked_is_an_object_and_at_least_once(module: Any) -> None:
+    count = "cases" if module is control else "seeds"
+    with pytest.raises(TypeError, match=r"Fading is a class: give an instance, Fading\(\)"):
+        module.check(OWN.Fading)
+    with pytest.raises(TypeError, match="'red' is not a control, a queue, a loss model or a"):
+        module.check("red")
+    one: dict[Any, Any] = {
+        control: InterruptedControl(),
+        losses: Fails(),
+        queue: Interrupted(),
+        source: source_of("()"),
+    }
+    with pytest.raises(ValueError, match=f"{count} is 0: give at least 1"):
+        module.check(one[module], **{count: 0})
+
+
+class Interrupted(Queue):
+    """As if Ctrl-C came while it decides."""
+
+    def conduct(self) -> Conduct:
+        return Conduct(packets=5)
+
+    def enqueue(self, packet: Packet) -> QueueVerdict:
+        raise KeyboardInterrupt
+
+
+class InterruptedControl(Control):
+    def __init__(self) -> None:
+        self.cwnd = 4.0
+
+    def on_ack(self, ack: Ack) -> None:
+        raise KeyboardInterrupt
+
+    def on_loss(self, loss: Loss) -> None:
+        raise KeyboardInterrupt
+
+    def on_timeout(self, timeout: Timeout) -> None:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_is_no_violation() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        queue.check(Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        control.check(InterruptedControl())
 
 
 class NoConduct(Queue):
@@ -665,7 +749,7 @@ def test_a_page_loads_no_members_in_python() -> None:
 
 
 STUCK = """
-import sys
+import os, sys, time
 from pathlib import Path
 
 from skywave import Cbr, Conduct, Queue, Udp, dumbbell, run_many
@@ -676,22 +760,27 @@ class Stuck(Queue):
 
     def enqueue(self, packet):
         Path(sys.argv[1]).touch()
-        while True:
-            pass
+        HOLD
 
 scenario = dumbbell("stuck", duration="5 s", rate="2 Mbps", delay="10 ms", queue=Stuck())
 scenario.add_flow("call", "s1", "d1", Udp(), Cbr(rate="1 Mbps", datagram="500 B"))
 try:
     list(run_many([scenario] * 4))
 except KeyboardInterrupt:
-    print("interrupted")
+    print("interrupted", flush=True)
+    os._exit(0)
 """
+HOLDING = ("while True: pass", "time.sleep(3600)")
+"""A callback that can be interrupted, and one that cannot."""
 
 
-def test_an_interrupt_ends_runs_that_a_callback_holds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hold", HOLDING)
+def test_an_interrupt_ends_runs_that_a_callback_holds(hold: str, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     with subprocess.Popen(
-        [sys.executable, "-c", STUCK, begun], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", STUCK.replace("HOLD", hold), begun],
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         while not begun.exists():
             assert process.poll() is None
@@ -699,3 +788,39 @@ def test_an_interrupt_ends_runs_that_a_callback_holds(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=PATIENCE_S)
     assert out == "interrupted\n"
+
+
+HELD = """
+import time
+from pathlib import Path
+
+from skywave import Losses
+
+class Held(Losses):
+    def loses(self, now_s, size):
+        Path("begun").touch()
+        HOLD
+"""
+
+
+@pytest.mark.parametrize("hold", HOLDING)
+def test_an_interrupt_ends_a_sweep_that_a_callback_holds(hold: str, tmp_path: Path) -> None:
+    (tmp_path / "held.py").write_text(HELD.replace("HOLD", hold))
+    lossy = FILE.replace("QUEUE", '"unlimited"').replace("its_members:Never", "held:Held")
+    lossy = re.sub(
+        "source = .*", 'source = { cbr = { rate = "1 Mbps", datagram = "500 B" } }', lossy
+    )
+    (tmp_path / "held.toml").write_text(lossy)
+    command = ("-m", "skywave", "sweep", "held.toml", "--seeds", "4", "--out", "out")
+    with subprocess.Popen(
+        [sys.executable, *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+    assert (process.returncode, errors.splitlines()[-1]) == (130, "interrupted")

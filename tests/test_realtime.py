@@ -98,7 +98,7 @@ def test_dccp_may_travel_in_udp(tmp_path: Path) -> None:
         described(Dccp(ccid=2), Ftp()), captures={"r1->r2": str(capture)}, dccp_over_udp=True
     )
     (flow,) = done.results.totals["flows"]
-    assert flow["delivered_packets"] > 10
+    assert flow["delivered_packets"] > 30
     assert capture.stat().st_size > 10_000
 
 

@@ -9,7 +9,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 WRITTEN = ".skywave-written.json"
@@ -63,7 +63,7 @@ def made_directory(directory: Path) -> Iterator[None]:
         yield
     except BaseException:
         for each in missing:
-            if each.is_dir() and not any(each.iterdir()):
+            with suppress(OSError):
                 each.rmdir()
         raise
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self, TypeVar
@@ -162,8 +163,23 @@ def imported(base: type[Kind], name: str, parameters: Mapping[str, Any]) -> Kind
 
 def named(member: Member) -> tuple[str, dict[str, object]]:
     """Return the name and the parameters that stand for a member in a scenario."""
+    if isinstance(member, type):
+        raise TypeError(f"{member.__name__} is a class: give an instance, {member.__name__}()")
+    if not isinstance(member, Member):
+        raise TypeError(f"{member!r} is not a control, a queue, a loss model or a source")
     _json(type(member), member.parameters)
     return member.member_name(), member.parameters
+
+
+def least_one(name: str, number: int) -> int:
+    """Return a number of repetitions.
+
+    Raises:
+        ValueError: If it is below one.
+    """
+    if number < 1:
+        raise ValueError(f"{name} is {number}: give at least 1")
+    return number
 
 
 def live(members: Iterable[Member]) -> dict[str, type[Member]]:
@@ -180,29 +196,52 @@ def live(members: Iterable[Member]) -> dict[str, type[Member]]:
     return classes
 
 
+MOST_PARTS = 300
+"""The most parts of 32,768 events that a run of a check may take: a flow of 10 s takes a few."""
+
+
 def check_by_runs(
     member: Member, seeds: int, dumbbell: Mapping[str, Any], source: Mapping[str, Any]
 ) -> None:
     """Run a UDP flow with a member in Python twice for each seed; the runs must be the same.
 
     Raises:
-        AssertionError: If a run fails, or differs from the one before.
-        ScenarioError: If the member cannot be used.
+        AssertionError: If a run fails, never ends or differs from the one before, or none sends.
+        SkywaveError: If the member cannot be used.
+        ValueError: If ``seeds`` is below one.
     """
-    link = {"pairs": 1, "rate": "1 Mbps", "delay": "9 ms", "access_rate": "9 Mbps"}
+    queue = {"drop-tail": {"packets": 1000}}
+    link = {"pairs": 1, "rate": "1 Mbps", "delay": "9 ms", "queue": queue, "access_rate": "9 Mbps"}
     flow = {"name": "flow", "from": "s1", "to": "d1", "transport": {"udp": {}}, "source": source}
     network = {**link, "access_delays": ["1 ms"], **dumbbell}
     scenario = {"name": "check", "duration": "10 s", "dumbbell": network, "flows": [flow]}
-    for seed in range(seeds):
+    sent = 0
+    for seed in range(least_one("seeds", seeds)):
         text, members = json.dumps({**scenario, "seed": seed}), live([member])
         try:
-            runs = {_core.run(text, members=members).fingerprint for _ in range(2)}
+            one, other = (_core.run(text, members=members, progress=_ending()) for _ in range(2))
         except ScenarioError:
             raise
         except Exception as error:
-            raise AssertionError(f"seed {seed}: {_line(error)}") from error
-        if len(runs) > 1:
-            raise AssertionError(f"seed {seed}: two runs differ: draw from self.random only")
+            raise AssertionError(f"seed {seed}: {type(error).__name__}: {_line(error)}") from error
+        if one.fingerprint != other.fingerprint:
+            raise AssertionError(
+                f"seed {seed}: two runs differ: draw from self.random only, keep state in self"
+            )
+        sent += json.loads(one.summary)["flows"][0]["packets_sent"]
+    if not sent:
+        raise AssertionError("nothing is sent in the first 10 s, so nothing was checked")
+
+
+def _ending() -> Callable[[float], None]:
+    """Return what is called for each part of a run, and ends one that goes on for ever."""
+    parts = itertools.count(1)
+
+    def count(fraction: float) -> None:
+        if next(parts) > MOST_PARTS:
+            raise RuntimeError(f"too many datagrams by {10 * fraction:.3g} s: let the time grow")
+
+    return count
 
 
 def _make(kind: type[Member], parameters: dict[str, object]) -> Member:

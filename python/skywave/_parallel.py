@@ -21,6 +21,8 @@ Value = TypeVar("Value")
 
 PATIENCE_S = 2.0
 """How long a run may take to stop. Rust takes milliseconds; a callback may never return."""
+THREADS = "skywave-run"
+"""The names of the threads begin so."""
 AHEAD = 4
 """How many items for each processor are begun, or done but not yet taken."""
 
@@ -33,11 +35,11 @@ def processors() -> int:
 
 @contextmanager
 def _pool() -> Iterator[tuple[ThreadPoolExecutor, Stop]]:
-    """Yield threads, and what stops their runs. On exit, all of them have ended."""
+    """Yield threads, and what stops their runs. On exit, all that can be ended have ended."""
     stop, threads = Stop(), list[threading.Thread]()
     pool = ThreadPoolExecutor(
         processors(),
-        thread_name_prefix="skywave-run",
+        thread_name_prefix=THREADS,
         initializer=lambda: threads.append(threading.current_thread()),
     )
     try:
@@ -49,17 +51,28 @@ def _pool() -> Iterator[tuple[ThreadPoolExecutor, Stop]]:
 
 
 def _end(threads: list[threading.Thread]) -> None:
-    """Wait for threads to end, and interrupt those that a callback in Python holds."""
-    until = time.monotonic() + PATIENCE_S
-    for thread in threads:
-        thread.join(max(until - time.monotonic(), 0))
+    """Wait for threads to end, and interrupt those that a callback in Python holds.
+
+    A callback that sleeps, or waits for a lock, cannot be interrupted: its thread is left alone.
+    """
+    _join(threads)
     for thread in threads:
         if thread.is_alive() and thread.ident is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt)
             )
+    _join(threads)
+
+
+def _join(threads: list[threading.Thread]) -> None:
+    until = time.monotonic() + PATIENCE_S
     for thread in threads:
-        thread.join()
+        thread.join(max(until - time.monotonic(), 0))
+
+
+def are_held() -> bool:
+    """Return whether threads are left that a callback holds: they keep the process from ending."""
+    return any(thread.name.startswith(THREADS) for thread in threading.enumerate())
 
 
 def in_order(call: Callable[[Item, Stop], Value], items: Iterable[Item]) -> Iterator[Value]:

@@ -47,7 +47,7 @@ from skywave._core import (
     Timeout,
     check_control,
 )
-from skywave._members import Member, UnusableMemberError, live, named
+from skywave._members import Member, UnusableMemberError, least_one, live, named
 
 __all__ = [
     "Ack",
@@ -215,7 +215,9 @@ def check(control: Control, *, cases: int = 256) -> None:
         AssertionError: If the control violates the contract. The message has the violation and the
             shortest sequence of calls found that reproduces it; the cause is the control's
             exception, if any.
-        ScenarioError: If the class lacks a method or its parameters are wrong.
+        SkywaveError: If the class lacks a method or its parameters are wrong.
+        TypeError: If it is not an object of such a class.
+        ValueError: If ``cases`` is below one.
     """
     name, parameters = named(control)
-    check_control(name, json.dumps(parameters), live([control]), cases)
+    check_control(name, json.dumps(parameters), live([control]), least_one("cases", cases))

@@ -68,7 +68,9 @@ def check(losses: Losses, *, seeds: int = 20) -> None:
 
     Raises:
         AssertionError: If not. The message has the seed; the cause is the exception, if any.
-        ScenarioError: If the class lacks a method or its parameters are wrong.
+        SkywaveError: If the class lacks a method or its parameters are wrong.
+        TypeError: If it is not an object of such a class.
+        ValueError: If ``seeds`` is below one.
     """
     name, parameters = named(losses)
     source = {"poisson": {"rate": "900 kbps", "datagram": "500 B"}}

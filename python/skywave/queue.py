@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from skywave._core import Head, Packet, check_queue
-from skywave._members import Member, UnusableMemberError, live, named
+from skywave._members import Member, UnusableMemberError, least_one, live, named
 
 if TYPE_CHECKING:
     from random import Random
@@ -176,7 +176,9 @@ def check(queue: Queue, *, seeds: int = 20) -> None:
     Raises:
         AssertionError: If a queue violates the contract. The message has the violation; the cause
             is the queue's exception, if any.
-        ScenarioError: If the class lacks a method or its parameters are wrong.
+        SkywaveError: If the class lacks a method or its parameters are wrong.
+        TypeError: If it is not an object of such a class.
+        ValueError: If ``seeds`` is below one.
     """
     name, parameters = named(queue)
-    check_queue(name, json.dumps(parameters), live([queue]), seeds)
+    check_queue(name, json.dumps(parameters), live([queue]), least_one("seeds", seeds))

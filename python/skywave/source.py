@@ -89,7 +89,9 @@ def check(source: Source, *, seeds: int = 20) -> None:
 
     Raises:
         AssertionError: If not. The message has the seed; the cause is the exception, if any.
-        ScenarioError: If the class lacks a method or its parameters are wrong.
+        SkywaveError: If the class lacks a method or its parameters are wrong.
+        TypeError: If it is not an object of such a class.
+        ValueError: If ``seeds`` is below one.
     """
     name, parameters = named(source)
     check_by_runs(source, seeds, {}, {name: parameters})

@@ -37,6 +37,12 @@ pub trait LossKind: Send + Sync {
     /// Builds the losses of a link, before its first packet. `random` is a stream used for nothing
     /// else.
     fn build(&self, random: Random) -> Box<dyn Loss + Send>;
+
+    /// Returns whether a check of a scenario may ask such losses about packets that nobody sends, to
+    /// warn of links that lose all. Losses that may take long, or act, refuse.
+    fn may_be_tried(&self) -> bool {
+        true
+    }
 }
 
 /// The known loss models.

@@ -24,6 +24,10 @@ impl LossKind for Kind {
     fn build(&self, random: Random) -> Box<dyn Loss + Send> {
         Box::new(ObjectLoss(self.0.make(random, |_| Ok(()))))
     }
+
+    fn may_be_tried(&self) -> bool {
+        false
+    }
 }
 
 #[derive(Debug)]

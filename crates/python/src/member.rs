@@ -18,7 +18,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyAssertionError, PyException, PyRuntimeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
@@ -114,6 +114,20 @@ pub(crate) fn raised_by(failure: &MemberFailure, place: Option<String>) -> PyErr
         }
         error.clone_ref(py)
     })
+}
+
+/// Returns what Python raises for a violated contract. What ends a program, such as Ctrl-C while an
+/// object decides, violates none.
+pub(crate) fn violation(py: Python<'_>, message: String, failure: Option<MemberFailure>) -> PyErr {
+    let cause = failure.map(|failure| raised_by(&failure, None));
+    match cause {
+        Some(error) if !error.is_instance_of::<PyException>(py) => error,
+        cause => {
+            let error = PyAssertionError::new_err(message);
+            error.set_cause(py, cause);
+            error
+        }
+    }
 }
 
 /// A class with parameters, which creates objects. Cheap to clone.

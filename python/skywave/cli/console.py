@@ -1,4 +1,4 @@
-"""Output shared by the commands: tables, JSON, warnings and progress."""
+"""Output shared by the commands: tables, JSON, warnings, progress and pages."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rich.markup import escape
 
 from skywave import _json
 from skywave._core import Duration
+from skywave._errors import MissingExtraError
 from skywave._files import is_full
 from skywave._folders import Kind, check_folder
 from skywave._known import listed
@@ -138,3 +139,24 @@ def progress_bar(
 
     with bar:
         yield show
+
+
+@contextmanager
+def lab_extra() -> Iterator[None]:
+    """Raise a one-line error if an import fails for lack of the extra ``skywave[lab]``."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("skywave"):
+            raise
+        raise MissingExtraError("the page of skywave lab", "lab") from None
+
+
+def announce(what: str, address: str, *, browser: bool) -> None:
+    """Print the address of a page, and open it in the browser."""
+    sys.stderr.write(f"{what} is at {address}\n")
+    sys.stderr.flush()
+    if browser:
+        import webbrowser  # noqa: PLC0415  (few commands open a page)
+
+        webbrowser.open(address)

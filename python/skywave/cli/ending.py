@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn
 
 from skywave._errors import SkywaveError
@@ -42,7 +44,17 @@ def end_with(call: Callable[[], object]) -> NoReturn:
         sys.stderr.write("terminated\n")
     elif ended == INTERRUPTED:
         sys.stderr.write("interrupted\n")
+    if ended in (INTERRUPTED, TERMINATED) and _runs_are_held():
+        with suppress(OSError):
+            sys.stdout.flush()
+        os._exit(ended)
     sys.exit(ended if isinstance(ended, int) else 0)
+
+
+def _runs_are_held() -> bool:
+    """Return whether a callback in Python, such as one that sleeps, holds a thread of a sweep."""
+    parallel = sys.modules.get("skywave._parallel")
+    return parallel is not None and parallel.are_held()
 
 
 def _expected() -> tuple[type[Exception], ...]:

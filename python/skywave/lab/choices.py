@@ -76,7 +76,7 @@ def of_file(path: Path) -> Choice:
     try:
         reading.inspect(text)
     except reading.PageError:
-        text = written(experiment.to_dict())
+        text = as_toml(experiment.to_dict())
         try:
             reading.inspect(text)
         except reading.PageError as error:
@@ -122,7 +122,7 @@ def _papers() -> Iterator[Choice]:
         control = proposed[key][0].key if proposed[key] else "ccid3"
         try:
             described = scenario(Run("beside", control, key, 1, network.duration_s))
-            text = written(described.to_dict())
+            text = as_toml(described.to_dict())
             reading.inspect(text)
         except (KeyError, reading.PageError):  # the network cannot run this control
             continue
@@ -133,8 +133,8 @@ def _papers() -> Iterator[Choice]:
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def written(document: Mapping[str, Any]) -> str:
-    """Return a document as TOML: plain values first, then tables and arrays of tables."""
+def as_toml(document: Mapping[str, Any]) -> str:
+    """Return a document as TOML for readers: plain values, then a header for each part and flow."""
     plain = {key: value for key, value in document.items() if not _has_header(value)}
     parts = [_lines(plain)]
     for key, value in document.items():

@@ -37,8 +37,6 @@ PANELS = (
     ("links", "drops"),
 )
 """What is shown over time."""
-MOST_SHOWN = len(COLOURS)
-"""The most flows or links that are shown; of more, the first ones."""
 CLOCKS: tuple[tuple[str, Literal["--", "-"], float], ...] = (
     ("simulated", "--", 0.9),
     ("real time", "-", 0.8),
@@ -91,6 +89,7 @@ def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> Non
         if table == "links":
             links = sorted(results.totals["links"], key=lambda link: -link["queue_max_packets"])
             shown = [link["name"] for link in links[:1] if link["name"] in series]
+        # As many as there are colours.
         for name, colour in zip(shown, COLOURS, strict=False):
             one = series[name]
             drawn[f"{clock} {name}"], colours[f"{clock} {name}"] = one, colour

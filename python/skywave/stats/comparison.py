@@ -91,7 +91,7 @@ def compare(
     """
     if test not in get_args(Test):
         raise ValueError(f"{test} is not a known test: use {listed(test, get_args(Test))}")
-    found, effect_name = _TESTS[test]
+    compared, effect_name = _TESTS[test]
     x, y = _aligned(one, other, names) if test in PAIRED else (_array(one), _array(other))
     for name, values in zip(names, (x, y), strict=True):
         if len(values) < 2:
@@ -101,7 +101,7 @@ def compare(
     elif np.isnan(x).any() or np.isnan(y).any():
         difference, p, effect = Estimate.around(NAN, NAN, confidence), NAN, NAN
     else:
-        difference, p, effect = found(x, y, confidence)
+        difference, p, effect = compared(x, y, confidence)
     return Comparison(
         one=names[0],
         other=names[1],

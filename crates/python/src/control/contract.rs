@@ -1,13 +1,12 @@
 //! Runs the contract tests of congestion controls on a control in Python.
 
-use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
 use skywave_congestion::contract::{Violation, check};
 use skywave_congestion::{ControlContext, no_controls};
 
 use super::{Place, look_for_controls};
 use crate::ScenarioError;
-use crate::member::{Live, raised_by};
+use crate::member::{self, Live};
 
 /// Tests the contract of the control of this name with random sequences of calls.
 ///
@@ -36,9 +35,8 @@ pub(super) fn check_control(
         ..
     } = violation;
     let listed: Vec<_> = calls.iter().map(|call| format!("  {call:?}")).collect();
-    let error = PyAssertionError::new_err(format!("{clause}; the calls:\n{}", listed.join("\n")));
-    error.set_cause(py, failure.map(|failure| raised_by(&failure, None)));
-    Err(error)
+    let message = format!("{clause}; the calls:\n{}", listed.join("\n"));
+    Err(member::violation(py, message, failure))
 }
 
 /// A connection that begins, with packets as large as those of the contract.

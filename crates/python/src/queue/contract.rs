@@ -1,6 +1,5 @@
 //! Runs the contract tests of queue disciplines on a discipline in Python.
 
-use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
 use skywave_path::contract::{Parcel, check};
 use skywave_path::{QueueChoice, Queues};
@@ -8,7 +7,7 @@ use skywave_registry::Choice;
 
 use super::look_for_queues;
 use crate::ScenarioError;
-use crate::member::{Live, raised_by};
+use crate::member::{self, Live};
 
 /// Tests the contract of the discipline of this name with random packets, from this many seeds.
 ///
@@ -28,13 +27,8 @@ pub(super) fn check_queue(
     let kind = found.map_err(|error| ScenarioError::new_err(error.to_string()))?;
     let checked =
         py.detach(|| (0..seeds).try_for_each(|seed| check(&*kind.member, seed).map(drop)));
-    let Err(violation) = checked else {
-        return Ok(());
-    };
-    let error = PyAssertionError::new_err(violation.to_string());
-    error.set_cause(
-        py,
-        violation.failure.map(|failure| raised_by(&failure, None)),
-    );
-    Err(error)
+    checked.map_err(|violation| {
+        let message = violation.to_string();
+        member::violation(py, message, violation.failure)
+    })
 }

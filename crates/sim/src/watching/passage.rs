@@ -185,8 +185,12 @@ impl<'a> Passage<'a> {
         let Some(loss) = self.direction.loss else {
             return Ok(None);
         };
+        let kind = loss.read(&registry.losses)?;
+        if !kind.may_be_tried() {
+            return Ok(None);
+        }
         let random = stream(seed, &format!("{}/loss", self.direction.name()));
-        let mut loss = loss.read(&registry.losses)?.build(random);
+        let mut loss = kind.build(random);
         let loses_all = (0..PACKETS).all(|_| loss.loses(Instant::ZERO, size));
         Ok(loses_all.then(|| ("loss", format!("loses each of its first {PACKETS} packets"))))
     }

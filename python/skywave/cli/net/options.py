@@ -20,7 +20,7 @@ from attrs import fields
 from skywave import _core
 from skywave._core import Duration
 from skywave._files import check_writable
-from skywave.cli.lab import announce, lab_extra
+from skywave.cli.console import announce, lab_extra
 from skywave.cli.messages import warn
 from skywave.cli.net import place
 from skywave.cli.net.place import Place
