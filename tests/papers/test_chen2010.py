@@ -280,7 +280,7 @@ def test_a_buffer_beyond_red_contradicts_the_published_values() -> None:
 
 def test_readings_of_ccid_2_are_what_was_run() -> None:
     answers = searches.CCID2.read()
-    assert [answer.reading for answer in answers] == searches.READINGS
+    assert [answer.reading for answer in answers] == searches.CCID2_READINGS
     nearest = min(answers, key=lambda answer: answer.miss)
     # The first has the shortest timeout, and is moved by what moves timeouts.
     for answer in (nearest, answers[0]):

@@ -441,6 +441,16 @@ def flows() -> dict[str, Results]:
     return dict(zip(scenarios, run_many(scenarios.values()), strict=True))
 
 
+def test_rows_of_parking_lots_are_of_the_given_ones() -> None:
+    assert [(row.reading, row.seed) for row in stored.SHORT.read()] == [
+        (reading.name, seed) for reading, seed in stored.SHORT.given
+    ]
+    assert [(row.scheme, row.reading, row.choices, row.seed) for row in stored.LOTS.read()] == [
+        (scheme.name, reading.name, choices.label, seed)
+        for scheme, reading, choices, seed in stored.LOTS.given
+    ]
+
+
 def test_levels_are_of_chains_that_headers_show(flows: dict[str, Results]) -> None:
     """Without losses, every other segment has seq > ack, and the first has."""
     for scheme in SCHEMES:

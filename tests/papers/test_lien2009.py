@@ -188,15 +188,15 @@ def test_the_choice_of_seeds_moves_the_count(lien2009: Reproduced) -> None:
     assert (count.first, count.last) == (min(setting.SEEDS), max(setting.SEEDS))
     matches = sum(cell["verdict"] == "match" for cell in lien2009.cells.values())
     assert count.matches == by_all_deviations == matches == 71
-    others = [one.matches for one in readings.SEEDS.read()]
+    others = [one.matches for one in readings.COUNTS.read()]
     assert min(others) < matches < max(others)
 
 
 def test_stored_counts_are_what_the_runs_give() -> None:
-    stored = readings.SEEDS.read()
-    assert [range(one.first, one.last + 1) for one in stored] == readings.SEEDS.given
-    for block, before in list(zip(readings.SEEDS.given, stored, strict=True))[::8]:
-        assert readings.SEEDS.make(block) == before
+    stored = readings.COUNTS.read()
+    assert [range(one.first, one.last + 1) for one in stored] == readings.COUNTS.given
+    for block, before in list(zip(readings.COUNTS.given, stored, strict=True))[::8]:
+        assert readings.COUNTS.make(block) == before
 
 
 def test_udp_is_as_in_ns2(lien2009: Reproduced) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -21,7 +22,7 @@ from conftest import (
     run_process,
 )
 from skywave import Scenario, run
-from skywave.papers.ns2 import Ns2Source
+from skywave.papers.ns2 import Ns2Error, Ns2Source
 from skywave.papers.rules import Expectation, Rule
 from skywave.report.tables import read, write
 from skywave.scenario.quantities import Duration
@@ -93,6 +94,19 @@ def test_no_send_queue_gives_table_1_and_100_s(
     assert 15 <= early_up_to < table_1_from <= 40
 
 
+def test_stored_queues_are_not_renewed_from_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    with pytest.raises(Ns2Error):
+        readings.NS2_SCAN.make(16)
+
+
+def test_a_send_queue_that_meets_both_is_no_conflict() -> None:
+    rows = list(SCAN.values())
+    both = replace(rows[-1], cells=f"{rows[-1].cells} {readings.FULL_EARLY}")
+    with pytest.raises(ValueError, match="two separate ends"):
+        readings.conflict([*rows[:-1], both])
+
+
 def test_a_sender_without_a_backlog_is_as_the_reasons_say() -> None:
     short = SCAN[setting.SHORT_SEND_QUEUE]
     assert "fig3/ssthresh=200" in short.met
@@ -121,9 +135,7 @@ def test_ns2_changes_at_the_same_send_queues() -> None:
 @needs_ns2
 def test_the_stored_send_queues_are_what_ns2_says() -> None:
     asked = [setting.Conditions(200, send_queue=one) for one in (16, 34)]
-    answers, source = oracle.ORACLE.consult(asked)
-    assert source.kind == "live"
-    for conditions, series in answers.items():
+    for conditions, series in oracle.ORACLE.run(asked).items():
         stored = NS2_SCAN[conditions.send_queue]
         assert series.full_s() == stored.full_200_s
         assert series.loss_percent_of_trace_lines() == pytest.approx(stored.loss_200, rel=1e-6)

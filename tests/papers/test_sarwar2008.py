@@ -163,16 +163,31 @@ def test_downloads_differ_in_feedback_alone() -> None:
 
 
 def _steady(rates_kbps: tuple[float, ...]) -> dict[live.Download, list[Totals]]:
-    """Return downloads in which nothing varies but the RTT_ref, and a little with the seed."""
+    """Return downloads in which nothing varies but the RTT_ref, and a little with the seed.
+
+    Those with standard feedback have 300 kbps; the feedback halves with each longer RTT_ref.
+    """
+    kinds = {
+        live.STANDARD: (300, 1),
+        **dict(
+            zip(
+                live.BY_RTT_REF.values(),
+                zip(rates_kbps, (40, 20, 10, 5, 2.5), strict=True),
+                strict=True,
+            )
+        ),
+    }
     return {
-        download: [Totals(rate + wobble, 1, 0.5, 1200, 10, 1, 1) for wobble in (-1, 0, 1)]
-        for download, rate in zip(live.BY_RTT_REF.values(), rates_kbps, strict=True)
+        download: [Totals(rate + wobble, 1, 0.5, 1200, 10, 1, back) for wobble in (-1, 0, 1)]
+        for download, (rate, back) in kinds.items()
     }
 
 
 def test_judgement_of_rtt_ref() -> None:
     """The least feedback that is as good as the best."""
-    assert downloads.best_rtt_refs_ms(_steady((400, 390, 380, 360, 330))) == (25, 25)
+    compromise = _steady((400, 390, 380, 360, 330))
+    assert downloads.best_rtt_refs_ms(compromise) == (25, 25)
+    assert downloads.usual_percent(compromise) == pytest.approx((80, 25))
     assert downloads.best_rtt_refs_ms(_steady((400, 400, 400, 360, 330))) == (25, 100)
 
 

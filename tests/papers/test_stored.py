@@ -109,6 +109,24 @@ def test_ns2s_answers_are_replaced_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [stored]
 
 
+def test_ns2_that_fails_is_not_answered_from_what_is_stored(tmp_path: Path) -> None:
+    def ask(*_: object) -> None:
+        raise Ns2Error("it fails")
+
+    with pytest.raises(Ns2Error):
+        Oracle(tmp_path, ["a"], ask, lambda *_: {"a": "stored"}).run(["a"])
+
+
+def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Twice:
+        choice: Choice
+        packets: int
+
+    with pytest.raises(ValueError, match=r"same name: choice.packets, choice.rule, packets"):
+        write(tmp_path / "found.csv", Twice, [], total=0)
+
+
 def test_a_table_is_made_anew_from_what_is_given(tmp_path: Path) -> None:
     made = Table(tmp_path / "found.csv", Found, [3, 4], lambda n: Found(Choice(n, "rfc"), n / 2))
     made.renew()

@@ -64,7 +64,7 @@ class Reading:
     """A choice of what the paper leaves open or says twice.
 
     ``says`` is what the paper says of it, and what speaks for it or against it. ``changes`` are its
-    differences from the reading that the verdicts use, in terms of the paper's ``readings.py``.
+    differences from the reading that the verdicts use, in terms that the paper's code defines.
     """
 
     label: str

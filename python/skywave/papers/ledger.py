@@ -187,11 +187,11 @@ class Ledger:
             LedgerError: If a test has no measurement, or one that is not a number; if a measurement
                 has no test, or a placeholder no word.
         """
-        for have, lack, what in (
+        for tests, among, what in (
             (self._tests, measures.ours, "is not measured"),
             ({**measures.ours, **measures.ns2}, self._tests, "is measured but not in it"),
         ):
-            if missing := sorted(str(test) for test in have if test not in lack):
+            if missing := sorted(str(test) for test in tests if test not in among):
                 raise self._error("", f"{', '.join(missing)} {what}")
         reasons = self.filled(measures.words).reason
         cells = [self._cell(test, measures, reasons) for test in self._tests]
@@ -237,9 +237,9 @@ class Ledger:
 
 
 def _in_order(reasons: Mapping[str, Reason]) -> list[str]:
-    """Return names of reasons, each after those that it names. What ends in a circle is absent.
+    """Return names of reasons, each after those that it names.
 
-    Reasons may name each other to any depth.
+    Omits reasons that name each other in a circle. They may name each other to any depth.
     """
     graph = {name: set(reasons) & set(names(reason.text)) for name, reason in reasons.items()}
     order: list[str] = []

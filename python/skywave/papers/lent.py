@@ -92,7 +92,7 @@ class Network:
         queue = self.links.queue
         if not isinstance(queue, DropTail | Red) or queue.packets is None:
             raise ValueError(
-                f"{self.label} has another queue: give DropTail or Red with its length in packets"
+                f"{self.label} needs a queue with a length in packets: give DropTail or Red"
             )
         return queue.packets
 

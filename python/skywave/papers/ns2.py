@@ -98,6 +98,19 @@ class Oracle(Generic[Run, Answer]):
     ask: Callable[[Sequence[Run], Path, Callable[[Progress], None] | None], None]
     read: Callable[[Sequence[Run], Path], Mapping[Run, Answer]]
 
+    def run(
+        self, runs: Sequence[Run], progress: Callable[[Progress], None] | None = None
+    ) -> Mapping[Run, Answer]:
+        """Run ns-2 and return its results.
+
+        Raises:
+            Ns2Error: If ns-2 cannot be run.
+        """
+        find()
+        with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as directory:
+            self.ask(runs, Path(directory), progress)
+            return self.read(runs, Path(directory))
+
     def consult(
         self,
         runs: Sequence[Run] | None = None,
@@ -113,14 +126,11 @@ class Oracle(Generic[Run, Answer]):
         if not live:
             return self.read(runs, self.stored), Ns2Source("stored", STORED)
         try:
-            program = find()
-            with tempfile.TemporaryDirectory(prefix="skywave-ns2-") as directory:
-                self.ask(runs, Path(directory), progress)
-                answers = self.read(runs, Path(directory))
+            answers = self.run(runs, progress)
         except Ns2Error as reason:
             source = Ns2Source("stored", f"{STORED}, because {reason}")
             return self.read(runs, self.stored), source
-        return answers, Ns2Source("live", f"run for this report: {program}")
+        return answers, Ns2Source("live", f"run for this report: {find()}")
 
     def renew(self) -> None:
         """Run ns-2 and replace the stored results, which stay if it cannot be run."""

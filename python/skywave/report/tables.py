@@ -87,9 +87,12 @@ def write(path: Path, kind: type[Row], rows: Iterable[Row], *, total: int) -> No
     """
     tell = _overwritten if sys.stderr.isatty() else lines()
     columns = list(_columns(kind))
+    names = [column.rpartition(".")[2] for column in columns]
+    if len(set(names)) < len(names):
+        raise ValueError(f"columns of {kind.__name__} have the same name: {', '.join(columns)}")
     with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(column.rpartition(".")[2] for column in columns)
+        writer.writerow(names)
         for number, row in enumerate(rows, start=1):
             values = (attrgetter(column)(row) for column in columns)
             writer.writerow(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from skywave_papers.chen2010.measures import Floats, Run
 
     Line = tuple[Floats, Floats]
-    """Times, and what is at them."""
+    """Times and the values at them."""
 
 LARGE_IN = (9.6, 5.6)
 MARKERS = ("o", "s", "^", "d")

@@ -28,7 +28,7 @@ REMARK = f"stored results of ns-2.35, means over {len(SEEDS)} runs of each schem
 KNOWN = (TCP_RED, DCCP_RED)
 """The schemes that ns-2 has."""
 FLAVOURS = {"reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
-MEASURES = "queue_mean,drop_percent,interval_drop_percent,peak_percent,rate60_kbps,utilisation"
+MEASURES = "queue_mean,drop_percent,interval_drop_percent,peak_percent,utilisation"
 """What the script measures of a run, with the names of ``Run``."""
 
 

@@ -4,8 +4,8 @@
 coarse grid with TCP/RED, the scheme best known from other sources. The closest to TCP/RED's row is
 used for all schemes, so the values of the others are predictions; among equals, the closest with
 NewReno, which is our decision. If all three values fit, it also has those of DCCP/RED, which decide
-nothing. With three seeds instead of twelve, a nanosecond at the
-bottleneck moved a distance by more than ``TIE``.
+nothing. It has twelve seeds, since with three a nanosecond at the bottleneck moves a distance by
+more than ``TIE``.
 
 ``CCID2`` asks whether some reading of CCID 2 gives the published DCCP/RED: 125 packets, 3 %
 dropped, as a mean over intervals of 10 ms. CCID 2 reduces its window once for all packets lost in
@@ -141,7 +141,7 @@ class Ccid2:
     buffer: int
 
 
-READINGS = [
+CCID2_READINGS = [
     Ccid2(profile, growth, ack_ratio, least_rto, router, buffer)
     for profile, router, timeouts, ack_ratios in RULES
     for growth, ack_ratio, least_rto, buffer in product(GROWTHS, ack_ratios, timeouts, BUFFERS)
@@ -186,4 +186,4 @@ def ask(reading: Ccid2) -> Answer:
     return Answer(*means, reading=reading)
 
 
-CCID2 = Table(Path(__file__).with_name("ccid2.csv"), Answer, READINGS, ask)
+CCID2 = Table(Path(__file__).with_name("ccid2.csv"), Answer, CCID2_READINGS, ask)

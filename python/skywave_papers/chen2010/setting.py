@@ -82,7 +82,7 @@ Flavour = Literal["reno", "newreno", "sack"]
 
 @dataclass(frozen=True)
 class Unpublished:
-    """Values that the paper does not give, as found by ``fit``; the same for all schemes."""
+    """Values that the paper does not give, as found by ``searches.FIT``, for all schemes."""
 
     buffer: int
     web_sources: int

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from skywave_papers.li2009.setting import Choices
 
 SHOWN_LOSS_PERCENT = 30
-"""The loss rate of the transfers whose series are written; of DPCP over TCP, packets too."""
+"""The loss rate of the transfers whose series are written; DPCP over TCP also has its packets."""
 
 
 def plans(choices: Choices) -> dict[judge.Key, Scenario]:
-    """Return the runs of Figures 3 to 5, with the packets of DPCP over TCP: they show its mode."""
+    """Return the runs of Figures 3 to 5. DPCP over TCP records packets, which show its mode."""
     return {
         **{
             (scheme, seed): setting.dumbbell(scheme, choices=choices, seed=seed)
@@ -65,17 +65,17 @@ def plans(choices: Choices) -> dict[judge.Key, Scenario]:
 
 def run(options: Options) -> RunOutput[judge.Measurements]:
     """Run the experiments of Figures 2 to 5, the parking lots with one seed, and single flows."""
-    lots, looks = (
+    lots, sampled_lots = (
         {
-            (scheme, reading): of(scheme, reading)
+            (scheme, reading): build(scheme, reading)
             for reading in READINGS
             for scheme in PUBLISHED_LOTS
         }
-        for of in (setting.lot, setting.lot_by_intervals)
+        for build in (setting.lot, setting.lot_by_intervals)
     )
     every = lots | plans(DEFAULT)
-    runs, look_runs, single_runs = run_plans(
-        every, looks, single.scenarios(), progress=stage(options.progress, "Skywave")
+    runs, sampled_runs, single_runs = run_plans(
+        every, sampled_lots, single.scenarios(), progress=stage(options.progress, "Skywave")
     )
     stored_lots = {
         (scheme, reading): stored.lots(scheme, reading)
@@ -93,7 +93,7 @@ def run(options: Options) -> RunOutput[judge.Measurements]:
         measured=judge.Measurements(
             judge.Ours.of(stored_lots, runs),
             series={lot: measures.series(runs[lot]) for lot in lots},
-            loads={lot: measures.loads(results) for lot, results in look_runs.items()},
+            loads={lot: measures.loads(results) for lot, results in sampled_runs.items()},
             single=single.measure(single_runs),
         ),
         scenarios={name: every[key] for name, key in shown.items()},

@@ -36,7 +36,7 @@ APART = 1 - CONFIDENCE
 
 @dataclass(frozen=True)
 class Ours:
-    """What Figures 2 to 5 are measured in: of the parking lots one outcome for each seed."""
+    """The results that Figures 2 to 5 are measured in; parking lots have one for each seed."""
 
     lots: Lots
     dumbbells: Mapping[Scheme, Sequence[measures.Course]]
@@ -121,9 +121,9 @@ def matching(test: str, values: Sequence[float]) -> int:
 
 
 def _over_seeds(test: str, values: Sequence[float]) -> Measure:
-    mean = average(values)
+    over_seeds = average(values)
     seeds = f"{matching(test, values)} of {len(values)}"
-    return Measure(mean.value, {"mean": mean.text, "seeds that match": seeds})
+    return Measure(over_seeds.value, {"mean": over_seeds.text, "seeds that match": seeds})
 
 
 def _means(courses: Mapping[Scheme, Sequence[measures.Course]], name: str) -> list[float]:

@@ -1,4 +1,4 @@
-"""What is measured in the parking lot of Figure 2, and on the dumbbell of Figures 3 to 5."""
+"""The measures of the parking lot of Figure 2, and of the dumbbell of Figures 3 to 5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One flow of each kind: when it first responds, what it is told, and how it recovers."""
+"""One flow of each kind: when it first responds, which levels it receives, and how it recovers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def scenarios() -> dict[str, Scenario]:
 
 
 def measure(runs: Mapping[str, Results]) -> dict[str, float]:
-    """Return what is measured in the runs, by test."""
+    """Return the measures of the runs, by test."""
     levels = {scheme: len(levels_of(runs[scheme.name], scheme)) for scheme in SCHEMES}
     of_ten = len(levels_of(runs["ten"], DPCP))
     recovered = runs["losses"].packets.filter(pc.field("time_s") > RESUMED_FROM_S)

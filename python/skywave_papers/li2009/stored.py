@@ -213,7 +213,7 @@ def outcome(
 
 
 def ratios(scheme: Scheme, other: Scheme, measure: str) -> dict[Network, float]:
-    """Return what is measured of a protocol over that of another, by network."""
+    """Return the ratios of a measure between two protocols, by network."""
     return {
         network: getattr(outcome(scheme, network), measure)
         / getattr(outcome(other, network), measure)

@@ -55,7 +55,8 @@ def _run(options: Options) -> RunOutput[Measurements]:
         scenarios={one.name: plan[one, min(seeds)] for one in every},
         results={one.name: results[one, min(seeds)] for one in every},
         ns2=Ns2Source(
-            "stored", f"stored results of ns-2.35, means over {len(seeds)} runs of each setting"
+            "stored",
+            f"stored results of ns-2.35, means over {oracle.run_count()} runs of each setting",
         ),
     )
 
@@ -67,12 +68,13 @@ def _sections(measured: Measurements) -> dict[str, Any]:
         "Conditions": setting.Conditions,
         "PERIODS": judge.PERIODS,
         "further": further,
-        "published": ledger,
+        "ledger": ledger,
         "setting": setting,
         "of": ours,
         "of_ns2": ns2,
+        "ns2_runs": oracle.run_count(),
         "by_seeds": readings.by_blocks(measured.ours),
-        "other_seeds": readings.SEEDS.read(),
+        "other_seeds": readings.COUNTS.read(),
         "agreements": judge.agreements(ours, ns2),
         "fitted": judge.without_fitted(ours),
         "beyond": beyond,
@@ -99,7 +101,7 @@ PAPER = Paper(
     golden=oracle.renew,
     stored=(
         further.STARTS,
-        readings.SEEDS,
+        readings.COUNTS,
         further.VARIED,
         further.TCP_FIRST,
         further.RIVALS,

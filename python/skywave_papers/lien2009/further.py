@@ -167,12 +167,11 @@ PAIRS = (VEGAS_AND_NEWRENO, NEAR_AND_FAR)
 class Rivals:
     """Two TCP flows that share the bottleneck: the goodput of the first relative to the second's.
 
-    It is the mean over runs, in percent, with the deviation of single runs.
+    It is the mean over runs, in percent.
     """
 
     pair: str
     goodput_percent: float
-    goodput_sd: float
 
 
 def pair(name: str, seed: int) -> Scenario:
@@ -197,7 +196,7 @@ def _rivals(name: str) -> Rivals:
     for results in run_many([pair(name, seed) for seed in SEEDS]):
         first, second = (flow["delivered_bytes"] for flow in results.totals["flows"])
         percent.append(100 * first / second)
-    return Rivals(name, *_mean_and_sd(percent))
+    return Rivals(name, float(np.mean(percent)))
 
 
 RIVALS = Table(_STORED / "rivals.csv", Rivals, PAIRS, _rivals)

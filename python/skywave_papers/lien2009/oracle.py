@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ _DRAWN = tuple(
 """The single runs that are drawn."""
 
 
+@cache
 def spreads() -> Spreads:
     """Return the spreads of ns-2's runs."""
     stored = _by_setting("periods.csv")
@@ -47,10 +49,16 @@ def spreads() -> Spreads:
     def of(conditions: Conditions, what: str) -> Spread:
         rows = stored[conditions.name]
         # The file has the population's deviation. Ours estimates that of single runs.
-        scale = np.sqrt(len(SEEDS) / (len(SEEDS) - 1))
+        scale = np.sqrt(rows["n"] / (rows["n"] - 1))
         return Spread(rows[f"{what}_mean"], rows[f"{what}_sd"] * scale)
 
     return of
+
+
+def run_count() -> int:
+    """Return how many runs of each setting the stored results have."""
+    (count,) = {int(n) for rows in _by_setting("periods.csv").values() for n in rows["n"]}
+    return count
 
 
 def seconds() -> dict[str, Samples]:
@@ -109,7 +117,7 @@ def _write_periods(path: Path) -> None:
                 values = [one[what] for one in period]
                 row[f"{what}_mean"] = round(statistics.mean(values), 2)
                 row[f"{what}_sd"] = round(statistics.pstdev(values), 2)
-            rows.append(row)
+            rows.append({**row, "n": len(period)})
     pyarrow.csv.write_csv(pa.Table.from_pylist(rows), path)
 
 

@@ -83,7 +83,7 @@ def by_blocks(ours: Runs) -> list[tuple[SeedCount, int]]:
     return counts
 
 
-SEEDS = Table(
+COUNTS = Table(
     Path(__file__).with_name("seeds.csv"),
     SeedCount,
     [

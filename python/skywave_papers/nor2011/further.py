@@ -53,7 +53,7 @@ def scenarios() -> dict[str, Scenario]:
 
 
 def measure(runs: Mapping[str, Results], first: Series) -> dict[str, float]:
-    """Return what is measured in these runs, by test; ``first`` is experiment 1."""
+    """Return the measures of these runs, by test; ``first`` is experiment 1."""
     alone = {
         (ssthresh, delay_ms): full_after_s(runs[f"alone-ssthresh{ssthresh}-delay{delay_ms}"])
         for ssthresh in SSTHRESH

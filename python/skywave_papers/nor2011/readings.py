@@ -109,7 +109,7 @@ NS2_SCAN = Table(
     Path(__file__).with_name("send_queues_ns2.csv"),
     SendQueue,
     NS2_SEND_QUEUES,
-    lambda send_queue: scan(send_queue, lambda runs: oracle.ORACLE.consult(runs)[0]),
+    lambda send_queue: scan(send_queue, oracle.ORACLE.run),
 )
 
 
@@ -125,11 +125,17 @@ def renew_ns2() -> None:
 
 
 def conflict(scanned: Sequence[SendQueue]) -> tuple[int, int]:
-    """Return the shortest send queue that meets Table 1, and the longest that meets the 100 s."""
-    return (
-        min(row.send_queue for row in scanned if row.met >= TABLE_1),
-        max(row.send_queue for row in scanned if FULL_EARLY in row.met),
-    )
+    """Return the shortest send queue that meets Table 1, and the longest that meets the 100 s.
+
+    Raises:
+        ValueError: If they are not two ends of the scan with none that meets both.
+    """
+    table_1 = [row.met >= TABLE_1 for row in scanned]
+    early = [FULL_EARLY in row.met for row in scanned]
+    first, last = table_1.index(True), early.index(False)
+    if not all(table_1[first:]) or any(early[last:]) or not 0 < last <= first:
+        raise ValueError("Table 1 and the 100 s are not met at two separate ends of the scan")
+    return scanned[first].send_queue, scanned[last - 1].send_queue
 
 
 def bands(scanned: Sequence[SendQueue]) -> list[list[SendQueue]]:

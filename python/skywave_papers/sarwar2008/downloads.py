@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -164,6 +165,13 @@ def best_rtt_refs_ms(beyond: Downloads) -> tuple[int, int]:
     return best, max(rtt_ref for rtt_ref, (lead, error) in leads.items() if lead <= 2 * error)
 
 
+def usual_percent(beyond: Downloads) -> tuple[float, float]:
+    """Return the gain of an RTT_ref of 100 ms and its feedback, relative to those of the best."""
+    usual, best = (beyond[live.BY_RTT_REF[one]] for one in (100, best_rtt_refs_ms(beyond)[0]))
+    gained, most = (gain(one, beyond[live.STANDARD], "rate_kbps")[0] for one in (usual, best))
+    return 100 * gained / most, 100 * mean(usual, "back_kbps") / mean(best, "back_kbps")
+
+
 @dataclass(frozen=True)
 class Live:
     """All downloads, and the full results of one per kind of feedback."""
@@ -178,7 +186,7 @@ class Live:
         """The first downloads of each condition, whose seeds all conditions have."""
         return {download: runs[: len(live.BEYOND_SEEDS)] for download, runs in self.ours.items()}
 
-    @property
+    @cached_property
     def courses(self) -> dict[Download, Course]:
         """The downloads that are plotted."""
         return {download: Course.of(results) for download, results in self.results.items()}

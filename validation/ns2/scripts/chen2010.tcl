@@ -4,7 +4,7 @@
 # the whole run: the share of packets dropped, and of intervals of 10 ms the mean of that and, up to 5 s, the most.
 source [file join [file dirname [info script]] common.tcl]
 getargs {proto tcp tcp Newreno bw 45Mb rtmin 60 rtmax 220 nsub 10 per 20 psize 1024 buf 200 minth 150 maxth 700
-         linterm 10 wq 0.002 win 1000 dur 120 warm 20 bg 50 abw 100Mb seed 1 out "" stagger 0.1}
+         linterm 10 wq 0.002 win 1000 dur 120 bg 50 abw 100Mb seed 1 out "" stagger 0.1}
 set ns [new Simulator]
 ns-random 0; global defaultRNG; $defaultRNG seed [expr 1234+$opt(seed)]
 set rs [new RNG]; for {set i 1} {$i < $opt(seed)} {incr i} { $rs next-substream }
@@ -93,21 +93,19 @@ proc sample {} {
 }
 $ns at 0.01 sample
 proc second {} {
-    global ns fm rows last qn qs warm0 opt
+    global ns fm rows last qn qs
     set now [$ns now]; set pa [$fm set parrivals_]; set pd [$fm set pdrops_]; set b1 [fstat $fm 1 barrivals_]
     lappend rows [list [format %g $now] [format %.1f [expr $qs/$qn]] [expr $pa-$last(pa)] [expr $pd-$last(pd)] [format %.1f [expr ($b1-$last(b1))*8e-3]]]
     foreach v {pa pd b1} { set last($v) [set $v] }
     set qn 0; set qs 0.0
-    if {$now == $opt(warm)} { set warm0 0; for {set i 1} {$i <= $opt(per)} {incr i} { set warm0 [expr $warm0+[fstat $fm $i bdepartures_]] } }
     $ns at [expr $now+1] second
 }
 $ns at 1 second
 proc done {} {
-    global opt rows fm warm0 qall nall ratios nratios peak
+    global opt rows fm qall nall ratios nratios peak
     if {$opt(out) != ""} { set f [open $opt(out) w]; puts $f "t_s,queue_mean_pkts,arrivals,drops,flow1_kbps"; foreach r $rows { puts $f [join $r ,] }; close $f }
-    set b60 0; for {set i 1} {$i <= $opt(per)} {incr i} { set b60 [expr $b60+[fstat $fm $i bdepartures_]] }
-    puts "queue_pkts,drop_pct,interval_drop_pct,peak_pct,rate60_kbps,utilisation"
-    puts [join [list [format %.2f [expr $qall/$nall]] [format %.3f [expr 100.0*[$fm set pdrops_]/[$fm set parrivals_]]] [format %.3f [expr $ratios/$nratios]] [format %.2f $peak] [format %.1f [expr ($b60-$warm0)*8e-3/($opt(dur)-$opt(warm))/$opt(per)]] [format %.4f [expr [$fm set bdepartures_]*8.0/$opt(dur)/45e6]]] ,]
+    puts "queue_pkts,drop_pct,interval_drop_pct,peak_pct,utilisation"
+    puts [join [list [format %.2f [expr $qall/$nall]] [format %.3f [expr 100.0*[$fm set pdrops_]/[$fm set parrivals_]]] [format %.3f [expr $ratios/$nratios]] [format %.2f $peak] [format %.4f [expr [$fm set bdepartures_]*8.0/$opt(dur)/45e6]]] ,]
     exit 0
 }
 $ns at [expr $opt(dur)+0.0001] done
