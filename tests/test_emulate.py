@@ -137,13 +137,14 @@ class Counts(Queue):
     limit = 10**9
 
     def conduct(self):
-        return Conduct(packets=30)
+        # More than the acknowledgements of all data, which a busy machine may bring at once.
+        return Conduct(packets=300)
 
     def enqueue(self, packet):
         self.count += 1
         if self.count > self.limit:
             raise LookupError("enough")
-        return "accept" if packet.packets_ahead < 30 else "full"
+        return "accept" if packet.packets_ahead < 300 else "full"
 
 class Ends(Counts):
     limit = 20
