@@ -247,7 +247,10 @@ def test_connections_of_a_server_come_and_go(lab_browser: Browser) -> None:
                     page.wait_for_timeout(20)
             expect(page.locator(".state")).to_have_text("2 connections are open.")
             values = "skywaveLab.charts.series('goodput').values"
-            page.wait_for_function(f"() => {values}.every(one => one.some(Boolean))")
+            while not page.evaluate(f"{values}.every(one => one.some(Boolean))"):
+                for connection in alive:
+                    connection.send(bytes(1000))
+                page.wait_for_timeout(20)
             chart = page.locator("[data-panel=goodput] [role=img]")
             expect(chart).to_have_attribute("aria-label", re.compile(r"1: 127.0.0.1:\d+: "))
             assert drawn(page, "cwnd")

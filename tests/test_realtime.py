@@ -162,14 +162,18 @@ def in_file(directory: Path, duration: str) -> str:
 def has_carried(process: int, least_bytes: int) -> bool:
     """Whether one network namespace of a process has received so much, on all its interfaces."""
     here = Path("/proc/self/ns/net").readlink()
-    for thread in Path("/proc").glob("[0-9]*/task/[0-9]*"):
+
+    def received(thread: Path) -> int:
+        if (thread / "ns" / "net").readlink() == here or not descends(
+            int(thread.parts[2]), process
+        ):
+            return 0
+        rows = (thread / "net" / "dev").read_text().splitlines()[2:]
+        return sum(int(row.partition(":")[2].split()[0]) for row in rows)
+
+    for other in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended meanwhile
-            if (thread / "ns" / "net").readlink() == here:
-                continue
-            if not descends(int(thread.parts[2]), process):
-                continue
-            rows = (thread / "net" / "dev").read_text().splitlines()[2:]
-            if sum(int(row.partition(":")[2].split()[0]) for row in rows) >= least_bytes:
+            if any(received(thread) >= least_bytes for thread in (other / "task").iterdir()):
                 return True
     return False
 
