@@ -43,6 +43,13 @@ pub trait LossKind: Send + Sync {
     fn may_be_tried(&self) -> bool {
         true
     }
+
+    /// Returns whether the losses of different links share state, such as a global variable or something that they
+    /// learn. A simulation then calls all that do in order of time; otherwise, it executes parts of
+    /// a network one after the other.
+    fn shares_state(&self) -> bool {
+        false
+    }
 }
 
 /// The known loss models.

@@ -60,6 +60,13 @@ pub trait Mechanism: fmt::Debug + Send + Sync {
     /// Creates the data-receiving half of a connection.
     fn receiver(&self, context: &HalfContext<'_>) -> ReceiverHalf;
 
+    /// Returns whether different connections share state, such as a global variable or something that they
+    /// learn. A simulation then calls all that do in order of time; otherwise, it executes parts of
+    /// a network one after the other.
+    fn shares_state(&self) -> bool {
+        false
+    }
+
     /// Returns up to three bits that routers on the path read from a data sender's packet, or zero
     /// if the mechanism uses no such routers.
     fn tag(&self, packet: &Packet) -> u8 {
