@@ -33,8 +33,11 @@ use crate::world::view::{Event, HostView, PacketView, Sample};
 use crate::world::wire_check;
 
 use log::Log;
-use rounds::{INSTANT, Rounds};
+use rounds::Rounds;
 pub(crate) use world::{Attached, World};
+
+/// The time between two instants.
+const INSTANT: Duration = Duration::from_nanos(1);
 
 /// The number of events between calls of `progress`, which gives some hundreds of calls per second.
 ///

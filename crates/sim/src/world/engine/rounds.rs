@@ -3,14 +3,11 @@
 
 use skywave_units::{Duration, Instant};
 
-use super::{EVENTS_PER_REPORT, Simulator, Stop, World};
+use super::{EVENTS_PER_REPORT, INSTANT, Simulator, Stop, World};
 use crate::world::elements::{Division, Elements};
 use crate::world::network::Network;
 use crate::world::observe::{Chronicle, Observer};
 use crate::world::schedule::Actor;
-
-/// The time between two instants.
-pub(super) const INSTANT: Duration = Duration::from_nanos(1);
 
 /// The most events of a round, which bound the packets that wait for other elements: one per event.
 const EVENTS_PER_ROUND: u64 = EVENTS_PER_REPORT << 5;

@@ -5,8 +5,7 @@ use skywave_transport::EndStats;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
-use super::rounds::INSTANT;
-use super::{EVENTS_PER_REPORT, Plane, Simulator};
+use super::{EVENTS_PER_REPORT, INSTANT, Plane, Simulator};
 use crate::world::host::{Host, Supply};
 use crate::world::ids::{FlowId, HostId, PortId};
 use crate::world::observe::{Chronicle, Observer};
