@@ -150,8 +150,10 @@ impl<P: Packet> Link<P> {
         arrived.map(|(_, packet)| packet)
     }
 
-    /// Returns the next packet that arrives at the far end before `end`, and when it does. For links
-    /// that do not [keep](Link::keeps) packets.
+    /// Removes and returns the next packet that arrives at the far end before `end`, and when it does.
+    ///
+    /// On a link that [keeps](Link::keeps) packets, only those count whose transmission has begun: use
+    /// [`Link::dequeue`].
     #[inline(always)]
     pub fn dequeue_before(&mut self, end: Instant) -> Option<(Instant, P)> {
         debug_assert!(!self.keeps(), "its queue has to be asked");
@@ -247,7 +249,7 @@ impl<P: Packet> Link<P> {
 
     /// Returns a time that every packet spends on the link at least, from its arrival at the sending
     /// end to that at the far end: the propagation delay. Zero if the link decides about packets
-    /// after their arrival ([keeps](Link::keeps) them), or if its delay may change.
+    /// after their arrival ([keeps](Link::keeps) them), or if it follows a trace.
     pub fn lookahead(&self) -> Duration {
         let is_constant = self.wire.variation.as_ref().is_none_or(|v| v.is_constant());
         if self.keeps() || !is_constant {

@@ -85,9 +85,9 @@ pub trait SourceKind: Send + Sync {
     /// Builds the source of a flow.
     fn build(&self, setup: &Setup<'_>) -> Box<dyn Source>;
 
-    /// Returns whether the sources of different flows share state, such as a global variable or something that they
-    /// learn. A simulation then calls all that do in order of time; otherwise, it executes parts of
-    /// a network one after the other.
+    /// Returns whether the sources of different flows share state, such as a global variable or a
+    /// learned model. A simulation then calls all members that do in order of time; it executes
+    /// other parts of a network one after the other.
     fn shares_state(&self) -> bool {
         false
     }

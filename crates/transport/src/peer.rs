@@ -44,9 +44,9 @@ pub trait TransportKind: fmt::Debug + Send + Sync {
     /// Creates the two ends of a connection, the sending application's first.
     fn connect(&self, setup: &PeerSetup<'_>) -> [Box<dyn Peer>; 2];
 
-    /// Returns whether different connections share state, such as a global variable or something that they
-    /// learn. A simulation then calls all that do in order of time; otherwise, it executes parts of
-    /// a network one after the other.
+    /// Returns whether connections, or the two ends of one, share state, such as a global variable
+    /// or a learned model. A simulation then calls all members that do in order of time; it
+    /// executes other parts of a network one after the other.
     fn shares_state(&self) -> bool {
         false
     }

@@ -214,7 +214,7 @@ impl Bench {
             sharing: build.sharing,
             observer: Counter::default(),
             sample_interval: None,
-            division: Division::new(false),
+            division: Division::default(),
             verify_wire: false,
             world: Attached,
         }))

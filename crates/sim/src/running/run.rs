@@ -69,7 +69,7 @@ fn run_unobserved(
         registry,
         options,
         &mut (),
-        Division::new(false),
+        Division::default(),
         progress,
     )
 }

@@ -45,8 +45,8 @@ pub(crate) fn simulate<O: Observer + Chronicle>(
     Ok(Ended::of(simulator, end))
 }
 
-/// Returns a simulation of a built scenario at time zero. It is divided as the
-/// observer allows.
+/// Returns a simulation of a built scenario at time zero. `division`
+/// must give the observer the order that it needs.
 pub(crate) fn simulator<O: Observer + Chronicle>(
     scenario: &Scenario,
     build: Build,

@@ -67,11 +67,6 @@ impl Bodies {
         self.slots[key].take().expect("the body is there")
     }
 
-    /// Numbers the next bodies from `number` on.
-    pub(crate) const fn number_from(&mut self, number: u64) {
-        self.stored = number;
-    }
-
     /// Lets the key of a body that has been taken be used again.
     #[inline(always)]
     pub(crate) fn release(&mut self, key: usize) {

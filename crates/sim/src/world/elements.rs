@@ -31,21 +31,20 @@ pub(crate) enum Division {
     },
 }
 
-impl Division {
-    /// The longest time by which an element may be ahead of another one.
-    const LONGEST_STRIDE: Duration = Duration::from_secs(2);
-
-    /// Returns the division for an observer that must see everything `in_order` of time, or not.
-    pub(crate) const fn new(in_order: bool) -> Self {
-        if in_order {
-            return Self::Whole;
-        }
+impl Default for Division {
+    /// Returns the finest division.
+    fn default() -> Self {
         Self::AtLinks {
             least: Duration::ZERO,
             stride: Self::LONGEST_STRIDE,
             adapts: true,
         }
     }
+}
+
+impl Division {
+    /// The longest time by which an element may be ahead of another one.
+    const LONGEST_STRIDE: Duration = Duration::from_secs(2);
 
     /// Returns whether the elements may be joined if that is faster.
     pub(crate) const fn adapts(self) -> bool {
@@ -272,7 +271,7 @@ impl Parts {
 }
 
 /// Returns the position of each node in an order that follows the edges where it can. It begins
-/// where most of them meet.
+/// with the node that has the most incoming edges.
 fn positions(graph: &DiGraph<(), ()>) -> Vec<u32> {
     let mut nodes: Vec<_> = graph.node_indices().collect();
     let inputs = |node: &NodeIndex| graph.neighbors_directed(*node, petgraph::Incoming).count();

@@ -34,8 +34,8 @@ impl Observer for () {}
 
 /// Keeps what must be told in order of time: when packets are sent, received and dropped.
 ///
-/// Elements of a network are executed one after the other. An [`Observer`] then sees what happens in
-/// the same order as its cause, but what happens in different elements in any order.
+/// Elements of a network are executed one after the other. An [`Observer`] sees an effect after its
+/// cause, but events of different elements in any order.
 pub(crate) trait Chronicle {
     /// Whether it takes entries at all.
     const IS_KEPT: bool;

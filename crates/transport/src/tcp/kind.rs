@@ -29,9 +29,9 @@ pub trait TcpControlKind: fmt::Debug + Send + Sync {
     /// Builds a control for a new connection.
     fn build(&self, context: &ControlContext) -> SenderControl;
 
-    /// Returns whether the controls of different connections share state, such as a global variable or something that they
-    /// learn. A simulation then calls all that do in order of time; otherwise, it executes parts of
-    /// a network one after the other.
+    /// Returns whether the controls of different connections, or the two ends of one, share state,
+    /// such as a global variable or a learned model. A simulation then calls all members that do in
+    /// order of time; it executes other parts of a network one after the other.
     fn shares_state(&self) -> bool {
         false
     }

@@ -334,5 +334,56 @@ fn what_shares_state_sees_everything_in_order() {
         let scenario = Scenario::from_toml(toml, &registry).unwrap();
         run_divided(&scenario, &registry, division).fingerprint
     };
-    assert_eq!(run_with(Division::new(false)), run_with(Division::Whole));
+    assert_eq!(run_with(Division::default()), run_with(Division::Whole));
+}
+
+/// More happens at one instant than a turn is allowed, and elements are joined in the middle of it.
+#[test]
+fn bursts_at_one_instant_lose_nothing() {
+    let registry = Registry::default();
+    for interval_us in (5_000..20_000).step_by(700) {
+        let mut toml = "
+            name = 'bursts'
+            duration = '1 s'
+            nodes = ['a', 'b', 'c']
+            links = [
+                { from = 'a', to = 'b', rate = '1 Gbps', delay = '10 ms' },
+                { from = 'b', to = 'c', rate = '10 Mbps', delay = '10 ms', queue = { drop-tail = { packets = 20 } } },
+            ]
+        "
+        .to_owned();
+        let rate = 8 * 100 * 1_000_000 / interval_us;
+        for flow in 0..150 {
+            write!(
+                toml,
+                "[[flows]]\nname = 'f{flow}'\nfrom = 'a'\nto = 'c'\ntransport = {{ udp = {{}} }}\n\
+                 source = {{ cbr = {{ rate = '{rate} bps', datagram = '100 B' }} }}\n"
+            )
+            .unwrap();
+        }
+        let scenario = Scenario::from_toml(&toml, &registry).unwrap();
+        let whole = run_divided(&scenario, &registry, Division::Whole);
+        let divided = run_divided(&scenario, &registry, Division::default());
+        assert_eq!(divided.fingerprint, whole.fingerprint, "{interval_us} us");
+        assert_eq!(divided.tables, whole.tables, "{interval_us} us");
+    }
+}
+
+/// A run reports times up to its end only, and once it has reached that, cannot be interrupted.
+#[test]
+fn progress_ends_before_the_run_does() {
+    let registry = Registry::default();
+    let mut draw = Draw(Random::seed_from_u64(3));
+    let scenario = Scenario::from_toml(&draw.scenario(), &registry).unwrap();
+    let mut most = 0.0_f64;
+    run(&scenario, &registry, RunOptions::default(), |fraction| {
+        most = most.max(fraction);
+        true
+    })
+    .unwrap();
+    assert!(most > 0.5 && most <= 1.0, "{most}");
+    let stopped = run(&scenario, &registry, RunOptions::default(), |fraction| {
+        fraction < 0.5
+    });
+    assert!(matches!(stopped, Err(RunError::Interrupted)));
 }

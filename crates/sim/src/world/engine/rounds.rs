@@ -9,15 +9,16 @@ use crate::world::network::Network;
 use crate::world::observe::{Chronicle, Observer};
 use crate::world::schedule::Actor;
 
-/// The most events of a round, which bound the packets that wait for other elements: one per event.
+/// About the most events of a round. It bounds the number of packets that wait for the turns of other
+/// elements.
 const EVENTS_PER_ROUND: u64 = EVENTS_PER_REPORT << 5;
 
-/// The least number of events that a turn is allowed.
+/// The number of events that a turn is allowed even so.
 const LEAST_EVENTS: u64 = 16;
 
-/// The number of rounds and turns after which the division is judged.
-const ROUNDS: u64 = 64;
-const TURNS: u64 = 1 << 11;
+/// The number of events and turns after which the division is judged. Before, a network may only be
+/// about to fill.
+const WORK: u64 = EVENTS_PER_REPORT << 1;
 
 /// The number of events that are worth a turn. With fewer, it costs more than the order of all
 /// events that it saves.
@@ -43,7 +44,6 @@ pub(super) struct Rounds {
 /// What has been done since the division was last judged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
-    rounds: u64,
     turns: u64,
     events: u64,
 }
@@ -67,7 +67,6 @@ struct Input {
 
 impl Work {
     const fn add(&mut self, turns: u64, events: u64) {
-        self.rounds += 1;
         self.turns += turns;
         self.events += events;
     }
@@ -100,30 +99,21 @@ impl Rounds {
         }
     }
 
-    /// Returns the time that an element has reached and none has passed.
+    /// Returns the first time before which no element has events that others have yet to reach. A
+    /// turn may end in the middle of an instant, which is therefore included.
     fn furthest(&self) -> Instant {
         let reached = self.elements.iter().map(|element| element.until);
-        reached.max().unwrap_or(self.until)
+        reached.max().unwrap_or(self.until) + INSTANT
     }
 
     /// Judges the division from time to time: returns whether turns have too few events.
     fn are_too_short(&mut self) -> bool {
-        let Work {
-            rounds,
-            turns,
-            events,
-        } = self.judged;
-        if !self.adapts || self.elements.len() == 1 || rounds < ROUNDS || turns < TURNS {
+        let Work { turns, events } = self.judged;
+        if !self.adapts || self.elements.len() == 1 || events + turns < WORK {
             return false;
         }
         self.judged = Work::default();
         events < turns * WORTH_A_TURN
-    }
-
-    /// Returns how many events a turn is allowed.
-    fn events_per_turn(&self) -> u64 {
-        let share = EVENTS_PER_ROUND / self.elements.len() as u64;
-        share.clamp(LEAST_EVENTS, EVENTS_PER_REPORT)
     }
 
     /// Returns the time before which an element knows everything that will arrive.
@@ -152,14 +142,15 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         while self.rounds.until < end {
             self.round(end);
             if self.rounds.are_too_short() {
-                self.join_elements();
+                self.join_elements(end);
             }
-            if stopped.is_ok() && self.events - self.rounds.reported >= EVENTS_PER_REPORT {
+            let is_due = self.events - self.rounds.reported >= EVENTS_PER_REPORT;
+            if is_due && stopped.is_ok() && self.rounds.until < end {
                 self.rounds.reported = self.events;
                 stopped = self.look_outside(self.rounds.until, progress);
                 match stopped {
                     Ok(()) => {}
-                    Err(Stop::Interrupted) => end = self.rounds.furthest(),
+                    Err(Stop::Interrupted) => end = self.rounds.furthest().min(end),
                     Err(_) => break,
                 }
             }
@@ -167,9 +158,9 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         stopped
     }
 
-    /// Makes the whole network one element from here on.
-    fn join_elements(&mut self) {
-        let end = self.rounds.furthest();
+    /// Makes the whole network one element from a time on that is at most `end`.
+    fn join_elements(&mut self, end: Instant) {
+        let end = self.rounds.furthest().min(end);
         while self.rounds.until < end {
             self.round(end);
         }
@@ -200,8 +191,13 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             let horizon = self.rounds.horizon(element, limit);
             if self.rounds.elements[element].until < horizon {
                 turns += 1;
-                self.turn(element, horizon);
-                // There is no use in being ahead of an element that has run out of events.
+                let left = EVENTS_PER_ROUND.saturating_sub(self.events - before);
+                self.turn(
+                    element,
+                    horizon,
+                    left.clamp(LEAST_EVENTS, EVENTS_PER_REPORT),
+                );
+                // There is no use in being ahead of an element that has used up its events.
                 if self.rounds.elements[element].until < horizon {
                     limit = limit.min(self.rounds.elements[element].until);
                 }
@@ -223,15 +219,14 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         self.plane.keep_chronicle(self.rounds.until, false);
     }
 
-    /// Executes what happens in an element before `horizon`.
-    fn turn(&mut self, index: usize, horizon: Instant) {
+    /// Executes what happens in an element before `horizon`, up to `most` events.
+    fn turn(&mut self, index: usize, horizon: Instant, most: u64) {
         let Self { plane, rounds, .. } = self;
         let element = &rounds.elements[index];
         plane.schedule.begin(index);
         if let Some(log) = &mut plane.log {
             log.turn(index);
         }
-        let most = rounds.events_per_turn();
         let until = match element.only_link {
             Some(link) => self.scan(link, horizon, most),
             None => {

@@ -60,9 +60,9 @@ pub trait Mechanism: fmt::Debug + Send + Sync {
     /// Creates the data-receiving half of a connection.
     fn receiver(&self, context: &HalfContext<'_>) -> ReceiverHalf;
 
-    /// Returns whether different connections share state, such as a global variable or something that they
-    /// learn. A simulation then calls all that do in order of time; otherwise, it executes parts of
-    /// a network one after the other.
+    /// Returns whether connections, or the two ends of one, share state, such as a global variable
+    /// or a learned model. A simulation then calls all members that do in order of time; it
+    /// executes other parts of a network one after the other.
     fn shares_state(&self) -> bool {
         false
     }
