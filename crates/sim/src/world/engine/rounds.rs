@@ -39,6 +39,8 @@ pub(super) struct Rounds {
     /// Whether to join the elements if their turns are too short.
     adapts: bool,
     judged: Work,
+    /// When to join them.
+    joins_at: Option<Instant>,
 }
 
 /// What has been done since the division was last judged.
@@ -96,20 +98,25 @@ impl Rounds {
             reported: 0,
             adapts: division.adapts(),
             judged: Work::default(),
+            joins_at: None,
         }
     }
 
-    /// Returns the first time before which no element has events that others have yet to reach. A
-    /// turn may end in the middle of an instant, which is therefore included.
+    /// Returns the time that an element has reached and none has passed. It may be in the middle of
+    /// the events at that instant.
     fn furthest(&self) -> Instant {
         let reached = self.elements.iter().map(|element| element.until);
-        reached.max().unwrap_or(self.until) + INSTANT
+        reached.max().unwrap_or(self.until)
     }
 
     /// Judges the division from time to time: returns whether turns have too few events.
     fn are_too_short(&mut self) -> bool {
         let Work { turns, events } = self.judged;
-        if !self.adapts || self.elements.len() == 1 || events + turns < WORK {
+        if !self.adapts
+            || self.elements.len() == 1
+            || self.joins_at.is_some()
+            || events + turns < WORK
+        {
             return false;
         }
         self.judged = Work::default();
@@ -140,9 +147,16 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         let mut end = end + INSTANT;
         let mut stopped = Ok(());
         while self.rounds.until < end {
-            self.round(end);
+            self.round(self.rounds.joins_at.unwrap_or(end).min(end));
             if self.rounds.are_too_short() {
-                self.join_elements(end);
+                self.rounds.joins_at = Some(self.rounds.furthest() + INSTANT);
+            }
+            if self
+                .rounds
+                .joins_at
+                .is_some_and(|at| at <= self.rounds.until)
+            {
+                self.join_elements();
             }
             let is_due = self.events - self.rounds.reported >= EVENTS_PER_REPORT;
             if is_due && stopped.is_ok() && self.rounds.until < end {
@@ -158,12 +172,10 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         stopped
     }
 
-    /// Makes the whole network one element from a time on that is at most `end`.
-    fn join_elements(&mut self, end: Instant) {
-        let end = self.rounds.furthest().min(end);
-        while self.rounds.until < end {
-            self.round(end);
-        }
+    /// Makes the whole network one element from here on. All elements have reached the same time.
+    fn join_elements(&mut self) {
+        let end = self.rounds.until;
+        self.rounds.joins_at = None;
         self.plane.end_log(end);
         let links = self.links().len();
         self.plane.schedule.join();
