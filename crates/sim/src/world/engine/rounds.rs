@@ -159,9 +159,11 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
                 self.join_elements();
             }
             let is_due = self.events - self.rounds.reported >= EVENTS_PER_REPORT;
-            if is_due && stopped.is_ok() && self.rounds.until < end {
+            // A short run may have a single round.
+            let is_under_way = self.rounds.until < end || self.rounds.elements.len() > 1;
+            if is_due && is_under_way && stopped.is_ok() {
                 self.rounds.reported = self.events;
-                stopped = self.look_outside(self.rounds.until, progress);
+                stopped = self.look_outside(self.rounds.until.min(end - INSTANT), progress);
                 match stopped {
                     Ok(()) => {}
                     Err(Stop::Interrupted) => end = self.rounds.furthest().min(end),
