@@ -18,7 +18,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python test-deep loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle rounds fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
+.PHONY: help setup demo test test-rust test-python test-deep loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -143,9 +143,6 @@ bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and h
 
 oracle: $(EXTENSION) ## Compare random runs with ns-2 (stores nothing; needs ns-2).
 	$(BIN)/python -m validation.ns2.random --draws $(DRAWS) --seed $(SEED)
-
-rounds: | cargo ## Compare random scenarios, executed element by element and as a whole (DRAWS, SEED).
-	DRAWS=$(DRAWS) SEED=$(SEED) cargo test --package skywave-sim --locked --quiet --lib results_do_not_depend
 
 fuzz: | cargo ## Run each fuzz target for a minute (FUZZ_SECONDS), with the address sanitizer.
 	SANITIZER=address fuzz/run $(FUZZ_SECONDS)

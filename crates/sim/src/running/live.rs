@@ -35,7 +35,6 @@ use crate::watching::probe::ProbeSetup;
 use crate::watching::probes::ProbeSet;
 use crate::watching::record::Fingerprint;
 use crate::watching::totals::Totals;
-use crate::world::elements::Division;
 use crate::world::engine::{Parts, Simulator};
 use crate::world::host::Supply;
 use crate::world::ids::HostId;
@@ -155,7 +154,6 @@ impl PreparedRun {
             applications,
             ports,
             transports,
-            sharing,
             ..
         } = self.build;
         let simulator = Simulator::new(Parts {
@@ -164,10 +162,8 @@ impl PreparedRun {
             applications,
             ports,
             transports,
-            sharing,
             observer: self.observer,
             sample_interval: Some(self.scenario.probes.interval),
-            division: Division::Whole,
             verify_wire: false,
             world: Sockets::new(outside, self.ends, self.encapsulation),
         });

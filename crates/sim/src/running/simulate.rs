@@ -6,9 +6,8 @@ use crate::error::RunError;
 use crate::running::build::Build;
 use crate::watching::record::Fingerprint;
 use crate::world::application::Application;
-use crate::world::elements::Division;
 use crate::world::engine::{Attached, Parts, Simulator, World};
-use crate::world::observe::{Chronicle, Observer};
+use crate::world::observe::Observer;
 use crate::world::packet::SimLink;
 use skywave_scenario::Scenario;
 use skywave_traffic::Journal;
@@ -30,14 +29,13 @@ pub(crate) struct Ended<O> {
 }
 
 /// Simulates until the scenario's end while `observer` watches.
-pub(crate) fn simulate<O: Observer + Chronicle>(
+pub(crate) fn simulate<O: Observer>(
     scenario: &Scenario,
     build: Build,
     observer: O,
-    division: Division,
     mut progress: impl FnMut(f64) -> bool,
 ) -> Result<Ended<O>, RunError> {
-    let mut simulator = simulator(scenario, build, observer, division);
+    let mut simulator = simulator(scenario, build, observer);
     let end = Instant::ZERO + scenario.duration;
     simulator
         .run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()))
@@ -45,13 +43,11 @@ pub(crate) fn simulate<O: Observer + Chronicle>(
     Ok(Ended::of(simulator, end))
 }
 
-/// Returns a simulation of a built scenario at time zero. `division`
-/// must give the observer the order that it needs.
-pub(crate) fn simulator<O: Observer + Chronicle>(
+/// Returns a simulation of a built scenario at time zero.
+pub(crate) fn simulator<O: Observer>(
     scenario: &Scenario,
     build: Build,
     observer: O,
-    division: Division,
 ) -> Simulator<(O, Fingerprint)> {
     Simulator::new(Parts {
         network: build.network,
@@ -59,16 +55,14 @@ pub(crate) fn simulator<O: Observer + Chronicle>(
         applications: build.applications,
         ports: build.ports,
         transports: build.transports,
-        sharing: build.sharing,
         observer: (observer, Fingerprint::default()),
         sample_interval: Some(scenario.probes.interval),
-        division,
         verify_wire: scenario.verify_wire,
         world: Attached,
     })
 }
 
-impl<O: Observer + Chronicle> Ended<O> {
+impl<O: Observer> Ended<O> {
     /// Returns the state of a simulation that has run until `end`, after its last sample.
     pub(crate) fn of<W: World>(
         mut simulator: Simulator<(O, Fingerprint), W>,

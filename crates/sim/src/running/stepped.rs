@@ -12,7 +12,6 @@ use crate::watching::backend::Registry;
 use crate::watching::probes::ProbeSet;
 use crate::watching::record::Fingerprint;
 use crate::watching::totals::Totals;
-use crate::world::elements::Division;
 use crate::world::engine::{Simulator, Stop};
 use crate::world::transport::ClockKind;
 
@@ -76,7 +75,7 @@ impl SteppedRun {
         Ok(Self {
             scenario: scenario.clone(),
             reporter,
-            simulator: simulator(scenario, build, totals, Division::Whole),
+            simulator: simulator(scenario, build, totals),
             now: Instant::ZERO,
         })
     }
@@ -106,14 +105,19 @@ impl SteppedRun {
         if to <= self.now {
             return Ok(());
         }
-        match self.simulator.run(to, &mut go_on) {
+        let mut reached = self.now;
+        let outcome = self.simulator.run(to, |now| {
+            reached = now;
+            go_on(now)
+        });
+        match outcome {
             Ok(()) => {
                 self.now = to;
                 if to == self.end() {
                     self.simulator.sample_rest(to);
                 }
             }
-            Err(Stop::Interrupted) => self.now = self.simulator.now(),
+            Err(Stop::Interrupted) => self.now = reached,
             Err(stop) => return Err(stop.of_run(&self.scenario)),
         }
         Ok(())

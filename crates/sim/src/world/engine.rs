@@ -1,9 +1,7 @@
-//! The event loop of an element. `rounds` executes element after element, `ends` handles hosts and
-//! applications, and `world` is what lies between them and the network.
+//! The event loop. `ends` handles hosts and applications; `world` is what lies between them and the
+//! network.
 
 mod ends;
-mod log;
-mod rounds;
 mod world;
 
 use std::collections::BTreeMap;
@@ -21,28 +19,20 @@ use crate::error::RunError;
 use crate::error::WireMismatch;
 use crate::world::application::Application;
 use crate::world::bodies::Bodies;
-use crate::world::elements::{Division, Elements};
 use crate::world::host::Host;
 use crate::world::ids::{FlowId, HostId, PortId};
 use crate::world::network::{Hop, Network};
-use crate::world::observe::{Chronicle, Entry, Observer};
+use crate::world::observe::Observer;
 use crate::world::packet::{Body, Frame, IP_HEADER, Port, SimLink};
 use crate::world::schedule::{Actor, Schedule};
 use crate::world::transport::Transport;
 use crate::world::view::{Event, HostView, PacketView, Sample};
 use crate::world::wire_check;
 
-use log::Log;
-use rounds::Rounds;
 pub(crate) use world::{Attached, World};
 
-/// The time between two instants.
-const INSTANT: Duration = Duration::from_nanos(1);
-
 /// The number of events between calls of `progress`, which gives some hundreds of calls per second.
-///
-/// Few in this crate's own tests, which then end turns early, too.
-const EVENTS_PER_REPORT: u64 = if cfg!(test) { 1 << 6 } else { 1 << 15 };
+const EVENTS_PER_REPORT: u64 = 1 << 15;
 
 /// The least number of events per host and link between two checks for members that have failed. A
 /// check visits all of them, and should cost next to nothing compared with the events.
@@ -55,7 +45,6 @@ pub(crate) struct Simulator<O, W = Attached> {
     hosts: Vec<Host>,
     applications: Vec<Application>,
     plane: Plane<O, W>,
-    rounds: Rounds,
     sample_interval: Option<Duration>,
     /// When the last sample was taken.
     sampled: Instant,
@@ -79,9 +68,6 @@ struct Plane<O, W> {
     options: BTreeMap<usize, QuickStart>,
     schedule: Schedule,
     observer: O,
-    /// What the observer's chronicle does not have yet; `None` if the network is one element, in
-    /// which everything happens in order of time.
-    log: Option<Log>,
     verify_wire: bool,
     mismatch: Option<WireMismatch>,
     world: W,
@@ -154,17 +140,14 @@ pub(crate) struct Parts<O, W> {
     pub(crate) applications: Vec<Application>,
     pub(crate) ports: Vec<Port>,
     pub(crate) transports: Vec<Transport>,
-    /// The flows whose controls or sources share state.
-    pub(crate) sharing: Vec<FlowId>,
     pub(crate) observer: O,
     /// The interval between samples; `None` disables sampling.
     pub(crate) sample_interval: Option<Duration>,
-    pub(crate) division: Division,
     pub(crate) verify_wire: bool,
     pub(crate) world: W,
 }
 
-impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
+impl<O: Observer, W: World> Simulator<O, W> {
     /// Creates a simulation at time zero.
     pub(crate) fn new(parts: Parts<O, W>) -> Self {
         let Parts {
@@ -177,19 +160,19 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             world,
             ..
         } = parts;
-        let (links, ends) = (network.links.len(), hosts.len());
-        let elements = Elements::new(parts.division, &network, &ports, &hosts, &parts.sharing);
-        let mut schedule = Schedule::new(&elements.members, links, ends);
-        for (element, members) in elements.members.iter().enumerate() {
-            schedule.begin(element);
-            let senders = members.hosts.iter().map(|&host| HostId::new(host));
-            for flow in senders.filter(|host| host.is_sender()).map(HostId::flow) {
-                if let Some(at) = applications[flow.index()].next() {
-                    schedule.set(Actor::Application(flow), at);
-                }
+        let mut schedule = Schedule::new(
+            network.links.len() as u32,
+            hosts.len() as u32,
+            applications.len() as u32,
+        );
+        for (application, flow) in applications.iter().zip((0..).map(FlowId::new)) {
+            if let Some(at) = application.next() {
+                schedule.set(Actor::Application(flow), at);
             }
         }
-        let rounds = Rounds::new(&elements, &network, parts.division);
+        if let Some(interval) = parts.sample_interval {
+            schedule.set(Actor::Sampler, Instant::ZERO + interval);
+        }
         let plane = Plane {
             network,
             ports,
@@ -199,8 +182,6 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             options: BTreeMap::new(),
             schedule,
             observer,
-            log: (O::IS_KEPT && elements.members.len() > 1)
-                .then(|| Log::new(elements.members.len())),
             verify_wire: parts.verify_wire,
             mismatch: None,
             world,
@@ -209,7 +190,6 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             hosts,
             applications,
             plane,
-            rounds,
             sample_interval: parts.sample_interval,
             sampled: Instant::ZERO,
             events: 0,
@@ -224,42 +204,24 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         end: Instant,
         mut progress: impl FnMut(Instant) -> bool,
     ) -> Result<(), Stop> {
-        while let Some(at) = self.next_sample().filter(|&at| at <= end) {
-            self.run_rounds(at, &mut progress)?;
-            self.events += 1;
-            self.sample(at);
+        while let Some(now) = self.run_events(end) {
+            self.look_outside(now, &mut progress)?;
         }
-        self.run_rounds(end, &mut progress)?;
-        self.plane.keep_chronicle(self.rounds.until, true);
         self.check()
     }
 
-    /// Returns when the next sample is due. It comes after everything else at that time, and so
-    /// sees its effects.
-    fn next_sample(&self) -> Option<Instant> {
-        self.sample_interval.map(|interval| self.sampled + interval)
-    }
-
-    /// Executes up to `most` events before `horizon` of the element whose turn it is. Returns the
-    /// time before which everything has happened. It checks nothing else, because a check here would
-    /// be paid for with every event.
+    /// Executes [`EVENTS_PER_REPORT`] events and returns the time of the last. If fewer are left
+    /// until `end`, executes those and returns `None`. It checks nothing else, because a check here
+    /// would be paid for with every event.
     #[inline(never)]
-    fn run_events(&mut self, horizon: Instant, most: u64) -> Instant {
-        let mut left = most;
-        let until = loop {
-            let next = self.plane.schedule.peek();
-            let Some((now, actor)) = next.filter(|&(at, _)| at < horizon) else {
-                break horizon;
-            };
-            if left == 0 {
-                break now;
+    fn run_events(&mut self, end: Instant) -> Option<Instant> {
+        let mut last = Instant::ZERO;
+        for _event in 0..EVENTS_PER_REPORT {
+            let (now, actor) = self.plane.schedule.peek()?;
+            if now > end {
+                return None;
             }
-            left -= 1;
-            if O::IS_KEPT
-                && let Some(log) = &mut self.plane.log
-            {
-                log.begin(now, self.plane.schedule.rank(actor));
-            }
+            self.events += 1;
             match actor {
                 Actor::Link(link) => {
                     if let Some(frame) = self.plane.serve_link(now, link) {
@@ -272,50 +234,9 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
                 }
                 timer => self.expire(now, timer),
             }
-        };
-        self.events += most - left;
-        until
-    }
-
-    /// Does what [`run_events`](Self::run_events) does, in an element in which a single link from
-    /// another element ends.
-    #[inline(never)]
-    fn scan(&mut self, link: u32, horizon: Instant, most: u64) -> Instant {
-        let mut left = most;
-        let until = loop {
-            let timer = self.plane.schedule.first_timer_at();
-            let end = horizon.min(timer + INSTANT);
-            if left == 0 {
-                let arrival = self.plane.network.links[link as usize].deadline();
-                break arrival.unwrap_or(horizon).min(timer).min(horizon);
-            }
-            left -= 1;
-            if let Some((now, frame)) = self.plane.network.links[link as usize].dequeue_before(end)
-            {
-                if O::IS_KEPT
-                    && let Some(log) = &mut self.plane.log
-                {
-                    log.begin(now, self.plane.schedule.rank(Actor::Link(link)));
-                }
-                if let Some(frame) = self.plane.pass_on(now, link, frame) {
-                    self.host_receives(now, frame);
-                }
-            } else if timer < horizon
-                && let Some((_, actor)) = self.plane.schedule.peek()
-            {
-                if O::IS_KEPT
-                    && let Some(log) = &mut self.plane.log
-                {
-                    log.begin(timer, self.plane.schedule.rank(actor));
-                }
-                self.expire(timer, actor);
-            } else {
-                left += 1;
-                break horizon;
-            }
-        };
-        self.events += most - left;
-        until
+            last = now;
+        }
+        Some(last)
     }
 
     /// Reports progress, and stops if something has failed.
@@ -393,12 +314,11 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         self.plane.observer
     }
 
-    #[inline(always)]
     fn host_receives(&mut self, now: Instant, frame: Frame) {
         let plane = &mut self.plane;
         plane.tell(now, Event::Receive, &frame);
         let (to, ecn) = (frame.to().host(), frame.ecn());
-        let body = plane.take_body(&frame);
+        let body = plane.bodies.remove(frame.body());
         let host = &mut self.hosts[to.index()];
         let bare = match body {
             Body::Bare(bare) => bare,
@@ -435,6 +355,7 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
                 self.host_expires(now, host);
             }
             Actor::Application(flow) => self.application_acts(now, flow),
+            Actor::Sampler => self.sample(now),
             Actor::Link(_) => unreachable!("links are served"),
         }
     }
@@ -521,10 +442,14 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         }
         let sample = Sample::new(&plane.network.links, &self.hosts);
         plane.observer.sample(now, sample);
+        match self.sample_interval {
+            Some(interval) => self.plane.schedule.set(Actor::Sampler, now + interval),
+            None => self.plane.schedule.cancel(Actor::Sampler),
+        }
     }
 }
 
-impl<O: Observer + Chronicle, W: World> Plane<O, W> {
+impl<O: Observer, W: World> Plane<O, W> {
     /// Takes what an end has to send, and sets its timer.
     fn drain<E>(&mut self, host: HostId, mut drain: Drain<'_, E>) -> Drained<()>
     where
@@ -547,23 +472,6 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
     fn tell(&mut self, now: Instant, event: Event, frame: &Frame) {
         let packet = PacketView::new(frame, &self.bodies);
         self.observer.packet(now, event, packet);
-        if O::IS_KEPT
-            && let Some(entry) = Entry::new(now, event, frame, &self.bodies)
-        {
-            match &mut self.log {
-                None => self.observer.enter(&entry, packet),
-                Some(log) => log.push(&entry),
-            }
-        }
-    }
-
-    /// Removes the body of a packet that has been received.
-    #[inline(always)]
-    fn take_body(&mut self, frame: &Frame) -> Body {
-        match &self.log {
-            None => self.bodies.remove(frame.body()),
-            Some(_) => self.bodies.take(frame.body()),
-        }
     }
 
     #[inline(always)]
@@ -651,18 +559,11 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
     /// link, or returns it if it is at the end of its route.
     fn serve_link(&mut self, now: Instant, index: u32) -> Option<Frame> {
         let link = &mut self.network.links[index as usize];
-        let frame = if link.keeps() {
+        let mut frame = if link.keeps() {
             self.serve_keeping_link(now, index)?
         } else {
             self.take_arrived(now, index)?
         };
-        self.pass_on(now, index, frame)
-    }
-
-    /// Moves a frame that has arrived at the end of a link to the next link, or returns it if it is
-    /// at the end of its route.
-    #[inline(always)]
-    fn pass_on(&mut self, now: Instant, index: u32, mut frame: Frame) -> Option<Frame> {
         self.tell(now, Event::Arrive { link: index }, &frame);
         frame = frame.moved_on();
         match self.network.hop(frame.hop()) {
@@ -731,7 +632,7 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
             Ok(woken) => {
                 let keeps = woken && link.keeps();
                 if woken && let Some(at) = link.deadline() {
-                    self.schedule.set_arrival(index, at);
+                    self.schedule.set(Actor::Link(index), at);
                 }
                 self.tell(now, Event::Enqueue { link: index }, &frame);
                 if keeps {
@@ -770,10 +671,7 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
     #[cold]
     fn drop(&mut self, now: Instant, event: Event, packet: &Frame) {
         self.tell(now, event, packet);
-        // Otherwise, the log frees it.
-        if self.log.is_none() {
-            self.bodies.free(packet.body());
-        }
+        self.bodies.remove(packet.body());
         self.options.remove(&packet.body());
         self.world.forget(packet.body());
     }
