@@ -18,7 +18,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python test-deep loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
+.PHONY: help setup demo test test-rust test-python test-deep loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench oracle rounds fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -144,6 +144,10 @@ bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and h
 oracle: $(EXTENSION) ## Compare random runs with ns-2 (stores nothing; needs ns-2).
 	$(BIN)/python -m validation.ns2.random --draws $(DRAWS) --seed $(SEED)
 
+rounds: DRAWS = 10000
+rounds: | cargo ## Compare random scenarios, executed element by element and as a whole (DRAWS, SEED).
+	DRAWS=$(DRAWS) SEED=$(SEED) cargo test --package skywave-sim --locked --quiet --lib results_do_not_depend
+
 fuzz: | cargo ## Run each fuzz target for a minute (FUZZ_SECONDS), with the address sanitizer.
 	SANITIZER=address fuzz/run $(FUZZ_SECONDS)
 
@@ -162,7 +166,7 @@ cost-search: | cargo ## Find the worst packets among those of `make fuzz`, and s
 # What is too long for CI; each part may be run alone.
 deep: FUZZ_SECONDS = 300
 deep: SOAK_FOR = 30 min
-deep: deny features hostile fuzz interop soak sweeps alone test-deep ## Run the checks that take too long for CI: deny, features, hostile, fuzz, interop, soak, sweeps, alone, test-deep.
+deep: deny features hostile rounds fuzz interop soak sweeps alone test-deep ## Run the checks that take too long for CI: deny, features, hostile, rounds, fuzz, interop, soak, sweeps, alone, test-deep.
 
 test-deep: $(EXTENSION) $(REQUIREMENTS) ## Run the Python tests that are marked as deep.
 	$(BIN)/pytest --quiet -m deep

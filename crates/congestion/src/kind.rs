@@ -100,6 +100,14 @@ pub trait ControlKind: fmt::Debug + Send + Sync {
 
     /// Builds a control for a new connection.
     fn build(&self, context: &ControlContext) -> AnyControl;
+
+    /// Returns whether the controls of different connections share state, such as a global variable
+    /// or a learned model. A simulation then calls all members that do in order of time; it
+    /// executes other parts of a network one after the other.
+    /// Runs on other threads are not ordered.
+    fn shares_state(&self) -> bool {
+        false
+    }
 }
 
 /// Controls by name.

@@ -150,6 +150,17 @@ impl<P: Packet> Link<P> {
         arrived.map(|(_, packet)| packet)
     }
 
+    /// Removes and returns the next packet that arrives at the far end before `end`, and when it does.
+    ///
+    /// On a link that [keeps](Link::keeps) packets, only those count whose transmission has begun: use
+    /// [`Link::dequeue`].
+    #[inline(always)]
+    pub fn dequeue_before(&mut self, end: Instant) -> Option<(Instant, P)> {
+        debug_assert!(!self.keeps(), "its queue has to be asked");
+        let in_flight = &mut self.wire.in_flight;
+        in_flight.pop_front_if(|(arrival, _)| *arrival < end)
+    }
+
     /// Returns whether the queue keeps packets, so that it may drop them after accepting them.
     #[inline(always)]
     pub const fn keeps(&self) -> bool {
@@ -234,6 +245,17 @@ impl<P: Packet> Link<P> {
             Some(variation) => variation.mean_rate(end),
             None => self.wire.transmitter.rate(),
         }
+    }
+
+    /// Returns a time that every packet spends on the link at least, from its arrival at the sending
+    /// end to that at the far end: the propagation delay. Zero if the link decides about packets
+    /// after their arrival ([keeps](Link::keeps) them), or if it follows a trace.
+    pub fn lookahead(&self) -> Duration {
+        let is_constant = self.wire.variation.as_ref().is_none_or(|v| v.is_constant());
+        if self.keeps() || !is_constant {
+            return Duration::ZERO;
+        }
+        self.wire.transmitter.delay()
     }
 
     /// Starts transmissions of kept packets for which the link has become free by `now`.

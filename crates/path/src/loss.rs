@@ -43,6 +43,14 @@ pub trait LossKind: Send + Sync {
     fn may_be_tried(&self) -> bool {
         true
     }
+
+    /// Returns whether the losses of different links share state, such as a global variable or a
+    /// learned model. A simulation then calls all members that do in order of time; it executes
+    /// other parts of a network one after the other.
+    /// Runs on other threads are not ordered.
+    fn shares_state(&self) -> bool {
+        false
+    }
 }
 
 /// The known loss models.

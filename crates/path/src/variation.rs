@@ -76,6 +76,11 @@ impl Variation {
         &self.trace
     }
 
+    /// Returns whether rate and delay have no steps. There may be jitter.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.trace.conditions().nth(1).is_none()
+    }
+
     /// Returns whether packets may overtake earlier ones.
     pub(crate) const fn is_overtaking(&self) -> bool {
         self.overtaking

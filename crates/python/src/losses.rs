@@ -28,6 +28,11 @@ impl LossKind for Kind {
     fn may_be_tried(&self) -> bool {
         false
     }
+
+    /// Classes in Python may share variables of their modules.
+    fn shares_state(&self) -> bool {
+        true
+    }
 }
 
 #[derive(Debug)]

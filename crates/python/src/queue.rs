@@ -79,6 +79,11 @@ impl<P: PathPacket + Send + 'static> QueueKind<P> for Kind {
         self.conduct
     }
 
+    /// Classes in Python may share variables of their modules.
+    fn shares_state(&self) -> bool {
+        true
+    }
+
     fn build(&self, head: &Head<'_>) -> AnyQueue<P> {
         let object = self.class.make(head.random(), |object| {
             let py = object.py();

@@ -32,6 +32,11 @@ impl SourceKind for Kind {
         self.largest.into()
     }
 
+    /// Classes in Python may share variables of their modules.
+    fn shares_state(&self) -> bool {
+        true
+    }
+
     fn build(&self, setup: &Setup<'_>) -> Box<dyn Source> {
         let mut datagrams = None;
         let object = self.class.make(setup.random("source"), |object| {

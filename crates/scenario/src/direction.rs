@@ -51,6 +51,16 @@ impl Direction<'_> {
         }))
     }
 
+    /// Returns whether its queue or its losses share state with those of other links.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] if its queue or loss model is unknown.
+    pub fn shares_state<B: Backend>(&self, registry: &Registry<B>) -> Result<bool, ScenarioError> {
+        let losses = self.loss.map(|loss| loss.read(&registry.losses));
+        let losses_share = losses.transpose()?.is_some_and(|loss| loss.shares_state());
+        Ok(losses_share || self.queue.read(&registry.queues)?.shares_state())
+    }
+
     /// Returns the trace along which rate and delay vary.
     ///
     /// # Errors

@@ -2,9 +2,10 @@
 //!
 //! - [`Scenario`] describes an experiment; [`run`] runs it and returns [`Results`] as Arrow tables.
 //!   A [`Registry`] holds what a scenario can name; both are from `skywave_scenario`.
-//! - `world` is what runs. `engine` is the event loop. It uses `schedule` (the event queue),
-//!   `network` (links and routes), `host` (the ends of flows, created by `connect`) and
-//!   `application` (traffic sources). An [`Observer`] sees it through the types of `view`.
+//! - `world` is what runs. `elements` are the parts of a network that can be executed one after the
+//!   other; `engine` does so, in rounds. It uses `schedule` (the event queue), `network` (links and
+//!   routes), `host` (the ends of flows, created by `connect`) and `application` (traffic sources).
+//!   An [`Observer`] sees it through the types of `view`.
 //! - `watching` has the observers: `totals` counts for the summary, each of the `probes` makes a
 //!   table, `record` keeps what [`physics`] verifies, `capture` writes pcapng, and `qlog` writes
 //!   files for qvis.

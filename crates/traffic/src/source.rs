@@ -84,6 +84,14 @@ pub trait SourceKind: Send + Sync {
 
     /// Builds the source of a flow.
     fn build(&self, setup: &Setup<'_>) -> Box<dyn Source>;
+
+    /// Returns whether the sources of different flows share state, such as a global variable or a
+    /// learned model. A simulation then calls all members that do in order of time; it executes
+    /// other parts of a network one after the other.
+    /// Runs on other threads are not ordered.
+    fn shares_state(&self) -> bool {
+        false
+    }
 }
 
 /// How the receiver of a voice call plays its frames.

@@ -156,6 +156,12 @@ pub struct Drain<'a, E> {
 }
 
 impl<E: End> Drain<'_, E> {
+    /// Returns the time of the input.
+    #[inline(always)]
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
     /// Returns the next packet to send.
     #[inline(always)]
     pub fn transmit(&mut self) -> Option<Transmit<E::Packet>> {

@@ -43,6 +43,14 @@ pub trait TransportKind: fmt::Debug + Send + Sync {
 
     /// Creates the two ends of a connection, the sending application's first.
     fn connect(&self, setup: &PeerSetup<'_>) -> [Box<dyn Peer>; 2];
+
+    /// Returns whether connections, or the two ends of one, share state, such as a global variable
+    /// or a learned model. A simulation then calls all members that do in order of time; it
+    /// executes other parts of a network one after the other.
+    /// Runs on other threads are not ordered.
+    fn shares_state(&self) -> bool {
+        false
+    }
 }
 
 /// The setup of a connection, as passed to its transport.

@@ -22,6 +22,14 @@ pub trait QueueKind<P>: Send + Sync {
 
     /// Builds an empty queue for the head of a link.
     fn build(&self, head: &Head<'_>) -> AnyQueue<P>;
+
+    /// Returns whether the queues of different links share state, such as a global variable or a
+    /// learned model. A simulation then calls all members that do in order of time; it executes
+    /// other parts of a network one after the other.
+    /// Runs on other threads are not ordered.
+    fn shares_state(&self) -> bool {
+        false
+    }
 }
 
 /// The known disciplines.

@@ -197,6 +197,10 @@ impl<P: Packet + Send + 'static> QueueKind<P> for Kind<P> {
             .conduct_for(class)
     }
 
+    fn shares_state(&self) -> bool {
+        self.queues.iter().any(|(_, kind)| kind.shares_state())
+    }
+
     fn build(&self, head: &Head<'_>) -> AnyQueue<P> {
         let weights: u64 = self
             .queues

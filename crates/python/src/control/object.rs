@@ -178,6 +178,11 @@ impl ControlKind for Class {
     fn build(&self, context: &ControlContext) -> AnyControl {
         AnyControl::new(ObjectControl::new(self.clone(), context))
     }
+
+    /// Classes in Python may share variables of their modules.
+    fn shares_state(&self) -> bool {
+        true
+    }
 }
 
 #[deny(clippy::missing_trait_methods)]

@@ -6,8 +6,9 @@ use skywave_units::{Bytes, Duration, Instant, Rate};
 
 use crate::running::build::Build;
 use crate::watching::backend::Registry;
+use crate::world::elements::Division;
 use crate::world::engine::{Attached, Parts, Simulator};
-use crate::world::observe::Observer;
+use crate::world::observe::{Chronicle, Entry, Observer};
 use crate::world::transport::ClockKind;
 use crate::world::view::{Event, PacketView};
 use rand::RngExt;
@@ -85,6 +86,12 @@ impl Observer for Counter {
             _ => {}
         }
     }
+}
+
+impl Chronicle for Counter {
+    const IS_KEPT: bool = false;
+
+    fn enter(&mut self, _: &Entry, _: PacketView<'_>) {}
 }
 
 impl Bench {
@@ -204,8 +211,10 @@ impl Bench {
             applications: build.applications,
             ports: build.ports,
             transports: build.transports,
+            sharing: build.sharing,
             observer: Counter::default(),
             sample_interval: None,
+            division: Division::default(),
             verify_wire: false,
             world: Attached,
         }))

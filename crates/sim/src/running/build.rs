@@ -27,6 +27,8 @@ pub(crate) struct Build {
     /// Each flow's forward and reverse route.
     pub(crate) ways: Vec<[Way; 2]>,
     pub(crate) transports: Vec<Transport>,
+    /// The flows whose controls or sources share state.
+    pub(crate) sharing: Vec<FlowId>,
 }
 
 impl Build {
@@ -99,7 +101,17 @@ impl Build {
                 Application::new(scenario, index, &**source, transport)
             })
             .collect();
+        let shares = |(transport, source): (&Transport, &Arc<dyn SourceKind>)| {
+            transport.shares_state() || source.shares_state()
+        };
+        let sharing = (0..)
+            .map(FlowId::new)
+            .zip(transports.iter().zip(&sources))
+            .filter(|&(_, flow)| shares(flow))
+            .map(|(id, _)| id)
+            .collect();
         Ok(Self {
+            sharing,
             network,
             hosts,
             sources,

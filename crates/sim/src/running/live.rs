@@ -35,6 +35,7 @@ use crate::watching::probe::ProbeSetup;
 use crate::watching::probes::ProbeSet;
 use crate::watching::record::Fingerprint;
 use crate::watching::totals::Totals;
+use crate::world::elements::Division;
 use crate::world::engine::{Parts, Simulator};
 use crate::world::host::Supply;
 use crate::world::ids::HostId;
@@ -154,6 +155,7 @@ impl PreparedRun {
             applications,
             ports,
             transports,
+            sharing,
             ..
         } = self.build;
         let simulator = Simulator::new(Parts {
@@ -162,8 +164,10 @@ impl PreparedRun {
             applications,
             ports,
             transports,
+            sharing,
             observer: self.observer,
             sample_interval: Some(self.scenario.probes.interval),
+            division: Division::Whole,
             verify_wire: false,
             world: Sockets::new(outside, self.ends, self.encapsulation),
         });

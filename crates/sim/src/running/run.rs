@@ -21,6 +21,7 @@ use crate::watching::probes::{ProbeSet, STANDARD, link_flows};
 use crate::watching::qlog::Qlogs;
 use crate::watching::record::Recorder;
 use crate::watching::totals::Totals;
+use crate::world::elements::Division;
 use crate::world::observe::Observer;
 use crate::world::transport::ClockKind;
 
@@ -63,7 +64,14 @@ fn run_unobserved(
     options: RunOptions,
     progress: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Results, RunError> {
-    run_observed(scenario, registry, options, &mut (), progress)
+    run_watched(
+        scenario,
+        registry,
+        options,
+        &mut (),
+        Division::default(),
+        progress,
+    )
 }
 
 /// Runs a scenario like [`run`] while `observer` watches.
@@ -80,6 +88,25 @@ pub fn run_observed<O: Observer + ?Sized>(
     observer: &mut O,
     progress: impl FnMut(f64) -> bool,
 ) -> Result<Results, RunError> {
+    run_watched(
+        scenario,
+        registry,
+        options,
+        observer,
+        Division::Whole,
+        progress,
+    )
+}
+
+/// Runs a scenario, divided as `observer` allows, while that watches.
+fn run_watched<O: Observer + ?Sized>(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: RunOptions,
+    observer: &mut O,
+    division: Division,
+    progress: impl FnMut(f64) -> bool,
+) -> Result<Results, RunError> {
     scenario.validate(registry)?;
     let recorder = options.verify_physics.then(Recorder::default);
     let Prepared {
@@ -90,15 +117,20 @@ pub fn run_observed<O: Observer + ?Sized>(
         ..
     } = Prepared::new(scenario, registry, options, ClockKind::Virtual)?;
     let (links, flows) = (build.network.links.len(), scenario.flows.len());
+    let division = if probes.in_order() || scenario.verify_wire {
+        Division::Whole
+    } else {
+        division
+    };
     // A run that writes nothing has its own compiled code.
     if recorder.is_none() && files.0.is_none() && files.1.is_none() {
         let observer = Totals::new(links, flows, (probes, observer));
-        let ended = simulate(scenario, build, observer, progress)?;
+        let ended = simulate(scenario, build, observer, division, progress)?;
         return reporter.report(scenario, ended);
     }
     let mut writers = (recorder, files);
     let observer = Totals::new(links, flows, (probes, (observer, &mut writers)));
-    let ended = simulate(scenario, build, observer, progress)?;
+    let ended = simulate(scenario, build, observer, Division::Whole, progress)?;
     let mut results = reporter.report(scenario, ended)?;
     let (recorder, files) = writers;
     finish_files(files)?;
@@ -262,3 +294,6 @@ pub fn run_many(
         .collect();
     outcomes.into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests;

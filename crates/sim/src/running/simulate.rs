@@ -6,8 +6,9 @@ use crate::error::RunError;
 use crate::running::build::Build;
 use crate::watching::record::Fingerprint;
 use crate::world::application::Application;
+use crate::world::elements::Division;
 use crate::world::engine::{Attached, Parts, Simulator, World};
-use crate::world::observe::Observer;
+use crate::world::observe::{Chronicle, Observer};
 use crate::world::packet::SimLink;
 use skywave_scenario::Scenario;
 use skywave_traffic::Journal;
@@ -29,13 +30,14 @@ pub(crate) struct Ended<O> {
 }
 
 /// Simulates until the scenario's end while `observer` watches.
-pub(crate) fn simulate<O: Observer>(
+pub(crate) fn simulate<O: Observer + Chronicle>(
     scenario: &Scenario,
     build: Build,
     observer: O,
+    division: Division,
     mut progress: impl FnMut(f64) -> bool,
 ) -> Result<Ended<O>, RunError> {
-    let mut simulator = simulator(scenario, build, observer);
+    let mut simulator = simulator(scenario, build, observer, division);
     let end = Instant::ZERO + scenario.duration;
     simulator
         .run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()))
@@ -43,11 +45,13 @@ pub(crate) fn simulate<O: Observer>(
     Ok(Ended::of(simulator, end))
 }
 
-/// Returns a simulation of a built scenario at time zero.
-pub(crate) fn simulator<O: Observer>(
+/// Returns a simulation of a built scenario at time zero. `division` must give the observer the
+/// order that it needs.
+pub(crate) fn simulator<O: Observer + Chronicle>(
     scenario: &Scenario,
     build: Build,
     observer: O,
+    division: Division,
 ) -> Simulator<(O, Fingerprint)> {
     Simulator::new(Parts {
         network: build.network,
@@ -55,14 +59,16 @@ pub(crate) fn simulator<O: Observer>(
         applications: build.applications,
         ports: build.ports,
         transports: build.transports,
+        sharing: build.sharing,
         observer: (observer, Fingerprint::default()),
         sample_interval: Some(scenario.probes.interval),
+        division,
         verify_wire: scenario.verify_wire,
         world: Attached,
     })
 }
 
-impl<O: Observer> Ended<O> {
+impl<O: Observer + Chronicle> Ended<O> {
     /// Returns the state of a simulation that has run until `end`, after its last sample.
     pub(crate) fn of<W: World>(
         mut simulator: Simulator<(O, Fingerprint), W>,

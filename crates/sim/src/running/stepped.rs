@@ -12,6 +12,7 @@ use crate::watching::backend::Registry;
 use crate::watching::probes::ProbeSet;
 use crate::watching::record::Fingerprint;
 use crate::watching::totals::Totals;
+use crate::world::elements::Division;
 use crate::world::engine::{Simulator, Stop};
 use crate::world::transport::ClockKind;
 
@@ -75,7 +76,7 @@ impl SteppedRun {
         Ok(Self {
             scenario: scenario.clone(),
             reporter,
-            simulator: simulator(scenario, build, totals),
+            simulator: simulator(scenario, build, totals, Division::Whole),
             now: Instant::ZERO,
         })
     }
@@ -105,19 +106,14 @@ impl SteppedRun {
         if to <= self.now {
             return Ok(());
         }
-        let mut reached = self.now;
-        let outcome = self.simulator.run(to, |now| {
-            reached = now;
-            go_on(now)
-        });
-        match outcome {
+        match self.simulator.run(to, &mut go_on) {
             Ok(()) => {
                 self.now = to;
                 if to == self.end() {
                     self.simulator.sample_rest(to);
                 }
             }
-            Err(Stop::Interrupted) => self.now = reached,
+            Err(Stop::Interrupted) => self.now = self.simulator.now(),
             Err(stop) => return Err(stop.of_run(&self.scenario)),
         }
         Ok(())

@@ -27,8 +27,9 @@ use skywave_units::Instant;
 use self::drops::Drops;
 use self::flows::Flows;
 use self::link_flows::LinkFlows;
+use self::voice::Voice;
 use crate::watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
-use crate::world::observe::Observer;
+use crate::world::observe::{Chronicle, Entry, Observer};
 use crate::world::view::{Event, HostView, PacketView, Sample};
 
 /// The probes of every run, as far as they are registered, in the order of their tables. Requested
@@ -57,6 +58,8 @@ pub(crate) struct ProbeSet {
     others: Vec<Placed<Box<dyn Probe>>>,
     /// What any of the others wants.
     wants: Wants,
+    /// Whether any of the others must see everything in order of time.
+    in_order: bool,
 }
 
 /// A probe, what it wants, and the position of its name; `None` if it is only a stand-in.
@@ -73,6 +76,7 @@ impl ProbeSet {
         let mut wants = Wants::NOTHING;
         let mut names = Vec::with_capacity(probes.len());
         let mut others = Vec::new();
+        let mut in_order = false;
         for (position, (name, probe)) in probes.into_iter().enumerate() {
             names.push(name);
             let unplaced = Placed {
@@ -87,6 +91,10 @@ impl ProbeSet {
                 wants.packets |= other.wants.packets;
                 wants.settled |= other.wants.settled;
                 wants.samples |= other.wants.samples;
+                // What becomes of the frames of a call does not depend on other packets.
+                let probe: &dyn Any = &*other.probe;
+                let is_indifferent = probe.is::<Voice>();
+                in_order |= !is_indifferent && (other.wants.packets || other.wants.settled);
                 others.push(other);
             }
         }
@@ -98,7 +106,13 @@ impl ProbeSet {
             drops,
             others,
             wants,
+            in_order,
         }
+    }
+
+    /// Returns whether any probe must see everything in order of time.
+    pub(crate) const fn in_order(&self) -> bool {
+        self.in_order
     }
 
     /// Returns the tables by name.
@@ -177,9 +191,6 @@ impl Observer for ProbeSet {
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
         self.flows.probe.packet(now, event, packet);
         self.link_flows.probe.packet(now, event, packet);
-        if let Some(drops) = &mut self.drops {
-            drops.probe.packet(now, event, packet);
-        }
         if self.wants.packets {
             self.packet_to_others(now, event, packet);
         }
@@ -197,6 +208,19 @@ impl Observer for ProbeSet {
         self.link_flows.probe.sample(now, sample);
         for other in self.others.iter_mut().filter(|other| other.wants.samples) {
             other.probe.sample(now, sample);
+        }
+    }
+}
+
+impl Chronicle for ProbeSet {
+    const IS_KEPT: bool = true;
+
+    #[inline(always)]
+    fn enter(&mut self, entry: &Entry, packet: PacketView<'_>) {
+        if let Event::Drop { .. } = entry.event
+            && let Some(drops) = &mut self.drops
+        {
+            drops.probe.packet(entry.at, entry.event, packet);
         }
     }
 }

@@ -8,7 +8,7 @@ use skywave_wire::Ecn;
 use twox_hash::XxHash3_64;
 
 use crate::world::ids::HostId;
-use crate::world::observe::Observer;
+use crate::world::observe::{Chronicle, Entry, Observer};
 use crate::world::view::{Event, PacketView};
 
 /// An entry of a run's record: what happened to which packet, where and when.
@@ -179,17 +179,22 @@ impl Fingerprint {
     }
 }
 
-impl Observer for Fingerprint {
+impl Observer for Fingerprint {}
+
+impl Chronicle for Fingerprint {
+    const IS_KEPT: bool = true;
+
     #[inline(always)]
-    fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
-        if let Event::Enqueue { .. } | Event::Arrive { .. } = event {
-            return;
-        }
-        Record::new(now, event, packet).write_to(self.room());
-        if event == Event::Send {
-            let body = packet.body();
-            *self.room() = body.seq().to_le_bytes();
-            *self.room() = body.ack().unwrap_or(u64::MAX).to_le_bytes();
-        }
+    fn enter(&mut self, entry: &Entry, packet: PacketView<'_>) {
+        let is_sent = entry.event == Event::Send;
+        let bytes: &mut [u8; 42] = self.room();
+        let (record, header) = bytes.split_at_mut(26);
+        let record = record.first_chunk_mut().expect("it is that long");
+        Record::new(entry.at, entry.event, packet).write_to(record);
+        header[..8].copy_from_slice(&entry.seq.to_le_bytes());
+        header[8..].copy_from_slice(&entry.ack.to_le_bytes());
+        // Only what is sent has a header. Written in any case, because a branch would be
+        // unpredictable.
+        self.len -= if is_sent { 0 } else { 16 };
     }
 }

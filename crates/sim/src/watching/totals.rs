@@ -2,7 +2,8 @@
 
 use skywave_units::Instant;
 
-use crate::world::observe::Observer;
+use crate::watching::probes::ProbeSet;
+use crate::world::observe::{Chronicle, Entry, Observer};
 use crate::world::view::{Event, HostView, PacketCount, PacketView, Sample};
 
 /// Counts packets for the summary, and passes the counts to the inner observer.
@@ -57,5 +58,15 @@ impl<O: Observer> Observer for Totals<O> {
             *most = (*most).max(link.queued_packets());
         }
         self.observer.sample(now, sample.with_counts(&self.links));
+    }
+}
+
+impl<O> Chronicle for Totals<(ProbeSet, O)> {
+    const IS_KEPT: bool = true;
+
+    #[inline(always)]
+    fn enter(&mut self, entry: &Entry, packet: PacketView<'_>) {
+        let (probes, _) = &mut self.observer;
+        probes.enter(entry, packet);
     }
 }

@@ -57,6 +57,35 @@ impl Bodies {
         body
     }
 
+    /// Removes and returns a body. Its key is not used again until it is
+    /// [released](Self::release).
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, key: usize) -> Body {
+        self.slots[key].take().expect("the body is there")
+    }
+
+    /// Lets the key of a body that has been taken be used again.
+    #[inline(always)]
+    pub(crate) fn release(&mut self, key: usize) {
+        self.empty.push(key as u32);
+    }
+
+    /// Removes a body, and lets its key be used again.
+    #[cold]
+    pub(crate) fn free(&mut self, key: usize) {
+        self.slots[key] = None;
+        self.release(key);
+    }
+
+    /// Changes the number of the body that is, or was last, under this key.
+    #[inline(always)]
+    pub(crate) fn renumber(&mut self, key: usize, number: u64) {
+        self.numbers[key] = number;
+    }
+
     /// Returns the number of the body that is, or was last, under this key.
     #[inline(always)]
     pub(crate) fn number(&self, key: usize) -> u64 {

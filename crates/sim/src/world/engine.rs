@@ -1,7 +1,9 @@
-//! The event loop. `ends` handles hosts and applications; `world` is what lies between them and the
-//! network.
+//! The event loop of an element. `rounds` executes element after element, `ends` handles hosts and
+//! applications, and `world` is what lies between them and the network.
 
 mod ends;
+mod log;
+mod rounds;
 mod world;
 
 use std::collections::BTreeMap;
@@ -19,20 +21,29 @@ use crate::error::RunError;
 use crate::error::WireMismatch;
 use crate::world::application::Application;
 use crate::world::bodies::Bodies;
+use crate::world::elements::{Division, Elements};
 use crate::world::host::Host;
 use crate::world::ids::{FlowId, HostId, PortId};
 use crate::world::network::{Hop, Network};
-use crate::world::observe::Observer;
+use crate::world::observe::{Chronicle, Entry, Observer};
 use crate::world::packet::{Body, Frame, IP_HEADER, Port, SimLink};
 use crate::world::schedule::{Actor, Schedule};
 use crate::world::transport::Transport;
 use crate::world::view::{Event, HostView, PacketView, Sample};
 use crate::world::wire_check;
 
+use log::Log;
+use rounds::Rounds;
 pub(crate) use world::{Attached, World};
 
-/// The number of events between calls of `progress`, which gives some hundreds of calls per second.
-const EVENTS_PER_REPORT: u64 = 1 << 15;
+/// The time between two instants.
+const INSTANT: Duration = Duration::from_nanos(1);
+
+/// The number of events between calls of `progress`, at the end of the round in which it is reached.
+/// That gives some hundreds of calls per second.
+///
+/// Few in this crate's own tests, which then end turns early, too.
+const EVENTS_PER_REPORT: u64 = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
 /// The least number of events per host and link between two checks for members that have failed. A
 /// check visits all of them, and should cost next to nothing compared with the events.
@@ -45,6 +56,7 @@ pub(crate) struct Simulator<O, W = Attached> {
     hosts: Vec<Host>,
     applications: Vec<Application>,
     plane: Plane<O, W>,
+    rounds: Rounds,
     sample_interval: Option<Duration>,
     /// When the last sample was taken.
     sampled: Instant,
@@ -58,7 +70,6 @@ struct Plane<O, W> {
     network: Network,
     /// Where hosts are attached, by [`PortId`].
     ports: Vec<Port>,
-    outbox: Outbox,
     /// Each flow's transport, which defines the tags that routers read.
     transports: Vec<Transport>,
     /// Packets in flight.
@@ -68,28 +79,12 @@ struct Plane<O, W> {
     options: BTreeMap<usize, QuickStart>,
     schedule: Schedule,
     observer: O,
+    /// What the observer's chronicle does not have yet; `None` if the network is one element, in
+    /// which everything happens in order of time.
+    log: Option<Log>,
     verify_wire: bool,
     mismatch: Option<WireMismatch>,
     world: W,
-}
-
-/// What a host has sent and the network has not taken yet, in order.
-#[derive(Debug, Default)]
-struct Outbox {
-    /// Most inputs cause one packet.
-    first: Option<Frame>,
-    others: Vec<Frame>,
-}
-
-impl Outbox {
-    #[inline(always)]
-    fn push(&mut self, frame: Frame) {
-        if self.first.is_none() {
-            self.first = Some(frame);
-        } else {
-            self.others.push(frame);
-        }
-    }
 }
 
 /// The reason why a run stopped early.
@@ -140,14 +135,17 @@ pub(crate) struct Parts<O, W> {
     pub(crate) applications: Vec<Application>,
     pub(crate) ports: Vec<Port>,
     pub(crate) transports: Vec<Transport>,
+    /// The flows whose controls or sources share state.
+    pub(crate) sharing: Vec<FlowId>,
     pub(crate) observer: O,
     /// The interval between samples; `None` disables sampling.
     pub(crate) sample_interval: Option<Duration>,
+    pub(crate) division: Division,
     pub(crate) verify_wire: bool,
     pub(crate) world: W,
 }
 
-impl<O: Observer, W: World> Simulator<O, W> {
+impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
     /// Creates a simulation at time zero.
     pub(crate) fn new(parts: Parts<O, W>) -> Self {
         let Parts {
@@ -160,28 +158,29 @@ impl<O: Observer, W: World> Simulator<O, W> {
             world,
             ..
         } = parts;
-        let mut schedule = Schedule::new(
-            network.links.len() as u32,
-            hosts.len() as u32,
-            applications.len() as u32,
-        );
-        for (application, flow) in applications.iter().zip((0..).map(FlowId::new)) {
-            if let Some(at) = application.next() {
-                schedule.set(Actor::Application(flow), at);
+        let (links, ends) = (network.links.len(), hosts.len());
+        let elements = Elements::new(parts.division, &network, &ports, &hosts, &parts.sharing);
+        let mut schedule = Schedule::new(&elements.members, links, ends);
+        for (element, members) in elements.members.iter().enumerate() {
+            schedule.begin(element);
+            let senders = members.hosts.iter().map(|&host| HostId::new(host));
+            for flow in senders.filter(|host| host.is_sender()).map(HostId::flow) {
+                if let Some(at) = applications[flow.index()].next() {
+                    schedule.set(Actor::Application(flow), at);
+                }
             }
         }
-        if let Some(interval) = parts.sample_interval {
-            schedule.set(Actor::Sampler, Instant::ZERO + interval);
-        }
+        let rounds = Rounds::new(&elements, &network, parts.division);
         let plane = Plane {
             network,
             ports,
-            outbox: Outbox::default(),
             transports,
             bodies: Bodies::default(),
             options: BTreeMap::new(),
             schedule,
             observer,
+            log: (O::IS_KEPT && elements.members.len() > 1)
+                .then(|| Log::new(elements.members.len())),
             verify_wire: parts.verify_wire,
             mismatch: None,
             world,
@@ -190,6 +189,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
             hosts,
             applications,
             plane,
+            rounds,
             sample_interval: parts.sample_interval,
             sampled: Instant::ZERO,
             events: 0,
@@ -204,24 +204,42 @@ impl<O: Observer, W: World> Simulator<O, W> {
         end: Instant,
         mut progress: impl FnMut(Instant) -> bool,
     ) -> Result<(), Stop> {
-        while let Some(now) = self.run_events(end) {
-            self.look_outside(now, &mut progress)?;
+        while let Some(at) = self.next_sample().filter(|&at| at <= end) {
+            self.run_rounds(at, &mut progress)?;
+            self.events += 1;
+            self.sample(at);
         }
+        self.run_rounds(end, &mut progress)?;
+        self.plane.keep_chronicle(self.rounds.until, true);
         self.check()
     }
 
-    /// Executes [`EVENTS_PER_REPORT`] events and returns the time of the last. If fewer are left
-    /// until `end`, executes those and returns `None`. It checks nothing else, because a check here
-    /// would be paid for with every event.
+    /// Returns when the next sample is due. It comes after everything else at that time, and so
+    /// sees its effects.
+    fn next_sample(&self) -> Option<Instant> {
+        self.sample_interval.map(|interval| self.sampled + interval)
+    }
+
+    /// Executes up to `most` events before `horizon` of the element whose turn it is. Returns the
+    /// time before which everything has happened. It checks nothing else, because a check here would
+    /// be paid for with every event.
     #[inline(never)]
-    fn run_events(&mut self, end: Instant) -> Option<Instant> {
-        let mut last = Instant::ZERO;
-        for _event in 0..EVENTS_PER_REPORT {
-            let (now, actor) = self.plane.schedule.peek()?;
-            if now > end {
-                return None;
+    fn run_events(&mut self, horizon: Instant, most: u64) -> Instant {
+        let mut left = most;
+        let until = loop {
+            let next = self.plane.schedule.peek();
+            let Some((now, actor)) = next.filter(|&(at, _)| at < horizon) else {
+                break horizon;
+            };
+            if left == 0 {
+                break now;
             }
-            self.events += 1;
+            left -= 1;
+            if O::IS_KEPT
+                && let Some(log) = &mut self.plane.log
+            {
+                log.begin(now, self.plane.schedule.rank(actor));
+            }
             match actor {
                 Actor::Link(link) => {
                     if let Some(frame) = self.plane.serve_link(now, link) {
@@ -234,9 +252,50 @@ impl<O: Observer, W: World> Simulator<O, W> {
                 }
                 timer => self.expire(now, timer),
             }
-            last = now;
-        }
-        Some(last)
+        };
+        self.events += most - left;
+        until
+    }
+
+    /// Does what [`run_events`](Self::run_events) does, in an element in which a single link from
+    /// another element ends.
+    #[inline(never)]
+    fn scan(&mut self, link: u32, horizon: Instant, most: u64) -> Instant {
+        let mut left = most;
+        let until = loop {
+            let timer = self.plane.schedule.first_timer_at();
+            let end = horizon.min(timer + INSTANT);
+            if left == 0 {
+                let arrival = self.plane.network.links[link as usize].deadline();
+                break arrival.unwrap_or(horizon).min(timer).min(horizon);
+            }
+            left -= 1;
+            if let Some((now, frame)) = self.plane.network.links[link as usize].dequeue_before(end)
+            {
+                if O::IS_KEPT
+                    && let Some(log) = &mut self.plane.log
+                {
+                    log.begin(now, self.plane.schedule.rank(Actor::Link(link)));
+                }
+                if let Some(frame) = self.plane.pass_on(now, link, frame) {
+                    self.host_receives(now, frame);
+                }
+            } else if timer < horizon
+                && let Some((_, actor)) = self.plane.schedule.peek()
+            {
+                if O::IS_KEPT
+                    && let Some(log) = &mut self.plane.log
+                {
+                    log.begin(timer, self.plane.schedule.rank(actor));
+                }
+                self.expire(timer, actor);
+            } else {
+                left += 1;
+                break horizon;
+            }
+        };
+        self.events += most - left;
+        until
     }
 
     /// Reports progress, and stops if something has failed.
@@ -314,11 +373,12 @@ impl<O: Observer, W: World> Simulator<O, W> {
         self.plane.observer
     }
 
+    #[inline(always)]
     fn host_receives(&mut self, now: Instant, frame: Frame) {
         let plane = &mut self.plane;
         plane.tell(now, Event::Receive, &frame);
         let (to, ecn) = (frame.to().host(), frame.ecn());
-        let body = plane.bodies.remove(frame.body());
+        let body = plane.take_body(&frame);
         let host = &mut self.hosts[to.index()];
         let bare = match body {
             Body::Bare(bare) => bare,
@@ -341,7 +401,6 @@ impl<O: Observer, W: World> Simulator<O, W> {
             }
         }
         // Its application reads and writes nothing, so nothing else needs to be settled.
-        plane.depart(now);
         plane.observer.settled(now, HostView::new(to, host));
     }
 
@@ -355,7 +414,6 @@ impl<O: Observer, W: World> Simulator<O, W> {
                 self.host_expires(now, host);
             }
             Actor::Application(flow) => self.application_acts(now, flow),
-            Actor::Sampler => self.sample(now),
             Actor::Link(_) => unreachable!("links are served"),
         }
     }
@@ -401,7 +459,6 @@ impl<O: Observer, W: World> Simulator<O, W> {
             self.plane.serve(now, id, host, application);
             self.end_transfer(now, id.flow());
         }
-        self.plane.depart(now);
         let host = HostView::new(id, &self.hosts[id.index()]);
         self.plane.observer.settled(now, host);
     }
@@ -442,23 +499,20 @@ impl<O: Observer, W: World> Simulator<O, W> {
         }
         let sample = Sample::new(&plane.network.links, &self.hosts);
         plane.observer.sample(now, sample);
-        match self.sample_interval {
-            Some(interval) => self.plane.schedule.set(Actor::Sampler, now + interval),
-            None => self.plane.schedule.cancel(Actor::Sampler),
-        }
     }
 }
 
-impl<O: Observer, W: World> Plane<O, W> {
+impl<O: Observer + Chronicle, W: World> Plane<O, W> {
     /// Takes what an end has to send, and sets its timer.
     fn drain<E>(&mut self, host: HostId, mut drain: Drain<'_, E>) -> Drained<()>
     where
         E: End,
         E::Packet: Into<Body>,
     {
+        let now = drain.now();
         while let Some(transmit) = drain.transmit() {
             let option = drain.quick_start();
-            self.send(host, transmit.ecn, transmit.packet.into(), option);
+            self.send(now, host, transmit.ecn, transmit.packet.into(), option);
         }
         drain.finish().map(|deadline| {
             if let Some(at) = deadline {
@@ -472,10 +526,34 @@ impl<O: Observer, W: World> Plane<O, W> {
     fn tell(&mut self, now: Instant, event: Event, frame: &Frame) {
         let packet = PacketView::new(frame, &self.bodies);
         self.observer.packet(now, event, packet);
+        if O::IS_KEPT
+            && let Some(entry) = Entry::new(now, event, frame, &self.bodies)
+        {
+            match &mut self.log {
+                None => self.observer.enter(&entry, packet),
+                Some(log) => log.push(&entry),
+            }
+        }
+    }
+
+    /// Removes the body of a packet that has been received.
+    #[inline(always)]
+    fn take_body(&mut self, frame: &Frame) -> Body {
+        match &self.log {
+            None => self.bodies.remove(frame.body()),
+            Some(_) => self.bodies.take(frame.body()),
+        }
     }
 
     #[inline(always)]
-    fn send(&mut self, host: HostId, ecn: Ecn, mut body: Body, option: Option<QuickStart>) {
+    fn send(
+        &mut self,
+        now: Instant,
+        host: HostId,
+        ecn: Ecn,
+        mut body: Body,
+        option: Option<QuickStart>,
+    ) {
         if W::IS_OPEN {
             return self.world.send(host, ecn, &body);
         }
@@ -488,12 +566,13 @@ impl<O: Observer, W: World> Plane<O, W> {
             size += quick_start::OPTION_LEN;
             self.options.insert(body as usize, option);
         }
-        self.post(PortId::of(host), ecn, body, size);
+        self.post(now, PortId::of(host), ecn, body, size);
     }
 
-    /// Puts a packet that leaves from this port into the outbox. `body` is the key of its body.
+    /// Puts a packet that leaves from this port onto the first link of its route. `body` is the key
+    /// of its body.
     #[inline(always)]
-    fn post(&mut self, from: PortId, ecn: Ecn, body: u32, size: u32) {
+    fn post(&mut self, now: Instant, from: PortId, ecn: Ecn, body: u32, size: u32) {
         let port = self.ports[from.index()];
         let tag = if port.has_tags {
             self.transports[from.host().flow().index()].tag(&self.bodies[body as usize])
@@ -501,30 +580,6 @@ impl<O: Observer, W: World> Plane<O, W> {
             0
         };
         let frame = Frame::new(body, port, size, ecn).tagged(tag);
-        self.outbox.push(frame);
-    }
-
-    /// Moves what is in the outbox onto the first links of its routes.
-    #[inline(always)]
-    fn depart(&mut self, now: Instant) {
-        if let Some(frame) = self.outbox.first.take() {
-            self.enter_network(now, frame);
-            if !self.outbox.others.is_empty() {
-                self.depart_others(now);
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn depart_others(&mut self, now: Instant) {
-        for index in 0..self.outbox.others.len() {
-            self.enter_network(now, self.outbox.others[index]);
-        }
-        self.outbox.others.clear();
-    }
-
-    #[inline(always)]
-    fn enter_network(&mut self, now: Instant, frame: Frame) {
         self.tell(now, Event::Send, &frame);
         match self.network.hop(frame.hop()) {
             Hop::Link(link) => self.enqueue(now, link, frame),
@@ -559,11 +614,18 @@ impl<O: Observer, W: World> Plane<O, W> {
     /// link, or returns it if it is at the end of its route.
     fn serve_link(&mut self, now: Instant, index: u32) -> Option<Frame> {
         let link = &mut self.network.links[index as usize];
-        let mut frame = if link.keeps() {
+        let frame = if link.keeps() {
             self.serve_keeping_link(now, index)?
         } else {
             self.take_arrived(now, index)?
         };
+        self.pass_on(now, index, frame)
+    }
+
+    /// Moves a frame that has arrived at the end of a link to the next link, or returns it if it is
+    /// at the end of its route.
+    #[inline(always)]
+    fn pass_on(&mut self, now: Instant, index: u32, mut frame: Frame) -> Option<Frame> {
         self.tell(now, Event::Arrive { link: index }, &frame);
         frame = frame.moved_on();
         match self.network.hop(frame.hop()) {
@@ -632,7 +694,7 @@ impl<O: Observer, W: World> Plane<O, W> {
             Ok(woken) => {
                 let keeps = woken && link.keeps();
                 if woken && let Some(at) = link.deadline() {
-                    self.schedule.set(Actor::Link(index), at);
+                    self.schedule.set_arrival(index, at);
                 }
                 self.tell(now, Event::Enqueue { link: index }, &frame);
                 if keeps {
@@ -671,7 +733,10 @@ impl<O: Observer, W: World> Plane<O, W> {
     #[cold]
     fn drop(&mut self, now: Instant, event: Event, packet: &Frame) {
         self.tell(now, event, packet);
-        self.bodies.remove(packet.body());
+        // Otherwise, the log frees it.
+        if self.log.is_none() {
+            self.bodies.free(packet.body());
+        }
         self.options.remove(&packet.body());
         self.world.forget(packet.body());
     }

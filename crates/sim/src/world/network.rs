@@ -34,6 +34,8 @@ pub(crate) struct LinkName {
 /// Links, and the routes over them.
 pub(crate) struct Network {
     pub(crate) links: Vec<SimLink>,
+    /// The links whose queues or losses share state.
+    pub(crate) sharing: Vec<u32>,
     nats: Nats,
     /// The disciplines of their queues.
     queues: Vec<Arc<dyn QueueKind<Frame>>>,
@@ -54,6 +56,7 @@ impl Network {
         let (nodes, specs) = scenario.topology();
         let mut network = Self {
             links: Vec::new(),
+            sharing: Vec::new(),
             nats: Nats::new(&specs),
             queues: Vec::new(),
             names: Vec::new(),
@@ -70,6 +73,9 @@ impl Network {
             };
             network.topology.add_link(from, to, hop);
             network.links.push(direction.link(registry, scenario.seed)?);
+            if direction.shares_state(registry)? {
+                network.sharing.push(link);
+            }
             network.queues.push(direction.queue.read(&registry.queues)?);
             let name = direction.name();
             network.names.push(LinkName { name, from, to });
@@ -85,6 +91,15 @@ impl Network {
     /// Returns the names of the nodes, in the order of their indices.
     pub(crate) fn nodes(&self) -> &[String] {
         self.topology.nodes()
+    }
+
+    /// Returns, for each NAT, the links behind it.
+    pub(crate) fn behind_nats(&self) -> Vec<Vec<u32>> {
+        let mut links = vec![Vec::new(); self.nats.nats.len()];
+        for (&link, &nat) in &self.nats.by_link {
+            links[nat].push(link);
+        }
+        links
     }
 
     /// Returns the NAT in front of a link.

@@ -2,6 +2,8 @@
 
 use skywave_units::Instant;
 
+use crate::world::bodies::Bodies;
+use crate::world::packet::Frame;
 use crate::world::view::{Event, HostView, PacketView, Sample};
 
 /// Watches a run. Observers never influence it.
@@ -29,6 +31,62 @@ pub trait Observer {
 }
 
 impl Observer for () {}
+
+/// Keeps what must be told in order of time: when packets are sent, received and dropped.
+///
+/// Elements of a network are executed one after the other. An [`Observer`] sees an effect after its
+/// cause, but events of different elements in any order.
+pub(crate) trait Chronicle {
+    /// Whether it takes entries at all.
+    const IS_KEPT: bool;
+
+    /// Takes the next entry. The body of the packet is there if it has been dropped.
+    fn enter(&mut self, entry: &Entry, packet: PacketView<'_>);
+}
+
+/// An entry of a [`Chronicle`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) at: Instant,
+    pub(crate) event: Event,
+    pub(crate) frame: Frame,
+    /// If it was sent: the sequence number in its header.
+    pub(crate) seq: u64,
+    /// If it was sent: the acknowledgement number in its header; `u64::MAX` if it has none.
+    pub(crate) ack: u64,
+}
+
+impl Entry {
+    /// Returns the entry of an event of a packet, if it has one.
+    #[inline(always)]
+    pub(crate) fn new(at: Instant, event: Event, frame: &Frame, bodies: &Bodies) -> Option<Self> {
+        let (seq, ack) = match event {
+            Event::Enqueue { .. } | Event::Arrive { .. } => return None,
+            Event::Send => {
+                let body = &bodies[frame.body()];
+                (body.seq(), body.ack().unwrap_or(u64::MAX))
+            }
+            Event::Drop { .. } | Event::Receive => (0, 0),
+        };
+        Some(Self {
+            at,
+            event,
+            frame: *frame,
+            seq,
+            ack,
+        })
+    }
+}
+
+impl<A: Chronicle, B: Chronicle> Chronicle for (A, B) {
+    const IS_KEPT: bool = A::IS_KEPT || B::IS_KEPT;
+
+    #[inline(always)]
+    fn enter(&mut self, entry: &Entry, packet: PacketView<'_>) {
+        self.0.enter(entry, packet);
+        self.1.enter(entry, packet);
+    }
+}
 
 #[deny(clippy::missing_trait_methods)]
 impl<O: Observer + ?Sized> Observer for &mut O {

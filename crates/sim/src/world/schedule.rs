@@ -1,10 +1,12 @@
 //! The event schedule, with one entry per actor rather than per packet.
 
-use std::hint::select_unpredictable;
+use std::mem;
 
 use skywave_units::Instant;
 
+use crate::world::elements::Members;
 use crate::world::ids::{FlowId, HostId};
+use crate::world::tournament::Tournament;
 
 /// Times from here on mean no event: 292 years, longer than any run.
 const NEVER: u64 = 1 << 63;
@@ -21,48 +23,97 @@ pub(crate) enum Actor {
     Host(HostId),
     /// The application of a flow: its next datagram.
     Application(FlowId),
-    /// The sampling clock.
-    Sampler,
 }
 
-/// Pending events.
+/// Pending events, by element.
 ///
-/// Events at the same instant occur in the order of their actors: links, hosts, applications, the
-/// sampling clock, each by index. Because an actor has at most one event, (time, kind, index) is a
-/// unique key. It depends on the scenario alone, not on the order of scheduling, so an engine that
-/// handles events in batches or in parallel gives the same results.
+/// Events at the same instant occur in the order of their actors: links, hosts, applications, each
+/// by index. Because an actor has at most one event, (time, kind, index) is a unique key. It depends
+/// on the scenario alone, not on the order of scheduling, so the elements of a network can be
+/// executed one after the other with the same results.
 ///
 /// The order of kinds is that of causes. Packets arrive before a timer or a source at the same
 /// instant acts, so a retransmission timer does not fire when its acknowledgement has already
-/// arrived. A sample sees the state after everything that happened at its instant.
-///
-/// There are two tournaments for two kinds of actors: a few whose events change with every packet,
-/// and many that rarely change.
+/// arrived.
 #[derive(Debug)]
 pub(crate) struct Schedule {
+    /// The events of the element whose turn it is.
+    turn: Pending,
+    /// The events of the other elements. Those of `element` are in `turn`.
+    others: Vec<Pending>,
+    element: usize,
+    places: Places,
+}
+
+/// Where an actor's entry is in the tournament of its element.
+#[derive(Debug)]
+struct Places {
+    /// For a link whose ends are in different elements, [`CROSSES`] is added.
+    links: Vec<u32>,
+    hosts: Vec<u32>,
+}
+
+/// Marks a link that leads to another element.
+const CROSSES: u32 = 1 << 31;
+
+/// The pending events of an element, in two tournaments for two kinds of actors: a few whose events
+/// change with every packet, and many that rarely change.
+#[derive(Debug)]
+struct Pending {
     links: Tournament,
-    /// Hosts, then applications, then the sampling clock.
+    /// Hosts, senders first, then the applications of the senders in the same order.
     timers: Tournament,
+    /// The number of hosts.
     hosts: u32,
-    applications: u32,
 }
 
 impl Schedule {
-    /// Creates a schedule without events for these numbers of actors and a sampling clock.
-    pub(crate) fn new(links: u32, hosts: u32, applications: u32) -> Self {
+    /// Creates a schedule without events. The turn is the first element's.
+    pub(crate) fn new(elements: &[Members], links: usize, hosts: usize) -> Self {
+        let mut places = Places {
+            links: vec![0; links],
+            hosts: vec![0; hosts],
+        };
+        let mut others: Vec<_> = elements
+            .iter()
+            .map(|members| Pending::of(members, &mut places))
+            .collect();
+        let turn = mem::take(&mut others[0]);
         Self {
-            links: Tournament::new(links as usize, NEVER_OF_LINKS),
-            timers: Tournament::new((hosts + applications + 1) as usize, NEVER),
-            hosts,
-            applications,
+            turn,
+            others,
+            element: 0,
+            places,
         }
     }
 
-    /// Returns the time and the actor of the next event, which remains until the actor is set or
-    /// cancelled.
+    /// Gives the turn to an element.
+    pub(crate) fn begin(&mut self, element: usize) {
+        mem::swap(&mut self.turn, &mut self.others[self.element]);
+        mem::swap(&mut self.turn, &mut self.others[element]);
+        self.element = element;
+    }
+
+    /// Makes the whole network one element. Timers stay, and arrivals have to be set again.
+    pub(crate) fn join(&mut self) {
+        let hosts = self.places.hosts.len();
+        let whole = Members::whole(self.places.links.len(), hosts);
+        let mut joined = Self::new(&[whole], self.places.links.len(), hosts);
+        for element in 0..self.others.len() {
+            self.begin(element);
+            while let Some(actor) = self.first_timer() {
+                joined.set(actor, self.first_timer_at());
+                self.cancel(actor);
+            }
+        }
+        *self = joined;
+    }
+
+    /// Returns the time and the actor of the element's next event, which remains until the actor is
+    /// set or cancelled.
     #[inline(always)]
     pub(crate) fn peek(&self) -> Option<(Instant, Actor)> {
-        let (link, timer) = (self.links.first, self.timers.first);
+        let (link, timer) = (self.turn.links.first, self.turn.timers.first);
         if link.at <= timer.at {
             let actor = Actor::Link(link.entrant as u32);
             return Some((Instant::from_nanos(link.at), actor));
@@ -71,175 +122,119 @@ impl Schedule {
         Some((Instant::from_nanos(timer.at), actor))
     }
 
+    /// Returns when the element's first timer is due; long after any run if none is set.
+    #[inline(always)]
+    pub(crate) const fn first_timer_at(&self) -> Instant {
+        Instant::from_nanos(self.turn.timers.first.at)
+    }
+
     /// Returns the actor of the first timer, if one is set.
     #[cold]
     fn first_timer(&self) -> Option<Actor> {
-        let timer = self.timers.first;
-        (timer.at < NEVER).then(|| self.actor_of(timer.entrant as u32))
+        let timer = self.turn.timers.first;
+        (timer.at < NEVER).then(|| self.places.timer(timer.entrant as u32))
     }
 
     /// Sets the actor's event to `at`, replacing any earlier one.
     pub(crate) fn set(&mut self, actor: Actor, at: Instant) {
-        let (tournament, entrant) = self.tournament(actor);
-        tournament.replay(entrant, at.as_nanos().min(NEVER - 1));
+        let (tournament, place, entrant) = self.entry(actor);
+        tournament.replay(place, at.as_nanos().min(NEVER - 1), entrant);
+    }
+
+    /// Sets the arrival of a packet that has just entered a link, if that is an event of the same
+    /// element.
+    #[inline(always)]
+    pub(crate) fn set_arrival(&mut self, link: u32, at: Instant) {
+        if self.places.links[link as usize] & CROSSES == 0 {
+            self.set(Actor::Link(link), at);
+        }
     }
 
     /// Ensures that the actor is woken at `at` or earlier. An earlier event is kept: timers mostly
     /// move into the future, and an early wake-up that finds nothing due costs less than moving the
     /// entry each time.
     pub(crate) fn wake_by(&mut self, actor: Actor, at: Instant) {
-        let (tournament, entrant) = self.tournament(actor);
-        if at.as_nanos() < tournament.due(entrant) {
-            self.set(actor, at);
+        let (tournament, place, entrant) = self.entry(actor);
+        if at.as_nanos() < tournament.due(place) {
+            tournament.replay(place, at.as_nanos(), entrant);
         }
     }
 
     /// Removes the actor's event.
     pub(crate) fn cancel(&mut self, actor: Actor) {
-        let (tournament, entrant) = self.tournament(actor);
-        tournament.cancel(entrant);
+        let (tournament, place, entrant) = self.entry(actor);
+        tournament.cancel(place, entrant);
     }
 
-    fn tournament(&mut self, actor: Actor) -> (&mut Tournament, usize) {
-        let timer = match actor {
-            Actor::Link(link) => return (&mut self.links, link as usize),
-            Actor::Host(host) => host.get(),
-            Actor::Application(flow) => self.hosts + flow.get(),
-            Actor::Sampler => self.hosts + self.applications,
-        };
-        (&mut self.timers, timer as usize)
-    }
-
-    const fn actor_of(&self, timer: u32) -> Actor {
-        if timer < self.hosts {
-            Actor::Host(HostId::new(timer))
-        } else if timer < self.hosts + self.applications {
-            Actor::Application(FlowId::new(timer - self.hosts))
-        } else {
-            Actor::Sampler
-        }
-    }
-}
-
-/// A tournament tree: entrants are the leaves, and each inner node holds the earlier of its two
-/// children, the left one at the same instant. A change replays the matches from a leaf to the
-/// root, with a fixed number of comparisons that need no branch prediction.
-#[derive(Debug)]
-struct Tournament {
-    /// The overall winner.
-    first: Due,
-    /// The number of matches from a leaf to the root. The number of leaves is two to this power.
-    rounds: u32,
-    /// Entrant `n` without an event has the time `never + n`, so that only events at the same
-    /// instant compare equal.
-    never: u64,
-    /// The time of each node's winner, then the winner of each node. Node 1 is the root, node `n`
-    /// has children `2 n` and `2 n + 1`, and the second half are the leaves. Winners are separate
-    /// from times, because a processor can address an eight-byte table entry directly.
-    nodes: Box<[u64]>,
-}
-
-/// An entrant and the time of its event in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-struct Due {
-    at: u64,
-    entrant: u64,
-}
-
-impl Tournament {
-    fn new(entrants: usize, never: u64) -> Self {
-        let leaves = entrants.next_power_of_two().max(16);
-        let mut tournament = Self {
-            first: Due {
-                at: never,
-                entrant: 0,
-            },
-            rounds: leaves.ilog2(),
-            never,
-            nodes: vec![u64::MAX; 4 * leaves].into(),
-        };
-        for entrant in 0..leaves {
-            tournament.cancel(entrant);
-        }
-        tournament
-    }
-
-    /// Removes the entrant's event.
-    fn cancel(&mut self, entrant: usize) {
-        self.replay(entrant, self.never + entrant as u64);
-    }
-
-    /// Returns the time of the entrant's event.
+    /// Returns the place of an actor in the order of all actors.
     #[inline(always)]
-    fn due(&self, entrant: usize) -> u64 {
-        self.nodes[(1 << self.rounds) + entrant]
+    pub(crate) fn rank(&self, actor: Actor) -> u32 {
+        let links = self.places.links.len() as u32;
+        match actor {
+            Actor::Link(link) => link,
+            Actor::Host(host) => links + host.get(),
+            Actor::Application(flow) => links + self.places.hosts.len() as u32 + flow.get(),
+        }
     }
 
-    /// Sets the time of the entrant's event and replays its matches.
-    fn replay(&mut self, entrant: usize, at: u64) {
-        let nodes = &mut *self.nodes;
-        let due = Due {
-            at,
-            entrant: entrant as u64,
-        };
-        self.first = match self.rounds {
-            4 => play::<16>(nodes, due),
-            5 => play::<32>(nodes, due),
-            6 => play::<64>(nodes, due),
-            7 => play::<128>(nodes, due),
-            8 => play::<256>(nodes, due),
-            9 => play::<512>(nodes, due),
-            10 => play::<1024>(nodes, due),
-            11 => play::<2048>(nodes, due),
-            rounds => {
-                let leaves = 1 << rounds;
-                play_on(nodes, leaves, leaves + entrant, due)
+    #[inline(always)]
+    fn entry(&mut self, actor: Actor) -> (&mut Tournament, usize, u32) {
+        let Places { links, hosts } = &self.places;
+        let turn = &mut self.turn;
+        let (tournament, place, entrant) = match actor {
+            Actor::Link(link) => (&mut turn.links, links[link as usize] & !CROSSES, link),
+            Actor::Host(host) => (&mut turn.timers, hosts[host.index()], host.get()),
+            Actor::Application(flow) => {
+                let place = turn.hosts + hosts[flow.sender().index()];
+                (&mut turn.timers, place, hosts.len() as u32 + flow.get())
             }
         };
+        (tournament, place as usize, entrant)
     }
 }
 
-/// Returns the overall winner after replaying the matches from the leaf of `best`. The number of
-/// leaves is known at compile time, so no branches or bounds checks are needed; that saves a
-/// quarter of a busy simulation's time.
-#[inline(always)]
-fn play<const LEAVES: usize>(nodes: &mut [u64], mut best: Due) -> Due {
-    let (times, winners) = nodes[..4 * LEAVES].split_at_mut(2 * LEAVES);
-    let mut node = LEAVES + best.entrant as usize % LEAVES;
-    for _round in 0..LEAVES.ilog2() {
-        times[node] = best.at;
-        winners[node] = best.entrant;
-        let rival = times[node ^ 1];
-        if rival == best.at {
-            return play_on(nodes, LEAVES, node, best);
+impl Places {
+    fn timer(&self, timer: u32) -> Actor {
+        match timer.checked_sub(self.hosts.len() as u32) {
+            None => Actor::Host(HostId::new(timer)),
+            Some(flow) => Actor::Application(FlowId::new(flow)),
         }
-        let wins = rival < best.at;
-        best.at = select_unpredictable(wins, rival, best.at);
-        best.entrant = select_unpredictable(wins, winners[node ^ 1], best.entrant);
-        node /= 2;
     }
-    best
 }
 
-/// Replays the matches from `node` with events at the same instant: the left child's wins.
-/// Separate, so that the usual match is a single comparison.
-#[cold]
-#[inline(never)]
-fn play_on(nodes: &mut [u64], leaves: usize, mut node: usize, mut best: Due) -> Due {
-    let (times, winners) = nodes.split_at_mut(2 * leaves);
-    while node > 1 {
-        times[node] = best.at;
-        winners[node] = best.entrant;
-        let rival = Due {
-            at: times[node ^ 1],
-            entrant: winners[node ^ 1],
-        };
-        if (rival.at, rival.entrant) < (best.at, best.entrant) {
-            best = rival;
+impl Default for Pending {
+    fn default() -> Self {
+        Self {
+            links: Tournament::new(&[], NEVER_OF_LINKS),
+            timers: Tournament::new(&[], NEVER),
+            hosts: 0,
         }
-        node /= 2;
     }
-    best
+}
+
+impl Pending {
+    /// Creates the tournaments of an element, and notes where its members are.
+    fn of(members: &Members, places: &mut Places) -> Self {
+        let ends = || members.hosts.iter().map(|&host| HostId::new(host));
+        let senders = || ends().filter(|host| host.is_sender());
+        let receivers = ends().filter(|host| !host.is_sender());
+        let mut timers = Vec::with_capacity(2 * members.hosts.len());
+        timers.extend(senders().chain(receivers).map(HostId::get));
+        for (place, &host) in (0..).zip(&timers) {
+            places.hosts[host as usize] = place;
+        }
+        let applications = places.hosts.len() as u32;
+        timers.extend(senders().map(|sender| applications + sender.flow().get()));
+        for (place, &link) in (0..).zip(&members.links) {
+            let crosses = members.inputs.binary_search(&link).is_ok();
+            places.links[link as usize] = place | if crosses { CROSSES } else { 0 };
+        }
+        Self {
+            links: Tournament::new(&members.links, NEVER_OF_LINKS),
+            timers: Tournament::new(&timers, NEVER),
+            hosts: members.hosts.len() as u32,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -256,6 +251,12 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
+    /// Returns the schedule of a single element with these numbers of links and hosts.
+    fn schedule(links: u32, hosts: u32) -> Schedule {
+        let whole = Members::whole(links as usize, hosts as usize);
+        Schedule::new(&[whole], links as usize, hosts as usize)
+    }
+
     /// Takes all events in their order.
     fn drain(schedule: &mut Schedule) -> Vec<(Instant, Actor)> {
         let mut events = Vec::new();
@@ -267,15 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn links_come_before_hosts_applications_and_samples() {
-        let mut schedule = Schedule::new(2, 2, 1);
+    fn links_come_before_hosts_and_applications() {
+        let mut schedule = schedule(2, 2);
         let expected = [
             Actor::Link(0),
             Actor::Link(1),
             Actor::Host(HostId::new(0)),
             Actor::Host(HostId::new(1)),
             Actor::Application(FlowId::new(0)),
-            Actor::Sampler,
         ];
         for actor in expected.into_iter().rev() {
             schedule.set(actor, at(5));
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn waking_earlier_moves_and_waking_later_does_not() {
-        let mut schedule = Schedule::new(0, 1, 0);
+        let mut schedule = schedule(0, 2);
         let host = Actor::Host(HostId::new(0));
         schedule.wake_by(host, at(5));
         schedule.wake_by(host, at(9));
@@ -299,7 +299,6 @@ mod tests {
             (0..links).prop_map(Actor::Link),
             (0u32..20).prop_map(|host| Actor::Host(HostId::new(host))),
             (0u32..6).prop_map(|flow| Actor::Application(FlowId::new(flow))),
-            Just(Actor::Sampler),
         ]
     }
 
@@ -324,13 +323,13 @@ mod tests {
                 .into_iter()
                 .map(|(actor, time, _)| (actor, time))
                 .collect();
-            let mut in_order = Schedule::new(links, 20, 6);
+            let mut in_order = schedule(links, 20);
             for (actor, time) in &events {
                 in_order.set(*actor, at(*time));
             }
             let mut shuffled: Vec<_> = events.into_iter().collect();
             shuffled.shuffle(&mut Random::seed_from_u64(seed));
-            let mut at_random = Schedule::new(links, 20, 6);
+            let mut at_random = schedule(links, 20);
             for (actor, time) in moved {
                 at_random.set(actor, at(time));
                 at_random.cancel(actor);
@@ -345,7 +344,7 @@ mod tests {
         /// The trees agree with a sorted map of (time, actor).
         #[test]
         fn agrees_with_a_sorted_map((links, operations) in operations()) {
-            let mut schedule = Schedule::new(links, 20, 6);
+            let mut schedule = schedule(links, 20);
             let mut model: BTreeSet<(u64, Actor)> = BTreeSet::new();
             for (actor, time, operation) in operations {
                 match operation {

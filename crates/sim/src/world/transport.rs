@@ -125,6 +125,16 @@ impl Transport {
         verdict.map_err(|message| ScenarioError::new(format!("{field}.transport.{key}"), message))
     }
 
+    /// Returns whether its connections share state.
+    pub(crate) fn shares_state(&self) -> bool {
+        match self {
+            Self::Tcp(plan) => plan.control.shares_state(),
+            Self::Dccp { mechanism, .. } => mechanism.shares_state(),
+            Self::Other(kind) => kind.shares_state(),
+            Self::Kernel(_) => false,
+        }
+    }
+
     /// Returns whether routers read tags of the sender's packets.
     pub(crate) fn has_tags(&self) -> bool {
         match self {

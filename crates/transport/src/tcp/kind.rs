@@ -29,6 +29,14 @@ pub trait TcpControlKind: fmt::Debug + Send + Sync {
     /// Builds a control for a new connection.
     fn build(&self, context: &ControlContext) -> SenderControl;
 
+    /// Returns whether the controls of different connections, or the two ends of one, share state,
+    /// such as a global variable or a learned model. A simulation then calls all members that do in
+    /// order of time; it executes other parts of a network one after the other.
+    /// Runs on other threads are not ordered.
+    fn shares_state(&self) -> bool {
+        false
+    }
+
     /// Returns the receiver's half, if the control is a
     /// [`SenderExtension`](super::SenderExtension).
     fn receiver(&self) -> Option<Box<dyn ReceiverExtension + Send>> {
@@ -90,6 +98,10 @@ impl TcpControlKind for AnyTransport {
                 .to_owned()
         })?;
         self.0.check()
+    }
+
+    fn shares_state(&self) -> bool {
+        self.0.shares_state()
     }
 
     fn build(&self, context: &ControlContext) -> SenderControl {

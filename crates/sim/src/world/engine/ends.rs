@@ -14,10 +14,10 @@ use crate::world::application::Application;
 use crate::world::datagrams::Datagrams;
 use crate::world::host::Host;
 use crate::world::ids::HostId;
-use crate::world::observe::Observer;
+use crate::world::observe::{Chronicle, Observer};
 use crate::world::packet::Body;
 
-impl<O: Observer, W: World> Plane<O, W> {
+impl<O: Observer + Chronicle, W: World> Plane<O, W> {
     /// Passes a packet to its host if it is not a bare segment, or is for one of several
     /// connections. Separate, so that the path of bare segments is specialized: without options,
     /// most of an endpoint's processing of a segment is optimized away. `option` is the Quick-Start

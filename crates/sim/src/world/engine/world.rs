@@ -5,10 +5,10 @@ use skywave_transport::EndStats;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
-use super::{Plane, Simulator};
+use super::{EVENTS_PER_REPORT, INSTANT, Plane, Simulator};
 use crate::world::host::{Host, Supply};
 use crate::world::ids::{FlowId, HostId, PortId};
-use crate::world::observe::Observer;
+use crate::world::observe::{Chronicle, Observer};
 use crate::world::packet::{Body, Frame};
 use crate::world::view::{Event, HostView};
 
@@ -65,15 +65,26 @@ impl World for Attached {
 }
 
 /// The engine in an open world.
-impl<O: Observer, W: World> Simulator<O, W> {
+impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
     /// Executes the events up to `now`.
     pub(crate) fn advance(&mut self, now: Instant) {
-        while self.run_events(now).is_some() {}
+        while let Some(at) = self.next_sample().filter(|&at| at <= now) {
+            self.run_whole(at);
+            self.events += 1;
+            self.sample(at);
+        }
+        self.run_whole(now);
+    }
+
+    fn run_whole(&mut self, end: Instant) {
+        let horizon = end + INSTANT;
+        while self.run_events(horizon, EVENTS_PER_REPORT) < horizon {}
     }
 
     /// Returns when the next event is due.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.plane.schedule.peek().map(|(at, _)| at)
+        let event = self.plane.schedule.peek().map(|(at, _)| at);
+        event.into_iter().chain(self.next_sample()).min()
     }
 
     /// Sends a packet for this host into the network.
@@ -83,8 +94,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
         let key = plane.bodies.insert(body);
         plane.world.keep(key as usize, bytes);
         let from = plane.ports[PortId::of(to).index()].peer;
-        plane.post(from, ecn, key, size);
-        plane.depart(now);
+        plane.post(now, from, ecn, key, size);
     }
 
     /// Delivers a packet to this host's socket.
@@ -110,7 +120,7 @@ impl<O: Observer, W: World> Simulator<O, W> {
     }
 }
 
-impl<O: Observer, W: World> Plane<O, W> {
+impl<O: Observer + Chronicle, W: World> Plane<O, W> {
     /// Hands a frame at the end of its route to the world.
     pub(super) fn leave(&mut self, now: Instant, frame: Frame) {
         let left = self

@@ -60,6 +60,14 @@ pub trait Mechanism: fmt::Debug + Send + Sync {
     /// Creates the data-receiving half of a connection.
     fn receiver(&self, context: &HalfContext<'_>) -> ReceiverHalf;
 
+    /// Returns whether connections, or the two ends of one, share state, such as a global variable
+    /// or a learned model. A simulation then calls all members that do in order of time; it
+    /// executes other parts of a network one after the other.
+    /// Runs on other threads are not ordered.
+    fn shares_state(&self) -> bool {
+        false
+    }
+
     /// Returns up to three bits that routers on the path read from a data sender's packet, or zero
     /// if the mechanism uses no such routers.
     fn tag(&self, packet: &Packet) -> u8 {

@@ -51,6 +51,10 @@ impl Mechanism for SendersChoice {
         self.0.wants()
     }
 
+    fn shares_state(&self) -> bool {
+        self.0.shares_state()
+    }
+
     fn sender(&self, context: &HalfContext<'_>) -> SenderHalf {
         let control = self.0.build(&ControlContext {
             packet_size: context.mps,
