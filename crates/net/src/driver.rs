@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use skywave_units::Duration;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tracing::debug;
 
@@ -14,6 +15,7 @@ use crate::flow::{Flow, Shared};
 use crate::shared::shard::Shard;
 use crate::sync::{Ordering, locked};
 use crate::system::incoming::Incoming;
+use crate::system::network_error::NetworkError;
 
 /// The maximum number of reads per turn, before other tasks get theirs.
 const READS: usize = 8;
@@ -22,6 +24,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The maximum number of packets per turn, apart from those of the last read. Less than a
 /// connection's default receive queue, so that its reader runs in time.
 const INTAKE: u64 = 64;
+/// The number of network errors that may wait for the driver. The system keeps the others.
+const REPORTS: usize = 64;
 
 /// Drives a shard of an endpoint until the endpoint has neither handles nor connections.
 #[derive(Debug)]
@@ -32,7 +36,12 @@ pub(crate) struct Driver {
     incoming: Incoming,
     /// Always empty between uses; kept for its memory.
     flows: Vec<Arc<Flow>>,
-    errors: AbortHandle,
+    /// What the network reports, read by a task of its own.
+    reports: mpsc::Receiver<NetworkError>,
+    reader: AbortHandle,
+    /// Reports to heed as soon as everything that arrived before them has been read. A peer may have
+    /// answered before its port was closed.
+    reported: Vec<NetworkError>,
 }
 
 /// The action after a turn.
@@ -46,18 +55,20 @@ enum Turn {
 
 impl Driver {
     pub(crate) fn new(shared: &Arc<Shared>, number: usize, runtime: &Handle) -> Self {
-        let reported = Arc::clone(shared);
-        let errors = runtime.spawn(async move {
-            let socket = &reported.shards[number].socket;
-            let report = |error| reported.network_error(&error);
-            while socket.network_errors(report).await.is_ok() {}
+        let (sender, reports) = mpsc::channel(REPORTS);
+        let read = Arc::clone(shared);
+        let reader = runtime.spawn(async move {
+            let socket = &read.shards[number].socket;
+            while socket.network_errors(&sender).await.is_ok() {}
         });
         Self {
             incoming: shared.shards[number].socket.incoming(),
             shared: Arc::clone(shared),
             number,
             flows: Vec::new(),
-            errors: errors.abort_handle(),
+            reports,
+            reader: reader.abort_handle(),
+            reported: Vec::new(),
         }
     }
 
@@ -77,7 +88,11 @@ impl Driver {
     fn turn(&mut self, context: &mut Context<'_>) -> Poll<Turn> {
         self.shard().pending.driven_by(context.waker());
         let may_send = self.send_backlog(context);
+        let has_reports = self.take_reports(context);
         let has_more = self.receive(context);
+        if !has_more {
+            self.heed_reports();
+        }
         self.expire(context);
         if may_send {
             self.flush();
@@ -87,7 +102,7 @@ impl Driver {
         }
         // If there is a backlog, room in the socket wakes the driver; otherwise handle what this
         // turn has produced.
-        if has_more || (may_send && !self.shard().pending.is_empty()) {
+        if has_more || has_reports || (may_send && !self.shard().pending.is_empty()) {
             return Poll::Ready(Turn::More);
         }
         Poll::Pending
@@ -98,6 +113,23 @@ impl Driver {
         let Shard { sender, socket, .. } = self.shard();
         let counters = &self.shared.counters;
         sender.poll_backlog(context, socket, counters).is_ready()
+    }
+
+    /// Takes network errors that have been read. Returns whether there may be more.
+    fn take_reports(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.reported.is_empty() {
+            return true;
+        }
+        let taken = self
+            .reports
+            .poll_recv_many(context, &mut self.reported, REPORTS);
+        matches!(taken, Poll::Ready(1..))
+    }
+
+    fn heed_reports(&mut self) {
+        for report in self.reported.drain(..) {
+            self.shared.network_error(&report);
+        }
     }
 
     /// Reads the packets that have arrived. Returns whether there may be more.
@@ -170,7 +202,7 @@ impl Drop for Driver {
     /// Wakes the tasks that wait for packets, and releases the socket: the runtime is shutting
     /// down, or everything is over.
     fn drop(&mut self) {
-        self.errors.abort();
+        self.reader.abort();
         for flow in self.shared.close() {
             // The peer learns of this if the socket has room for another packet.
             flow.abort(ConnectionError::EndpointClosed);
@@ -189,26 +221,113 @@ impl Drop for Driver {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{Ipv4Addr, UdpSocket};
     use std::task::Waker;
+
+    use skywave_transport::dccp;
+    use skywave_transport::session::Session;
+    use skywave_wire::dccp::{Kind, OptionList, Packet, ResetCode, SeqNo};
+    use skywave_wire::{Checksum, Payload};
 
     use super::*;
     use crate::EndpointConfig;
+    use crate::handles::connection::Connection;
+    use crate::path::{Key, Path};
+    use crate::shared::random_generator;
+    use crate::shared::table::Opened;
     use crate::system::clock::Clock;
+    use crate::system::socket::Socket;
     use crate::system::socket::tests::unreadable;
+
+    /// Returns the driver of an endpoint with this socket. It has a turn when the test says so.
+    fn driver(socket: Socket) -> Driver {
+        let (clock, local) = (Clock::new(), socket.local);
+        let shards = [Shard::new(socket, clock).unwrap()].into();
+        let config = EndpointConfig::default();
+        let shared = Arc::new(Shared::new(clock, local, shards, config).unwrap());
+        Driver::new(&shared, 0, &Handle::current())
+    }
+
+    fn turn(driver: &mut Driver) -> Poll<Turn> {
+        driver.turn(&mut Context::from_waker(Waker::noop()))
+    }
 
     /// The driver pauses if every read fails: otherwise it would take up a processor.
     #[tokio::test]
     async fn a_socket_that_only_fails_is_read_now_and_then() {
-        let config = EndpointConfig::default();
-        let clock = Clock::new();
-        let socket = unreadable().await;
-        let local = socket.local;
-        let shards = [Shard::new(socket, clock).unwrap()].into();
-        let shared = Arc::new(Shared::new(clock, local, shards, config).unwrap());
-        let mut driver = Driver::new(&shared, 0, &Handle::current());
-        let turn = |driver: &mut Driver| driver.turn(&mut Context::from_waker(Waker::noop()));
+        let mut driver = driver(unreadable().await);
         assert!(turn(&mut driver).is_pending());
+        let shared = Arc::clone(&driver.shared);
         poll_fn(|context| shared.shards[0].timers.poll(context)).await;
         assert!(turn(&mut driver).is_pending());
+    }
+
+    /// Begins a connection to a peer, with a Request.
+    fn connect(shared: &Arc<Shared>, peer: std::net::SocketAddr) -> Arc<Flow> {
+        let path = Path {
+            local: Ipv4Addr::LOCALHOST.into(),
+            peer,
+        };
+        let key = Key {
+            path,
+            local_port: 40_000,
+            remote_port: 5_001,
+        };
+        let (now, random) = (shared.clock.now(), random_generator().unwrap());
+        let config = Arc::new(dccp::Config::default());
+        let client = dccp::Connection::client(config, 40_000, 5_001, now, random);
+        let flow = Flow::new(shared, key, None, Session::new(client), None);
+        let _ = locked(&shared.table).insert(key, Arc::clone(&flow), Opened::Here);
+        flow.flush(now);
+        flow
+    }
+
+    fn refusal(request: Packet) -> Vec<u8> {
+        let reset = Packet {
+            source_port: request.destination_port,
+            destination_port: request.source_port,
+            seq: SeqNo::ZERO,
+            kind: Kind::Reset {
+                ack: request.seq,
+                code: ResetCode::CONNECTION_REFUSED,
+                data: [0; 3],
+            },
+            options: OptionList::new(),
+            payload: Payload::EMPTY,
+            ..request
+        };
+        let mut bytes = Vec::new();
+        reset.emit(Checksum::Ignored, &mut bytes).unwrap();
+        bytes
+    }
+
+    /// A peer that answers and exits makes the host report its port as closed to whatever is sent
+    /// later. The answer arrived first.
+    #[tokio::test]
+    async fn what_arrived_before_a_report_counts_first() {
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        let socket = Socket::udp(address, &EndpointConfig::default()).unwrap();
+        let mut driver = driver(socket);
+        let shared = Arc::clone(&driver.shared);
+        let peer = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let flow = connect(&shared, peer.local_addr().unwrap());
+        let connection = Connection::new(Arc::clone(&flow));
+
+        let mut bytes = vec![0; 2_048];
+        let (length, client) = peer.recv_from(&mut bytes).unwrap();
+        bytes.truncate(length);
+        let request = Packet::read(bytes.into(), Checksum::Ignored).unwrap();
+        peer.send_to(&refusal(request), client).unwrap();
+        drop(peer);
+        // The second Request finds nobody.
+        flow.expire(shared.clock.now() + Duration::from_secs(2));
+        while shared.counters.stats().network_errors == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            let _ = turn(&mut driver);
+        }
+        assert_eq!(
+            connection.established().await,
+            Err(ConnectionError::Refused)
+        );
     }
 }

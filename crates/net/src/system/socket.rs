@@ -18,6 +18,7 @@ use skywave_wire::{Ecn, dccp};
 use socket2::{Domain, Protocol, SockFilter, Socket as System, Type};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
+use tokio::sync::mpsc;
 
 use crate::config::EndpointConfig;
 use crate::error::OpenError;
@@ -308,21 +309,19 @@ impl Socket {
         }
     }
 
-    /// Waits for errors reported by the network and passes each to `report`. Lets other tasks run
-    /// now and then, however many errors there are.
+    /// Waits for errors reported by the network and passes them on.
     ///
     /// # Errors
     ///
-    /// The runtime is shutting down.
+    /// The runtime is shutting down, or nobody receives the errors any more.
     pub(crate) async fn network_errors(
         &self,
-        mut report: impl FnMut(NetworkError),
+        reports: &mpsc::Sender<NetworkError>,
     ) -> io::Result<()> {
         let mut guard = self.io.ready(Interest::ERROR).await?;
         // If the system cannot deliver a report, for lack of memory, wait for the next.
         while let Ok(Some(error)) = network_error::next(self.io.get_ref()) {
-            report(error);
-            tokio::task::coop::consume_budget().await;
+            reports.send(error).await.map_err(io::Error::other)?;
         }
         guard.clear_ready_matching(Ready::ERROR);
         Ok(())
