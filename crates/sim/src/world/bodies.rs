@@ -46,6 +46,11 @@ impl Bodies {
         self.numbers.push(0);
     }
 
+    /// Returns how many bodies have been stored.
+    pub(crate) const fn stored(&self) -> u64 {
+        self.stored
+    }
+
     /// Removes and returns a body. Its key may be reused.
     ///
     /// # Panics

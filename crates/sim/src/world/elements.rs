@@ -22,7 +22,7 @@ pub(crate) enum Division {
     /// The whole network is one element, in which everything happens in order of time.
     Whole,
     /// At the links with a lookahead of more than `least`. An element is ahead of another one by
-    /// at most `stride`. If `adapts` is set, the elements are joined as soon as that is faster.
+    /// at most `stride`. If `adapts` is set, the network is divided only while that pays.
     AtLinks {
         least: Duration,
         stride: Duration,
@@ -45,12 +45,14 @@ impl Division {
     /// The longest time by which an element may be ahead of another one.
     const LONGEST_STRIDE: Duration = Duration::from_secs(2);
 
-    /// Returns whether the elements may be joined if that is faster.
+    /// Returns whether the network is divided and joined as it pays.
     pub(crate) const fn adapts(self) -> bool {
-        match self {
-            Self::Whole => false,
-            Self::AtLinks { adapts, .. } => adapts,
-        }
+        matches!(self, Self::AtLinks { adapts: true, .. })
+    }
+
+    /// Returns whether the network is divided in any case.
+    pub(crate) const fn is_fixed(self) -> bool {
+        matches!(self, Self::AtLinks { adapts: false, .. })
     }
 
     /// Returns the longest time by which an element may be ahead of another one.

@@ -21,7 +21,7 @@ use crate::error::RunError;
 use crate::error::WireMismatch;
 use crate::world::application::Application;
 use crate::world::bodies::Bodies;
-use crate::world::elements::{Division, Elements};
+use crate::world::elements::{Division, Members};
 use crate::world::host::Host;
 use crate::world::ids::{FlowId, HostId, PortId};
 use crate::world::network::{Hop, Network};
@@ -56,6 +56,8 @@ pub(crate) struct Simulator<O, W = Attached> {
     hosts: Vec<Host>,
     applications: Vec<Application>,
     plane: Plane<O, W>,
+    /// The flows whose controls or sources share state.
+    sharing: Vec<FlowId>,
     rounds: Rounds,
     sample_interval: Option<Duration>,
     /// When the last sample was taken.
@@ -159,18 +161,12 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             ..
         } = parts;
         let (links, ends) = (network.links.len(), hosts.len());
-        let elements = Elements::new(parts.division, &network, &ports, &hosts, &parts.sharing);
-        let mut schedule = Schedule::new(&elements.members, links, ends);
-        for (element, members) in elements.members.iter().enumerate() {
-            schedule.begin(element);
-            let senders = members.hosts.iter().map(|&host| HostId::new(host));
-            for flow in senders.filter(|host| host.is_sender()).map(HostId::flow) {
-                if let Some(at) = applications[flow.index()].next() {
-                    schedule.set(Actor::Application(flow), at);
-                }
+        let mut schedule = Schedule::new(&[Members::whole(links, ends)], links, ends);
+        for (flow, application) in (0..).map(FlowId::new).zip(&applications) {
+            if let Some(at) = application.next() {
+                schedule.set(Actor::Application(flow), at);
             }
         }
-        let rounds = Rounds::new(&elements, &network, parts.division);
         let plane = Plane {
             network,
             ports,
@@ -179,22 +175,26 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             options: BTreeMap::new(),
             schedule,
             observer,
-            log: (O::IS_KEPT && elements.members.len() > 1)
-                .then(|| Log::new(elements.members.len())),
+            log: None,
             verify_wire: parts.verify_wire,
             mismatch: None,
             world,
         };
-        Self {
+        let mut simulator = Self {
             hosts,
             applications,
             plane,
-            rounds,
+            sharing: parts.sharing,
+            rounds: Rounds::new(parts.division),
             sample_interval: parts.sample_interval,
             sampled: Instant::ZERO,
             events: 0,
             next_look: 0,
+        };
+        if parts.division.is_fixed() {
+            simulator.divide();
         }
+        simulator
     }
 
     /// Runs until `end`, including events at `end`. Calls `progress` regularly with the current

@@ -94,6 +94,26 @@ impl Schedule {
         self.element = element;
     }
 
+    /// Divides the network, which is one element. Timers stay, and arrivals have to be set again.
+    pub(crate) fn divide(&mut self, elements: &[Members]) {
+        let (links, hosts) = (self.places.links.len(), self.places.hosts.len());
+        let mut divided = Self::new(elements, links, hosts);
+        for (element, members) in elements.iter().enumerate() {
+            divided.begin(element);
+            for host in members.hosts.iter().map(|&host| HostId::new(host)) {
+                let application = host.is_sender().then(|| Actor::Application(host.flow()));
+                for actor in [Actor::Host(host)].into_iter().chain(application) {
+                    let (tournament, place, _) = self.entry(actor);
+                    let due = tournament.due(place);
+                    if due < NEVER {
+                        divided.set(actor, Instant::from_nanos(due));
+                    }
+                }
+            }
+        }
+        *self = divided;
+    }
+
     /// Makes the whole network one element. Timers stay, and arrivals have to be set again.
     pub(crate) fn join(&mut self) {
         let hosts = self.places.hosts.len();

@@ -253,7 +253,7 @@ impl Draw {
         Division::AtLinks {
             least,
             stride: stride.parse::<Duration>().unwrap(),
-            adapts: self.chance(0.3),
+            adapts: self.chance(0.5),
         }
     }
 }

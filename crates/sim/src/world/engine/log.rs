@@ -51,13 +51,15 @@ struct Part {
 }
 
 impl Log {
-    pub(super) fn new(elements: usize) -> Self {
+    /// Creates the log of a network that is divided at a time before which everything is in the
+    /// chronicle. So far, `sent` packets have been sent.
+    pub(super) fn new(elements: usize, merged: Instant, sent: u64) -> Self {
         let ids: Vec<_> = (0..elements as u32).collect();
         Self {
             elements: (0..elements).map(|_| Lines::default()).collect(),
             turn: 0,
-            merged: Instant::ZERO,
-            sent: 0,
+            merged,
+            sent,
             waiting: 0,
             tournament: Tournament::new(&ids, NEVER),
         }

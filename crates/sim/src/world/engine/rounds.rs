@@ -3,8 +3,9 @@
 
 use skywave_units::{Duration, Instant};
 
+use super::log::Log;
 use super::{EVENTS_PER_REPORT, INSTANT, Simulator, Stop, World};
-use crate::world::elements::{Division, Elements};
+use crate::world::elements::{Division, Elements, Members};
 use crate::world::network::Network;
 use crate::world::observe::{Chronicle, Observer};
 use crate::world::schedule::Actor;
@@ -16,13 +17,19 @@ const EVENTS_PER_ROUND: u64 = EVENTS_PER_REPORT << 5;
 /// The number of events that a turn is allowed even so.
 const LEAST_EVENTS: u64 = 16;
 
-/// The number of events and turns after which the division is judged. Before, a network may only be
-/// about to fill.
-const WORK: u64 = EVENTS_PER_REPORT << 1;
+/// The number of events after which a network is divided for the first time. A shorter run would gain
+/// nothing.
+const FIRST: u64 = EVENTS_PER_REPORT;
+
+/// The number of events and turns after which a division is judged.
+const WORK: u64 = EVENTS_PER_REPORT;
 
 /// The number of events that are worth a turn. With fewer, it costs more than the order of all
 /// events that it saves.
 const WORTH_A_TURN: u64 = 32;
+
+/// How many times as many events as before a network executes before it is divided again.
+const PATIENCE: u64 = 4;
 
 /// The progress of elements.
 pub(super) struct Rounds {
@@ -33,14 +40,23 @@ pub(super) struct Rounds {
     /// events as there are between two reports: packets that wait for their receivers' turn should
     /// stay in a cache.
     stride: Duration,
-    longest_stride: Duration,
     /// The number of events at the last report.
     reported: u64,
-    /// Whether to join the elements if their turns are too short.
-    adapts: bool,
-    judged: Work,
-    /// When to join them.
+    /// How the network is divided if that pays.
+    division: Division,
+    /// How many events a single element executes before the network is divided.
+    patience: u64,
+    work: Work,
+    /// When to join the elements.
     joins_at: Option<Instant>,
+}
+
+/// What a network has shown about its division.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Keep,
+    Divide,
+    Join,
 }
 
 /// What has been done since the division was last judged.
@@ -74,30 +90,45 @@ impl Work {
     }
 }
 
-impl Rounds {
-    pub(super) fn new(elements: &Elements, network: &Network, division: Division) -> Self {
-        let stride = division.stride();
+impl Element {
+    /// Returns the only element of a network.
+    const fn whole(until: Instant) -> Self {
+        Self {
+            inputs: Vec::new(),
+            only_link: None,
+            until,
+        }
+    }
+
+    /// Returns one of several elements. `begins` are those in which each link begins.
+    fn of(members: &Members, begins: &[u32], network: &Network, until: Instant) -> Self {
         let input = |&link: &u32| Input {
             link,
-            from: elements.begins[link as usize],
+            from: begins[link as usize],
             lookahead: network.links[link as usize].lookahead(),
         };
-        let members = elements.members.iter().map(|members| Element {
+        Self {
             inputs: members.inputs.iter().map(input).collect(),
             only_link: match (&members.links[..], &members.inputs[..]) {
                 ([link], [_]) => Some(*link),
                 _ => None,
             },
-            until: Instant::ZERO,
-        });
+            until,
+        }
+    }
+}
+
+impl Rounds {
+    /// Creates the rounds of a network that is one element.
+    pub(super) fn new(division: Division) -> Self {
         Self {
-            elements: members.collect(),
+            elements: vec![Element::whole(Instant::ZERO)],
             until: Instant::ZERO,
-            stride,
-            longest_stride: stride,
+            stride: division.stride(),
             reported: 0,
-            adapts: division.adapts(),
-            judged: Work::default(),
+            division,
+            patience: FIRST,
+            work: Work::default(),
             joins_at: None,
         }
     }
@@ -109,18 +140,28 @@ impl Rounds {
         reached.max().unwrap_or(self.until)
     }
 
-    /// Judges the division from time to time: returns whether turns have too few events.
-    fn are_too_short(&mut self) -> bool {
-        let Work { turns, events } = self.judged;
-        if !self.adapts
-            || self.elements.len() == 1
-            || self.joins_at.is_some()
-            || events + turns < WORK
-        {
-            return false;
+    /// Judges the division from time to time.
+    fn judge(&mut self) -> Verdict {
+        let Work { turns, events } = self.work;
+        if !self.division.adapts() || self.joins_at.is_some() {
+            return Verdict::Keep;
         }
-        self.judged = Work::default();
-        events < turns * WORTH_A_TURN
+        if self.elements.len() == 1 {
+            return if events < self.patience {
+                Verdict::Keep
+            } else {
+                Verdict::Divide
+            };
+        }
+        if events + turns < WORK {
+            return Verdict::Keep;
+        }
+        self.work = Work::default();
+        if events < turns * WORTH_A_TURN {
+            Verdict::Join
+        } else {
+            Verdict::Keep
+        }
     }
 
     /// Returns the time before which an element knows everything that will arrive.
@@ -148,8 +189,13 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         let mut stopped = Ok(());
         while self.rounds.until < end {
             self.round(self.rounds.joins_at.unwrap_or(end).min(end));
-            if self.rounds.are_too_short() {
-                self.rounds.joins_at = Some(self.rounds.furthest() + INSTANT);
+            match self.rounds.judge() {
+                Verdict::Keep => {}
+                Verdict::Divide => self.divide(),
+                Verdict::Join => {
+                    self.rounds.patience = self.rounds.patience.saturating_mul(PATIENCE);
+                    self.rounds.joins_at = Some(self.rounds.furthest() + INSTANT);
+                }
             }
             if self
                 .rounds
@@ -172,10 +218,45 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         stopped
     }
 
+    /// Divides the network, which is one element, from here on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn divide(&mut self) {
+        let plane = &mut self.plane;
+        let (rounds, network) = (&mut self.rounds, &plane.network);
+        let (hosts, ports) = (&self.hosts, &plane.ports);
+        let elements = Elements::new(rounds.division, network, ports, hosts, &self.sharing);
+        rounds.work = Work::default();
+        if elements.members.len() == 1 {
+            rounds.patience = u64::MAX;
+            return;
+        }
+        plane.schedule.divide(&elements.members);
+        for (element, members) in elements.members.iter().enumerate() {
+            plane.schedule.begin(element);
+            for &link in &members.links {
+                if let Some(at) = network.links[link as usize].deadline() {
+                    plane.schedule.set_arrival(link, at);
+                }
+            }
+        }
+        if O::IS_KEPT {
+            let sent = plane.bodies.stored();
+            plane.log = Some(Log::new(elements.members.len(), rounds.until, sent));
+        }
+        let until = rounds.until;
+        let of = |members| Element::of(members, &elements.begins, network, until);
+        rounds.elements = elements.members.iter().map(of).collect();
+        rounds.stride = rounds.division.stride();
+    }
+
     /// Makes the whole network one element from here on. All elements have reached the same time.
+    #[cold]
+    #[inline(never)]
     fn join_elements(&mut self) {
         let end = self.rounds.until;
         self.rounds.joins_at = None;
+        self.rounds.work = Work::default();
         self.plane.end_log(end);
         let links = self.links().len();
         self.plane.schedule.join();
@@ -184,11 +265,7 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
                 self.plane.schedule.set(Actor::Link(link), at);
             }
         }
-        self.rounds.elements = vec![Element {
-            inputs: Vec::new(),
-            only_link: None,
-            until: end,
-        }];
+        self.rounds.elements = vec![Element::whole(end)];
     }
 
     fn round(&mut self, end: Instant) {
@@ -219,12 +296,12 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         if executed == 0 {
             self.skip_idle_time(end);
         } else {
-            self.rounds.judged.add(turns, executed);
+            self.rounds.work.add(turns, executed);
         }
         if executed > 2 * EVENTS_PER_REPORT {
             self.rounds.stride = (self.rounds.stride / 2).max(INSTANT);
         } else if executed < EVENTS_PER_REPORT / 2 {
-            self.rounds.stride = (self.rounds.stride * 2).min(self.rounds.longest_stride);
+            self.rounds.stride = (self.rounds.stride * 2).min(self.rounds.division.stride());
         }
         let reached = self.rounds.elements.iter().map(|element| element.until);
         self.rounds.until = reached.min().unwrap_or(end);
