@@ -131,26 +131,33 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
             }
         }
         while tournament.first.at < NEVER {
-            let element = tournament.first.entrant as usize;
+            let (event, element) = (tournament.first.at, tournament.first.entrant as usize);
             let (lines, part) = (&log.elements[element], &mut parts[element]);
-            let (_, entry) = &lines.lines[part.next];
-            part.next += 1;
-            let key = lines.key(*part, merged).unwrap_or(NEVER + element as u64);
-            tournament.replay(element, key, element as u32);
-            let slot = entry.frame.body();
-            let is_sent = entry.event == Event::Send;
-            if is_sent {
-                self.bodies.renumber(slot, log.sent);
-            }
-            log.sent += u64::from(is_sent);
-            let packet = PacketView::new(&entry.frame, &self.bodies);
-            self.observer.enter(entry, packet);
-            if !is_sent {
-                match entry.event {
-                    Event::Drop { .. } => self.bodies.free(slot),
-                    _ => self.bodies.release(slot),
+            // What an event causes has its key.
+            let next = loop {
+                let (_, entry) = &lines.lines[part.next];
+                part.next += 1;
+                let slot = entry.frame.body();
+                let is_sent = entry.event == Event::Send;
+                if is_sent {
+                    self.bodies.renumber(slot, log.sent);
                 }
-            }
+                log.sent += u64::from(is_sent);
+                let packet = PacketView::new(&entry.frame, &self.bodies);
+                self.observer.enter(entry, packet);
+                if !is_sent {
+                    match entry.event {
+                        Event::Drop { .. } => self.bodies.free(slot),
+                        _ => self.bodies.release(slot),
+                    }
+                }
+                let next = lines.key(*part, merged);
+                if next != Some(event) {
+                    break next;
+                }
+            };
+            let next = next.unwrap_or(NEVER + element as u64);
+            tournament.replay(element, next, element as u32);
         }
         for (lines, part) in log.elements.iter_mut().zip(parts) {
             log.waiting -= part.next;
