@@ -103,8 +103,8 @@ pub trait ControlKind: fmt::Debug + Send + Sync {
 
     /// Returns whether the controls of different connections share state, such as a global variable
     /// or a learned model. A simulation then calls all members that do in order of time; it
-    /// executes other parts of a network one after the other.
-    /// Runs on other threads are not ordered.
+    /// executes other parts of a network one after the other. Runs on other threads are not
+    /// ordered.
     fn shares_state(&self) -> bool {
         false
     }

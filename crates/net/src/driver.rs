@@ -36,11 +36,12 @@ pub(crate) struct Driver {
     incoming: Incoming,
     /// Always empty between uses; kept for its memory.
     flows: Vec<Arc<Flow>>,
-    /// What the network reports, read by a task of its own.
+    /// What the network reports, from `reader`.
     reports: mpsc::Receiver<NetworkError>,
+    /// The task that reads it.
     reader: AbortHandle,
-    /// Reports to heed as soon as everything that arrived before them has been read. A peer may have
-    /// answered before its port was closed.
+    /// Reports to heed once everything that arrived before them has been read: a peer may have
+    /// answered before it closed its port.
     reported: Vec<NetworkError>,
 }
 
@@ -221,13 +222,13 @@ impl Drop for Driver {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, UdpSocket};
+    use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
     use std::task::Waker;
 
     use skywave_transport::dccp;
     use skywave_transport::session::Session;
-    use skywave_wire::dccp::{Kind, OptionList, Packet, ResetCode, SeqNo};
-    use skywave_wire::{Checksum, Payload};
+    use skywave_wire::Checksum;
+    use skywave_wire::dccp::Packet;
 
     use super::*;
     use crate::EndpointConfig;
@@ -263,7 +264,7 @@ mod tests {
     }
 
     /// Begins a connection to a peer, with a Request.
-    fn connect(shared: &Arc<Shared>, peer: std::net::SocketAddr) -> Arc<Flow> {
+    fn connect(shared: &Arc<Shared>, peer: SocketAddr) -> Arc<Flow> {
         let path = Path {
             local: Ipv4Addr::LOCALHOST.into(),
             peer,
@@ -282,25 +283,6 @@ mod tests {
         flow
     }
 
-    fn refusal(request: Packet) -> Vec<u8> {
-        let reset = Packet {
-            source_port: request.destination_port,
-            destination_port: request.source_port,
-            seq: SeqNo::ZERO,
-            kind: Kind::Reset {
-                ack: request.seq,
-                code: ResetCode::CONNECTION_REFUSED,
-                data: [0; 3],
-            },
-            options: OptionList::new(),
-            payload: Payload::EMPTY,
-            ..request
-        };
-        let mut bytes = Vec::new();
-        reset.emit(Checksum::Ignored, &mut bytes).unwrap();
-        bytes
-    }
-
     /// A peer that answers and exits makes the host report its port as closed to whatever is sent
     /// later. The answer arrived first.
     #[tokio::test]
@@ -317,7 +299,13 @@ mod tests {
         let (length, client) = peer.recv_from(&mut bytes).unwrap();
         bytes.truncate(length);
         let request = Packet::read(bytes.into(), Checksum::Ignored).unwrap();
-        peer.send_to(&refusal(request), client).unwrap();
+        let refusal = locked(&shared.door).reset_stray(shared.clock.now(), &request);
+        let Some(dccp::Action::Reply(refusal)) = refusal else {
+            panic!("{refusal:?}");
+        };
+        let mut bytes = Vec::new();
+        refusal.packet.emit(Checksum::Ignored, &mut bytes).unwrap();
+        peer.send_to(&bytes, client).unwrap();
         drop(peer);
         // The second Request finds nobody.
         flow.expire(shared.clock.now() + Duration::from_secs(2));

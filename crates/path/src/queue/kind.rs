@@ -25,8 +25,7 @@ pub trait QueueKind<P>: Send + Sync {
 
     /// Returns whether the queues of different links share state, such as a global variable or a
     /// learned model. A simulation then calls all members that do in order of time; it executes
-    /// other parts of a network one after the other.
-    /// Runs on other threads are not ordered.
+    /// other parts of a network one after the other. Runs on other threads are not ordered.
     fn shares_state(&self) -> bool {
         false
     }

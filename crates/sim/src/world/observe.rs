@@ -32,7 +32,7 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// Keeps what must be told in order of time: when packets are sent, received and dropped.
+/// Keeps what must be in order of time: when packets are sent, received and dropped.
 ///
 /// Elements of a network are executed one after the other. An [`Observer`] sees an effect after its
 /// cause, but events of different elements in any order.

@@ -10,7 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_path::{Loss, LossKind};
 use skywave_scenario::Probes;
+use skywave_traffic::{SendingEnd, Setup, Source, SourceKind};
 use skywave_units::{Duration, Instant, Random};
+use skywave_wire::Payload;
 
 use super::*;
 
@@ -404,5 +406,62 @@ fn a_run_reports_its_progress_and_can_be_interrupted() {
         let (error, most) = run_until(0.3);
         assert!(matches!(error, Some(RunError::Interrupted)), "{tables:?}");
         assert!(most < 0.9, "{tables:?}: {most}");
+    }
+}
+
+/// Datagrams at one instant, without end.
+#[derive(Debug, JsonSchema, Serialize, Deserialize)]
+struct Endless {}
+
+impl SourceKind for Endless {
+    fn datagram(&self) -> u64 {
+        100
+    }
+
+    fn build(&self, _: &Setup<'_>) -> Box<dyn Source> {
+        Box::new(Self {})
+    }
+}
+
+impl Source for Endless {
+    fn begins(&self) -> Instant {
+        Instant::ZERO + Duration::from_millis(500)
+    }
+
+    fn act(&mut self, now: Instant, transport: &mut dyn SendingEnd) -> Option<Instant> {
+        transport.send(Payload::Synthetic(100));
+        Some(now)
+    }
+}
+
+/// Time stands still in one element, and others are ahead of it.
+#[test]
+fn a_source_without_end_can_be_interrupted() {
+    let mut registry = Registry::default();
+    let build = |endless: Endless| Ok(Arc::new(endless) as Arc<dyn SourceKind>);
+    registry.sources.register("endless", "", build);
+    let toml = "
+        name = 'endless'
+        duration = '1000 s'
+        nodes = ['a', 'b', 'c', 'd']
+        links = [
+            { from = 'a', to = 'b', rate = '2 Mbps', delay = '10 ms', queue = { drop-tail = { packets = 9 } } },
+            { from = 'c', to = 'd', rate = '2 Mbps', delay = '10 ms' },
+        ]
+        flows = [
+            { name = 'one', from = 'c', to = 'd', transport = { udp = {} }, source = { cbr = { rate = '1 Mbps', datagram = '100 B' } } },
+            { name = 'other', from = 'a', to = 'b', transport = { udp = {} }, source = { endless = {} } },
+        ]
+    ";
+    let scenario = Scenario::from_toml(toml, &registry).unwrap();
+    for division in [Division::default(), Division::Whole] {
+        let mut reports = 0;
+        let progress = |_| {
+            reports += 1;
+            reports < 1_000
+        };
+        let options = RunOptions::default();
+        let ended = run_watched(&scenario, &registry, options, &mut (), division, progress);
+        assert!(matches!(ended, Err(RunError::Interrupted)), "{division:?}");
     }
 }

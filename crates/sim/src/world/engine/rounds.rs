@@ -178,17 +178,16 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         self.rounds.until - INSTANT
     }
 
-    /// Executes everything up to and including `end`. If `progress` returns false, stops as soon as
-    /// all elements have reached the same time.
+    /// Executes everything up to and including `end`. If `progress` returns false, stops, with some
+    /// elements ahead of others.
     pub(super) fn run_rounds(
         &mut self,
         end: Instant,
         progress: &mut impl FnMut(Instant) -> bool,
     ) -> Result<(), Stop> {
-        let mut end = end + INSTANT;
-        let mut stopped = Ok(());
-        while self.rounds.until < end {
-            self.round(self.rounds.joins_at.unwrap_or(end).min(end));
+        let horizon = end + INSTANT;
+        while self.rounds.until < horizon {
+            self.round(self.rounds.joins_at.unwrap_or(horizon).min(horizon));
             match self.rounds.judge() {
                 Verdict::Keep => {}
                 Verdict::Divide => self.divide(),
@@ -197,25 +196,16 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
                     self.rounds.joins_at = Some(self.rounds.furthest() + INSTANT);
                 }
             }
-            if self
-                .rounds
-                .joins_at
-                .is_some_and(|at| at <= self.rounds.until)
-            {
+            let joins_at = self.rounds.joins_at;
+            if joins_at.is_some_and(|at| at <= self.rounds.until) {
                 self.join_elements();
             }
-            let is_due = self.events - self.rounds.reported >= EVENTS_PER_REPORT;
-            if is_due && stopped.is_ok() {
+            if self.events - self.rounds.reported >= EVENTS_PER_REPORT {
                 self.rounds.reported = self.events;
-                stopped = self.look_outside(self.rounds.until.min(end - INSTANT), progress);
-                match stopped {
-                    Ok(()) => {}
-                    Err(Stop::Interrupted) => end = self.rounds.furthest().min(end),
-                    Err(_) => break,
-                }
+                self.look_outside(self.rounds.until.min(end), progress)?;
             }
         }
-        stopped
+        Ok(())
     }
 
     /// Divides the network, which is one element, from here on.

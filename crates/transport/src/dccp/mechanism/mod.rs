@@ -62,8 +62,8 @@ pub trait Mechanism: fmt::Debug + Send + Sync {
 
     /// Returns whether connections, or the two ends of one, share state, such as a global variable
     /// or a learned model. A simulation then calls all members that do in order of time; it
-    /// executes other parts of a network one after the other.
-    /// Runs on other threads are not ordered.
+    /// executes other parts of a network one after the other. Runs on other threads are not
+    /// ordered.
     fn shares_state(&self) -> bool {
         false
     }
