@@ -50,12 +50,40 @@ class Run:
     @property
     def tables(self) -> dict[str, pa.RecordBatch]:
         """One record batch per table."""
+    def table(self, name: str) -> Table | None:
+        """Return a table; None if the run has none of that name."""
     @property
     def fingerprint(self) -> str:
         """Hash of the event stream, as 16 hexadecimal digits."""
     @property
     def violations(self) -> list[str]:
         """What the physics verifier found; empty if it did not run."""
+
+@final
+class Table:
+    """A table whose columns are read one by one, without pyarrow."""
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of all columns."""
+    def numbers(self, column: str) -> bytes:
+        """Return a column of numbers, float64 in native byte order. A null is NaN.
+
+        Raises:
+            KeyError: If there is no such column.
+
+        """
+    def names(self, column: str) -> tuple[list[str], bytes]:
+        """Return the names of a column of flows or links, and of each row the index of its name.
+
+        The indices are int32 in native byte order.
+
+        Raises:
+            KeyError: If there is no such column.
+
+        """
+    def to_arrow(self) -> pa.RecordBatch:
+        """Return the whole table."""
 
 @final
 class SteppedRun:
@@ -251,8 +279,12 @@ def run(
     verify_physics: bool = False,
     members: dict[str, type[Member]] | None = None,
     stop: Stop | None = None,
+    tables: Sequence[str] | None = None,
 ) -> Run:
-    """Run a scenario (JSON). Given ``stop``, it looks at neither ``progress`` nor signals."""
+    """Run a scenario (JSON). Given ``stop``, it looks at neither ``progress`` nor signals.
+
+    Given ``tables``, the results have only those of them that the run has.
+    """
 
 def bench(
     *,

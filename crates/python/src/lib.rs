@@ -22,6 +22,7 @@ mod queue;
 mod run;
 mod source;
 mod stepped;
+mod table;
 
 use pyo3::import_exception;
 use pyo3::prelude::*;
@@ -58,6 +59,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ENGINE", run::ENGINE)?;
     module.add_class::<run::Run>()?;
     module.add_class::<run::Stop>()?;
+    module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(run::check_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(run::inspect_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(run::scenario_schema, module)?)?;

@@ -30,7 +30,7 @@ fn run_live(
     spin: bool,
     samples: bool,
 ) -> PyResult<(Run, String)> {
-    let registry = registry(members);
+    let registry = registry(members, None);
     let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
     let options = Options {
         run: RunOptions {

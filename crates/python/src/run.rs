@@ -4,19 +4,25 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_pyarrow::ToPyArrow;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use skywave_sim::{Registry, Results, RunError, RunOptions, Samples, Scenario};
+use skywave_sim::arrow_array::RecordBatch;
+use skywave_sim::arrow_schema::{ArrowError, Schema};
+use skywave_sim::{
+    Observer, Probe, Registry, Results, RunEnd, RunError, RunOptions, Samples, Scenario, Wants,
+    register_probe,
+};
 
 use crate::ScenarioError;
 use crate::member::{Live, raised_by};
 use crate::members::look_in_python;
 use crate::own;
+use crate::table::Table;
 
 /// The results of a run.
 #[pyclass(frozen, module = "skywave._core")]
@@ -35,6 +41,13 @@ impl Run {
     #[getter]
     fn tables(&self) -> Tables {
         Tables(self.0.tables.clone())
+    }
+
+    /// One of these tables; `None` if the run has no such table.
+    fn table(&self, name: &str) -> Option<Table> {
+        let mut tables = self.0.tables.iter();
+        let (_, table) = tables.find(|(table, _)| table == name)?;
+        Some(Table(table.clone()))
     }
 
     /// A hash over everything that happened, as 16 hexadecimal digits.
@@ -94,11 +107,47 @@ impl Stop {
 }
 
 /// The registry of everything built in, and of members in Python: the classes in `members`, and
-/// others by importing them.
-pub(crate) fn registry(members: Live<'_>) -> Registry {
-    let mut registry = own::registry();
-    look_in_python(&mut registry, members);
-    registry
+/// others by importing them. Given `tables`, the probes of other tables measure nothing.
+pub(crate) fn registry(members: Live<'_>, tables: Option<&Vec<String>>) -> Arc<Registry> {
+    // A short run takes no longer than making one.
+    static MADE: Mutex<BTreeMap<Option<Vec<String>>, Arc<Registry>>> = Mutex::new(BTreeMap::new());
+    let members = members.filter(|members| !members.is_empty());
+    let make = |members| {
+        let mut registry = own::registry();
+        look_in_python(&mut registry, members);
+        if let Some(tables) = tables {
+            let probes: Vec<_> = registry.probes.names().map(str::to_owned).collect();
+            for name in probes.iter().filter(|name| !tables.contains(name)) {
+                register_probe(&mut registry.probes, name, "", |_| Nothing);
+            }
+        }
+        Arc::new(registry)
+    };
+    if members.is_some() {
+        return make(members);
+    }
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = made.entry(tables.cloned()).or_insert_with(|| make(None));
+    Arc::clone(found)
+}
+
+/// A probe of a table that nobody reads.
+struct Nothing;
+
+impl Observer for Nothing {}
+
+impl Probe for Nothing {
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    fn is_optional(&self) -> bool {
+        true
+    }
+
+    fn finish(self: Box<Self>, _: &RunEnd<'_>) -> Result<RecordBatch, ArrowError> {
+        Ok(RecordBatch::new_empty(Arc::new(Schema::empty())))
+    }
 }
 
 /// Reads a scenario ("toml" or "json"), and files that it names from `directory`.
@@ -130,7 +179,7 @@ pub(crate) fn check_scenario(
     directory: Option<PathBuf>,
     members: Live<'_>,
 ) -> PyResult<String> {
-    let registry = registry(members);
+    let registry = registry(members, None);
     let scenario = read(text, format, directory, &registry)?;
     skywave_sim::check(&scenario, &registry).map_err(scenario_error)?;
     Ok(scenario.to_json())
@@ -149,9 +198,9 @@ pub(crate) fn inspect_scenario(
     imports: bool,
 ) -> PyResult<String> {
     let registry = if imports {
-        registry(members)
+        registry(members, None)
     } else {
-        own::registry()
+        Arc::new(own::registry())
     };
     let scenario = read(text, format, directory, &registry)?;
     let checked = skywave_sim::check(&scenario, &registry).map_err(scenario_error)?;
@@ -178,9 +227,10 @@ pub(crate) fn socket_schema() -> String {
 }
 
 /// Runs a scenario (JSON). Given a `stop`, it looks at that instead of signals, without taking the
-/// interpreter from other threads.
+/// interpreter from other threads. Given `tables`, the results have only those of them that the run
+/// has.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, verify_physics=false, members=None, stop=None))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, verify_physics=false, members=None, stop=None, tables=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -191,21 +241,23 @@ pub(crate) fn run(
     verify_physics: bool,
     members: Live<'_>,
     stop: Option<Py<Stop>>,
+    tables: Option<Vec<String>>,
 ) -> PyResult<Run> {
-    let registry = registry(members);
-    let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
-    let options = RunOptions {
-        captures: all_created(captures)?,
-        qlogs: all_created(qlogs)?,
-        verify_physics,
-    };
+    let registry = registry(members, tables.as_ref());
     let watch = Watch::new(progress);
-    let outcome = py.detach(|| {
-        skywave_sim::run(&scenario, &registry, options, |fraction| match &stop {
+    let outcome = py.detach(|| -> PyResult<_> {
+        let scenario = Scenario::from_json(scenario, &registry).map_err(scenario_error)?;
+        let options = RunOptions {
+            captures: all_created(captures)?,
+            qlogs: all_created(qlogs)?,
+            verify_physics,
+        };
+        let go_on = |fraction| match &stop {
             Some(stop) => !stop.get().is_set(),
             None => watch.report((fraction,)),
-        })
-    });
+        };
+        Ok(skywave_sim::run(&scenario, &registry, options, go_on))
+    })?;
     watch.finish(outcome).map(Run)
 }
 

@@ -226,7 +226,7 @@ def measures(results: Results) -> Iterator[tuple[tuple[str, str], float]]:
     if "delay_mean_s" in results.flows.column_names:
         means["delay_mean_s"] = by_flow.means(samples["delay_mean_s"], shares)
     if "cwnd_packets" in results.flows.column_names:
-        means["cwnd_packets"] = by_flow.means(samples.state("cwnd_packets", by_flow), shares)
+        means["cwnd_packets"] = by_flow.means(samples.state("cwnd_packets", "flow"), shares)
     for flow in totals["flows"][:MOST_FLOWS]:
         name = flow["name"]
         yield (name, "goodput_bps"), flow["goodput_bps"]

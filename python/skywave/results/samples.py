@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skywave import _core
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -70,54 +72,72 @@ class Series:
 class Samples:
     """The columns of a table as numbers."""
 
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
+    def __init__(self, table: pa.Table | _core.Table | _Kept) -> None:
+        self._table = table if isinstance(table, _core.Table | _Kept) else _Arrow(table)
         self._columns: dict[str, NDArray[np.float64]] = {}
+        self._groups: dict[str, Groups] = {}
+        self._idle: dict[str, NDArray[np.bool_]] = {}
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of all columns."""
+        return self._table.column_names
 
     def after(self, time_s: float, column: str = "time_s") -> Self:
         """Return those after a time, by the column with their times.
 
         A sample covers the interval that ends at its time.
         """
-        if time_s <= 0:
-            return self
-        import pyarrow.compute as pc  # noqa: PLC0415  (loaded when there are tables)
-
-        return type(self)(self._table.filter(pc.field(column) > time_s))
+        return self if time_s <= 0 else type(self)(_Kept(self, self[column] > time_s))
 
     def shares(self) -> NDArray[np.float64]:
         """Return how long the interval of each is: see :func:`shares`."""
         return shares(self["time_s"])
 
-    def state(self, column: str, groups: Groups) -> NDArray[np.float64]:
+    def state(self, column: str, key: str) -> NDArray[np.float64]:
         """Return a column of ``HELD``, NaN where a sender lacks the quantity or is idle.
 
         A sender without a window says 0, and one that has not started or has ended says its initial
-        or its last value. It counts from the flow's first data to its last.
+        or its last value. It counts from the flow's first data to its last. ``key`` is the column
+        with the names of the flows.
         """
-        values = np.where(self[column] == 0, np.nan, self[column])
-        known = [name for name in ACTIVITY if name in self._table.column_names]
-        if known:
-            acts = np.any([np.nan_to_num(self[name]) > 0 for name in known], axis=0)
-            values[~groups.spanned(acts)] = np.nan
-        return values
+        values = self[column]
+        return np.where((values == 0) | self._idles(key), np.nan, values)
+
+    def _idles(self, key: str) -> NDArray[np.bool_]:
+        """Return which rows are before a flow's first data or after its last."""
+        if key not in self._idle:
+            groups, names = self.groups(key), self.column_names
+            known = [self[name] > 0 for name in ACTIVITY if name in names]
+            acts = np.logical_or.reduce(known) if known else np.ones(groups.numbers.size, np.bool_)
+            self._idle[key] = ~groups.spanned(acts)
+        return self._idle[key]
 
     def __getitem__(self, column: str) -> NDArray[np.float64]:
-        """Return a column of numbers. A null is NaN."""
+        """Return a column of numbers, which cannot be changed. A null is NaN."""
         if column not in self._columns:
-            given = self._table[column].combine_chunks()
-            values = _array(given).astype(np.float64)
-            values[_nulls(given)] = np.nan
-            self._columns[column] = values
+            self._columns[column] = np.frombuffer(self._table.numbers(column), np.float64)
         return self._columns[column]
 
     def groups(self, key: str) -> Groups:
         """Return which flow or link each row belongs to; ``key`` is the column with its name."""
-        encoded = self._table[key].combine_chunks()
-        if not hasattr(encoded, "dictionary"):
-            encoded = encoded.dictionary_encode()
-        names = [str(name) for name in encoded.dictionary.to_pylist()]
-        return Groups(names, _array(encoded.indices).astype(np.intp))
+        if key not in self._groups:
+            names, numbers = self._table.names(key)
+            self._groups[key] = Groups(names, np.frombuffer(numbers, np.int32).astype(np.intp))
+        return self._groups[key]
+
+    def series(self, key: str, column: str, *, while_active: bool = False) -> dict[str, Series]:
+        """Return a column by flow or link, where ``key`` is the column with its name.
+
+        The names are in the order in which the table first has them. ``while_active`` leaves out of
+        a sender's state what it has none of, and when it does not send (:meth:`state`).
+        """
+        times, parts = self["time_s"], self.shares()
+        values = self.state(column, key) if while_active else self[column]
+        return {
+            name: Series(times[rows], values[rows], parts[rows])
+            for name, rows in self.groups(key).rows().items()
+        }
 
 
 @dataclass(frozen=True)
@@ -176,7 +196,50 @@ class Groups:
         return dict(zip(self.names, values.tolist(), strict=True))
 
 
-# A column's own `to_numpy` and `fill_null` import pandas if it is installed, which takes a second.
+class _Kept:
+    """Some rows of samples, with the methods of :class:`_core.Table`."""
+
+    def __init__(self, samples: Samples, kept: NDArray[np.bool_]) -> None:
+        self._samples, self._kept = samples, kept
+
+    @property
+    def column_names(self) -> list[str]:
+        return self._samples.column_names
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        return self._samples[column][self._kept]
+
+    def names(self, column: str) -> tuple[list[str], NDArray[np.int32]]:
+        groups = self._samples.groups(column)
+        return groups.names, groups.numbers[self._kept].astype(np.int32)
+
+
+class _Arrow:
+    """An Arrow table, with the methods of :class:`_core.Table`.
+
+    A column's own ``to_numpy`` and ``fill_null`` import pandas if it is installed, which takes a
+    second.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self._table.column_names)
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        given = self._table[column].combine_chunks()
+        values = _array(given).astype(np.float64)
+        values[_nulls(given)] = np.nan
+        return values
+
+    def names(self, column: str) -> tuple[list[str], NDArray[np.int32]]:
+        encoded = self._table[column].combine_chunks()
+        if not hasattr(encoded, "dictionary"):
+            encoded = encoded.dictionary_encode()
+        names = [str(name) for name in encoded.dictionary.to_pylist()]
+        return names, _array(encoded.indices).astype(np.int32)
 
 
 def _array(column: pa.Array) -> NDArray[Any]:
@@ -197,18 +260,8 @@ def _nulls(column: pa.Array) -> NDArray[np.bool_]:
 def by_name(
     table: pa.Table, key: str, column: str, *, while_active: bool = False
 ) -> dict[str, Series]:
-    """Return a column by flow or link, where ``key`` is the column with its name.
-
-    The names are in the order in which the table first has them. ``while_active`` leaves out of a
-    sender's state what it has none of, and when it does not send (:meth:`Samples.state`).
-    """
-    samples = Samples(table)
-    groups = samples.groups(key)
-    times, parts = samples["time_s"], samples.shares()
-    values = samples.state(column, groups) if while_active else samples[column]
-    return {
-        name: Series(times[rows], values[rows], parts[rows]) for name, rows in groups.rows().items()
-    }
+    """Return a column of a table by flow or link, as :meth:`Samples.series` does."""
+    return Samples(table).series(key, column, while_active=while_active)
 
 
 def largest(series: Iterable[Series]) -> float:

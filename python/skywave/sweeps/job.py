@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from skywave import _core, _parallel
 from skywave._members import Member
-from skywave.results import Results
 from skywave.scenario.quantities import Duration
 from skywave.sweeps.measures import MeasurementPlan
 from skywave.sweeps.store import Failure, Outcome
@@ -38,9 +37,10 @@ class Job:
         """Run the scenario and measure it."""
         begun = time.perf_counter()
         try:
-            results = Results.of_core(_core.run(self.text, members=self.members, stop=stop))
-            starts = self._starts() if self.measuring.warm_up_s > 0 else ()
-            values = self.measuring.values(results, starts, is_first=self.is_first)
+            measuring = self.measuring
+            run = _core.run(self.text, members=self.members, stop=stop, tables=measuring.tables)
+            starts = self._starts() if measuring.warm_up_s > 0 else ()
+            values = measuring.values(run, starts, is_first=self.is_first)
         except (KeyboardInterrupt, SystemExit):
             raise
         # A fault of the simulator is a panic, which is no Exception.
@@ -48,7 +48,7 @@ class Job:
             notes = getattr(error, "__notes__", [])
             reason = " ".join(": ".join([type(error).__name__, str(error), *notes]).split())
             return Failure(self.run, reason, traceback.format_exc())
-        return Outcome(values, results.fingerprint, time.perf_counter() - begun)
+        return Outcome(values, run.fingerprint, time.perf_counter() - begun)
 
     def _starts(self) -> list[Start]:
         flows = json.loads(self.text)["flows"]

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from skywave import _core
 from skywave.results import Results, columns, emodel, samples
 from skywave.sweeps import values
-from skywave.sweeps.values import Start, Values, of_flows, of_links, warm_ups
+from skywave.sweeps.values import Sampled, Start, Values, of_flows, of_links, warm_ups
 
 DEFAULT = ("goodput", "jain", "loss", "delay_mean", "queue_mean", "utilisation")
 """The measures of a table, by default."""
@@ -156,19 +157,27 @@ class MeasurementPlan:
         own = [[name, _source(name, function)] for name, function in sorted(self.own.items())]
         return [self.warm_up_s, hashlib.sha256(source.encode()).hexdigest(), own]
 
+    @property
+    def tables(self) -> Sequence[str] | None:
+        """The tables that a run needs; None for all."""
+        return None if self.own else values.TABLES
+
     def values(
-        self, results: Results, starts: Sequence[Start] = (), *, is_first: bool = False
+        self, run: _core.Run, starts: Sequence[Start] = (), *, is_first: bool = False
     ) -> Values:
         """Return all measures of a run. It may be that of the first seed.
 
         With a warm-up, ``starts`` are those of the flows.
         """
-        found = of_flows(results, self.warm_up_s, starts) | of_links(results, self.warm_up_s)
+        sampled = Sampled(run)
+        found = of_flows(sampled, self.warm_up_s, starts) | of_links(sampled, self.warm_up_s)
         if is_first:
-            found |= warm_ups(results, self.warm_up_s)
-        found["events", ""] = results.totals["events"]
-        for name, function in self.own.items():
-            found[name, ""] = float(function(results))
+            found |= warm_ups(sampled, self.warm_up_s)
+        found["events", ""] = sampled.totals["events"]
+        if self.own:
+            results = Results.of_core(run)
+            for name, function in self.own.items():
+                found[name, ""] = float(function(results))
         return found
 
 

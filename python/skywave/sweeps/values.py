@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skywave.results import FlowTotals, Results, emodel
+from skywave import _core
+from skywave.results import FlowTotals, Totals, emodel
 from skywave.results.fairness import jain
-from skywave.results.samples import Samples, by_name
+from skywave.results.samples import Samples
 from skywave.stats import warm_up_in_mean
 
 Values = dict[tuple[str, str], float]
 """Values by measure and by what they are of: a flow, a link, or "" for the run."""
 
 NAN = float("nan")
+TABLES = ("flows", "links", "voice", "transfers")
+"""The tables that measures are computed from."""
+
+
+class Sampled:
+    """What the measures of a run are computed from: its totals, and samples of flows and links.
+
+    Tables of pyarrow would cost more than a short run.
+    """
+
+    def __init__(self, run: _core.Run) -> None:
+        self.totals: Totals = json.loads(run.summary)
+        self._run = run
+
+    @cached_property
+    def flows(self) -> Samples | None:
+        """The samples of flows; None if there is no such table, as in the others."""
+        return self.table("flows")
+
+    @cached_property
+    def links(self) -> Samples | None:
+        """The samples of links."""
+        return self.table("links")
+
+    def table(self, name: str) -> Samples | None:
+        """Return the samples of a table."""
+        found = self._run.table(name)
+        return None if found is None else Samples(found)
+
+    def calls(self) -> dict[str, emodel.Call]:
+        """Return the voice calls, by flow."""
+        import pyarrow as pa  # noqa: PLC0415  (loaded when there are calls)
+
+        voice = self._run.table("voice")
+        return {} if voice is None else emodel.calls(pa.Table.from_batches([voice.to_arrow()]))
 
 
 @dataclass(frozen=True)
@@ -37,10 +75,9 @@ class Start:
         return max(0.0, active_s - max(0.0, time_s - start_s))
 
 
-def of_flows(results: Results, warm_up_s: float, starts: Sequence[Start]) -> Values:
+def of_flows(run: Sampled, warm_up_s: float, starts: Sequence[Start]) -> Values:
     """Return the measures of each flow, and of the run. With a warm-up, ``starts`` are needed."""
-    totals = results.totals
-    flows = totals["flows"]
+    flows = run.totals["flows"]
     values: Values = {}
     for flow in flows:
         of = flow["name"]
@@ -51,11 +88,10 @@ def of_flows(results: Results, warm_up_s: float, starts: Sequence[Start]) -> Val
         values["receive_window_limited", of] = _ratio(
             flow["receive_window_limited_s"], flow["active_s"]
         )
-    sampled = _sampled(results, "flows", warm_up_s)
-    if sampled:
-        _of_samples(values, sampled, Samples(results.flows), warm_up_s, flows)
+    if run.flows is not None:
+        _of_samples(values, run.flows, warm_up_s, flows)
         if warm_up_s > 0:
-            _without_warm_up(values, results, warm_up_s, starts)
+            _without_warm_up(values, run.totals, run.flows, warm_up_s, starts)
     goodputs = [values["goodput_bps", flow["name"]] for flow in flows]
     values["goodput_bps", ""] = float(sum(goodputs))
     values["jain", ""] = jain(goodputs)
@@ -66,23 +102,22 @@ def of_flows(results: Results, warm_up_s: float, starts: Sequence[Start]) -> Val
         values[name, ""] = float(sum(values[name, flow["name"]] for flow in flows))
     limited = [values["receive_window_limited", flow["name"]] for flow in flows]
     values["receive_window_limited", ""] = _largest(np.array(limited))
-    _of_calls(values, results, warm_up_s)
-    _of_transfers(values, results, warm_up_s)
+    _of_calls(values, run, warm_up_s)
+    _of_transfers(values, run, warm_up_s)
     return values
 
 
-def _of_samples(
-    values: Values, sampled: Samples, every: Samples, warm_up_s: float, flows: list[FlowTotals]
-) -> None:
+def _of_samples(values: Values, every: Samples, warm_up_s: float, flows: list[FlowTotals]) -> None:
     """Add what samples after the warm-up say; ``every`` has those before it too."""
+    sampled = every.after(warm_up_s)
     by_flow, packets = sampled.groups("flow"), sampled["delivered_packets"]
     delays, largest = sampled["delay_mean_s"], sampled["delay_max_s"]
     senders, counted = every.groups("flow"), _counted(every, warm_up_s)
     for name, found in {
         "delay_mean_s": by_flow.means(delays, packets),
         "delay_max_s": by_flow.largest(largest),
-        "srtt_mean_s": senders.means(every.state("srtt_s", senders), counted),
-        "cwnd_mean_packets": senders.means(every.state("cwnd_packets", senders), counted),
+        "srtt_mean_s": senders.means(every.state("srtt_s", "flow"), counted),
+        "cwnd_mean_packets": senders.means(every.state("cwnd_packets", "flow"), counted),
     }.items():
         values |= {(name, flow["name"]): found.get(flow["name"], NAN) for flow in flows}
         values[name, ""] = _mean(np.array([values[name, flow["name"]] for flow in flows]))
@@ -91,16 +126,15 @@ def _of_samples(
 
 
 def _without_warm_up(
-    values: Values, results: Results, warm_up_s: float, starts: Sequence[Start]
+    values: Values, totals: Totals, samples: Samples, warm_up_s: float, starts: Sequence[Start]
 ) -> None:
     """Replace the goodput of each flow by that after the warm-up; NaN if it was not sampled."""
-    samples = Samples(results.flows)
     begin_s, _ = _covered(samples, warm_up_s)
     by_flow, early = samples.groups("flow"), samples["time_s"] <= begin_s
     before = by_flow.sums(np.where(early, samples["delivered_bytes"], 0.0))
     number = by_flow.sums(np.ones(early.size))
-    duration_s = results.totals["duration_s"]
-    for flow, start in zip(results.totals["flows"], starts, strict=True):
+    duration_s = totals["duration_s"]
+    for flow, start in zip(totals["flows"], starts, strict=True):
         of = flow["name"]
         active_s = start.active_after(begin_s, flow["active_s"], duration_s)
         later_bits = 8 * (flow["delivered_bytes"] - before.get(of, 0.0))
@@ -108,14 +142,15 @@ def _without_warm_up(
         values["goodput_bps", of] = known if number.get(of) else NAN
 
 
-def _of_calls(values: Values, results: Results, warm_up_s: float) -> None:
-    sampled = _sampled(results, "voice", warm_up_s)
-    if sampled is None:
+def _of_calls(values: Values, run: Sampled, warm_up_s: float) -> None:
+    every = run.table("voice")
+    if every is None:
         return
+    sampled = every.after(warm_up_s)
     played, frames = sampled["played"], sampled["frames"]
     by_flow = sampled.groups("flow")
     in_time, made = by_flow.sums(played), by_flow.sums(frames)
-    found = emodel.calls(results.voice)
+    found = run.calls()
     for of, call in found.items():
         values["played", of] = _ratio(in_time[of], made[of])
         values["mos", of] = call.mos(values["played", of])
@@ -123,22 +158,23 @@ def _of_calls(values: Values, results: Results, warm_up_s: float) -> None:
     values["mos", ""] = _mean(np.array([values["mos", of] for of in found]))
 
 
-def _of_transfers(values: Values, results: Results, warm_up_s: float) -> None:
-    sampled = _sampled(results, "transfers", warm_up_s, "start_s")
-    if sampled is None:
+def _of_transfers(values: Values, run: Sampled, warm_up_s: float) -> None:
+    every = run.table("transfers")
+    if every is None:
         return
+    sampled = every.after(warm_up_s, "start_s")
     times = sampled["finish_s"] - sampled["start_s"]
     values["transfer_mean_s", ""] = _mean(times)
     for of, mean_s in sampled.groups("flow").means(times).items():
         values["transfer_mean_s", of] = mean_s
 
 
-def warm_ups(results: Results, warm_up_s: float) -> Values:
+def warm_ups(run: Sampled, warm_up_s: float) -> Values:
     """Return when the warm-up of each flow is over, if it is inside the mean of its goodput."""
     values: Values = {}
-    if "flows" not in results.tables:
+    if run.flows is None:
         return values
-    for flow, series in by_name(results.flows, "flow", "goodput_bps").items():
+    for flow, series in run.flows.series("flow", "goodput_bps").items():
         active = series.active()
         found = warm_up_in_mean(active.times_s, active.values, from_s=warm_up_s)
         if found is not None:
@@ -148,13 +184,13 @@ def warm_ups(results: Results, warm_up_s: float) -> Values:
     return values
 
 
-def of_links(results: Results, warm_up_s: float) -> Values:
+def of_links(run: Sampled, warm_up_s: float) -> Values:
     """Return the measures of each link, and of the run."""
     values: Values = {}
-    totals = results.totals
     lost = arrived = 0.0
-    later = _of_sampled_links(results, warm_up_s)
-    for link in totals["links"]:
+    every = run.links
+    later = {} if every is None else _of_sampled_links(every, warm_up_s)
+    for link in run.totals["links"]:
         of = link["name"]
         found: dict[str, Any] = dict(link)
         found |= {name: by_link[of] for name, by_link in later.items() if of in by_link}
@@ -162,8 +198,8 @@ def of_links(results: Results, warm_up_s: float) -> Values:
             values["queue_mean_packets", of] = found["queue_mean_packets"]
         values["queue_max_packets", of] = found["queue_max_packets"]
         values["utilisation", of] = link["utilisation"]
-        if warm_up_s > 0 and later:
-            begin_s, end_s = _covered(Samples(results.links), warm_up_s)
+        if warm_up_s > 0 and every is not None:
+            begin_s, end_s = _covered(every, warm_up_s)
             values["utilisation", of] = _ratio(
                 8 * found["delivered_bytes"], link["rate_bps"] * (end_s - begin_s)
             )
@@ -178,15 +214,13 @@ def of_links(results: Results, warm_up_s: float) -> Values:
     return values
 
 
-def _of_sampled_links(results: Results, warm_up_s: float) -> dict[str, dict[str, float]]:
+def _of_sampled_links(every: Samples, warm_up_s: float) -> dict[str, dict[str, float]]:
     """Return values from samples, by measure and link; totals only with a warm-up."""
-    sampled = _sampled(results, "links", warm_up_s)
-    if sampled is None:
-        return {}
-    every, by_link = Samples(results.links), sampled.groups("link")
     counted = _counted(every, warm_up_s)
     found = {"queue_mean_packets": every.groups("link").means(every["queue_packets"], counted)}
     if warm_up_s > 0:
+        sampled = every.after(warm_up_s)
+        by_link = sampled.groups("link")
         found["queue_max_packets"] = by_link.largest(sampled["queue_packets"])
         for name in ("arrivals", "drops", "marks", "delivered", "delivered_bytes"):
             found[name] = by_link.sums(sampled[name])
@@ -202,14 +236,6 @@ def _covered(samples: Samples, warm_up_s: float) -> tuple[float, float]:
     """Return when the interval of the first sample after the warm-up begins, and the last ends."""
     times = samples["time_s"]
     return float(times[times <= warm_up_s].max(initial=0.0)), float(times.max(initial=0.0))
-
-
-def _sampled(
-    results: Results, table: str, warm_up_s: float, times: str = "time_s"
-) -> Samples | None:
-    """Return the samples of a table after the warm-up; None if it was not measured."""
-    found = results.tables.get(table)
-    return None if found is None else Samples(found).after(warm_up_s, times)
 
 
 def _ratio(part: float, of: float) -> float:
