@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -101,7 +102,7 @@ def of_flows(run: Sampled, warm_up_s: float, starts: Sequence[Start]) -> Values:
     for name in ("retransmissions_packets", "timeouts"):
         values[name, ""] = float(sum(values[name, flow["name"]] for flow in flows))
     limited = [values["receive_window_limited", flow["name"]] for flow in flows]
-    values["receive_window_limited", ""] = _largest(np.array(limited))
+    values["receive_window_limited", ""] = _largest(limited)
     _of_calls(values, run, warm_up_s)
     _of_transfers(values, run, warm_up_s)
     return values
@@ -111,18 +112,20 @@ def _of_samples(values: Values, every: Samples, warm_up_s: float, flows: list[Fl
     """Add what samples after the warm-up say; ``every`` has those before it too."""
     sampled = every.after(warm_up_s)
     by_flow, packets = sampled.groups("flow"), sampled["delivered_packets"]
-    delays, largest = sampled["delay_mean_s"], sampled["delay_max_s"]
-    senders, counted = every.groups("flow"), _counted(every, warm_up_s)
+    delays, senders = sampled["delay_mean_s"], every.groups("flow")
+    counted, largest = _counted(every, warm_up_s), by_flow.largest(sampled["delay_max_s"])
     for name, found in {
         "delay_mean_s": by_flow.means(delays, packets),
-        "delay_max_s": by_flow.largest(largest),
+        "delay_max_s": largest,
         "srtt_mean_s": senders.means(every.state("srtt_s", "flow"), counted),
         "cwnd_mean_packets": senders.means(every.state("cwnd_packets", "flow"), counted),
     }.items():
-        values |= {(name, flow["name"]): found.get(flow["name"], NAN) for flow in flows}
-        values[name, ""] = _mean(np.array([values[name, flow["name"]] for flow in flows]))
+        each = [found.get(flow["name"], NAN) for flow in flows]
+        for flow, value in zip(flows, each, strict=True):
+            values[name, flow["name"]] = value
+        values[name, ""] = _mean(each)
     values["delay_mean_s", ""] = _weighted(delays, packets)
-    values["delay_max_s", ""] = _largest(largest)
+    values["delay_max_s", ""] = _largest(largest.values())
 
 
 def _without_warm_up(
@@ -155,7 +158,7 @@ def _of_calls(values: Values, run: Sampled, warm_up_s: float) -> None:
         values["played", of] = _ratio(in_time[of], made[of])
         values["mos", of] = call.mos(values["played", of])
     values["played", ""] = _ratio(played.sum(), frames.sum())
-    values["mos", ""] = _mean(np.array([values["mos", of] for of in found]))
+    values["mos", ""] = _mean([values["mos", of] for of in found])
 
 
 def _of_transfers(values: Values, run: Sampled, warm_up_s: float) -> None:
@@ -164,7 +167,7 @@ def _of_transfers(values: Values, run: Sampled, warm_up_s: float) -> None:
         return
     sampled = every.after(warm_up_s, "start_s")
     times = sampled["finish_s"] - sampled["start_s"]
-    values["transfer_mean_s", ""] = _mean(times)
+    values["transfer_mean_s", ""] = _mean(times.tolist())
     for of, mean_s in sampled.groups("flow").means(times).items():
         values["transfer_mean_s", of] = mean_s
 
@@ -187,10 +190,10 @@ def warm_ups(run: Sampled, warm_up_s: float) -> Values:
 def of_links(run: Sampled, warm_up_s: float) -> Values:
     """Return the measures of each link, and of the run."""
     values: Values = {}
+    links, every = run.totals["links"], run.links
     lost = arrived = 0.0
-    every = run.links
     later = {} if every is None else _of_sampled_links(every, warm_up_s)
-    for link in run.totals["links"]:
+    for link in links:
         of = link["name"]
         found: dict[str, Any] = dict(link)
         found |= {name: by_link[of] for name, by_link in later.items() if of in by_link}
@@ -209,8 +212,8 @@ def of_links(run: Sampled, warm_up_s: float) -> Values:
         arrived += found["arrivals"]
     values["link_loss", ""] = _ratio(lost, arrived)
     for name in ("utilisation", "queue_mean_packets", "queue_max_packets", "marks"):
-        each = [value for (measure, _), value in values.items() if measure == name]
-        values[name, ""] = _largest(np.array(each))
+        each = [values.get((name, link["name"]), NAN) for link in links]
+        values[name, ""] = _largest(each)
     return values
 
 
@@ -242,18 +245,16 @@ def _ratio(part: float, of: float) -> float:
     return float(part) / float(of) if of else NAN
 
 
-def _mean(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else NAN
+def _mean(values: Iterable[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.add.reduce(known) / len(known)) if known else NAN
 
 
-def _largest(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.max()) if known.size else NAN
+def _largest(values: Iterable[float]) -> float:
+    return float(max((value for value in values if not math.isnan(value)), default=NAN))
 
 
 def _weighted(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     known = ~np.isnan(values) & (weights > 0)
-    if not known.any():
-        return NAN
-    return float(np.dot(values[known], weights[known]) / weights[known].sum())
+    counted = weights[known]
+    return float(np.dot(values[known], counted) / counted.sum()) if counted.size else NAN
