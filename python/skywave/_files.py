@@ -119,24 +119,26 @@ def is_full(error: OSError) -> bool:
     return error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
-def replace_file(file: Path, data: bytes | memoryview) -> None:
+def replace_file(file: str, data: bytes | memoryview) -> None:
     """Put data into a file, which is as it was if that fails.
 
     Raises:
         OSError: If it cannot be written; the error names ``file``.
     """
-    partial = _partial(file)
+    # Thousands of files are written one by one, and pathlib takes longer than the system.
+    directory, name = os.path.split(file)
+    partial = f"{directory}/.{name}.partial-{os.getpid()}"
     try:
-        with partial.open("wb", buffering=0) as written:
+        with open(partial, "wb", buffering=0) as written:  # noqa: PTH123
             # The system may take a part of it only: then it says why of the rest.
             left = memoryview(data)
             while left:
                 left = left[written.write(left) :]
-        partial.replace(file)
+        os.replace(partial, file)  # noqa: PTH105
     except BaseException as error:
-        partial.unlink(missing_ok=True)
+        Path(partial).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise OSError(error.errno, error.strerror, str(file)) from error
+            raise OSError(error.errno, error.strerror, file) from error
         raise
 
 

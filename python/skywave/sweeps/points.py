@@ -21,6 +21,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 
+from skywave import _arrow
 from skywave._errors import ScenarioError
 from skywave._members import Member
 from skywave.scenario import Scenario
@@ -259,11 +260,9 @@ class Quantities:
 
 def with_numbers(table: pa.Table, dimensions: Iterable[Quantities]) -> pa.Table:
     """Return a table with dimensions as numbers, under the names of their columns."""
-    import pyarrow as pa  # noqa: PLC0415  (loaded when there is a table)
-
     for each in dimensions:
         if each.dimension in table.column_names:
             place = table.column_names.index(each.dimension)
             values = [each.numbers[text] for text in table[each.dimension].to_pylist()]
-            table = table.set_column(place, each.column, pa.array(values, pa.float64()))
+            table = table.set_column(place, each.column, _arrow.floats(values))
     return table

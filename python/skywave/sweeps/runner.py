@@ -13,7 +13,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skywave import _core
+from skywave import _arrow, _core
 from skywave._known import listed
 from skywave._progress import Progress
 from skywave.results import Results
@@ -90,7 +90,9 @@ class Work:
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
         self._store.create()
-        self._store.write_plan(pa.table(columns), about)
+        self._store.write_plan(
+            pa.table({name: _arrow.column(values) for name, values in columns.items()}), about
+        )
 
     def finish(self, do: Do, progress: Callable[[Progress], None] | None) -> None:
         """Do the runs that are missing."""

@@ -13,11 +13,14 @@ same runs are requested again.
 from __future__ import annotations
 
 import json
+import os
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skywave import _json
+from skywave import _arrow, _json
 from skywave._errors import SkywaveError
 from skywave._files import replace_file, replacing_file
 from skywave._folders import Kind, check_folder
@@ -80,16 +83,16 @@ class Store:
         """The file of the table."""
         return self.directory / "table.csv"
 
-    def _file(self, run: str) -> Path:
-        return self.directory / "runs" / f"{run}.parquet"
+    def _file(self, run: str) -> str:
+        return f"{self.directory}/runs/{run}.parquet"
 
-    def _failure(self, run: str) -> Path:
-        return self.directory / "failed" / f"{run}.txt"
+    def _failure(self, run: str) -> str:
+        return f"{self.directory}/failed/{run}.txt"
 
     def has(self, run: str) -> bool:
         """Return whether a run is done. An incomplete file does not count."""
         try:
-            with self._file(run).open("rb") as file:
+            with open(self._file(run), "rb") as file:  # noqa: PTH123  (as below)
                 file.seek(-len(END_OF_PARQUET), 2)
                 return file.read() == END_OF_PARQUET
         except OSError:
@@ -109,13 +112,8 @@ class Store:
             replace_file(self._failure(run), text.encode())
             return
         about = {"fingerprint": outcome.fingerprint, "wall_s": outcome.wall_s}
-        strings = pa.string()
         table = pa.Table.from_arrays(
-            [
-                pa.array([measure for measure, _ in outcome.values], strings),
-                pa.array([of for _, of in outcome.values], strings),
-                pa.array(outcome.values.values(), pa.float64()),
-            ],
+            [*_names(tuple(outcome.values)), _arrow.floats(outcome.values.values())],
             names=["measure", "of", "value"],
             metadata={METADATA: json.dumps(about)},
         )
@@ -125,7 +123,8 @@ class Store:
             table, sink, compression="none", use_dictionary=False, write_statistics=False
         )
         replace_file(self._file(run), memoryview(sink.getvalue()))
-        self._failure(run).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(self._failure(run))  # noqa: PTH108  (pathlib takes longer than the system)
 
     def read(self, run: str) -> Outcome | None:
         """Return the outcome of a run; None if it is not done."""
@@ -133,7 +132,7 @@ class Store:
         import pyarrow.parquet  # noqa: PLC0415
 
         try:
-            data = pa.py_buffer(self._file(run).read_bytes())
+            data = pa.py_buffer(Path(self._file(run)).read_bytes())
             with pa.parquet.ParquetFile(pa.BufferReader(data)) as file:
                 table = file.read()
         except (OSError, pa.ArrowInvalid):
@@ -146,9 +145,10 @@ class Store:
     def failure(self, run: str) -> Failure | None:
         """Return why a run has failed; None if it has not."""
         try:
-            reason, _, trace = self._failure(run).read_text(encoding="utf-8").partition("\n")
+            text = Path(self._failure(run)).read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
+        reason, _, trace = text.partition("\n")
         return Failure(run, reason, trace)
 
     def write_plan(self, plan: pa.Table, about: dict[str, Any]) -> None:
@@ -190,10 +190,20 @@ class Store:
                 f"{self.directory} is not the folder of a sweep: it has no {file.name}"
             )
         try:
-            plan = pa.parquet.read_table(file)
+            # `read_table` imports pandas.
+            with pa.parquet.ParquetFile(file) as opened:
+                plan = opened.read()
             about: dict[str, Any] = json.loads(plan.schema.metadata[METADATA])
         except (pa.ArrowInvalid, KeyError, TypeError) as error:
             raise DamagedError(
                 f"{file} is damaged: run the sweep again to rewrite it; completed runs are kept"
             ) from error
         return plan, about
+
+
+# Runs of a sweep have the same measures, if they have the same flows and links.
+@lru_cache(maxsize=4)
+def _names(keys: tuple[tuple[str, str], ...]) -> tuple[pa.Array, pa.Array]:
+    """Return measures and what they are of as columns."""
+    measures, ofs = zip(*keys, strict=True)
+    return _arrow.strings(measures), _arrow.strings(ofs)

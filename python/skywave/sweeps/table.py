@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from skywave import _arrow
 from skywave._files import replacing_file
 from skywave._known import listed
 from skywave.results.columns import Column
@@ -125,17 +126,18 @@ class Sweep:
         self._warnings = runs.warnings.sentences()
         if not_run:
             self._warnings.insert(0, f"{not_run:,} of {self.planned:,} runs are not done yet")
-        table = plan.take(pa.array(runs.outcomes, pa.int64()))
+        table = plan.take(_arrow.integers(runs.outcomes))
         for name in self.measures:
             key = key_of(name)
             values = [outcome.values.get(key) for outcome in runs.outcomes.values()]
             table = table.append_column(
                 pa.field(name, pa.float64(), metadata={MEANING: _meaning(name)}),
-                pa.array(values, pa.float64()),
+                _arrow.floats(values),
             )
-        for name, kind in (("fingerprint", pa.string()), ("wall_s", pa.float64())):
-            each = [getattr(outcome, name) for outcome in runs.outcomes.values()]
-            table = table.append_column(name, pa.array(each, kind))
+        outcomes = runs.outcomes.values()
+        table = table.append_column(
+            "fingerprint", _arrow.strings([outcome.fingerprint for outcome in outcomes])
+        ).append_column("wall_s", _arrow.floats([outcome.wall_s for outcome in outcomes]))
         self._given = names, table.replace_schema_metadata()
         self.table: pa.Table = with_numbers(self._given[1], self._quantities.values())
         """The table."""
@@ -179,7 +181,7 @@ class Sweep:
         import pyarrow.csv  # noqa: PLC0415
 
         columns = [
-            pc.if_else(pc.is_nan(column), None, column)
+            pc.if_else(pc.is_nan(column), pa.nulls(len(column), column.type), column)
             if pa.types.is_floating(column.type)
             else column
             for column in self.table.columns
