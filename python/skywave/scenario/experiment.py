@@ -133,8 +133,7 @@ class Scenario(parts.Scenario):
             ValueError: If the source of a member cannot be found.
         """
         sources = [member.source_hash() for member in self.members()]
-        identity = [self.normalised(), _core.ENGINE, sources]
-        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+        return digest_of(self.normalised(), sources)
 
     @classmethod
     def from_text(cls, text: str, syntax: Syntax, directory: str | Path | None = None) -> Self:
@@ -157,6 +156,12 @@ class Scenario(parts.Scenario):
             OSError: If the file cannot be read.
         """
         return cls.from_dict(json.loads(read_file(path, _core.check_scenario)))
+
+
+def digest_of(complete: dict[str, Any], sources: list[str]) -> str:
+    """Return the digest of a scenario with all defaults, and hashes of its members' sources."""
+    identity = [complete, _core.ENGINE, sources]
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
 def inspect_file(path: str | Path) -> Inspection:

@@ -10,7 +10,7 @@ import copy
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -142,10 +142,19 @@ def with_field(scenario: Scenario, path: str, value: object) -> Scenario:
             field.
         ValueError: If the path is malformed.
     """
-    document: dict[str, Any] = copy.deepcopy(scenario.to_dict())
-    FieldPath.parse(path).set(document, scenario.inspect().scenario, value)
-    # The core reads it first: its messages name the field.
-    return Scenario.from_dict(json.loads(check_scenario(json.dumps(document), "json", ".")))
+    return next(with_each(scenario, path, [value]))
+
+
+def with_each(scenario: Scenario, path: str, values: Iterable[object]) -> Iterator[Scenario]:
+    """Yield a scenario with each value of the fields at a path, as :func:`with_field` does."""
+    given, field = scenario.to_dict(), FieldPath.parse(path)
+    complete = scenario.inspect().scenario
+    for value in values:
+        document: dict[str, Any] = copy.deepcopy(given)
+        field.set(document, complete, value)
+        # The core reads it first: its messages name the field.
+        text = check_scenario(json.dumps(document), "json", ".")
+        yield Scenario.from_dict(json.loads(text))
 
 
 def parse_values(text: str) -> tuple[object, ...]:

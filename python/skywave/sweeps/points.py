@@ -21,12 +21,13 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 
-from skywave import _arrow
+from skywave import _arrow, _core
 from skywave._errors import ScenarioError
-from skywave._members import Member
+from skywave._members import Member, live
 from skywave.scenario import Scenario
+from skywave.scenario.experiment import digest_of
 from skywave.scenario.labels import Label, Named, alike, label_of
-from skywave.scenario.paths import with_field
+from skywave.scenario.paths import with_each
 from skywave.stats.tables import describe
 
 RUN_DIGITS = 32
@@ -96,7 +97,7 @@ class Point:
     labels: tuple[Label, ...]
     """The values as shown, in the order of the dimensions."""
     text: str
-    """The scenario as JSON."""
+    """The scenario as JSON, without its seed."""
     members: dict[str, type[Member]]
     """The classes of members in Python."""
     digest: str
@@ -108,7 +109,7 @@ class Point:
 
     def with_seed(self, seed: int) -> str:
         """Return the scenario of a run as JSON."""
-        return json.dumps({**json.loads(self.text), "seed": seed})
+        return f'{self.text.removesuffix("}")}, "seed": {json.dumps(seed)}}}'
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,13 @@ class Grid:
         """
         for shown, scenario in self._scenarios():
             try:
-                identity = [scenario.replace(seed=0).digest(), salt]
-                text, members = scenario.to_core()
+                members = scenario.members()
+                sources = [member.source_hash() for member in members]
+                document = scenario.to_dict()
+                document.pop("seed", None)
+                text, classes = json.dumps(document), live(members)
+                complete = json.loads(_core.check_scenario(text, "json", members=classes))
+                identity = [digest_of(complete | {"seed": 0}, sources), salt]
             except ScenarioError as error:
                 raise self._at(shown, error) from None
             if warm_up_s >= scenario.duration.seconds:
@@ -146,7 +152,7 @@ class Grid:
                     ),
                 )
             digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
-            yield Point(shown, text, members, digest)
+            yield Point(shown, text, classes, digest)
 
     def _scenarios(self) -> Iterator[tuple[tuple[Label, ...], Scenario]]:
         if isinstance(self.base, Scenario):
@@ -170,13 +176,14 @@ class Grid:
             yield shown, scenario
             return
         dimension = self.dimensions[len(shown)]
-        for label, value in zip(dimension.labels, dimension.values, strict=True):
+        changed = with_each(scenario, dimension.path, dimension.values)
+        for label in dimension.labels:
             here = (*shown, label)
             try:
-                changed = with_field(scenario, dimension.path, value)
+                one = next(changed)
             except ScenarioError as error:
                 raise self._at(here, error) from None
-            yield from self._set(here, changed)
+            yield from self._set(here, one)
 
     def _at(self, labels: tuple[Label, ...], error: Exception) -> ScenarioError:
         names = [dimension.name for dimension in self.dimensions[: len(labels)]]
