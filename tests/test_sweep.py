@@ -20,7 +20,7 @@ import pytest
 from attrs import evolve
 
 import skywave
-from conftest import ROOT, assert_bad_input, run_cli, small_scenario
+from conftest import ROOT, assert_bad_input, load_example, run_cli, small_scenario
 from skywave import (
     Ack,
     Cbr,
@@ -44,6 +44,7 @@ from skywave import (
     sweep,
 )
 from skywave.results.fairness import jain
+from skywave.results.samples import Groups, Samples
 from skywave.scenario.labels import Named
 from skywave.scenario.paths import FieldPath, parse_values, with_field
 from skywave.sweeps.points import Quantities, dimensions
@@ -729,3 +730,65 @@ def test_a_full_disk_loses_nothing(base_file: Path, tmp_path: Path) -> None:
     assert 0 < int(before) < 100
     assert told["resumed"] == int(before)
     assert told["done"] == 100
+
+
+def test_tables_that_nobody_reads_change_nothing() -> None:
+    """Nor does reading a table column by column."""
+    scenario = evolve(
+        Scenario.from_file(ROOT / "examples" / "named-drops.toml"),
+        duration="3 s",
+        probes=Probes(windows=True, packets=True),
+    )
+    text, members = scenario.to_core()
+    whole = _core.run(text, members=members)
+    part = _core.run(text, members=members, tables=["links", "flows", "voice"])
+    assert (part.fingerprint, part.summary) == (whole.fingerprint, whole.summary)
+    assert list(part.tables) == ["flows", "links"]
+    assert part.table("voice") is part.table("packets") is None
+    for name, key in (("flows", "flow"), ("links", "link")):
+        table, batch = part.table(name), whole.tables[name]
+        assert table is not None
+        assert table.to_arrow() == batch
+        assert table.column_names == batch.schema.names
+        here, arrow = Samples(table), Samples(pa.Table.from_batches([batch]))
+        assert here.groups(key).names == arrow.groups(key).names
+        assert np.array_equal(here.groups(key).numbers, arrow.groups(key).numbers)
+        for column in set(table.column_names) - {key}:
+            assert np.array_equal(here[column], arrow[column], equal_nan=True)
+        with pytest.raises(KeyError, match="mean"):
+            table.numbers("mean")
+
+
+def test_aggregates_by_group() -> None:
+    groups = Groups(["a", "none", "b"], np.array([0, 2, 0, 2, 2], np.int32))
+    values = np.array([1.0, np.nan, 4.0, 5.0, 3.0])
+    assert groups.sums(np.nan_to_num(values)) == {"a": 5.0, "none": 0.0, "b": 8.0}
+    largest, means = groups.largest(values), groups.means(values)
+    weighted = groups.means(values, np.array([1.0, 1.0, 2.0, 0.0, 0.0]))
+    assert (largest["a"], largest["b"]) == (4.0, 5.0)
+    assert (means["a"], means["b"]) == (2.5, 4.0)
+    assert weighted["a"] == 3.0
+    # The weight of a value that is not known does not count.
+    assert all(map(math.isnan, (largest["none"], means["none"], weighted["none"], weighted["b"])))
+    marked = np.array([False, True, True, True, False])
+    assert groups.spanned(marked).tolist() == [False, True, True, True, False]
+
+
+# What it costs.
+
+
+def test_the_overhead_of_runs_is_measured() -> None:
+    rows = load_example("sweep_overhead").overhead(runs=3)
+    assert len(rows) == 3
+    assert all(min(times) > 0 for _, *times in rows)
+
+
+def test_a_sweep_does_not_import_pandas(base_file: Path, tmp_path: Path) -> None:
+    """That would take longer than hundreds of runs."""
+    script = """
+import sys, skywave
+skywave.sweep(sys.argv[1], {"dumbbell.delay": ["1 ms", "2 ms"]}, out=sys.argv[2])
+sys.exit("pandas" in sys.modules)
+"""
+    arguments = [sys.executable, "-c", script, base_file, tmp_path / "out"]
+    subprocess.run(arguments, env=ENVIRONMENT, check=True, timeout=PATIENCE_S)

@@ -4,7 +4,9 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Literal, Self, TypedDict, final, overload, type_check_only
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from skywave._members import Member
 from skywave.net.config import Checked, Config, EndpointConfig
@@ -285,6 +287,28 @@ def run(
 
     Given ``tables``, the results have only those of them that the run has.
     """
+
+def group_sums(numbers: NDArray[np.int32], count: int, values: NDArray[np.float64]) -> list[float]:
+    """Return the sum of each of ``count`` groups; 0 without rows.
+
+    ``numbers`` has the group of each row, here and below.
+    """
+
+def group_means(
+    numbers: NDArray[np.int32],
+    count: int,
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> list[float]:
+    """Return the weighted mean of each group, without NaN; NaN without weights."""
+
+def group_largest(
+    numbers: NDArray[np.int32], count: int, values: NDArray[np.float64]
+) -> list[float]:
+    """Return the largest value of each group, without NaN; NaN without rows."""
+
+def group_spans(numbers: NDArray[np.int32], count: int, marked: NDArray[np.uint8]) -> bytes:
+    """Return whether each row is from the first marked row of its group to the last, in a byte."""
 
 def bench(
     *,

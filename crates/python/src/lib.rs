@@ -9,6 +9,7 @@ mod capture;
 mod control;
 #[cfg(all(feature = "emulate", target_os = "linux"))]
 mod emulate;
+mod groups;
 #[cfg(all(feature = "emulate", target_os = "linux"))]
 mod live;
 mod losses;
@@ -70,6 +71,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(capture::decode_capture, module)?)?;
     control::register(module)?;
+    groups::register(module)?;
     queue::register(module)?;
     stepped::register(module)?;
     module.add_class::<quantity::Duration>()?;

@@ -59,7 +59,7 @@ class Series:
 
     def active(self) -> Self:
         """Return it from the first to the last value that is not 0."""
-        rows = np.flatnonzero(np.nan_to_num(self.values))
+        rows = np.flatnonzero((self.values != 0) & ~np.isnan(self.values))
         kept = np.zeros(self.values.size, np.bool_)
         if rows.size:
             kept[rows[0] : rows[-1] + 1] = True
@@ -123,7 +123,7 @@ class Samples:
         """Return which flow or link each row belongs to; ``key`` is the column with its name."""
         if key not in self._groups:
             names, numbers = self._table.names(key)
-            self._groups[key] = Groups(names, np.frombuffer(numbers, np.int32).astype(np.intp))
+            self._groups[key] = Groups(names, np.frombuffer(numbers, np.int32))
         return self._groups[key]
 
     def series(self, key: str, column: str, *, while_active: bool = False) -> dict[str, Series]:
@@ -149,7 +149,7 @@ class Groups:
 
     names: list[str]
     """Some may have no row."""
-    numbers: NDArray[np.intp]
+    numbers: NDArray[np.int32]
     """Of each row, the index of its name."""
 
     def rows(self) -> dict[str, NDArray[np.intp]]:
@@ -163,37 +163,26 @@ class Groups:
 
     def sums(self, values: NDArray[np.float64]) -> dict[str, float]:
         """Return the sum of each; 0 without rows."""
-        return self._named(self._sums(values))
+        return self._named(_core.group_sums(self.numbers, len(self.names), values))
 
     def means(
         self, values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
     ) -> dict[str, float]:
         """Return the mean of each, weighted if weights are given, ignoring NaN."""
-        known = ~np.isnan(values)
-        weights = known.astype(np.float64) if weights is None else np.where(known, weights, 0.0)
-        total, of = self._sums(np.where(known, values, 0.0) * weights), self._sums(weights)
-        return self._named(np.divide(total, of, out=np.full_like(of, np.nan), where=of > 0))
-
-    def spanned(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which rows are from the first marked row of theirs to the last."""
-        rows = np.arange(marked.size)
-        first, last = np.full(len(self.names), marked.size), np.full(len(self.names), -1)
-        np.minimum.at(first, self.numbers[marked], rows[marked])
-        np.maximum.at(last, self.numbers[marked], rows[marked])
-        return np.asarray((first[self.numbers] <= rows) & (rows <= last[self.numbers]))
+        weights = np.ones(values.size) if weights is None else weights
+        return self._named(_core.group_means(self.numbers, len(self.names), values, weights))
 
     def largest(self, values: NDArray[np.float64]) -> dict[str, float]:
         """Return the largest of each, ignoring NaN."""
-        found = np.full(len(self.names), np.nan)
-        np.fmax.at(found, self.numbers, values)
-        return self._named(found)
+        return self._named(_core.group_largest(self.numbers, len(self.names), values))
 
-    def _sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.bincount(self.numbers, weights=values, minlength=len(self.names))
-        return np.asarray(found, dtype=np.float64)
+    def spanned(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which rows are from the first marked row of theirs to the last."""
+        spans = _core.group_spans(self.numbers, len(self.names), marked.view(np.uint8))
+        return np.frombuffer(spans, np.bool_)
 
-    def _named(self, values: NDArray[np.float64]) -> dict[str, float]:
-        return dict(zip(self.names, values.tolist(), strict=True))
+    def _named(self, values: list[float]) -> dict[str, float]:
+        return dict(zip(self.names, values, strict=True))
 
 
 class _Kept:
@@ -211,7 +200,7 @@ class _Kept:
 
     def names(self, column: str) -> tuple[list[str], NDArray[np.int32]]:
         groups = self._samples.groups(column)
-        return groups.names, groups.numbers[self._kept].astype(np.int32)
+        return groups.names, groups.numbers[self._kept]
 
 
 class _Arrow:

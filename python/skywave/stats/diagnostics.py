@@ -26,6 +26,8 @@ BATCH = 5
 """Samples per batch: the 5 of MSER-5."""
 LEAST_KEPT = 5
 """How many batches are kept at least; a choice of ours."""
+LEAST_SAMPLES = 2 * LEAST_KEPT * BATCH
+"""With fewer samples, no warm-up can be told: it may take half of them at most."""
 
 
 def truncation(samples: ArrayLike) -> int | None:
@@ -119,6 +121,8 @@ def warm_up_in_mean(
     not count if its interval is shorter.
     """
     times = np.asarray(times_s, dtype=np.float64)
+    if times.size < LEAST_SAMPLES:
+        return None
     whole = shares(times) == 1
     times, values = times[whole], np.asarray(samples, dtype=np.float64)[whole]
     end = 0
