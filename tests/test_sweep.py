@@ -790,5 +790,5 @@ import sys, skywave
 skywave.sweep(sys.argv[1], {"dumbbell.delay": ["1 ms", "2 ms"]}, out=sys.argv[2])
 sys.exit("pandas" in sys.modules)
 """
-    arguments = [sys.executable, "-c", script, base_file, tmp_path / "out"]
+    arguments = [sys.executable, "-c", script, str(base_file), str(tmp_path / "out")]
     subprocess.run(arguments, env=ENVIRONMENT, check=True, timeout=PATIENCE_S)
