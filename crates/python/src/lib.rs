@@ -1,6 +1,6 @@
 //! `skywave._core`: a thin layer between the Python package and the other crates.
 //!
-//! Scenarios come in as JSON; tables go out as Arrow record batches, without a copy.
+//! Scenarios come in as JSON; tables go out as Arrow record batches, without a copy, or by columns.
 //!
 //! [`build`] makes the same module with members of your own: see `docs/tutorials/own-queue-rust.md`.
 
