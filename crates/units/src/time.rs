@@ -1,6 +1,7 @@
 //! Instants and durations in whole nanoseconds.
 
 use core::fmt;
+use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 use core::str::FromStr;
 
@@ -212,38 +213,49 @@ impl FromStr for Duration {
 }
 
 /// A point in time: nanoseconds since an epoch chosen by the driver.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Instant(u64);
+///
+/// It is stored as one more than the nanoseconds, so that an `Option<Instant>`, of which an idle
+/// connection has many, takes no more memory than an `Instant`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(NonZeroU64);
 
 impl Instant {
     /// The epoch.
-    pub const ZERO: Self = Self(0);
+    pub const ZERO: Self = Self(NonZeroU64::MIN);
     /// The last instant; used for "never".
-    pub const MAX: Self = Self(u64::MAX);
+    pub const MAX: Self = Self(NonZeroU64::MAX);
 
-    /// Returns the instant `nanos` nanoseconds after the epoch.
+    /// Returns the instant `nanos` nanoseconds after the epoch, or [`Instant::MAX`] if that is
+    /// earlier.
     pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos)
+        Self(NonZeroU64::MIN.saturating_add(nanos))
     }
 
     /// Returns the nanoseconds since the epoch.
     pub const fn as_nanos(self) -> u64 {
-        self.0
+        self.0.get() - 1
     }
 
     /// Returns the seconds since the epoch, as a floating-point number.
     pub fn as_secs_f64(self) -> f64 {
-        Duration(self.0).as_secs_f64()
+        self.since_epoch().as_secs_f64()
     }
 
     /// Returns the time since the epoch.
     pub const fn since_epoch(self) -> Duration {
-        Duration(self.0)
+        Duration(self.as_nanos())
     }
 
     /// Returns the time from `earlier` to `self`, or zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
-        Duration(self.0.saturating_sub(earlier.0))
+        Duration(self.0.get().saturating_sub(earlier.0.get()))
+    }
+}
+
+impl Default for Instant {
+    /// Returns the epoch.
+    fn default() -> Self {
+        Self::ZERO
     }
 }
 
@@ -270,7 +282,7 @@ impl AddAssign<Duration> for Instant {
 impl Sub<Duration> for Instant {
     type Output = Self;
     fn sub(self, duration: Duration) -> Self {
-        Self(self.0.saturating_sub(duration.0))
+        Self::from_nanos(self.as_nanos().saturating_sub(duration.0))
     }
 }
 
@@ -286,8 +298,8 @@ impl fmt::Display for Instant {
         write!(
             f,
             "{}.{:09} s",
-            self.0 / NANOS_PER_SEC,
-            self.0 % NANOS_PER_SEC
+            self.as_nanos() / NANOS_PER_SEC,
+            self.as_nanos() % NANOS_PER_SEC
         )
     }
 }
@@ -367,6 +379,19 @@ mod tests {
         );
         assert_eq!(Duration::MAX + Duration::from_nanos(1), Duration::MAX);
         assert_eq!(Instant::ZERO - Instant::from_nanos(5), Duration::ZERO);
+    }
+
+    #[test]
+    fn an_instant_that_may_be_absent_takes_no_more_memory() {
+        assert_eq!(size_of::<Option<Instant>>(), size_of::<Instant>());
+        for nanos in [0, 1, u64::MAX - 1] {
+            assert_eq!(Instant::from_nanos(nanos).as_nanos(), nanos);
+        }
+        assert_eq!(Instant::from_nanos(u64::MAX), Instant::MAX);
+        assert_eq!(
+            Instant::from_nanos(5) - Duration::from_nanos(7),
+            Instant::ZERO
+        );
     }
 
     #[test]
