@@ -65,7 +65,9 @@ impl RtoConfig {
 /// The caller must not pass samples of retransmitted packets (Karn's rule).
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    config: RtoConfig,
+    clock: Clock,
+    min: Duration,
+    max: Duration,
     /// 8 SRTT, in nanoseconds or ticks; 0 before the first sample.
     srtt_x8: i64,
     /// 4 RTTVAR, in nanoseconds or ticks.
@@ -73,8 +75,15 @@ pub struct RttEstimator {
     /// The RTO with back-off and lower bound applied, but not the other bounds. Cached because it
     /// is read far more often than it changes.
     backed_off: Duration,
-    /// The back-off factor: a power of two.
-    back_off: u64,
+    /// The number of back-offs since the last sample.
+    back_offs: u32,
+}
+
+/// A [`Clocking`] with the parameters that apply to it.
+#[derive(Clone, Copy, Debug)]
+enum Clock {
+    Exact { granularity: Duration },
+    Ticks { tick: Duration, phase: Duration },
 }
 
 /// Samples are clamped to this value (36 years), so that sums cannot overflow.
@@ -84,11 +93,21 @@ impl RttEstimator {
     /// Creates an estimator without samples.
     pub fn new(config: RtoConfig) -> Self {
         let mut estimator = Self {
-            config,
+            clock: match config.clocking {
+                Clocking::Exact => Clock::Exact {
+                    granularity: config.granularity,
+                },
+                Clocking::Ticks(tick) => Clock::Ticks {
+                    tick,
+                    phase: config.tick_phase,
+                },
+            },
+            min: config.min,
+            max: config.max,
             srtt_x8: 0,
             rttvar_x4: 0,
             backed_off: Duration::ZERO,
-            back_off: 1,
+            back_offs: 0,
         };
         estimator.start_from(config.initial);
         estimator
@@ -96,9 +115,9 @@ impl RttEstimator {
 
     /// Resets the back-off; the RTO becomes `base`, within its bounds.
     fn start_from(&mut self, base: Duration) {
-        self.back_off = 1;
+        self.back_offs = 0;
         // A zero timeout could not even be backed off.
-        self.backed_off = base.max(self.config.min).max(Duration::from_nanos(1));
+        self.backed_off = base.max(self.min).max(Duration::from_nanos(1));
     }
 
     /// Processes the round-trip time of a packet sent at `sent_at`, and resets the back-off.
@@ -106,14 +125,16 @@ impl RttEstimator {
         let nanos = i64::try_from(rtt.as_nanos())
             .unwrap_or(i64::MAX)
             .min(MAX_SAMPLE);
-        match self.config.clocking {
-            Clocking::Exact => self.on_exact_sample(nanos.max(1)),
-            Clocking::Ticks(tick) => self.on_ticks_sample(sent_at, nanos as u64, tick),
+        match self.clock {
+            Clock::Exact { granularity } => self.on_exact_sample(nanos.max(1), granularity),
+            Clock::Ticks { tick, phase } => {
+                self.on_ticks_sample(sent_at + phase, nanos as u64, tick);
+            }
         }
     }
 
     /// Updates SRTT and RTTVAR with a sample, as in RFC 6298 section 2, steps 2.2 and 2.3.
-    fn on_exact_sample(&mut self, sample: i64) {
+    fn on_exact_sample(&mut self, sample: i64, granularity: Duration) {
         if self.srtt_x8 == 0 {
             self.srtt_x8 = sample * 8;
             self.rttvar_x4 = sample * 2;
@@ -122,14 +143,14 @@ impl RttEstimator {
             self.rttvar_x4 += error - self.rttvar_x4 / 4;
             self.srtt_x8 += sample - self.srtt_x8 / 8;
         }
-        let margin = (self.rttvar_x4 as u64).max(self.config.granularity.as_nanos());
+        let margin = (self.rttvar_x4 as u64).max(granularity.as_nanos());
         let srtt = Duration::from_nanos(self.srtt_x8 as u64 / 8);
         self.start_from(srtt + Duration::from_nanos(margin));
     }
 
     fn on_ticks_sample(&mut self, sent_at: Instant, nanos: u64, tick: Duration) {
         let period = tick.as_nanos().max(1);
-        let into_tick = (sent_at + self.config.tick_phase).as_nanos() % period;
+        let into_tick = sent_at.as_nanos() % period;
         let sample = ((into_tick + nanos) / period).max(1) as i64;
         if self.srtt_x8 == 0 {
             self.srtt_x8 = sample * 8;
@@ -145,11 +166,11 @@ impl RttEstimator {
 
     /// Doubles the RTO after it has expired (RFC 6298 step 5.5), until the next sample.
     pub fn back_off(&mut self) {
-        if self.rto() < self.config.max {
-            self.back_off = self.back_off.saturating_mul(2);
+        if self.rto() < self.max {
+            self.back_offs += 1;
             self.backed_off = self.backed_off * 2;
         }
-        if matches!(self.config.clocking, Clocking::Ticks(_)) && self.back_off > 8 {
+        if matches!(self.clock, Clock::Ticks { .. }) && self.back_offs > 3 {
             self.rttvar_x4 += self.srtt_x8 >> 3;
             self.srtt_x8 = 0;
         }
@@ -157,10 +178,10 @@ impl RttEstimator {
 
     /// Returns the retransmission timeout.
     pub fn rto(&self) -> Duration {
-        let rto = self.backed_off.min(self.config.max);
-        match self.config.clocking {
-            Clocking::Exact => rto,
-            Clocking::Ticks(tick) => rto.max(tick * 2),
+        let rto = self.backed_off.min(self.max);
+        match self.clock {
+            Clock::Exact { .. } => rto,
+            Clock::Ticks { tick, .. } => rto.max(tick * 2),
         }
     }
 
@@ -175,9 +196,9 @@ impl RttEstimator {
     }
 
     fn in_time(&self, sum: i64, scale: u64) -> Duration {
-        match self.config.clocking {
-            Clocking::Exact => Duration::from_nanos(sum as u64 / scale),
-            Clocking::Ticks(tick) => tick * (sum as u64) / scale,
+        match self.clock {
+            Clock::Exact { .. } => Duration::from_nanos(sum as u64 / scale),
+            Clock::Ticks { tick, .. } => tick * (sum as u64) / scale,
         }
     }
 }
