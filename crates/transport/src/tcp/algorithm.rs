@@ -122,7 +122,7 @@ impl RecoveryAlgorithm {
             Self::NewReno => (
                 duplicates(DuplicateAcks::once_per_window()),
                 match exit {
-                    RecoveryExit::Deflated => AnyRecovery::Other(Box::new(ns2::NewReno::default())),
+                    RecoveryExit::Deflated => AnyRecovery::Ns2NewReno(ns2::NewReno::default()),
                     RecoveryExit::FlightSize | RecoveryExit::Ssthresh => {
                         AnyRecovery::NewReno(NewReno::default())
                     }

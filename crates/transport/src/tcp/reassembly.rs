@@ -1,7 +1,5 @@
 //! The bytes that have arrived: the cumulative point and the ranges beyond it.
 
-use smallvec::SmallVec;
-
 /// Bytes from `start` up to, but not including, `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
@@ -24,15 +22,15 @@ pub(super) enum Arrival {
 
 /// The bytes that have arrived, as ranges of offsets.
 ///
-/// A range takes 16 bytes regardless of its size. Four are stored inline. More go into a buffer
-/// that is allocated once and grows with the largest number of simultaneous gaps, which the receive
-/// window bounds.
+/// A range takes 16 bytes regardless of its size. They are in a buffer that is allocated at the
+/// first gap and grows with the largest number of simultaneous gaps, which the receive window
+/// bounds.
 #[derive(Clone, Debug)]
 pub(super) struct Reassembly {
     /// The next byte expected (RCV.NXT).
     next: u64,
     /// The ranges beyond `next`, in ascending order; they neither touch nor overlap.
-    beyond: SmallVec<[Range; 4]>,
+    beyond: Vec<Range>,
 }
 
 impl Reassembly {
@@ -40,7 +38,7 @@ impl Reassembly {
     pub(super) const fn new(next: u64) -> Self {
         Self {
             next,
-            beyond: SmallVec::new_const(),
+            beyond: Vec::new(),
         }
     }
 
@@ -57,11 +55,7 @@ impl Reassembly {
 
     /// Returns the bytes of heap memory in use.
     pub(super) fn heap_size(&self) -> usize {
-        if self.beyond.spilled() {
-            self.beyond.capacity() * size_of::<Range>()
-        } else {
-            0
-        }
+        self.beyond.capacity() * size_of::<Range>()
     }
 
     /// Inserts the bytes of `data`. An empty range counts as a duplicate.

@@ -1,5 +1,7 @@
 //! The receiving end: reassembly and acknowledgement.
 
+use std::sync::Arc;
+
 use arrayvec::ArrayVec;
 use rand_xoshiro::SplitMix64;
 use skywave_units::rand_core::{Rng, SeedableRng};
@@ -29,7 +31,7 @@ const MAX_SACK_BLOCKS: usize = 4;
 /// not stored.
 #[derive(Debug)]
 pub struct Receiver {
-    config: ReceiverConfig,
+    config: Arc<ReceiverConfig>,
     ports: Ports,
     /// Our own sequence numbers: only a SYN is ever sent in this direction.
     local: SequenceSpace,
@@ -51,15 +53,14 @@ struct Connection {
     window_shift: u8,
     /// The receive window, in bytes.
     window: u32,
-    right_sizing: Option<RightSizing>,
+    right_sizing: Option<Box<RightSizing>>,
     /// When the SYN-ACK was first sent.
     syn_ack_sent: Option<Instant>,
     /// Whether a segment has shown that our SYN-ACK arrived.
     established: bool,
-    /// Whether SACK options are sent.
-    permits_sack: bool,
-    /// The start of each range of out-of-order data, most recent first: the order of SACK blocks.
-    recent: ArrayVec<u64, MAX_SACK_BLOCKS>,
+    /// If SACK options are sent, the start of each range of out-of-order data, most recent first:
+    /// the order of SACK blocks.
+    recent: Option<Box<ArrayVec<u64, MAX_SACK_BLOCKS>>>,
 }
 
 /// The segment to send next.
@@ -87,12 +88,11 @@ pub struct ReceiverStats {
 }
 
 impl Receiver {
-    /// Creates a listening endpoint. Its initial sequence number is drawn from `seed`.
-    pub fn new(mut config: ReceiverConfig, ports: Ports, seed: u64) -> Self {
-        config.sack_blocks = config.sack_blocks.min(MAX_SACK_BLOCKS as u8);
-        config.delayed_ack = config.delayed_ack.map(|delay| delay.min(MAX_ACK_DELAY));
+    /// Creates a listening endpoint. Its initial sequence number is drawn from `seed`. Endpoints can
+    /// share a configuration.
+    pub fn new(config: impl Into<Arc<ReceiverConfig>>, ports: Ports, seed: u64) -> Self {
         Self {
-            config,
+            config: config.into(),
             ports,
             local: SequenceSpace::new(SplitMix64::seed_from_u64(seed).next_u32()),
             connection: None,
@@ -123,11 +123,10 @@ impl Receiver {
             .is_some_and(|connection| self.end == Some(connection.received.next()))
     }
 
-    /// Returns the bytes of heap memory in use: zero unless there are many gaps at once.
+    /// Returns the bytes of heap memory in use, without the configuration: those for the gaps that
+    /// there have been at once, for SACK and for an autotuned window.
     pub fn heap_size(&self) -> usize {
-        self.connection
-            .as_ref()
-            .map_or(0, |connection| connection.received.heap_size())
+        self.connection.as_ref().map_or(0, Connection::heap_size)
     }
 
     /// Handles a SYN in LISTEN (RFC 9293 section 3.10.7.2).
@@ -136,6 +135,8 @@ impl Receiver {
     fn accept(&mut self, syn: Segment) {
         let window = self.config.window;
         let scaling = self.config.syn_options && syn.options.window_scale.is_some();
+        let permits_sack =
+            self.config.sack_blocks > 0 && (syn.options.sack_permitted || !self.config.syn_options);
         self.connection = Some(Connection {
             remote: SequenceSpace::new(syn.seq),
             received: Reassembly::new(1),
@@ -144,9 +145,7 @@ impl Receiver {
             right_sizing: None,
             syn_ack_sent: None,
             established: false,
-            permits_sack: self.config.sack_blocks > 0
-                && (syn.options.sack_permitted || !self.config.syn_options),
-            recent: ArrayVec::new(),
+            recent: permits_sack.then(Box::default),
         });
         self.ecn = ReceiverEcn::accept(self.config.ecn, syn.flags);
         self.due = Due::SynAck;
@@ -211,8 +210,8 @@ impl Receiver {
             end: stop.min(limit),
         };
         let arrival = connection.received.insert(range);
-        if connection.permits_sack
-            && (arrival == Arrival::OutOfOrder || !connection.recent.is_empty())
+        if let Some(recent) = &connection.recent
+            && (arrival == Arrival::OutOfOrder || !recent.is_empty())
         {
             connection.note_arrival(range);
         }
@@ -235,7 +234,7 @@ impl Receiver {
                         .as_ref()
                         .is_some_and(|extension| extension.acks_at_once()) =>
             {
-                self.delay.restart(now + delay);
+                self.delay.restart(now + delay.min(MAX_ACK_DELAY));
             }
             _ => self.due = Due::Ack,
         }
@@ -246,7 +245,7 @@ impl Receiver {
             TcpOptions {
                 mss: Some(self.config.max_segment_size),
                 window_scale: (connection.window_shift > 0).then_some(connection.window_shift),
-                sack_permitted: connection.permits_sack,
+                sack_permitted: connection.recent.is_some(),
                 ..TcpOptions::default()
             }
         } else {
@@ -306,14 +305,20 @@ impl Receiver {
 }
 
 impl Connection {
+    fn heap_size(&self) -> usize {
+        let recent = self.recent.as_deref().map_or(0, size_of_val);
+        let right_sizing = self.right_sizing.as_deref().map_or(0, size_of_val);
+        self.received.heap_size() + recent + right_sizing
+    }
+
     /// Handles the first segment that shows that our SYN-ACK arrived.
     #[cold]
     fn on_established(&mut self, now: Instant, config: &ReceiverConfig) {
         self.established = true;
         let rtt = now - self.syn_ack_sent.unwrap_or(now);
-        self.right_sizing = config
-            .window
-            .right_sizing(now, rtt, config.max_segment_size);
+        let segment = config.max_segment_size;
+        let right_sizing = config.window.right_sizing(now, rtt, segment);
+        self.right_sizing = right_sizing.map(Box::new);
     }
 
     /// Adjusts the window, but only when the acknowledgement number changes: an acknowledgement
@@ -334,8 +339,10 @@ impl Connection {
     }
 
     /// Returns whether there is anything to SACK.
-    const fn has_news(&self) -> bool {
-        !self.recent.is_empty()
+    fn has_news(&self) -> bool {
+        self.recent
+            .as_ref()
+            .is_some_and(|recent| !recent.is_empty())
     }
 
     /// Returns the out-of-order range that contains `offset`.
@@ -352,7 +359,9 @@ impl Connection {
     /// segment, even a duplicate; the most recently reported blocks follow.
     fn note_arrival(&mut self, data: Range) {
         let newest = self.range_of(data.start);
-        let mut recent = core::mem::take(&mut self.recent);
+        let Some(mut recent) = self.recent.take() else {
+            return;
+        };
         recent.retain(|offset| {
             let range = self.range_of(*offset);
             range.is_some() && range != newest
@@ -363,16 +372,14 @@ impl Connection {
             }
             recent.insert(0, data.start);
         }
-        self.recent = recent;
+        self.recent = Some(recent);
     }
 
     /// Returns the SACK blocks, boxed so that a segment without them can stay in registers.
     #[cold]
     fn sack_blocks(&self, limit: u8) -> Box<ArrayVec<SackBlock, MAX_SACK_BLOCKS>> {
-        let ranges = self
-            .recent
-            .iter()
-            .filter_map(|&offset| self.range_of(offset));
+        let recent = self.recent.iter().flat_map(|recent| recent.iter());
+        let ranges = recent.filter_map(|&offset| self.range_of(offset));
         let block = |range: Range| SackBlock {
             left: self.remote.wire(range.start),
             right: self.remote.wire(range.end),

@@ -4,6 +4,7 @@ use skywave_transport::tcp::{Receiver, Sender};
 
 #[test]
 fn a_thousand_flows_fit_in_little_memory() {
-    // Neither allocates in steady state, so the types' sizes are the whole memory.
-    assert!(size_of::<Sender>() + size_of::<Receiver>() < 1024);
+    // Flows share their configuration. What else is allocated is for gaps, SACK, autotuning, jitter
+    // and some controls and recoveries.
+    assert!(size_of::<Sender>() + size_of::<Receiver>() < 680);
 }

@@ -23,11 +23,13 @@ const NS2_WINDOW: u32 = 1000;
 /// The SACK blocks of ns-2's Sack1 sink (`maxSackBlocks_`).
 const NS2_SACK_BLOCKS: u8 = 3;
 
-/// The TCP of a flow.
+/// The TCP of a flow. Its connections share their configurations.
 #[derive(Debug)]
 pub(crate) struct TcpPlan {
     spec: TcpSpec,
     pub(super) control: Arc<dyn TcpControlKind>,
+    sender: Arc<tcp::SenderConfig>,
+    receiver: Arc<tcp::ReceiverConfig>,
 }
 
 impl TcpPlan {
@@ -35,21 +37,26 @@ impl TcpPlan {
         spec: &TcpSpec,
         registry: &Registry<B>,
     ) -> Result<Self, ParameterError> {
-        Ok(Self {
+        let mut plan = Self {
             spec: spec.clone(),
             control: spec.control(registry)?.member,
-        })
+            sender: Arc::default(),
+            receiver: Arc::default(),
+        };
+        plan.sender = Arc::new(plan.sender_config());
+        plan.receiver = Arc::new(plan.receiver_config());
+        Ok(plan)
     }
 
     /// Creates the sending end of a connection, with random numbers from `seed`.
     pub(crate) fn sender(&self, ports: Ports, seed: u64) -> Sender {
         let control = self.control.build(&self.context());
-        Sender::new(self.sender_config(), control, ports, seed)
+        Sender::new(Arc::clone(&self.sender), control, ports, seed)
     }
 
     /// Creates the receiving end of a connection, with random numbers from `seed`.
     pub(crate) fn receiver(&self, ports: Ports, seed: u64) -> Receiver {
-        let receiver = Receiver::new(self.receiver_config(), ports, seed);
+        let receiver = Receiver::new(Arc::clone(&self.receiver), ports, seed);
         match self.control.receiver() {
             Some(extension) => receiver.with_extension(extension),
             None => receiver,
@@ -101,7 +108,7 @@ impl TcpPlan {
     /// Sets absent parameters to the values that follow from the profile and the control. If still
     /// absent, ssthresh is unbounded, and the timer has no ticks.
     pub(super) fn complete(&self, spec: &mut TcpSpec) {
-        let (context, rto) = (self.context(), self.sender_config().rto);
+        let (context, rto) = (self.context(), self.sender.rto);
         spec.recovery = match self.recovery() {
             RecoveryAlgorithm::Tahoe => Some(TcpRecovery::Tahoe),
             RecoveryAlgorithm::Reno { .. } => Some(TcpRecovery::Reno),

@@ -6,6 +6,7 @@ use crate::tcp::loss::{
     Begin, CwndChange, Detection, DuplicateAcks, Found, NewReno, News, NoPhase, Phase, Recovery,
     Reno,
 };
+use crate::tcp::ns2;
 use crate::tcp::reassembly::Range;
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
@@ -95,6 +96,7 @@ pub(in crate::tcp) enum AnyRecovery {
     NoPhase(NoPhase),
     Reno(Reno),
     NewReno(NewReno),
+    Ns2NewReno(ns2::NewReno),
     Other(Box<dyn Recovery>),
 }
 
@@ -105,6 +107,7 @@ macro_rules! each_recovery {
             AnyRecovery::NoPhase($recovery) => $call,
             AnyRecovery::Reno($recovery) => $call,
             AnyRecovery::NewReno($recovery) => $call,
+            AnyRecovery::Ns2NewReno($recovery) => $call,
             AnyRecovery::Other($recovery) => $call,
         }
     };
@@ -169,7 +172,7 @@ impl Recovery for AnyRecovery {
     fn heap_size(&self) -> usize {
         match self {
             Self::Other(recovery) => size_of_val(recovery.as_ref()) + recovery.heap_size(),
-            Self::NoPhase(_) | Self::Reno(_) | Self::NewReno(_) => 0,
+            Self::NoPhase(_) | Self::Reno(_) | Self::NewReno(_) | Self::Ns2NewReno(_) => 0,
         }
     }
 }

@@ -40,13 +40,7 @@ impl SendJitter {
     }
 
     /// Returns whether data that could be sent now must wait.
-    #[inline(always)]
     pub(super) fn holds(&mut self, now: Instant) -> bool {
-        !self.most.is_zero() && self.draws_or_waits(now)
-    }
-
-    #[inline(never)]
-    fn draws_or_waits(&mut self, now: Instant) -> bool {
         if core::mem::take(&mut self.lets_one_pass) {
             return false;
         }
@@ -68,7 +62,6 @@ impl SendJitter {
     }
 
     /// Reports that the window or the application permits nothing more.
-    #[inline(always)]
     pub(super) fn on_nothing_to_send(&mut self, now: Instant) {
         self.lets_one_pass = false;
         let is_over = match self.gate {

@@ -8,6 +8,8 @@ mod jitter;
 mod receiving;
 mod sending;
 
+use std::sync::Arc;
+
 use rand_xoshiro::SplitMix64;
 use skywave_congestion::{Control, Interests, Pacer, RttEstimator};
 use skywave_units::rand_core::{Rng, SeedableRng};
@@ -38,7 +40,7 @@ const UNLIMITED: u64 = 1 << 62;
 /// segment's sending time.
 #[derive(Debug)]
 pub struct Sender {
-    config: SenderConfig,
+    config: Arc<SenderConfig>,
     ports: Ports,
     control: SenderControl,
     pacer: Pacer,
@@ -89,7 +91,8 @@ pub struct Sender {
     marked_until: Instant,
     /// When `marked_until` or pacing permits the next segment, if one could otherwise leave now.
     held_until: Option<Instant>,
-    jitter: SendJitter,
+    /// Delays of data that the window permits, if configured.
+    jitter: Option<Box<SendJitter>>,
     due: Due,
     /// Whether the application has closed: a FIN follows the last byte.
     closing: bool,
@@ -205,19 +208,21 @@ pub struct SenderStats {
 
 impl Sender {
     /// Creates an endpoint with nothing to send yet. Its initial sequence number and its jitter are
-    /// drawn from `seed`.
+    /// drawn from `seed`. Endpoints can share a configuration.
     pub fn new(
-        config: SenderConfig,
+        config: impl Into<Arc<SenderConfig>>,
         control: impl Into<SenderControl>,
         ports: Ports,
         seed: u64,
     ) -> Self {
-        let control = control.into();
+        let (config, control) = (config.into(), control.into());
         let mut rng = SplitMix64::seed_from_u64(seed);
         let keeps = keeps(config.recovery, control.interests());
         let loss = (config.recovery).build(config.recovery_exit, config.keep_sacks, keeps);
+        let local = SequenceSpace::new(rng.next_u32());
+        let jitter = (!config.send_jitter.is_zero())
+            .then(|| Box::new(SendJitter::new(config.send_jitter, rng)));
         Self {
-            config,
             ports,
             control,
             pacer: Pacer::default(),
@@ -228,7 +233,7 @@ impl Sender {
             echo: Ecn::NotEct,
             timer: Timer::default(),
             state: State::Closed,
-            local: SequenceSpace::new(rng.next_u32()),
+            local,
             remote_next: 0,
             smss: u64::from(config.segment_size.max(1)),
             una: 0,
@@ -248,11 +253,12 @@ impl Sender {
             last_sent: Instant::ZERO,
             marked_until: Instant::ZERO,
             held_until: None,
-            jitter: SendJitter::new(config.send_jitter, rng),
+            jitter,
             due: Due::default(),
             closing: false,
             events: Events::default(),
             counters: Counters::default(),
+            config,
         }
     }
 
@@ -342,9 +348,10 @@ impl Sender {
         &self.control
     }
 
-    /// Returns the bytes of heap memory in use: zero for most algorithms.
+    /// Returns the bytes of heap memory in use, without the configuration and the control: zero for
+    /// most algorithms.
     pub fn heap_size(&self) -> usize {
-        self.loss.heap_size()
+        self.loss.heap_size() + self.jitter.as_deref().map_or(0, size_of_val)
     }
 
     const fn position(&self) -> Position {
@@ -423,7 +430,8 @@ impl End for Sender {
 
     fn deadline(&self) -> Option<Instant> {
         let is_open = self.state == State::Established;
-        let jitter = self.jitter.wake().filter(|_| is_open);
+        let jitter = self.jitter.as_ref().filter(|_| is_open);
+        let jitter = jitter.and_then(|jitter| jitter.wake());
         let loss = self.loss.deadline().filter(|_| is_open);
         let own = earlier(self.timer.wake(), self.held_until);
         earlier(own, earlier(jitter, loss))

@@ -1,7 +1,8 @@
 //! Handles acknowledgements and timeouts.
 
 use skywave_congestion::{
-    Ack, AckedPacket, Control, DeliveryRate, Loss, LostPacket, Mark, MarkedPackets, RttEstimator,
+    Ack, AckedPacket, Control, DeliveryRate, Loss, LostPacket, Mark, MarkedPackets, RtoConfig,
+    RttEstimator,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
@@ -66,9 +67,10 @@ impl Sender {
             // RFC 5681 section 3.1 and RFC 6298 step 5.7.
             self.control.limit_cwnd(1.0);
             if self.config.rto.initial < RTO_AFTER_LOST_SYN {
-                let mut rto = self.config.rto;
-                rto.initial = RTO_AFTER_LOST_SYN;
-                self.rtt = RttEstimator::new(rto);
+                self.rtt = RttEstimator::new(RtoConfig {
+                    initial: RTO_AFTER_LOST_SYN,
+                    ..self.config.rto
+                });
             }
         }
         if let Some(rtt) = self.sample_rtt(now, 1) {
@@ -199,6 +201,7 @@ impl Sender {
         };
 
         let unreported = u64::from(self.acked_rest) + acked;
+        let is_jittered = self.jitter.as_ref().is_some_and(|it| it.is_waiting());
         let mut summary = Ack::new(
             now,
             u32::try_from(unreported / self.smss).unwrap_or(u32::MAX),
@@ -206,7 +209,7 @@ impl Sender {
         );
         summary.rtt = rtt;
         summary.delivery_rate = delivery_rate;
-        summary.application_limited = unused >= self.smss && !self.jitter.is_waiting();
+        summary.application_limited = unused >= self.smss && !is_jittered;
         summary.ecn_echo = ecn_echo;
         self.acked_rest = (unreported % self.smss) as u32;
 
@@ -309,8 +312,9 @@ impl Sender {
         let answer = self.loss.on_duplicate(now, self.position());
         if self.config.limited_transmit != LimitedTransmit::Off
             && self.loss.limited_transmit() > limited_before
+            && let Some(jitter) = &mut self.jitter
         {
-            self.jitter.let_one_pass();
+            jitter.let_one_pass();
         }
         self.repair(now, answer);
     }

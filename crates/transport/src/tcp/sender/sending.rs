@@ -31,7 +31,9 @@ impl Sender {
         if let Some((start, length)) = next {
             return Some(self.data_segment(now, start, length));
         }
-        self.jitter.on_nothing_to_send(now);
+        if let Some(jitter) = &mut self.jitter {
+            jitter.on_nothing_to_send(now);
+        }
         core::mem::take(&mut self.due.ack)
             .then(|| self.segment(self.nxt, Flags::ACK, Payload::EMPTY, TcpOptions::default()))
     }
@@ -117,7 +119,7 @@ impl Sender {
         let Some(most) = self.config.recovery_burst else {
             return false;
         };
-        if !self.loss.is_recovering() || !self.config.send_jitter.is_zero() {
+        if !self.loss.is_recovering() || self.jitter.is_some() {
             return false;
         }
         self.released += 1;
@@ -136,7 +138,7 @@ impl Sender {
     fn is_held(&mut self, now: Instant) -> bool {
         let earliest = self.pacer.earliest_departure().max(Some(self.marked_until));
         self.held_until = earliest.filter(|&at| at > now);
-        self.held_until.is_some() || self.jitter.holds(now)
+        self.held_until.is_some() || self.jitter.as_mut().is_some_and(|jitter| jitter.holds(now))
     }
 
     /// Returns the first byte and data length of the next segment of a pipe-based recovery.
