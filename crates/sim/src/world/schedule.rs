@@ -322,9 +322,9 @@ mod tests {
         ]
     }
 
-    /// Numbers of links for every size of tournament that has its own code.
+    /// Numbers of links for every size of tournament that has its own code, and one for the others.
     fn operations() -> impl Strategy<Value = (u32, Vec<(Actor, u64, u8)>)> {
-        prop::sample::select(vec![3, 30, 60, 100, 200, 300]).prop_flat_map(|links| {
+        prop::sample::select(vec![3, 30, 60, 100, 200, 300, 2100]).prop_flat_map(|links| {
             let operation = (actors(links), 0u64..50, 0u8..4);
             (Just(links), prop::collection::vec(operation, 0..400))
         })

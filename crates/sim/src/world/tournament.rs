@@ -2,6 +2,9 @@
 
 use std::hint::select_unpredictable;
 
+/// The most rounds of a tournament that has its own code.
+const MOST_ROUNDS: u32 = 11;
+
 /// A tournament tree: entrants are the leaves, and each inner node holds the earlier of its two
 /// children. A change replays the matches from a leaf to the root, with a fixed number of
 /// comparisons that need no branch prediction.
@@ -9,7 +12,8 @@ use std::hint::select_unpredictable;
 pub(crate) struct Tournament {
     /// The overall winner.
     pub(crate) first: Due,
-    /// The number of matches from a leaf to the root. The number of leaves is two to this power.
+    /// The number of leaves, and of matches from the lowest ones to the root.
+    leaves: usize,
     rounds: u32,
     /// Entrant `n` without an event has the time `never + n`, so that only events at the same
     /// instant compare equal.
@@ -31,13 +35,21 @@ impl Tournament {
     /// Creates a tournament in which nobody has an event. At the same instant, the entrant with the
     /// smaller number wins.
     pub(crate) fn new(entrants: &[u32], never: u64) -> Self {
-        let leaves = entrants.len().next_power_of_two();
+        let full = entrants.len().next_power_of_two();
+        let rounds = full.ilog2();
+        // Only small trees have their own code, which needs a power of two.
+        let leaves = if rounds <= MOST_ROUNDS {
+            full
+        } else {
+            entrants.len()
+        };
         let mut tournament = Self {
             first: Due {
                 at: never,
                 entrant: 0,
             },
-            rounds: leaves.ilog2(),
+            leaves,
+            rounds,
             never,
             nodes: vec![u64::MAX; 4 * leaves].into(),
         };
@@ -58,7 +70,7 @@ impl Tournament {
     /// Returns the time of the event of the entrant at a place.
     #[inline(always)]
     pub(crate) fn due(&self, place: usize) -> u64 {
-        self.nodes[(1 << self.rounds) + place]
+        self.nodes[self.leaves + place]
     }
 
     /// Sets the time of an entrant's event and replays its matches.
@@ -80,11 +92,8 @@ impl Tournament {
             8 => play::<256>(nodes, place, due),
             9 => play::<512>(nodes, place, due),
             10 => play::<1024>(nodes, place, due),
-            11 => play::<2048>(nodes, place, due),
-            rounds => {
-                let leaves = 1 << rounds;
-                play_on(nodes, leaves, leaves + place, due)
-            }
+            MOST_ROUNDS => play::<2048>(nodes, place, due),
+            _ => play_on(nodes, self.leaves, self.leaves + place, due),
         };
     }
 }
