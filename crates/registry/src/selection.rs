@@ -34,11 +34,16 @@ pub trait DefaultChoice: Choice {
 ///
 /// The name and the parameters are checked only when the selection is [read](Selection::read).
 pub struct Selection<C> {
-    name: String,
-    /// Normally an object; not checked until it is read. Clones share it: thousands of flows may
-    /// have the same parameters.
-    parameters: Arc<Value>,
+    /// Clones share it: thousands of flows may have the same parameters.
+    selected: Arc<Selected>,
     choice: PhantomData<fn() -> C>,
+}
+
+#[derive(PartialEq)]
+struct Selected {
+    name: String,
+    /// Normally an object; not checked until it is read.
+    parameters: Value,
 }
 
 impl<C: DefaultChoice> Default for Selection<C> {
@@ -65,8 +70,7 @@ impl<C> Selection<C> {
 
     fn with_value(name: String, parameters: Value) -> Self {
         Self {
-            name,
-            parameters: Arc::new(parameters),
+            selected: Arc::new(Selected { name, parameters }),
             choice: PhantomData,
         }
     }
@@ -85,13 +89,13 @@ impl<C> Selection<C> {
 
     /// Returns the member's name.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.selected.name
     }
 
     /// Returns the member's parameters. Omitted ones are missing unless the selection was
     /// [completed](Selection::complete).
     pub fn parameters(&self) -> &Value {
-        &self.parameters
+        &self.selected.parameters
     }
 
     /// Looks up and checks the member.
@@ -109,16 +113,16 @@ impl<C> Selection<C> {
     /// # Errors
     /// As for [`Selection::read`].
     pub fn complete<T: ?Sized>(&mut self, set: &OpenSet<T>) -> Result<Arc<T>, ParameterError> {
-        let name = &self.name;
-        let found = set.read(name, &self.parameters).map_err(|error| {
+        let Selected { name, parameters } = &*self.selected;
+        let found = set.read(name, parameters).map_err(|error| {
             if set.contains(name) {
                 error.within(name)
             } else {
                 error
             }
         })?;
-        if *self.parameters != found.parameters {
-            self.parameters = Arc::new(found.parameters);
+        if *parameters != found.parameters {
+            *self = Self::with_value(name.clone(), found.parameters);
         }
         Ok(found.member)
     }
@@ -133,9 +137,10 @@ impl<C> Selection<C> {
         set: &OpenSet<T>,
         directory: &Path,
     ) -> Result<(), ParameterError> {
-        let loaded = set.load(&self.name, &self.parameters, directory);
-        if let Some(parameters) = loaded.map_err(|error| error.within(&self.name))? {
-            self.parameters = Arc::new(parameters);
+        let Selected { name, parameters } = &*self.selected;
+        let loaded = set.load(name, parameters, directory);
+        if let Some(loaded) = loaded.map_err(|error| error.within(name))? {
+            *self = Self::with_value(name.clone(), loaded);
         }
         Ok(())
     }
@@ -144,8 +149,7 @@ impl<C> Selection<C> {
 impl<C> Clone for Selection<C> {
     fn clone(&self) -> Self {
         Self {
-            name: self.name.clone(),
-            parameters: Arc::clone(&self.parameters),
+            selected: Arc::clone(&self.selected),
             choice: PhantomData,
         }
     }
@@ -153,15 +157,15 @@ impl<C> Clone for Selection<C> {
 
 impl<C> PartialEq for Selection<C> {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.parameters == other.parameters
+        self.selected == other.selected
     }
 }
 
 impl<C> fmt::Debug for Selection<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Selection")
-            .field("name", &self.name)
-            .field("parameters", &self.parameters)
+            .field("name", &self.name())
+            .field("parameters", self.parameters())
             .finish()
     }
 }
@@ -178,15 +182,12 @@ impl<C: Choice> JsonSchema for Selection<C> {
 
 impl<C> Serialize for Selection<C> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self
-            .parameters
-            .as_object()
-            .is_some_and(|all| all.is_empty())
-        {
-            return serializer.serialize_str(&self.name);
+        let Selected { name, parameters } = &*self.selected;
+        if parameters.as_object().is_some_and(|all| all.is_empty()) {
+            return serializer.serialize_str(name);
         }
         let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(&self.name, &*self.parameters)?;
+        map.serialize_entry(name, parameters)?;
         map.end()
     }
 }

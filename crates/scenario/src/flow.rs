@@ -27,9 +27,9 @@ pub struct FlowSpec {
     /// A name, unique in the scenario.
     pub name: String,
     /// The sending node.
-    pub from: String,
+    pub from: Arc<str>,
     /// The receiving node.
-    pub to: String,
+    pub to: Arc<str>,
     /// When the sending application starts.
     #[serde(default)]
     pub start: Duration,
@@ -55,7 +55,7 @@ pub struct FlowSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route_back: Option<Vec<String>>,
     /// The transport protocol and its parameters.
-    pub transport: TransportSpec,
+    pub transport: Arc<TransportSpec>,
     /// The application.
     pub source: SourceSpec,
 }
@@ -282,8 +282,7 @@ impl FlowSpec {
     ) -> Result<(), ScenarioError> {
         let source = self.source.complete(&registry.sources);
         source.map_err(|error| error.within(&format!("{field}.source")))?;
-        self.transport
-            .complete(registry, &format!("{field}.transport"))
+        Arc::make_mut(&mut self.transport).complete(registry, &format!("{field}.transport"))
     }
 
     /// Returns the nodes on the reverse path, if `route_back` or `route` is given.

@@ -1,6 +1,8 @@
 //! Reading and writing scenarios.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -9,7 +11,7 @@ use skywave_registry::in_plain_words;
 use crate::check::check;
 use crate::limit::MOST_TOML_BYTES;
 use crate::link::Selections;
-use crate::{Backend, LinkSpec, Registry, Scenario, ScenarioError, SourceSpec};
+use crate::{Backend, LinkSpec, Registry, Scenario, ScenarioError, SourceSpec, TransportSpec};
 
 impl Scenario {
     /// Reads and validates a scenario in TOML that names no files. To read such files too, use
@@ -95,18 +97,29 @@ impl Scenario {
         Ok(())
     }
 
-    /// Adds the defaults to the parameters of the flows' controls and sources.
+    /// Adds the defaults to the parameters of the flows' controls and sources. Flows share what they
+    /// have in common, because there may be very many of them.
     fn complete_flows<B: Backend>(&mut self, registry: &Registry<B>) -> Result<(), ScenarioError> {
-        let mut before: Option<SourceSpec> = None;
+        let mut nodes: BTreeSet<Arc<str>> = BTreeSet::new();
+        let mut before: Option<(Arc<TransportSpec>, SourceSpec)> = None;
         for (index, flow) in self.flows.iter_mut().enumerate() {
             flow.complete(registry, &format!("flows[{index}]"))?;
-            // Equal neighbours share their parameters.
-            if let Some(source) = &before
-                && *source == flow.source
-            {
-                flow.source = source.clone();
+            for end in [&mut flow.from, &mut flow.to] {
+                match nodes.get(&**end) {
+                    Some(node) => *end = Arc::clone(node),
+                    None => drop(nodes.insert(Arc::clone(end))),
+                }
             }
-            before = Some(flow.source.clone());
+            // Only neighbours are compared: most equal flows are neighbours.
+            if let Some((transport, source)) = &before {
+                if *transport == flow.transport {
+                    flow.transport = Arc::clone(transport);
+                }
+                if *source == flow.source {
+                    flow.source = source.clone();
+                }
+            }
+            before = Some((Arc::clone(&flow.transport), flow.source.clone()));
         }
         Ok(())
     }

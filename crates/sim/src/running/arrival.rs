@@ -113,7 +113,7 @@ fn legs(flow: &FlowSpec, source: &dyn SourceKind, [forward, back]: [Way; 2]) -> 
     let segment = |bytes: Bytes| EMPTY + bytes.get() as u32;
     let datagram = IP_HEADER + udp::Datagram::HEADER_LEN as u32 + source.datagram() as u32;
     let after_handshake = |data| vec![(forward, EMPTY), (back, EMPTY), (forward, data)];
-    match &flow.transport {
+    match &*flow.transport {
         TransportSpec::Tcp(tcp) => after_handshake(segment(tcp.segment)),
         TransportSpec::KernelTcp(tcp) => after_handshake(segment(tcp.segment)),
         TransportSpec::Dccp(_) => after_handshake(datagram),

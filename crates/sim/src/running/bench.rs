@@ -1,5 +1,7 @@
 //! The benchmark dumbbell: a workload for comparing simulators.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use skywave_path::{DropTailSpec, QueueSpec};
 use skywave_units::{Bytes, Duration, Instant, Rate};
@@ -111,27 +113,29 @@ impl Bench {
             datagram: SEGMENT,
         };
         let source = SourceSpec::new("ftp", &file);
+        let transport = Arc::new(TransportSpec::Tcp(TcpSpec {
+            profile: Profile::Ns2,
+            segment: SEGMENT,
+            receive_window: Some(1000),
+            ..TcpSpec::default()
+        }));
+        let subnets: Vec<[Arc<str>; 2]> = (1..=SUBNETS)
+            .map(|subnet| [format!("s{subnet}").into(), format!("d{subnet}").into()])
+            .collect();
         let flows = (0..self.flows)
-            .map(|flow| {
-                let subnet = flow % SUBNETS + 1;
-                FlowSpec {
-                    name: format!("tcp{}", flow + 1),
-                    from: format!("s{subnet}"),
-                    to: format!("d{subnet}"),
-                    start: Duration::from_secs_f64(STAGGER_S * starts.random::<f64>()),
-                    start_jitter: Duration::ZERO,
-                    stop: None,
-                    class: 0,
-                    route: None,
-                    route_back: None,
-                    transport: TransportSpec::Tcp(TcpSpec {
-                        profile: Profile::Ns2,
-                        segment: SEGMENT,
-                        receive_window: Some(1000),
-                        ..TcpSpec::default()
-                    }),
-                    source: source.clone(),
-                }
+            .zip(subnets.iter().cycle())
+            .map(|(flow, [from, to])| FlowSpec {
+                name: format!("tcp{}", flow + 1),
+                from: Arc::clone(from),
+                to: Arc::clone(to),
+                start: Duration::from_secs_f64(STAGGER_S * starts.random::<f64>()),
+                start_jitter: Duration::ZERO,
+                stop: None,
+                class: 0,
+                route: None,
+                route_back: None,
+                transport: Arc::clone(&transport),
+                source: source.clone(),
             })
             .collect();
         Scenario {

@@ -1,6 +1,7 @@
 //! Checks a scenario without running it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 use skywave_path::Way;
@@ -49,7 +50,7 @@ pub fn check(scenario: &Scenario, registry: &Registry) -> Result<Checked, Scenar
     setup(scenario, &build)?;
     let mut complete = scenario.clone();
     for (flow, transport) in complete.flows.iter_mut().zip(&build.transports) {
-        transport.complete(&mut flow.transport);
+        transport.complete(Arc::make_mut(&mut flow.transport));
     }
     Ok(Checked {
         scenario: complete,
@@ -104,7 +105,7 @@ fn warnings(
                 ),
             );
         }
-        if let TransportSpec::KernelTcp(spec) = &flow.transport
+        if let TransportSpec::KernelTcp(spec) = &*flow.transport
             && registry.has_tcp_control(&spec.control)
         {
             warn(

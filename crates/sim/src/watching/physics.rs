@@ -57,7 +57,7 @@ pub fn verify(scenario: &Scenario, registry: &Registry, records: &[Record]) -> V
         hosts: scenario
             .flows
             .iter()
-            .flat_map(|flow| [flow.from.clone(), flow.to.clone()])
+            .flat_map(|flow| [flow.from.to_string(), flow.to.to_string()])
             .collect(),
         travellers: BTreeMap::new(),
         next_packet: 0,

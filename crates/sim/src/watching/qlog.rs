@@ -47,7 +47,7 @@ impl Qlogs {
             let about = About {
                 title: name.clone(),
                 vantage_point: VantagePoint::Client,
-                protocol: match flows[index].transport {
+                protocol: match *flows[index].transport {
                     TransportSpec::Tcp(_) | TransportSpec::KernelTcp(_) => "TCP",
                     TransportSpec::Dccp(_) => "DCCP",
                     TransportSpec::Udp(_) | TransportSpec::Other(_) => "UDP",

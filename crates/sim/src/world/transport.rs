@@ -59,7 +59,7 @@ impl Transport {
             let plan = TcpPlan::new(spec, registry);
             plan.map(|plan| Self::Tcp(Arc::new(plan)))
         };
-        let (key, made) = match &flow.transport {
+        let (key, made) = match &*flow.transport {
             TransportSpec::Tcp(spec) => ("tcp", tcp(spec)),
             TransportSpec::KernelTcp(spec) if clock == ClockKind::Real => {
                 return Ok(Self::Kernel(spec.clone()));
@@ -113,7 +113,7 @@ impl Transport {
             .collect();
         let (key, verdict) = match self {
             Self::Tcp(plan) => {
-                let key = match flow.transport {
+                let key = match *flow.transport {
                     TransportSpec::KernelTcp(_) => "kernel-tcp.control",
                     _ => "tcp.control",
                 };
