@@ -72,7 +72,7 @@ struct Plane<O, W> {
     network: Network,
     /// Where hosts are attached, by [`PortId`].
     ports: Vec<Port>,
-    /// Each flow's transport, which defines the tags that routers read.
+    /// Each flow's transport, which defines the tags that routers read; none if no flow has tags.
     transports: Vec<Transport>,
     /// Packets in flight.
     bodies: Bodies,
@@ -167,10 +167,11 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
                 schedule.set(Actor::Application(flow), at);
             }
         }
+        let has_tags = ports.iter().any(|port| port.has_tags);
         let plane = Plane {
             network,
             ports,
-            transports,
+            transports: if has_tags { transports } else { Vec::new() },
             bodies: Bodies::default(),
             options: BTreeMap::new(),
             schedule,
