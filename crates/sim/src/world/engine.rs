@@ -264,10 +264,11 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
     fn scan(&mut self, link: u32, horizon: Instant, most: u64) -> Instant {
         let mut left = most;
         let until = loop {
-            let timer = self.plane.schedule.first_timer_at();
-            let end = horizon.min(timer + INSTANT);
+            // A packet that arrives when the timer is due comes first.
+            let end = horizon.min(self.plane.schedule.after_first_timer());
             if left == 0 {
                 let arrival = self.plane.network.links[link as usize].deadline();
+                let timer = self.plane.schedule.first_timer_at();
                 break arrival.unwrap_or(horizon).min(timer).min(horizon);
             }
             left -= 1;
@@ -281,8 +282,8 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
                 if let Some(frame) = self.plane.pass_on(now, link, frame) {
                     self.host_receives(now, frame);
                 }
-            } else if timer < horizon
-                && let Some((_, actor)) = self.plane.schedule.peek()
+            } else if let Some((timer, actor)) = self.plane.schedule.peek()
+                && timer < horizon
             {
                 if O::IS_KEPT
                     && let Some(log) = &mut self.plane.log

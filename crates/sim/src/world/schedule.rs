@@ -143,9 +143,14 @@ impl Schedule {
     }
 
     /// Returns when the element's first timer is due; long after any run if none is set.
-    #[inline(always)]
     pub(crate) const fn first_timer_at(&self) -> Instant {
         Instant::from_nanos(self.turn.timers.first.at)
+    }
+
+    /// Returns the instant after [`first_timer_at`](Self::first_timer_at).
+    #[inline(always)]
+    pub(crate) const fn after_first_timer(&self) -> Instant {
+        Instant::from_nanos(self.turn.timers.first.at + 1)
     }
 
     /// Returns the actor of the first timer, if one is set.
