@@ -6,7 +6,7 @@ use memory_stats::memory_stats;
 use skywave_sim::Bench;
 
 #[test]
-fn an_idle_flow_costs_less_than_two_kilobytes() {
+fn an_idle_flow_takes_less_than_1200_bytes() {
     let resident_bytes = || memory_stats().unwrap().physical_mem as u64;
     let before = resident_bytes();
     let flows = 50_000;
@@ -20,6 +20,6 @@ fn an_idle_flow_costs_less_than_two_kilobytes() {
     let idle = bench.idle().unwrap();
     let bytes_per_flow = (resident_bytes() - before) / u64::from(flows);
     println!("{bytes_per_flow} bytes per idle flow, including its description");
-    assert!(bytes_per_flow < 2048, "{bytes_per_flow}");
+    assert!(bytes_per_flow < 1200, "{bytes_per_flow}");
     drop(idle);
 }
