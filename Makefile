@@ -139,6 +139,7 @@ conformance: $(REQUIREMENTS) ## Write docs/conformance.md from the ids that test
 bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and htsim (HTSIM=PATH), and sockets beside UDP and quinn.
 	$(DEVELOP) --release # what is measured is what a wheel has
 	$(BIN)/skywave bench standard $(if $(HTSIM),--htsim '$(HTSIM)')
+	$(BIN)/skywave bench threads
 	cargo run --release --locked --quiet -p skywave-perf --features quinn --example loopback
 
 oracle: $(EXTENSION) ## Compare random runs with ns-2 (stores nothing; needs ns-2).

@@ -114,6 +114,15 @@ def test_standard_rows_run_in_turn_with_htsim(
     assert_bad_input(run_cli("bench", "dumbbell", *SMALL, "--ns2"), "not installed")
 
 
+def test_threads_run_in_turn_with_one() -> None:
+    row = bench.measure_threads(bench.Work(20, "5 Mbps", 50, "1 s", threads=2))
+    assert row["work"]["threads"] == 2
+    assert len(row["rounds"]) == bench.ROUNDS
+    assert row["rounds"] == sorted(row["rounds"])
+    assert row["speedup"] == statistics.median(row["rounds"]) > 0
+    assert row["elapsed_s"] > 0
+
+
 def test_a_path_that_is_no_program_is_refused(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text(PRINTED)

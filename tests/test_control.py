@@ -165,6 +165,14 @@ def test_aimd_of_1_and_a_half_sends_what_reno_sends() -> None:
     assert run(scenario(gentle)).fingerprint != run(scenario(Tcp())).fingerprint
 
 
+def test_a_run_on_threads_calls_controls_in_order_and_nothing_waits_for_ever() -> None:
+    both = scenario(Tcp(control=Reno()), Dccp(ccid=251, control=Reno()), Tcp())
+    alone, shared = run(both), run(both, threads=2)
+    assert alone.fingerprint == shared.fingerprint
+    assert shared.threads is not None
+    assert shared.threads["used"] == 2
+
+
 def test_many_runs_give_what_one_run_gives() -> None:
     each = [scenario(Tcp(control=Reno(factor))) for factor in (0.3, 0.5, 0.7)]
     alone = [run(one).fingerprint for one in each]

@@ -241,6 +241,34 @@ def test_json_is_one_document_and_the_tables_are_written(tmp_path: Path) -> None
     assert [path.name for path in directory.parent.iterdir()] == ["mix"]
 
 
+def test_threads_change_no_result_and_a_run_says_whether_they_helped(
+    tmp_path: Path, scenario: Scenario
+) -> None:
+    plain = scenario.replace(probes=Probes(interval="1 s"))
+    alone, shared = run(plain), run(plain, threads=3)
+    assert (alone.fingerprint, alone.totals) == (shared.fingerprint, shared.totals)
+    assert alone.tables == shared.tables
+    assert alone.threads == {"used": 1, "shared": 0.0, "obstacle": None}
+    assert shared.threads is not None
+    assert shared.threads["used"] == 3
+    file = tmp_path / "plain.json"
+    file.write_text(plain.to_json())
+    document = json.loads(run_cli("run", file, "--threads", "3", "--json").stdout)
+    assert document["threads"] == shared.threads
+    assert "threads" not in json.loads(run_cli("run", file, "--json").stdout)
+
+
+def test_threads_that_cannot_help_are_a_warning(scenario: Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "in-order.json"
+    file.write_text(scenario.replace(duration="1 s").to_json())
+    done = run_cli("run", file, "--threads", "2")
+    assert done.returncode == 0, done.stderr
+    assert "--threads 2 does not help: a table" in done.stderr
+    assert_bad_input(run_cli("run", file, "--threads", "0"), "--threads")
+    with pytest.raises(ValueError, match="threads: expected 1 or more, not 0"):
+        run(scenario, threads=0)
+
+
 def test_a_table_without_rows_is_written_with_its_columns(tmp_path: Path) -> None:
     scenario = dumbbell("clean", duration="2 s", rate="2 Mbps", delay="10 ms")
     scenario.add_flow("call", "s1", "d1", Tcp())

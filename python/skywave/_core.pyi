@@ -60,6 +60,9 @@ class Run:
     @property
     def violations(self) -> list[str]:
         """What the physics verifier found; empty if it did not run."""
+    @property
+    def threads(self) -> str:
+        """How the run used threads, as JSON."""
 
 @final
 class Table:
@@ -279,6 +282,7 @@ def run(
     captures: dict[str, str] | None = None,
     qlogs: dict[str, str] | None = None,
     verify_physics: bool = False,
+    threads: int = 1,
     members: dict[str, type[Member]] | None = None,
     stop: Stop | None = None,
     tables: Sequence[str] | None = None,
@@ -317,9 +321,10 @@ def bench(
     buffer: int,
     duration: str,
     access: str,
+    threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> str:
-    """Run the benchmark dumbbell on one core; return its counts and its parameters, as JSON."""
+    """Run the benchmark dumbbell; return its counts and its parameters, as JSON."""
 
 def decode_capture(data: bytes, udp_ports: Sequence[int] = ...) -> Frames:
     """Decode the frames of a pcapng or pcap file, which may be compressed with gzip.

@@ -21,6 +21,7 @@ def run(
     captures: Mapping[str, str] | None = None,
     qlogs: Mapping[str, str] | None = None,
     verify_physics: bool = False,
+    threads: int = 1,
 ) -> Results:
     """Run a scenario. The same scenario and seed give bit-identical results.
 
@@ -33,10 +34,15 @@ def run(
             sender of the flow sees.
         verify_physics: Whether to replay the run's record through the physics verifier, which lists
             what it finds in ``Results.violations``.
+        threads: How many threads share the network out among them. The results do not depend on
+            it. Several only help if many packets are under way at a time, and ``Results.threads``
+            says whether they did. For many runs, use :func:`run_many` or :func:`skywave.sweep`
+            instead, which need no more than one thread for each.
 
     Raises:
         ScenarioError: If the scenario is wrong; the message names the field.
         TypeError: If ``scenario`` is not a scenario.
+        ValueError: If ``threads`` is less than 1.
         OSError: If a capture or a qlog file cannot be written; an existing file is unchanged.
         Exception: Whatever a member in Python raised, with a note that names the flow or the link.
     """
@@ -45,6 +51,8 @@ def run(
             f"expected a Scenario, not {type(scenario).__name__}: "
             "Scenario.from_file(path) reads one from a file"
         )
+    if threads < 1:
+        raise ValueError(f"threads: expected 1 or more, not {threads}")
     duration_s = scenario.duration.seconds
 
     def tell(fraction: float) -> None:
@@ -59,6 +67,7 @@ def run(
                 captures=capture_files,
                 qlogs=qlog_files,
                 verify_physics=verify_physics,
+                threads=threads,
                 members=live(scenario.members()),
             )
         )

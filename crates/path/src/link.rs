@@ -6,7 +6,8 @@ use skywave_units::{Duration, Instant, Rate};
 use crate::ring::Ring;
 use crate::transmitter::Transmitter;
 use crate::{
-    Admission, AnyQueue, DropReason, Dropped, Keeps, Loss, Packet, QuickStartRouter, Variation,
+    Admission, AnyQueue, DropReason, DropTail, Dropped, Keeps, Limit, Loss, Packet,
+    QuickStartRouter, Variation,
 };
 
 /// A simplex link with its queue at the sending end.
@@ -76,6 +77,13 @@ impl<P: Packet> Link<P> {
                 asks: false,
             },
         }
+    }
+
+    /// Creates the far end of a link whose sending end is elsewhere: what arrives has been put on it
+    /// by [`Link::carry`]. Allocates nothing.
+    pub fn stand_in() -> Self {
+        let queue = DropTail::new(Limit::Packets(0));
+        Self::new(queue, Rate::from_bps(1), Duration::ZERO)
     }
 
     /// Makes the link lose packets.
@@ -159,6 +167,17 @@ impl<P: Packet> Link<P> {
         debug_assert!(!self.keeps(), "its queue has to be asked");
         let in_flight = &mut self.wire.in_flight;
         in_flight.pop_front_if(|(arrival, _)| *arrival < end)
+    }
+
+    /// Puts a packet in flight that arrives at the far end at this time, after those in flight that
+    /// arrive then. It has entered the link elsewhere.
+    pub fn carry(&mut self, arrival: Instant, packet: P) {
+        let in_flight = &mut self.wire.in_flight;
+        let overtakes = in_flight.back().is_some_and(|last| last.0 > arrival);
+        in_flight.push_back((arrival, packet));
+        if overtakes {
+            self.wire.overtake();
+        }
     }
 
     /// Returns whether the queue keeps packets, so that it may drop them after accepting them.
@@ -353,12 +372,14 @@ impl<P: Packet> Wire<P> {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use rand::SeedableRng;
     use skywave_units::Random;
 
     use super::*;
     use crate::contract::Parcel;
-    use crate::{CoDel, CoDelConfig, DropTail, Limit, LossKind, PacketLossSpec, QuickStartRouter};
+    use crate::{CoDel, CoDelConfig, LossKind, PacketLossSpec, QuickStartRouter};
 
     fn ms(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -378,6 +399,20 @@ mod tests {
         assert_eq!(link.dequeue(ms(110)), None);
         assert_eq!(link.dequeue(ms(111)).map(|parcel| parcel.id), Some(1));
         assert_eq!(link.deadline(), None);
+    }
+
+    #[test]
+    fn a_packet_from_elsewhere_arrives_in_order() {
+        let mut far_end = Link::<Parcel>::stand_in();
+        for (id, arrival) in [(1, 5), (2, 7), (3, 7), (4, 6)] {
+            far_end.carry(ms(arrival), Parcel::new(id, 1000));
+        }
+        let arrived: Vec<_> = iter::from_fn(|| far_end.dequeue_before(ms(8))).collect();
+        let arrived: Vec<_> = arrived
+            .iter()
+            .map(|(at, parcel)| (*at, parcel.id))
+            .collect();
+        assert_eq!(arrived, [(ms(5), 1), (ms(6), 4), (ms(7), 2), (ms(7), 3)]);
     }
 
     #[test]

@@ -40,6 +40,14 @@ impl<T> Ring<T> {
         self.slots.get(self.head)?.as_ref()
     }
 
+    /// Returns the newest item.
+    #[inline(always)]
+    pub(crate) fn back(&self) -> Option<&T> {
+        let last = self.slots.len().wrapping_sub(1);
+        let newest = self.head.wrapping_add(self.len).wrapping_sub(1) & last;
+        self.slots.get(newest)?.as_ref()
+    }
+
     /// Removes the oldest item if `is_wanted` returns true for it.
     #[inline(always)]
     pub(crate) fn pop_front_if(&mut self, is_wanted: impl FnOnce(&T) -> bool) -> Option<T> {

@@ -6,10 +6,11 @@ use skywave_sim::Bench;
 
 use crate::run::{Watch, scenario_error};
 
-/// Runs the benchmark dumbbell on this thread and gives its counts as a JSON object, with the rates
+/// Runs the benchmark dumbbell on `threads` threads and gives its counts as a JSON object, with the rates
 /// and the duration as plain numbers. The caller measures time and memory around it.
 #[pyfunction]
-#[pyo3(signature = (*, flows, rate, buffer, duration, access, progress=None))]
+#[pyo3(signature = (*, flows, rate, buffer, duration, access, threads=1, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn bench(
     py: Python<'_>,
     flows: u32,
@@ -17,6 +18,7 @@ pub(crate) fn bench(
     buffer: u32,
     duration: &str,
     access: &str,
+    threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let bench = Bench {
@@ -25,6 +27,7 @@ pub(crate) fn bench(
         buffer,
         duration: quantity("duration", duration)?,
         access: quantity("access", access)?,
+        threads,
     };
     let watch = Watch::new(progress);
     let outcome = py.detach(|| bench.run(|fraction| watch.report((fraction,))));

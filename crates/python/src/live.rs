@@ -36,7 +36,7 @@ fn run_live(
         run: RunOptions {
             captures: all_created(captures)?,
             qlogs: all_created(qlogs)?,
-            verify_physics: false,
+            ..RunOptions::default()
         },
         encapsulation: if dccp_over_udp {
             Encapsulation::Udp

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,6 +55,13 @@ impl Run {
     #[getter]
     fn fingerprint(&self) -> String {
         format!("{:016x}", self.0.fingerprint)
+    }
+
+    /// How the run used threads, as a JSON object.
+    #[getter]
+    fn threads(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.threads)
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     /// The violations found by the physics verifier.
@@ -230,7 +238,7 @@ pub(crate) fn socket_schema() -> String {
 /// interpreter from other threads. Given `tables`, the results have only those of them that the run
 /// has.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, verify_physics=false, members=None, stop=None, tables=None))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, verify_physics=false, threads=1, members=None, stop=None, tables=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -239,6 +247,7 @@ pub(crate) fn run(
     captures: Option<BTreeMap<String, PathBuf>>,
     qlogs: Option<BTreeMap<String, PathBuf>>,
     verify_physics: bool,
+    threads: usize,
     members: Live<'_>,
     stop: Option<Py<Stop>>,
     tables: Option<Vec<String>>,
@@ -251,6 +260,7 @@ pub(crate) fn run(
             captures: all_created(captures)?,
             qlogs: all_created(qlogs)?,
             verify_physics,
+            threads: NonZero::new(threads),
         };
         let go_on = |fraction| match &stop {
             Some(stop) => !stop.get().is_set(),

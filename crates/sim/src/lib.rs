@@ -77,6 +77,7 @@ pub use watching::physics;
 pub use watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
 pub use watching::record::{Record, What};
 pub use watching::table::{Table, Value};
+pub use world::engine::Threads;
 pub use world::host::Supply;
 pub use world::ids::{FlowId, HostId};
 pub use world::observe::Observer;

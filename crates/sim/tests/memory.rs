@@ -16,6 +16,7 @@ fn an_idle_flow_takes_less_than_1200_bytes() {
         buffer: 1000,
         duration: "1 s".parse().unwrap(),
         access: "10 Gbps".parse().unwrap(),
+        threads: 1,
     };
     let idle = bench.idle().unwrap();
     let bytes_per_flow = (resident_bytes() - before) / u64::from(flows);

@@ -12,7 +12,7 @@ import json
 import statistics
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -33,6 +33,7 @@ class Work:
     buffer: int
     duration: str
     access: str = "100 Mbps"
+    threads: int = 1
 
 
 STANDARD = (
@@ -41,6 +42,9 @@ STANDARD = (
     Work(flows=1000, rate="1000 Mbps", buffer=12500, duration="10 s", access="10000 Mbps"),
 )
 """The three rows of ``make bench``."""
+
+MANY = Work(flows=10_000, rate="1000 Mbps", buffer=5000, duration="20 s", access="10000 Mbps")
+"""The work that threads share: many packets are under way at a time."""
 
 ROUNDS = 5
 """Runs of a row beside other simulators. A single run would show what else the machine does."""
@@ -77,6 +81,49 @@ class Row(TypedDict):
     used_by_others: float | None
     """Share of all processors' time that other processes on this machine used."""
     beside: list[CompetitorRow]
+
+
+class ThreadsRow(TypedDict):
+    """How much faster several threads are: medians over the rounds."""
+
+    work: dict[str, Any]
+    elapsed_one_s: float
+    """Elapsed time of the simulation alone on one thread."""
+    elapsed_s: float
+    """Elapsed time on ``work["threads"]`` threads."""
+    speedup: float
+    """The former over the latter, in turns."""
+    rounds: list[float]
+    """``speedup`` of each round, ascending."""
+    stolen: float | None
+    """As in :class:`Row`, and so is ``used_by_others``."""
+    used_by_others: float | None
+
+
+def measure_threads(
+    work: Work, progress: Callable[[Progress], None] = lambda _: None
+) -> ThreadsRow:
+    """Run the work on one thread and on its number of threads, in turn, five times."""
+    alone: list[float] = []
+    shared: list[float] = []
+    watch = Watch()
+    for turn in range(ROUNDS):
+        progress(Progress("threads", turn, ROUNDS))
+        for threads, elapsed in ((1, alone), (work.threads, shared)):
+            counts, _ = run_process("dumbbell", json.dumps(asdict(replace(work, threads=threads))))
+            elapsed.append(counts["elapsed_s"])
+    progress(Progress("threads", ROUNDS, ROUNDS))
+    taken = watch.shares()
+    rounds = sorted(one / several for one, several in zip(alone, shared, strict=True))
+    return ThreadsRow(
+        work=asdict(work),
+        elapsed_one_s=statistics.median(alone),
+        elapsed_s=statistics.median(shared),
+        speedup=statistics.median(rounds),
+        rounds=rounds,
+        stolen=taken.stolen,
+        used_by_others=taken.others,
+    )
 
 
 def measure(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,16 @@ from skywave._progress import Progress, stage
 from skywave.bench import competitors
 from skywave.bench.competitors import Competitor
 from skywave.bench.measurement import BenchError
-from skywave.bench.rows import CompetitorRow, Row, Work, measure, measure_standard
+from skywave.bench.rows import (
+    MANY,
+    CompetitorRow,
+    Row,
+    ThreadsRow,
+    Work,
+    measure,
+    measure_standard,
+    measure_threads,
+)
 from skywave.cli.application import command, group
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from skywave.cli.messages import warn
@@ -26,7 +36,7 @@ if TYPE_CHECKING:
 
 MOST = 1_000_000
 ACCESS = Rate("100 Mbps")
-app = group("bench", "Measure the simulator on one core.")
+app = group("bench", "Measure the simulator.")
 
 HtsimOption = Annotated[
     Path | None,
@@ -90,6 +100,24 @@ def dumbbell(
 
 
 @command(app)
+def threads(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", min=2, help="Number of threads.")] = 2,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how much faster several threads simulate 10,000 TCP flows than one.
+
+    Both run five times, alternating; times and ratios are medians. The ratio is low if other
+    processes use the processors meanwhile.
+    """
+    with progress_bar() as show:
+        row = measure_threads(replace(MANY, threads=number), show)
+    if as_json:
+        print_json(row)
+    else:
+        out().print(_threads_table(row))
+
+
+@command(app)
 def standard(htsim: HtsimOption = None, as_json: JsonOption = False) -> None:
     """Measure the three standard workloads and the runs that the papers nominate.
 
@@ -144,6 +172,21 @@ def _table(rows: list[Row]) -> Table:
         for name in columns[0]:
             table.add_row(name, *(column[name] for column in columns))
         table.add_section()
+    return table
+
+
+def _threads_table(row: ThreadsRow) -> Table:
+    work, rounds = row["work"], row["rounds"]
+    title = f"{work['flows']:,} flows, {work['rate']}, {work['duration']}"
+    table = Table(title=title, title_justify="left")
+    table.add_column("")
+    table.add_column("value", justify="right")
+    table.add_row("elapsed on one thread (s)", f"{row['elapsed_one_s']:.3f}")
+    table.add_row(f"elapsed on {work['threads']} threads (s)", f"{row['elapsed_s']:.3f}")
+    table.add_row("ratio", f"{row['speedup']:.2f}")
+    table.add_row("the same, lowest and highest round", f"{rounds[0]:.2f} to {rounds[-1]:.2f}")
+    for name, key in _SHARES.items():
+        table.add_row(name, _percent(row[key]))  # type: ignore[literal-required]
     return table
 
 

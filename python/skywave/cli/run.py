@@ -43,6 +43,15 @@ def run(
             "than its link allows.",
         ),
     ] = False,
+    threads: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Share the network out among this many threads. The results do not depend on it. "
+            "Several help if many packets are under way at a time: --json says whether they did.",
+        ),
+    ] = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Simulate a scenario and print totals of its flows and links.
@@ -61,7 +70,8 @@ def run(
             captures=captures,
             qlogs=qlogs_of(qlog, experiment),
             verify_physics=verify_physics,
+            threads=threads,
         )
-    present(results, out_dir, as_json=as_json)
+    present(results, out_dir, as_json=as_json, threads=threads)
     if results.violations:
         raise typer.Exit(FAILED)

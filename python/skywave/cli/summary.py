@@ -23,9 +23,17 @@ MOST_ROWS = 100
 
 
 def present(
-    results: Results, out_dir: Path | None, accuracy: RunAccuracy | None = None, *, as_json: bool
+    results: Results,
+    out_dir: Path | None,
+    accuracy: RunAccuracy | None = None,
+    *,
+    as_json: bool,
+    threads: int = 1,
 ) -> None:
-    """Print and write results, with the accuracy of a run in real time."""
+    """Print and write results, with the accuracy of a run in real time.
+
+    If several threads were asked for, also print how they were used.
+    """
     # Either may fail after a long run: a pipe that nobody reads, a full disk.
     try:
         if as_json:
@@ -34,8 +42,9 @@ def present(
                 if accuracy is None
                 else {"accuracy": accuracy.document()}
             )
+            used = {"threads": results.threads} if threads > 1 else {}
             directory = None if out_dir is None else str(out_dir)
-            print_json({**results.totals, **more, "out": directory})
+            print_json({**results.totals, **more, **used, "out": directory})
         else:
             _print_summary(results, accuracy)
     finally:
@@ -44,6 +53,8 @@ def present(
     if out_dir is not None and not as_json:
         out().print(f"Tables: {escape(str(out_dir))}", soft_wrap=True)
     warn(results.warnings())
+    if threads > 1 and results.threads is not None and results.threads["obstacle"] is not None:
+        warn([f"--threads {threads} does not help: {results.threads['obstacle']}"])
 
 
 def _print_summary(results: Results, accuracy: RunAccuracy | None) -> None:

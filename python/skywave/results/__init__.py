@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skywave.results.run import FlowTotals, LinkTotals, NoTableError, Results, Totals
-__all__ = ["FlowTotals", "LinkTotals", "NoTableError", "Results", "Totals"]
+    from skywave.results.run import FlowTotals, LinkTotals, NoTableError, Results, Threads, Totals
+__all__ = ["FlowTotals", "LinkTotals", "NoTableError", "Results", "Threads", "Totals"]
 
 
 if not TYPE_CHECKING:  # with it, any name would pass for one that is there

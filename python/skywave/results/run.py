@@ -92,6 +92,17 @@ class Totals(TypedDict):
     links: list[LinkTotals]
 
 
+class Threads(TypedDict):
+    """How a run used threads."""
+
+    used: int
+    """How many had a part of the network."""
+    shared: float
+    """The fraction of events that happened while all of them were at work."""
+    obstacle: str | None
+    """Why threads did not help, if several were asked for and they did not."""
+
+
 class NoTableError(SkywaveError, AttributeError):
     """A run has no such table. The message says how to get it."""
 
@@ -116,6 +127,9 @@ class Results:
     leaves a link but never entered it. It is a fault of Skywave, or of a control or queue of
     your own. Empty unless the run was checked: ``run(.., verify_physics=True)``.
     """
+    threads: Threads | None = None
+    """How the run used threads, on which nothing else here depends. ``None`` if the results were
+    read from files."""
 
     @classmethod
     def of_core(cls, run: _core.Run) -> Self:
@@ -123,7 +137,13 @@ class Results:
         import pyarrow as pa  # noqa: PLC0415  (loaded when there are tables to hold)
 
         tables = {name: pa.Table.from_batches([batch]) for name, batch in run.tables.items()}
-        return cls(tables, json.loads(run.summary), run.fingerprint, list(run.violations))
+        return cls(
+            tables,
+            json.loads(run.summary),
+            run.fingerprint,
+            list(run.violations),
+            json.loads(run.threads),
+        )
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:

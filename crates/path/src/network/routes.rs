@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 const MOST_TREES: usize = 64;
 
 /// The directed links of a network, each with the nodes at its ends.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Routes {
     ends: Vec<(u32, u32)>,
     /// Outgoing links of each node, in the order in which they were added.
@@ -16,7 +16,7 @@ pub(super) struct Routes {
 }
 
 /// The routes with the fewest links from one node to all others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Tree {
     /// The link by which each node is reached; `None` if it is unreachable, and for the root.
     came_by: Vec<Option<u32>>,

@@ -11,7 +11,7 @@ use super::routes::{Fewest, Routes};
 /// A hop is the next step of a packet, such as entering a link. There is one hop per link, and one
 /// that ends every route. The hops of a route are adjacent in the table, so a packet that knows the
 /// index of its hop finds the next one right after it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Topology<H> {
     nodes: Vec<String>,
     /// The index of each node.

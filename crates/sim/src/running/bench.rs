@@ -1,5 +1,6 @@
 //! The benchmark dumbbell: a workload for comparing simulators.
 
+use std::mem;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -10,7 +11,7 @@ use crate::running::build::Build;
 use crate::watching::backend::Registry;
 use crate::world::elements::Division;
 use crate::world::engine::{Attached, Parts, Simulator};
-use crate::world::observe::{Chronicle, Entry, Observer};
+use crate::world::observe::{Chronicle, Entry, Observer, Regional};
 use crate::world::transport::ClockKind;
 use crate::world::view::{Event, PacketView};
 use rand::RngExt;
@@ -46,6 +47,8 @@ pub struct Bench {
     pub duration: Duration,
     /// Rate of the access links.
     pub access: Rate,
+    /// The number of threads.
+    pub threads: usize,
 }
 
 /// The work done by a benchmark. The caller measures the time it took.
@@ -87,6 +90,20 @@ impl Observer for Counter {
             }
             _ => {}
         }
+    }
+}
+
+impl Regional for Counter {
+    fn of_region(&self) -> Option<Self> {
+        Some(Self::default())
+    }
+
+    fn absorb(&mut self, other: &mut Self) {
+        let other = mem::take(other);
+        for (count, other) in self.counts.iter_mut().zip(other.counts) {
+            *count += other;
+        }
+        self.hops += other.hops;
     }
 }
 
@@ -219,6 +236,7 @@ impl Bench {
             observer: Counter::default(),
             sample_interval: None,
             division: Division::default(),
+            threads: self.threads,
             verify_wire: false,
             world: Attached,
         }))

@@ -46,7 +46,7 @@ use world::Sockets;
 
 /// What a run in real time reaches: the sockets of the ends of flows, and the devices of their
 /// nodes.
-pub trait Outside {
+pub trait Outside: Send {
     /// Returns the time since the beginning of the run.
     fn now(&self) -> Instant;
 
@@ -168,6 +168,7 @@ impl PreparedRun {
             observer: self.observer,
             sample_interval: Some(self.scenario.probes.interval),
             division: Division::Whole,
+            threads: 1,
             verify_wire: false,
             world: Sockets::new(outside, self.ends, self.encapsulation),
         });
@@ -240,7 +241,7 @@ impl<X: Outside> LiveRun<X> {
     }
 
     /// Returns the outside.
-    pub const fn outside(&mut self) -> &mut X {
+    pub fn outside(&mut self) -> &mut X {
         self.simulator.world().outside()
     }
 

@@ -12,6 +12,7 @@ use crate::watching::probe::RunEnd;
 use crate::watching::probes::ProbeSet;
 use crate::watching::totals::Totals;
 use crate::world::connect::start_of;
+use crate::world::engine::Threads;
 use crate::world::ids::FlowId;
 use crate::world::view::PacketCount;
 use skywave_transport::EndStats;
@@ -30,6 +31,8 @@ pub struct Results {
     pub fingerprint: u64,
     /// The violations found by the physics verifier; empty if there are none or it did not run.
     pub violations: Vec<String>,
+    /// How the run used threads, on which nothing else here depends.
+    pub threads: Threads,
 }
 
 /// The totals of a run.
@@ -135,6 +138,7 @@ impl Reporter {
         scenario: &Scenario,
         ended: Ended<Totals<(ProbeSet, O)>>,
     ) -> Result<Results, RunError> {
+        let threads = ended.threads;
         let summary = self.summary(scenario, &ended);
         let (probes, _) = ended.observer.observer;
         let end = RunEnd {
@@ -148,6 +152,7 @@ impl Reporter {
             tables: probes.finish(&end)?,
             fingerprint: ended.fingerprint,
             violations: Vec::new(),
+            threads,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,7 +23,7 @@ use crate::watching::qlog::Qlogs;
 use crate::watching::record::Recorder;
 use crate::watching::totals::Totals;
 use crate::world::elements::Division;
-use crate::world::observe::Observer;
+use crate::world::observe::{Observer, Regional};
 use crate::world::transport::ClockKind;
 
 /// The most counts of a flow on a link: about a gigabyte.
@@ -40,6 +41,12 @@ pub struct RunOptions {
     pub qlogs: Vec<(String, Box<dyn Write + Send>)>,
     /// Whether to keep the record of the run and check it with [`physics::verify`].
     pub verify_physics: bool,
+    /// The number of threads that execute the run; `None` is one. The results do not depend on it.
+    ///
+    /// Several threads share the network out among them, where packets take time between its parts.
+    /// They only gain if there are many packets within such a time, and not if something has to see
+    /// all packets in order: see [`Results::threads`].
+    pub threads: Option<NonZero<usize>>,
 }
 
 /// Runs a scenario to its end. Calls `progress` regularly with the fraction done; if it returns
@@ -68,7 +75,7 @@ fn run_unobserved(
         scenario,
         registry,
         options,
-        &mut (),
+        (),
         Division::default(),
         progress,
     )
@@ -99,15 +106,16 @@ pub fn run_observed<O: Observer + ?Sized>(
 }
 
 /// Runs a scenario, divided as `observer` allows, while that watches.
-fn run_watched<O: Observer + ?Sized>(
+fn run_watched<O: Observer + Regional>(
     scenario: &Scenario,
     registry: &Registry,
     options: RunOptions,
-    observer: &mut O,
+    observer: O,
     division: Division,
     progress: impl FnMut(f64) -> bool,
 ) -> Result<Results, RunError> {
     scenario.validate(registry)?;
+    let threads = options.threads.map_or(1, NonZero::get);
     let recorder = options.verify_physics.then(Recorder::default);
     let Prepared {
         build,
@@ -125,12 +133,19 @@ fn run_watched<O: Observer + ?Sized>(
     // A run that writes nothing has its own compiled code.
     if recorder.is_none() && files.0.is_none() && files.1.is_none() {
         let observer = Totals::new(links, flows, (probes, observer));
-        let ended = simulate(scenario, build, observer, division, progress)?;
+        let ended = simulate(scenario, build, observer, division, threads, progress)?;
         return reporter.report(scenario, ended);
     }
     let mut writers = (recorder, files);
     let observer = Totals::new(links, flows, (probes, (observer, &mut writers)));
-    let ended = simulate(scenario, build, observer, Division::Whole, progress)?;
+    let ended = simulate(
+        scenario,
+        build,
+        observer,
+        Division::Whole,
+        threads,
+        progress,
+    )?;
     let mut results = reporter.report(scenario, ended)?;
     let (recorder, files) = writers;
     finish_files(files)?;

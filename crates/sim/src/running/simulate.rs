@@ -7,7 +7,7 @@ use crate::running::build::Build;
 use crate::watching::record::Fingerprint;
 use crate::world::application::Application;
 use crate::world::elements::Division;
-use crate::world::engine::{Attached, Parts, Simulator, World};
+use crate::world::engine::{Attached, Parts, Simulator, Threads, World};
 use crate::world::observe::{Chronicle, Observer};
 use crate::world::packet::SimLink;
 use skywave_scenario::Scenario;
@@ -26,6 +26,7 @@ pub(crate) struct Ended<O> {
     pub(crate) fingerprint: u64,
     /// Each link's mean rate over the time of the run, in bits per second.
     pub(crate) rates: Vec<u64>,
+    pub(crate) threads: Threads,
     pub(crate) observer: O,
 }
 
@@ -35,9 +36,10 @@ pub(crate) fn simulate<O: Observer + Chronicle>(
     build: Build,
     observer: O,
     division: Division,
+    threads: usize,
     mut progress: impl FnMut(f64) -> bool,
 ) -> Result<Ended<O>, RunError> {
-    let mut simulator = simulator(scenario, build, observer, division);
+    let mut simulator = simulator(scenario, build, observer, division, threads);
     let end = Instant::ZERO + scenario.duration;
     simulator
         .run(end, |now| progress(now.as_secs_f64() / end.as_secs_f64()))
@@ -52,6 +54,7 @@ pub(crate) fn simulator<O: Observer + Chronicle>(
     build: Build,
     observer: O,
     division: Division,
+    threads: usize,
 ) -> Simulator<(O, Fingerprint)> {
     Simulator::new(Parts {
         network: build.network,
@@ -63,6 +66,7 @@ pub(crate) fn simulator<O: Observer + Chronicle>(
         observer: (observer, Fingerprint::default()),
         sample_interval: Some(scenario.probes.interval),
         division,
+        threads,
         verify_wire: scenario.verify_wire,
         world: Attached,
     })
@@ -76,13 +80,13 @@ impl<O: Observer + Chronicle> Ended<O> {
     ) -> Self {
         simulator.sample_rest(end);
         let rate = |link: &SimLink| link.mean_rate(end).as_bps();
-        let rates = simulator.links().iter().map(rate).collect();
-        let applications = || simulator.applications().iter();
+        let rates = simulator.links().map(rate).collect();
+        let threads = simulator.threads();
+        let applications = || simulator.applications();
         let (events, stats, application_ends, journals) = (
             simulator.events(),
             simulator
                 .hosts()
-                .iter()
                 .map(|host| host.status().end_stats())
                 .collect(),
             applications().map(Application::ended).collect(),
@@ -96,6 +100,7 @@ impl<O: Observer + Chronicle> Ended<O> {
             journals,
             fingerprint: fingerprint.value(),
             rates,
+            threads,
             observer,
         }
     }

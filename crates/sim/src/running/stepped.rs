@@ -76,7 +76,7 @@ impl SteppedRun {
         Ok(Self {
             scenario: scenario.clone(),
             reporter,
-            simulator: simulator(scenario, build, totals, Division::Whole),
+            simulator: simulator(scenario, build, totals, Division::Whole, 1),
             now: Instant::ZERO,
         })
     }

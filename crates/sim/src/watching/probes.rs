@@ -29,7 +29,7 @@ use self::flows::Flows;
 use self::link_flows::LinkFlows;
 use self::voice::Voice;
 use crate::watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
-use crate::world::observe::{Chronicle, Entry, Observer};
+use crate::world::observe::{Chronicle, Entry, Observer, Regional};
 use crate::world::view::{Event, HostView, PacketView, Sample};
 
 /// The probes of every run, as far as they are registered, in the order of their tables. Requested
@@ -50,16 +50,17 @@ pub(crate) const STANDARD: [&str; 6] = [
 /// or `link_flows` is replaced by a custom probe, its field holds a built-in probe that samples
 /// nothing, so that no check is needed for each packet.
 pub(crate) struct ProbeSet {
-    /// The names of the tables, in order.
+    /// The names of the tables, in order; empty in a region that only counts.
     names: Vec<String>,
     flows: Placed<Flows>,
     link_flows: Placed<LinkFlows>,
     drops: Option<Placed<Drops>>,
+    voice: Option<Placed<Voice>>,
     others: Vec<Placed<Box<dyn Probe>>>,
     /// What any of the others wants.
     wants: Wants,
-    /// Whether any of the others must see everything in order of time.
-    in_order: bool,
+    /// Whether `voice` or any of the others wants packets.
+    is_listening: bool,
 }
 
 /// A probe, what it wants, and the position of its name; `None` if it is only a stand-in.
@@ -72,11 +73,10 @@ struct Placed<P> {
 impl ProbeSet {
     /// Creates a set of these probes, each with the name of its table.
     pub(crate) fn new(probes: Vec<(String, Box<dyn Probe>)>, setup: &ProbeSetup) -> Self {
-        let (mut flows, mut link_flows, mut drops) = (None, None, None);
+        let (mut flows, mut link_flows, mut drops, mut voice) = (None, None, None, None);
         let mut wants = Wants::NOTHING;
         let mut names = Vec::with_capacity(probes.len());
         let mut others = Vec::new();
-        let mut in_order = false;
         for (position, (name, probe)) in probes.into_iter().enumerate() {
             names.push(name);
             let unplaced = Placed {
@@ -86,33 +86,33 @@ impl ProbeSet {
             }
             .settle_in(&mut flows)
             .and_then(|probe| probe.settle_in(&mut link_flows))
-            .and_then(|probe| probe.settle_in(&mut drops));
+            .and_then(|probe| probe.settle_in(&mut drops))
+            .and_then(|probe| probe.settle_in(&mut voice));
             if let Some(other) = unplaced {
                 wants.packets |= other.wants.packets;
                 wants.settled |= other.wants.settled;
                 wants.samples |= other.wants.samples;
-                // What becomes of the frames of a call does not depend on other packets.
-                let probe: &dyn Any = &*other.probe;
-                let is_indifferent = probe.is::<Voice>();
-                in_order |= !is_indifferent && (other.wants.packets || other.wants.settled);
                 others.push(other);
             }
         }
+        let has_calls = voice.as_ref().is_some_and(Placed::wants_packets);
         let nothing = Arc::new(setup.of_nothing());
         Self {
             names,
             flows: flows.unwrap_or_else(|| Placed::stand_in(Flows::new(&nothing))),
             link_flows: link_flows.unwrap_or_else(|| Placed::stand_in(LinkFlows::new(&nothing))),
             drops,
+            voice,
             others,
             wants,
-            in_order,
+            is_listening: has_calls || wants.packets,
         }
     }
 
-    /// Returns whether any probe must see everything in order of time.
+    /// Returns whether any probe must see everything in order of time. The built-in ones need not:
+    /// what becomes of the frames of a call, for example, does not depend on other packets.
     pub(crate) const fn in_order(&self) -> bool {
-        self.in_order
+        self.wants.packets || self.wants.settled
     }
 
     /// Returns the tables by name.
@@ -120,6 +120,7 @@ impl ProbeSet {
         let mut probes: Vec<Placed<Box<dyn Probe>>> = self.others;
         probes.extend([self.flows.boxed(), self.link_flows.boxed()]);
         probes.extend(self.drops.map(Placed::boxed));
+        probes.extend(self.voice.map(Placed::boxed));
         probes.retain(|placed| placed.position.is_some());
         probes.sort_by_key(|placed| placed.position);
         let mut tables = Vec::with_capacity(probes.len());
@@ -135,6 +136,9 @@ impl ProbeSet {
 
     #[inline(never)]
     fn packet_to_others(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
+        if let Some(voice) = &mut self.voice {
+            voice.probe.packet(now, event, packet);
+        }
         for other in self.others.iter_mut().filter(|other| other.wants.packets) {
             other.probe.packet(now, event, packet);
         }
@@ -167,6 +171,16 @@ impl Placed<Box<dyn Probe>> {
     }
 }
 
+impl<P: Probe + Regional> Placed<P> {
+    fn of_region(&self) -> Option<Self> {
+        Some(Self {
+            probe: self.probe.of_region()?,
+            wants: self.wants,
+            position: self.position,
+        })
+    }
+}
+
 impl<P: Probe> Placed<P> {
     const fn stand_in(probe: P) -> Self {
         Self {
@@ -174,6 +188,10 @@ impl<P: Probe> Placed<P> {
             wants: Wants::NOTHING,
             position: None,
         }
+    }
+
+    const fn wants_packets(&self) -> bool {
+        self.wants.packets
     }
 
     fn boxed(self) -> Placed<Box<dyn Probe>> {
@@ -191,7 +209,7 @@ impl Observer for ProbeSet {
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
         self.flows.probe.packet(now, event, packet);
         self.link_flows.probe.packet(now, event, packet);
-        if self.wants.packets {
+        if self.is_listening {
             self.packet_to_others(now, event, packet);
         }
     }
@@ -208,6 +226,36 @@ impl Observer for ProbeSet {
         self.link_flows.probe.sample(now, sample);
         for other in self.others.iter_mut().filter(|other| other.wants.samples) {
             other.probe.sample(now, sample);
+        }
+    }
+}
+
+impl Regional for ProbeSet {
+    fn of_region(&self) -> Option<Self> {
+        if self.in_order() {
+            return None;
+        }
+        let voice = match &self.voice {
+            Some(voice) => Some(voice.of_region()?),
+            None => None,
+        };
+        Some(Self {
+            names: Vec::new(),
+            flows: self.flows.of_region()?,
+            link_flows: self.link_flows.of_region()?,
+            drops: None,
+            voice,
+            others: Vec::new(),
+            wants: Wants::NOTHING,
+            is_listening: self.is_listening,
+        })
+    }
+
+    fn absorb(&mut self, other: &mut Self) {
+        self.flows.probe.absorb(&mut other.flows.probe);
+        self.link_flows.probe.absorb(&mut other.link_flows.probe);
+        if let Some((voice, other)) = self.voice.as_mut().zip(other.voice.as_mut()) {
+            voice.probe.absorb(&mut other.probe);
         }
     }
 }

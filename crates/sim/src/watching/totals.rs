@@ -1,9 +1,11 @@
 //! The totals of a run.
 
+use std::mem;
+
 use skywave_units::Instant;
 
 use crate::watching::probes::ProbeSet;
-use crate::world::observe::{Chronicle, Entry, Observer};
+use crate::world::observe::{Chronicle, Entry, Observer, Regional};
 use crate::world::view::{Event, HostView, PacketCount, PacketView, Sample};
 
 /// Counts packets for the summary, and passes the counts to the inner observer.
@@ -61,7 +63,27 @@ impl<O: Observer> Observer for Totals<O> {
     }
 }
 
-impl<O> Chronicle for Totals<(ProbeSet, O)> {
+impl<O: Regional> Regional for Totals<O> {
+    fn of_region(&self) -> Option<Self> {
+        let observer = self.observer.of_region()?;
+        Some(Self::new(self.links.len(), self.last_data.len(), observer))
+    }
+
+    fn absorb(&mut self, other: &mut Self) {
+        for (link, other) in self.links.iter_mut().zip(&mut other.links) {
+            *link += mem::take(other);
+        }
+        for (drops, other) in self.flow_drops.iter_mut().zip(&mut other.flow_drops) {
+            *drops += mem::take(other);
+        }
+        for (last, &other) in self.last_data.iter_mut().zip(&other.last_data) {
+            *last = (*last).max(other);
+        }
+        self.observer.absorb(&mut other.observer);
+    }
+}
+
+impl<O: Regional> Chronicle for Totals<(ProbeSet, O)> {
     const IS_KEPT: bool = true;
 
     #[inline(always)]

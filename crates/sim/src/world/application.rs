@@ -27,7 +27,33 @@ struct Connections {
     opened: usize,
 }
 
+/// Stands for the source of a flow whose sender is in another region of the network.
+#[derive(Debug)]
+struct Elsewhere;
+
+impl Source for Elsewhere {
+    fn begins(&self) -> Instant {
+        unreachable!("it is not asked")
+    }
+
+    fn act(&mut self, _: Instant, _: &mut dyn SendingEnd) -> Option<Instant> {
+        unreachable!("it never acts")
+    }
+}
+
 impl Application {
+    /// Returns what stands for an application in another region of the network. It takes no memory
+    /// of its own.
+    pub(crate) fn elsewhere() -> Self {
+        Self {
+            next: None,
+            stop: None,
+            ended: None,
+            source: Box::new(Elsewhere),
+            connections: None,
+        }
+    }
+
     /// Creates the application of the flow at `index`, before its start. Its counts use the probes'
     /// intervals.
     pub(crate) fn new(

@@ -3,6 +3,8 @@
 use std::mem;
 use std::ops::{Index, IndexMut};
 
+use skywave_units::Instant;
+
 use crate::world::packet::Body;
 
 /// The bodies of packets in flight, by key.
@@ -13,19 +15,66 @@ use crate::world::packet::Body;
 #[derive(Debug, Default)]
 pub(crate) struct Bodies {
     slots: Vec<Option<Body>>,
-    /// The number of the packet in each slot.
-    numbers: Vec<u64>,
+    /// The packet in each slot.
+    labels: Vec<Label>,
     /// The keys of empty slots, most recently emptied last.
     empty: Vec<u32>,
     /// How many bodies have been stored.
     stored: u64,
 }
 
-impl Bodies {
-    /// Stores a body and returns its key: the one that was freed last. Bodies are numbered from 0 in
-    /// the order in which they are stored.
+/// What is known about a packet in flight, apart from its body.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Label {
+    /// Its number, or [where](Abroad) that is.
+    pub(crate) number: u64,
+    /// When it was sent.
+    pub(crate) sent_at: Instant,
+}
+
+/// A slot of another region: the one of a packet in the region where it was sent, in which its
+/// number will be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Abroad {
+    pub(crate) region: u32,
+    pub(crate) slot: u32,
+}
+
+impl Abroad {
+    /// No number has this bit.
+    const MARK: u64 = 1 << 63;
+
+    /// Returns the slot that takes the place of a number.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, body: Body) -> u32 {
+    pub(crate) fn of(number: u64) -> Option<Self> {
+        (number & Self::MARK != 0).then_some(Self {
+            region: ((number ^ Self::MARK) >> 32) as u32,
+            slot: number as u32,
+        })
+    }
+
+    /// Returns what takes the place of the number.
+    pub(crate) const fn in_place_of_number(self) -> u64 {
+        Self::MARK | (self.region as u64) << 32 | self.slot as u64
+    }
+}
+
+impl Bodies {
+    /// Stores a body that is sent now, and returns its key: the one that was freed last. Bodies are
+    /// numbered from 0 in the order in which they are stored.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, now: Instant, body: Body) -> u32 {
+        let label = Label {
+            number: self.stored,
+            sent_at: now,
+        };
+        self.stored += 1;
+        self.insert_labelled(label, body)
+    }
+
+    /// Stores a body that comes from another region, and returns its key.
+    #[inline(always)]
+    pub(crate) fn insert_labelled(&mut self, label: Label, body: Body) -> u32 {
         if self.empty.is_empty() {
             self.add_slot();
         }
@@ -33,8 +82,7 @@ impl Bodies {
         let vacancy = self.slots[key as usize].replace(body);
         // The slot is empty, so nothing needs to be dropped; the compiler cannot know that.
         mem::forget(vacancy);
-        self.numbers[key as usize] = self.stored;
-        self.stored += 1;
+        self.labels[key as usize] = label;
         key
     }
 
@@ -43,7 +91,7 @@ impl Bodies {
     fn add_slot(&mut self) {
         self.empty.push(self.slots.len() as u32);
         self.slots.push(None);
-        self.numbers.push(0);
+        self.labels.push(Label::default());
     }
 
     /// Returns how many bodies have been stored.
@@ -88,13 +136,13 @@ impl Bodies {
     /// Changes the number of the body that is, or was last, under this key.
     #[inline(always)]
     pub(crate) fn renumber(&mut self, key: usize, number: u64) {
-        self.numbers[key] = number;
+        self.labels[key].number = number;
     }
 
-    /// Returns the number of the body that is, or was last, under this key.
+    /// Returns what is known about the packet whose body is, or was last, under this key.
     #[inline(always)]
-    pub(crate) fn number(&self, key: usize) -> u64 {
-        self.numbers[key]
+    pub(crate) fn label(&self, key: usize) -> Label {
+        self.labels[key]
     }
 }
 
@@ -118,6 +166,8 @@ mod tests {
 
     use super::*;
 
+    const NOW: Instant = Instant::ZERO;
+
     fn body(number: u16) -> Body {
         Body::from(udp::Datagram {
             source_port: number,
@@ -129,13 +179,21 @@ mod tests {
     #[test]
     fn a_body_stays_under_its_key_and_numbers_are_not_used_again() {
         let mut bodies = Bodies::default();
-        let keys: Vec<u32> = (0..3).map(|number| bodies.insert(body(number))).collect();
+        let keys: Vec<u32> = (0..3)
+            .map(|number| bodies.insert(NOW, body(number)))
+            .collect();
         assert_eq!(keys, [0, 1, 2]);
         assert_eq!(bodies.remove(1), body(1));
         assert_eq!(bodies.remove(0), body(0));
-        assert_eq!((bodies.insert(body(3)), bodies.insert(body(4))), (0, 1));
+        assert_eq!(
+            (bodies.insert(NOW, body(3)), bodies.insert(NOW, body(4))),
+            (0, 1)
+        );
         assert_eq!(bodies[1], body(4));
-        assert_eq!((bodies.insert(body(5)), &bodies[2]), (3, &body(2)));
-        assert_eq!([0, 1, 2, 3].map(|key| bodies.number(key)), [3, 4, 2, 5]);
+        assert_eq!((bodies.insert(NOW, body(5)), &bodies[2]), (3, &body(2)));
+        assert_eq!(
+            [0, 1, 2, 3].map(|key| bodies.label(key).number),
+            [3, 4, 2, 5]
+        );
     }
 }

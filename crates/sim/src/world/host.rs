@@ -22,6 +22,8 @@ pub(crate) enum Host {
     Kernel(Box<KernelEnd>),
     /// Successive connections.
     Successive(Box<Successive>),
+    /// In another region of the network.
+    Elsewhere,
 }
 
 /// One end of a connection of the kernel: what it is to send, and what was last known about it.
@@ -93,7 +95,21 @@ impl Host {
             Self::Other(peer) => peer.get(),
             Self::Kernel(end) => &**end,
             Self::Successive(end) => &**end,
+            Self::Elsewhere => &Elsewhere,
         }
+    }
+}
+
+/// The status of a host in another region: nothing is known about it.
+struct Elsewhere;
+
+impl Status for Elsewhere {
+    fn end_stats(&self) -> EndStats {
+        EndStats::default()
+    }
+
+    fn is_over(&self) -> bool {
+        false
     }
 }
 

@@ -13,7 +13,7 @@ use crate::world::packet::Body;
 const LEAST_ACK_WINDOW: u32 = 66_000;
 
 /// A NAT with the connections that it tracks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Nat {
     spec: NatSpec,
     connections: BTreeMap<FlowId, Connection>,

@@ -83,6 +83,18 @@ impl Network {
         Ok(network)
     }
 
+    /// Returns the network with other links, before any packet has been sent. It has no names.
+    pub(crate) fn with_links(&self, links: Vec<SimLink>) -> Self {
+        Self {
+            links,
+            sharing: Vec::new(),
+            nats: self.nats.clone(),
+            queues: Vec::new(),
+            names: Vec::new(),
+            topology: self.topology.clone(),
+        }
+    }
+
     /// Returns the index of a node.
     pub(crate) fn node(&self, name: &str) -> Option<u32> {
         self.topology.node(name)
@@ -163,6 +175,7 @@ impl Network {
 }
 
 /// The NATs in front of links.
+#[derive(Clone)]
 struct Nats {
     nats: Vec<Nat>,
     /// The index of the NAT in front of each link that has one. Both directions share it.

@@ -12,7 +12,7 @@ use crate::world::view::{Event, HostView, PacketView, Sample};
 /// observation. A pair of observers is an observer, and so is an [`Option`].
 /// [`run_observed`](crate::run_observed) runs a scenario with a custom observer. An observer that
 /// makes a table is a [`Probe`](crate::Probe).
-pub trait Observer {
+pub trait Observer: Send {
     /// Reports something that has happened to a packet.
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
         let _ = (now, event, packet);
@@ -36,12 +36,47 @@ impl Observer for () {}
 ///
 /// Elements of a network are executed one after the other. An [`Observer`] sees an effect after its
 /// cause, but events of different elements in any order.
-pub(crate) trait Chronicle {
+pub(crate) trait Chronicle: Regional {
     /// Whether it takes entries at all.
     const IS_KEPT: bool;
 
     /// Takes the next entry. The body of the packet is there if it has been dropped.
     fn enter(&mut self, entry: &Entry, packet: PacketView<'_>);
+}
+
+/// Counts that can be taken in several regions of a network at the same time, and added up.
+pub(crate) trait Regional: Sized {
+    /// Returns an observer for another region, which has seen nothing yet; `None` if one observer
+    /// must see everything.
+    fn of_region(&self) -> Option<Self> {
+        None
+    }
+
+    /// Adds what the observer of another region has counted, which begins again from zero.
+    fn absorb(&mut self, other: &mut Self) {
+        let _ = other;
+    }
+}
+
+impl Regional for () {
+    fn of_region(&self) -> Option<Self> {
+        Some(())
+    }
+}
+
+impl<O: Observer + ?Sized> Regional for &mut O {}
+
+impl<O: Observer> Regional for Option<O> {}
+
+impl<A: Regional, B: Regional> Regional for (A, B) {
+    fn of_region(&self) -> Option<Self> {
+        Some((self.0.of_region()?, self.1.of_region()?))
+    }
+
+    fn absorb(&mut self, other: &mut Self) {
+        self.0.absorb(&mut other.0);
+        self.1.absorb(&mut other.1);
+    }
 }
 
 /// An entry of a [`Chronicle`].

@@ -66,6 +66,14 @@ impl Frame {
         self.cursor as u32 as usize
     }
 
+    /// Returns the frame with another key.
+    pub(crate) const fn with_body(self, body: u32) -> Self {
+        Self {
+            cursor: self.cursor >> 32 << 32 | body as u64,
+            label: self.label,
+        }
+    }
+
     /// Returns its position on its route.
     pub(crate) const fn hop(self) -> u32 {
         (self.cursor >> 32) as u32

@@ -1,6 +1,6 @@
 //! The event schedule, with one entry per actor rather than per packet.
 
-use std::mem;
+use std::{mem, slice};
 
 use skywave_units::Instant;
 
@@ -48,7 +48,8 @@ pub(crate) struct Schedule {
 /// Where an actor's entry is in the tournament of its element.
 #[derive(Debug)]
 struct Places {
-    /// For a link whose ends are in different elements, [`CROSSES`] is added.
+    /// For a link that ends in another element than the one in which it begins, or in none of these
+    /// elements, [`CROSSES`] is added.
     links: Vec<u32>,
     hosts: Vec<u32>,
 }
@@ -68,10 +69,11 @@ struct Pending {
 }
 
 impl Schedule {
-    /// Creates a schedule without events. The turn is the first element's.
+    /// Creates a schedule without events for these elements of a network with so many links and
+    /// hosts. The turn is the first element's.
     pub(crate) fn new(elements: &[Members], links: usize, hosts: usize) -> Self {
         let mut places = Places {
-            links: vec![0; links],
+            links: vec![CROSSES; links],
             hosts: vec![0; hosts],
         };
         let mut others: Vec<_> = elements
@@ -94,7 +96,7 @@ impl Schedule {
         self.element = element;
     }
 
-    /// Divides the network, which is one element. Timers stay, and arrivals have to be set again.
+    /// Divides what is one element. Timers stay, and arrivals have to be set again.
     pub(crate) fn divide(&mut self, elements: &[Members]) {
         let (links, hosts) = (self.places.links.len(), self.places.hosts.len());
         let mut divided = Self::new(elements, links, hosts);
@@ -114,11 +116,10 @@ impl Schedule {
         *self = divided;
     }
 
-    /// Makes the whole network one element. Timers stay, and arrivals have to be set again.
-    pub(crate) fn join(&mut self) {
-        let hosts = self.places.hosts.len();
-        let whole = Members::whole(self.places.links.len(), hosts);
-        let mut joined = Self::new(&[whole], self.places.links.len(), hosts);
+    /// Joins all elements to one with these members. Timers stay, and arrivals have to be set again.
+    pub(crate) fn join(&mut self, whole: &Members) {
+        let (links, hosts) = (self.places.links.len(), self.places.hosts.len());
+        let mut joined = Self::new(slice::from_ref(whole), links, hosts);
         for element in 0..self.others.len() {
             self.begin(element);
             while let Some(actor) = self.first_timer() {

@@ -1,12 +1,13 @@
 //! What observers see of a run: packets, hosts and links.
 
-use std::ops::Sub;
+use std::ops::{AddAssign, Sub};
 
 use skywave_path::{DropReason, Packet};
-use skywave_units::Duration;
+use skywave_units::{Duration, Instant};
 use skywave_wire::{Ecn, Payload};
 
 use crate::world::bodies::Bodies;
+use crate::world::elements::Map;
 use crate::world::host::Host;
 use crate::world::ids::{FlowId, HostId};
 use crate::world::packet::{Body, Frame, SimLink};
@@ -140,7 +141,13 @@ impl<'a> PacketView<'a> {
     /// order in which all flows send them. A retransmission is another packet.
     #[inline(always)]
     pub fn number(self) -> u64 {
-        self.bodies.number(self.frame.body())
+        self.bodies.label(self.frame.body()).number
+    }
+
+    /// Returns when it was sent.
+    #[inline(always)]
+    pub fn sent_at(self) -> Instant {
+        self.bodies.label(self.frame.body()).sent_at
     }
 
     /// Returns the slot that it occupies while it is in flight. Slots are small numbers and are used
@@ -226,17 +233,18 @@ impl LinkView<'_> {
 /// A run at a sampling time.
 #[derive(Clone, Copy)]
 pub struct Sample<'a> {
-    links: &'a [SimLink],
-    hosts: &'a [Host],
+    /// The links and hosts of each region.
+    regions: &'a [(&'a [SimLink], &'a [Host])],
+    map: &'a Map,
     /// The counts of each link; empty if nothing counts them.
     counts: &'a [PacketCount],
 }
 
 impl<'a> Sample<'a> {
-    pub(crate) const fn new(links: &'a [SimLink], hosts: &'a [Host]) -> Self {
+    pub(crate) const fn new(regions: &'a [(&'a [SimLink], &'a [Host])], map: &'a Map) -> Self {
         Self {
-            links,
-            hosts,
+            regions,
+            map,
             counts: &[],
         }
     }
@@ -248,7 +256,8 @@ impl<'a> Sample<'a> {
 
     /// Returns all directed links, in order.
     pub fn links(self) -> impl Iterator<Item = LinkView<'a>> {
-        (0..self.links.len() as u32).map(move |index| self.link(index))
+        let links = self.regions[0].0.len() as u32;
+        (0..links).map(move |index| self.link(index))
     }
 
     /// Returns a directed link.
@@ -259,15 +268,15 @@ impl<'a> Sample<'a> {
         let count = self.counts.get(index as usize);
         LinkView {
             index,
-            link: &self.links[index as usize],
+            link: &self.regions[self.map.of_link(index)].0[index as usize],
             count: count.copied().unwrap_or_default(),
         }
     }
 
     /// Returns all hosts, in order.
     pub fn hosts(self) -> impl Iterator<Item = HostView<'a>> {
-        let hosts = (0..).map(HostId::new).zip(self.hosts);
-        hosts.map(|(id, host)| HostView::new(id, host))
+        let hosts = self.regions[0].1.len() as u32;
+        (0..hosts).map(move |host| self.host(HostId::new(host)))
     }
 
     /// Returns a host.
@@ -275,7 +284,7 @@ impl<'a> Sample<'a> {
     /// # Panics
     /// If there is no host with this number.
     pub fn host(self, id: HostId) -> HostView<'a> {
-        HostView::new(id, &self.hosts[id.index()])
+        HostView::new(id, &self.regions[self.map.of_host(id)].1[id.index()])
     }
 }
 
@@ -319,6 +328,16 @@ impl PacketCount {
     /// Returns the rate in bits per second, if these packets were delivered within `time`.
     pub fn throughput_bps(&self, time: Duration) -> f64 {
         self.delivered_bytes as f64 * 8.0 / time.as_secs_f64()
+    }
+}
+
+impl AddAssign for PacketCount {
+    fn add_assign(&mut self, other: Self) {
+        self.arrivals += other.arrivals;
+        self.drops += other.drops;
+        self.delivered += other.delivered;
+        self.delivered_bytes += other.delivered_bytes;
+        self.marks += other.marks;
     }
 }
 

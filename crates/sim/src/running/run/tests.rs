@@ -265,8 +265,19 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 fn run_divided(scenario: &Scenario, registry: &Registry, division: Division) -> Results {
-    let options = RunOptions::default();
-    run_watched(scenario, registry, options, &mut (), division, |_| true).unwrap()
+    run_on(scenario, registry, division, 1)
+}
+
+fn run_on(scenario: &Scenario, registry: &Registry, division: Division, threads: usize) -> Results {
+    let options = on_threads(threads);
+    run_watched(scenario, registry, options, (), division, |_| true).unwrap()
+}
+
+fn on_threads(threads: usize) -> RunOptions {
+    RunOptions {
+        threads: NonZero::new(threads),
+        ..RunOptions::default()
+    }
 }
 
 #[test]
@@ -277,11 +288,12 @@ fn results_do_not_depend_on_the_division() {
         let mut draw = Draw(Random::seed_from_u64(seed));
         let toml = draw.scenario();
         let division = draw.division();
-        let context = format!("SEED={seed} {division:?}\n{toml}");
+        let threads = draw.whole(1, 4) as usize;
+        let context = format!("SEED={seed} {division:?} {threads} threads\n{toml}");
         let scenario = Scenario::from_toml(&toml, &registry)
             .unwrap_or_else(|error| panic!("{error}: {context}"));
         let whole = run_divided(&scenario, &registry, Division::Whole);
-        let divided = run_divided(&scenario, &registry, division);
+        let divided = run_on(&scenario, &registry, division, threads);
         assert_eq!(divided.fingerprint, whole.fingerprint, "{context}");
         assert_eq!(divided.summary, whole.summary, "{context}");
         assert_eq!(divided.tables, whole.tables, "{context}");
@@ -338,7 +350,7 @@ fn what_shares_state_sees_everything_in_order() {
             move |_: EveryTenth| Ok(Arc::new(Kind(Arc::clone(&count)))),
         );
         let scenario = Scenario::from_toml(toml, &registry).unwrap();
-        run_divided(&scenario, &registry, division).fingerprint
+        [1, 2].map(|threads| run_on(&scenario, &registry, division, threads).fingerprint)
     };
     assert_eq!(run_with(Division::default()), run_with(Division::Whole));
 }
@@ -369,9 +381,12 @@ fn bursts_at_one_instant_lose_nothing() {
         }
         let scenario = Scenario::from_toml(&toml, &registry).unwrap();
         let whole = run_divided(&scenario, &registry, Division::Whole);
-        let divided = run_divided(&scenario, &registry, Division::default());
-        assert_eq!(divided.fingerprint, whole.fingerprint, "{interval_us} us");
-        assert_eq!(divided.tables, whole.tables, "{interval_us} us");
+        for threads in [1, 2, 3] {
+            let divided = run_on(&scenario, &registry, Division::default(), threads);
+            let context = format!("{interval_us} us, {threads} threads");
+            assert_eq!(divided.fingerprint, whole.fingerprint, "{context}");
+            assert_eq!(divided.tables, whole.tables, "{context}");
+        }
     }
 }
 
@@ -392,20 +407,23 @@ fn a_run_reports_its_progress_and_can_be_interrupted() {
             interval: Duration::from_millis(interval),
             ..Probes::default()
         };
-        let run_until = |until: f64| {
+        let run_until = |until: f64, threads| {
             let mut most = 0.0_f64;
-            let ended = run(&scenario, &registry, RunOptions::default(), |fraction| {
+            let ended = run(&scenario, &registry, on_threads(threads), |fraction| {
                 most = most.max(fraction);
                 fraction < until
             });
             (ended.err(), most)
         };
-        let (error, most) = run_until(2.0);
-        assert!(error.is_none(), "{tables:?}: {error:?}");
-        assert!(most > 0.5 && most <= 1.0, "{tables:?}: {most}");
-        let (error, most) = run_until(0.3);
-        assert!(matches!(error, Some(RunError::Interrupted)), "{tables:?}");
-        assert!(most < 0.9, "{tables:?}: {most}");
+        for threads in [1, 2] {
+            let context = format!("{tables:?}, {threads} threads");
+            let (error, most) = run_until(2.0, threads);
+            assert!(error.is_none(), "{context}: {error:?}");
+            assert!(most > 0.5 && most <= 1.0, "{context}: {most}");
+            let (error, most) = run_until(0.3, threads);
+            assert!(matches!(error, Some(RunError::Interrupted)), "{context}");
+            assert!(most < 0.9, "{context}: {most}");
+        }
     }
 }
 
@@ -454,14 +472,58 @@ fn a_source_without_end_can_be_interrupted() {
         ]
     ";
     let scenario = Scenario::from_toml(toml, &registry).unwrap();
-    for division in [Division::default(), Division::Whole] {
+    for (division, threads) in [
+        (Division::default(), 1),
+        (Division::default(), 2),
+        (Division::Whole, 1),
+    ] {
         let mut reports = 0;
         let progress = |_| {
             reports += 1;
             reports < 1_000
         };
-        let options = RunOptions::default();
-        let ended = run_watched(&scenario, &registry, options, &mut (), division, progress);
-        assert!(matches!(ended, Err(RunError::Interrupted)), "{division:?}");
+        let options = on_threads(threads);
+        let ended = run_watched(&scenario, &registry, options, (), division, progress);
+        assert!(
+            matches!(ended, Err(RunError::Interrupted)),
+            "{division:?}, {threads} threads"
+        );
+    }
+}
+
+/// A run says how it used threads, and why they did not help.
+#[test]
+fn a_run_says_how_it_used_threads() {
+    let registry = Registry::default();
+    let run_with = |delay: &str, tables: &str, threads| {
+        let toml = format!(
+            "
+            name = 'threads'
+            duration = '5 s'
+            nodes = ['a', 'b']
+            links = [{{ from = 'a', to = 'b', rate = '20 Mbps', delay = '{delay}' }}]
+            flows = [{{ name = 'f', from = 'a', to = 'b', transport = {{ tcp = {{}} }}, source = 'ftp' }}]
+            [probes]
+            tables = [{tables}]
+            "
+        );
+        let scenario = Scenario::from_toml(&toml, &registry).unwrap();
+        run(&scenario, &registry, on_threads(threads), |_| true)
+            .unwrap()
+            .threads
+    };
+    let one = run_with("10 ms", "", 1);
+    assert_eq!((one.used, one.shared, one.obstacle), (1, 0.0, None));
+    // There are no more elements than two.
+    let two = run_with("10 ms", "", 8);
+    assert_eq!((two.used, two.obstacle), (2, None));
+    assert!(two.shared > 0.5, "{two:?}");
+    for (delay, tables, expected) in [
+        ("10 ms", "'windows'", "in order of time"),
+        ("0 ms", "", "no parts"),
+        ("1 ns", "", "too little"),
+    ] {
+        let obstacle = run_with(delay, tables, 2).obstacle.unwrap();
+        assert!(obstacle.contains(expected), "{obstacle}");
     }
 }

@@ -1,5 +1,6 @@
 //! `flows`: each flow over each interval, and its sender at the end of the interval.
 
+use std::mem;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -9,15 +10,13 @@ use skywave_units::{Duration, Instant};
 use crate::watching::probe::{Piecewise, Probe, ProbeSetup, RunEnd, Wants};
 use crate::watching::table::finite;
 use crate::world::ids::FlowId;
-use crate::world::observe::Observer;
+use crate::world::observe::{Observer, Regional};
 use crate::world::view::{Event, PacketView, Sample};
 
 pub(crate) struct Flows {
     setup: Arc<ProbeSetup>,
     /// Each flow in the current interval.
     current: Vec<Interval>,
-    /// When each packet in flight was sent, by its slot.
-    sent_at: Vec<Instant>,
     rows: Vec<Row>,
 }
 
@@ -52,17 +51,8 @@ impl Flows {
         Self {
             setup: Arc::clone(setup),
             current: vec![Interval::default(); setup.flows()],
-            sent_at: Vec::new(),
             rows: Vec::new(),
         }
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, now: Instant, slot: usize) {
-        if slot >= self.sent_at.len() {
-            self.sent_at.resize(slot + 1, Instant::ZERO);
-        }
-        self.sent_at[slot] = now;
     }
 
     #[inline(always)]
@@ -71,7 +61,7 @@ impl Flows {
         if !self.setup.samples_flow(flow) || !packet.is_forward() || packet.data() == 0 {
             return;
         }
-        let delay = now - self.sent_at[packet.slot()];
+        let delay = now - packet.sent_at();
         let flow = &mut self.current[flow.index()];
         flow.delays += 1;
         flow.delay_sum += delay;
@@ -80,13 +70,34 @@ impl Flows {
     }
 }
 
+impl Regional for Flows {
+    fn of_region(&self) -> Option<Self> {
+        Some(Self::new(&self.setup))
+    }
+
+    fn absorb(&mut self, other: &mut Self) {
+        for (interval, other) in self.current.iter_mut().zip(&mut other.current) {
+            interval.absorb(mem::take(other));
+        }
+    }
+}
+
+impl Interval {
+    /// Adds the delays of another interval.
+    fn absorb(&mut self, other: Self) {
+        self.delays += other.delays;
+        self.delay_sum += other.delay_sum;
+        let both = |one: Option<Duration>, other: Option<Duration>| one.into_iter().chain(other);
+        self.delay_min = both(self.delay_min, other.delay_min).min();
+        self.delay_max = both(self.delay_max, other.delay_max).max();
+    }
+}
+
 impl Observer for Flows {
     #[inline(always)]
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {
-        match event {
-            Event::Send => self.sent(now, packet.slot()),
-            Event::Receive => self.received(now, packet),
-            Event::Enqueue { .. } | Event::Drop { .. } | Event::Arrive { .. } => {}
+        if event == Event::Receive {
+            self.received(now, packet);
         }
     }
 

@@ -10,7 +10,7 @@ use skywave_units::Instant;
 
 use crate::watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::world::ids::FlowId;
-use crate::world::observe::Observer;
+use crate::world::observe::{Observer, Regional};
 use crate::world::view::{Event, PacketCount, PacketView, Sample};
 
 pub(crate) struct LinkFlows {
@@ -33,6 +33,19 @@ impl LinkFlows {
             setup: Arc::clone(setup),
             counts: FlowCounts::new(setup),
             rows: Vec::new(),
+        }
+    }
+}
+
+impl Regional for LinkFlows {
+    fn of_region(&self) -> Option<Self> {
+        Some(Self::new(&self.setup))
+    }
+
+    fn absorb(&mut self, other: &mut Self) {
+        let others = &mut other.counts.counts;
+        for (count, other) in self.counts.counts.iter_mut().zip(others) {
+            *count += mem::take(other);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! Each frame is in time, late or lost. Frames whose deadline may come after the end of the run are
 //! left out.
 
+use std::mem;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -11,7 +12,7 @@ use skywave_wire::Payload;
 
 use crate::watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::world::ids::FlowId;
-use crate::world::observe::Observer;
+use crate::world::observe::{Observer, Regional};
 use crate::world::view::{Event, PacketView};
 use skywave_traffic::{Codec, Made, Playout, Stamp};
 
@@ -39,6 +40,23 @@ impl Voice {
             logs: (0..setup.flows() as u32)
                 .map(|flow| setup.playout(FlowId::new(flow)).map(log))
                 .collect(),
+        }
+    }
+}
+
+impl Regional for Voice {
+    fn of_region(&self) -> Option<Self> {
+        let log = |log: &VoiceLog| VoiceLog::new(log.playout, self.interval);
+        Some(Self {
+            interval: self.interval,
+            logs: self.logs.iter().map(|of| of.as_ref().map(log)).collect(),
+        })
+    }
+
+    fn absorb(&mut self, other: &mut Self) {
+        let logs = self.logs.iter_mut().zip(&mut other.logs);
+        for (log, other) in logs.filter_map(|(log, other)| log.as_mut().zip(other.as_mut())) {
+            log.absorb(other);
         }
     }
 }
@@ -141,6 +159,16 @@ struct VoiceCount {
 }
 
 impl VoiceCount {
+    fn add(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.lost += other.lost;
+        self.late += other.late;
+        self.played += other.played;
+        self.modes += other.modes;
+        self.waits += other.waits;
+        self.delays += other.delays;
+    }
+
     /// Returns the mean mode of the frames played.
     fn mode_mean(&self) -> Option<f64> {
         (self.played > 0).then(|| self.modes as f64 / self.played as f64)
@@ -165,6 +193,17 @@ impl VoiceLog {
             playout,
             probe_interval,
             counts: Vec::new(),
+        }
+    }
+
+    /// Adds the counts of another log, which begins again from zero.
+    fn absorb(&mut self, other: &mut Self) {
+        let counts = mem::take(&mut other.counts);
+        if counts.len() > self.counts.len() {
+            self.counts.resize(counts.len(), VoiceCount::default());
+        }
+        for (count, other) in self.counts.iter_mut().zip(counts) {
+            count.add(other);
         }
     }
 

@@ -9,7 +9,8 @@ use skywave_units::Instant;
 use skywave_wire::Ecn;
 use skywave_wire::quick_start::QuickStart;
 
-use super::{Plane, World};
+use super::World;
+use super::plane::Plane;
 use crate::world::application::Application;
 use crate::world::datagrams::Datagrams;
 use crate::world::host::Host;
@@ -81,7 +82,7 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
                 }
             }
             // The kernel has its own timers.
-            Host::Kernel(_) => {}
+            Host::Kernel(_) | Host::Elsewhere => {}
         }
     }
 
@@ -114,7 +115,7 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
                 application.act(now, &mut **end);
                 self.world.supply(id, end.supply);
             }
-            Host::TcpReceiver(_) => application.rest(),
+            Host::TcpReceiver(_) | Host::Elsewhere => application.rest(),
         }
     }
 
@@ -135,7 +136,7 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
                     self.serve(now, id, host, application);
                 }
             }
-            Host::TcpSender(_) | Host::TcpReceiver(_) | Host::Kernel(_) => {}
+            Host::TcpSender(_) | Host::TcpReceiver(_) | Host::Kernel(_) | Host::Elsewhere => {}
         }
     }
 

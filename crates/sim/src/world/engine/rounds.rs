@@ -1,11 +1,15 @@
 //! Rounds: in each one, every element of the network has a turn, in which it executes what no other
 //! element can affect any more.
 
+use std::slice;
+
 use skywave_units::{Duration, Instant};
 
-use super::log::Log;
+use super::log::{Log, Merge};
+use super::region::Region;
+use super::regions::{Border, Inlet};
 use super::{EVENTS_PER_REPORT, INSTANT, Simulator, Stop, World};
-use crate::world::elements::{Division, Elements, Members};
+use crate::world::elements::{Division, Elements, Members, RegionPlan};
 use crate::world::network::Network;
 use crate::world::observe::{Chronicle, Observer};
 use crate::world::schedule::Actor;
@@ -31,7 +35,7 @@ const WORTH_A_TURN: u64 = 32;
 /// How many times as many events as before a network executes before it is divided again.
 const PATIENCE: u64 = 4;
 
-/// The progress of elements.
+/// The progress of a region's elements.
 pub(super) struct Rounds {
     elements: Vec<Element>,
     /// The time before which everything has happened.
@@ -40,18 +44,18 @@ pub(super) struct Rounds {
     /// events as there are between two reports: packets that wait for their receivers' turn should
     /// stay in a cache.
     stride: Duration,
-    /// The number of events at the last report.
-    reported: u64,
-    /// How the network is divided if that pays.
+    /// How the region is divided if that pays.
     division: Division,
-    /// How many events a single element executes before the network is divided.
+    /// What is divided, if that is not the whole network.
+    plan: Option<RegionPlan>,
+    /// How many events a single element executes before the region is divided.
     patience: u64,
     work: Work,
     /// When to join the elements.
     joins_at: Option<Instant>,
 }
 
-/// What a network has shown about its division.
+/// What a region has shown about its division.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Keep,
@@ -71,6 +75,8 @@ struct Element {
     inputs: Vec<Input>,
     /// The link that ends in it, if that is one from another element and there are no others.
     only_link: Option<u32>,
+    /// The outlets that begin in it, by their places.
+    outlets: Vec<u32>,
     /// The time before which everything in it has happened.
     until: Instant,
 }
@@ -78,9 +84,15 @@ struct Element {
 /// A link that ends in an element and begins in another one.
 struct Input {
     link: u32,
-    /// The element in which it begins.
-    from: u32,
+    from: From,
     lookahead: Duration,
+}
+
+/// Where an input begins.
+enum From {
+    Element(u32),
+    /// In another region: its place among the inlets.
+    Inlet(u32),
 }
 
 impl Work {
@@ -91,21 +103,26 @@ impl Work {
 }
 
 impl Element {
-    /// Returns the only element of a network.
-    const fn whole(until: Instant) -> Self {
-        Self {
-            inputs: Vec::new(),
-            only_link: None,
-            until,
-        }
-    }
-
-    /// Returns one of several elements. `begins` are those in which each link begins.
-    fn of(members: &Members, begins: &[u32], network: &Network, until: Instant) -> Self {
-        let input = |&link: &u32| Input {
-            link,
-            from: begins[link as usize],
-            lookahead: network.links[link as usize].lookahead(),
+    /// Returns an element with these members. `begins` returns the one in which a link begins that is
+    /// no inlet.
+    fn of(
+        members: &Members,
+        begins: &impl Fn(u32) -> u32,
+        network: &Network,
+        inlets: &[Inlet],
+        until: Instant,
+    ) -> Self {
+        let input = |&link: &u32| match inlets.binary_search_by_key(&link, |inlet| inlet.link) {
+            Ok(inlet) => Input {
+                link,
+                from: From::Inlet(inlet as u32),
+                lookahead: inlets[inlet].lookahead,
+            },
+            Err(_) => Input {
+                link,
+                from: From::Element(begins(link)),
+                lookahead: network.links[link as usize].lookahead(),
+            },
         };
         Self {
             inputs: members.inputs.iter().map(input).collect(),
@@ -113,7 +130,18 @@ impl Element {
                 ([link], [_]) => Some(*link),
                 _ => None,
             },
+            outlets: Vec::new(),
             until,
+        }
+    }
+}
+
+impl Input {
+    /// Returns its place among the inlets, if it begins in another region.
+    fn inlet(&self) -> Option<usize> {
+        match self.from {
+            From::Element(_) => None,
+            From::Inlet(inlet) => Some(inlet as usize),
         }
     }
 }
@@ -121,15 +149,86 @@ impl Element {
 impl Rounds {
     /// Creates the rounds of a network that is one element.
     pub(super) fn new(division: Division) -> Self {
+        let whole = Element {
+            inputs: Vec::new(),
+            only_link: None,
+            outlets: Vec::new(),
+            until: Instant::ZERO,
+        };
         Self {
-            elements: vec![Element::whole(Instant::ZERO)],
+            elements: vec![whole],
             until: Instant::ZERO,
             stride: division.stride(),
-            reported: 0,
             division,
+            plan: None,
             patience: FIRST,
             work: Work::default(),
             joins_at: None,
+        }
+    }
+
+    /// Creates the rounds of a region that is one element.
+    pub(super) fn of_region(
+        division: Division,
+        plan: RegionPlan,
+        network: &Network,
+        border: &mut Border,
+    ) -> Self {
+        let mut rounds = Self::new(division);
+        rounds.set_elements(slice::from_ref(&plan.whole), |_| 0, network, border);
+        rounds.plan = Some(plan);
+        rounds
+    }
+
+    /// Continues with other elements than before. `begins` returns the one in which a link begins.
+    fn set_elements(
+        &mut self,
+        members: &[Members],
+        begins: impl Fn(u32) -> u32,
+        network: &Network,
+        border: &mut Border,
+    ) {
+        let of = |members| Element::of(members, &begins, network, &border.inlets, self.until);
+        self.elements = members.iter().map(of).collect();
+        for (place, outlet) in (0..).zip(&mut border.outlets) {
+            outlet.element = begins(outlet.link);
+            self.elements[outlet.element as usize].outlets.push(place);
+        }
+    }
+
+    /// Returns how the region is divided if that pays.
+    pub(super) const fn division(&self) -> Division {
+        self.division
+    }
+
+    /// Returns the time before which everything in an element has happened.
+    pub(super) fn until_of(&self, element: u32) -> Instant {
+        self.elements[element as usize].until
+    }
+
+    /// Returns the time up to which to execute rounds until `end`.
+    fn end(&self, end: Instant) -> Instant {
+        self.joins_at.unwrap_or(end).min(end)
+    }
+
+    /// Moves all elements to a time before which nothing happens.
+    fn skip_to(&mut self, time: Instant) {
+        for element in &mut self.elements {
+            element.until = element.until.max(time);
+        }
+        self.note_until();
+    }
+
+    fn note_until(&mut self) {
+        let reached = self.elements.iter().map(|element| element.until);
+        self.until = reached.min().unwrap_or(self.until);
+    }
+
+    fn adapt_stride(&mut self, executed: u64) {
+        if executed > 2 * EVENTS_PER_REPORT {
+            self.stride = (self.stride / 2).max(INSTANT);
+        } else if executed < EVENTS_PER_REPORT / 2 {
+            self.stride = (self.stride * 2).min(self.division.stride());
         }
     }
 
@@ -165,19 +264,20 @@ impl Rounds {
     }
 
     /// Returns the time before which an element knows everything that will arrive.
-    fn horizon(&self, element: usize, end: Instant) -> Instant {
+    fn horizon(&self, element: usize, inlets: &[Inlet], end: Instant) -> Instant {
         let inputs = self.elements[element].inputs.iter();
-        let known = inputs.map(|input| self.elements[input.from as usize].until + input.lookahead);
+        let known = inputs.map(|input| {
+            let until = match input.from {
+                From::Element(element) => self.elements[element as usize].until,
+                From::Inlet(inlet) => inlets[inlet as usize].until,
+            };
+            until + input.lookahead
+        });
         known.fold(end, Instant::min)
     }
 }
 
 impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
-    /// Returns the time up to which everything has happened.
-    pub(crate) fn now(&self) -> Instant {
-        self.rounds.until - INSTANT
-    }
-
     /// Executes everything up to and including `end`. If `progress` returns false, stops, with some
     /// elements ahead of others.
     pub(super) fn run_rounds(
@@ -186,40 +286,103 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         progress: &mut impl FnMut(Instant) -> bool,
     ) -> Result<(), Stop> {
         let horizon = end + INSTANT;
-        while self.rounds.until < horizon {
-            self.round(self.rounds.joins_at.unwrap_or(horizon).min(horizon));
-            match self.rounds.judge() {
-                Verdict::Keep => {}
-                Verdict::Divide => self.divide(),
-                Verdict::Join => {
-                    self.rounds.patience = self.rounds.patience.saturating_mul(PATIENCE);
-                    self.rounds.joins_at = Some(self.rounds.furthest() + INSTANT);
-                }
+        while self.until < horizon {
+            if self.advance_regions(horizon) == 0 {
+                self.skip_idle_time(horizon);
             }
-            let joins_at = self.rounds.joins_at;
-            if joins_at.is_some_and(|at| at <= self.rounds.until) {
-                self.join_elements();
+            self.exchange();
+            let reached = self.regions.iter().map(|region| region.rounds.until);
+            self.until = reached.min().unwrap_or(horizon);
+            self.keep_chronicle(false);
+            for region in 0..self.regions.len() {
+                self.adapt(region);
             }
-            if self.events - self.rounds.reported >= EVENTS_PER_REPORT {
-                self.rounds.reported = self.events;
-                self.look_outside(self.rounds.until.min(end), progress)?;
+            if self.events() - self.reported >= EVENTS_PER_REPORT {
+                self.reported = self.events();
+                self.look_outside(self.until.min(end), progress)?;
             }
         }
         Ok(())
     }
 
-    /// Divides the network, which is one element, from here on.
+    /// Moves all elements to the next event of any of them.
+    fn skip_idle_time(&mut self, end: Instant) {
+        let regions = self.regions.iter_mut();
+        let next = regions.map(|region| region.next_event(end)).min();
+        let next = next.unwrap_or(end);
+        for region in &mut self.regions {
+            region.rounds.skip_to(next.min(region.rounds.end(end)));
+        }
+    }
+
+    /// Divides a region, or joins its elements, if that pays.
+    fn adapt(&mut self, region: usize) {
+        let rounds = &mut self.regions[region].rounds;
+        match rounds.judge() {
+            Verdict::Keep => {}
+            Verdict::Divide => self.divide(region),
+            Verdict::Join => {
+                rounds.patience = rounds.patience.saturating_mul(PATIENCE);
+                rounds.joins_at = Some(rounds.furthest() + INSTANT);
+            }
+        }
+        let rounds = &self.regions[region].rounds;
+        if rounds.joins_at.is_some_and(|at| at <= rounds.until) {
+            self.join(region);
+        }
+    }
+
+    /// Divides a region, which is one element, from here on.
     #[cold]
     #[inline(never)]
-    pub(super) fn divide(&mut self) {
-        let plane = &mut self.plane;
-        let (rounds, network) = (&mut self.rounds, &plane.network);
-        let (hosts, ports) = (&self.hosts, &plane.ports);
-        let elements = Elements::new(rounds.division, network, ports, hosts, &self.sharing);
+    pub(super) fn divide(&mut self, region: usize) {
+        let region = &mut self.regions[region];
+        let elements = region.divide();
+        if elements > 1 && O::IS_KEPT {
+            match &mut region.plane.log {
+                Some(log) => log.divide(elements),
+                None => {
+                    region.plane.log = Some(Log::new(elements));
+                    let sent = region.plane.bodies.stored();
+                    self.merge = Some(Merge::new(region.rounds.until, sent));
+                }
+            }
+        }
+    }
+
+    /// Makes a region one element from here on. Its elements have reached the same time.
+    #[cold]
+    #[inline(never)]
+    fn join(&mut self, region: usize) {
+        if self.regions.len() == 1 {
+            self.end_log();
+        } else if let Some(log) = &mut self.regions[region].plane.log {
+            log.join();
+        }
+        self.regions[region].join();
+    }
+}
+
+impl<O: Observer + Chronicle, W: World> Region<O, W> {
+    /// Divides the region if it has several elements. Returns their number.
+    fn divide(&mut self) -> usize {
+        let Self { plane, rounds, .. } = self;
+        let (network, ports) = (&plane.network, &plane.ports);
+        let plan = rounds.plan.take();
+        let of_whole;
+        let elements = match &plan {
+            Some(plan) => &plan.elements,
+            None => {
+                let (division, sharing) = (rounds.division, &self.sharing);
+                of_whole = Elements::new(division, network, ports, &self.hosts, sharing);
+                &of_whole
+            }
+        };
         rounds.work = Work::default();
         if elements.members.len() == 1 {
             rounds.patience = u64::MAX;
-            return;
+            rounds.plan = plan;
+            return 1;
         }
         plane.schedule.divide(&elements.members);
         for (element, members) in elements.members.iter().enumerate() {
@@ -230,35 +393,35 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
                 }
             }
         }
-        if O::IS_KEPT {
-            let sent = plane.bodies.stored();
-            plane.log = Some(Log::new(elements.members.len(), rounds.until, sent));
-        }
-        let until = rounds.until;
-        let of = |members| Element::of(members, &elements.begins, network, until);
-        rounds.elements = elements.members.iter().map(of).collect();
+        let begins = |link| elements.begins[link as usize];
+        rounds.set_elements(&elements.members, begins, network, &mut self.border);
         rounds.stride = rounds.division.stride();
+        rounds.plan = plan;
+        rounds.elements.len()
     }
 
-    /// Makes the whole network one element from here on. All elements have reached the same time.
-    #[cold]
-    #[inline(never)]
-    fn join_elements(&mut self) {
-        let end = self.rounds.until;
-        self.rounds.joins_at = None;
-        self.rounds.work = Work::default();
-        self.plane.end_log(end);
-        let links = self.links().len();
-        self.plane.schedule.join();
-        for link in 0..links as u32 {
-            if let Some(at) = self.plane.network.links[link as usize].deadline() {
-                self.plane.schedule.set(Actor::Link(link), at);
+    /// Makes the region one element.
+    fn join(&mut self) {
+        let Self { plane, rounds, .. } = self;
+        rounds.joins_at = None;
+        rounds.work = Work::default();
+        let network = &plane.network;
+        let whole = match &rounds.plan {
+            Some(plan) => plan.whole.clone(),
+            None => Members::whole(network.links.len(), self.hosts.len()),
+        };
+        rounds.set_elements(slice::from_ref(&whole), |_| 0, network, &mut self.border);
+        plane.schedule.join(&whole);
+        for &link in &whole.links {
+            if let Some(at) = network.links[link as usize].deadline() {
+                plane.schedule.set(Actor::Link(link), at);
             }
         }
-        self.rounds.elements = vec![Element::whole(end)];
     }
 
-    fn round(&mut self, end: Instant) {
+    /// Executes a round of the elements, up to `end` at most.
+    pub(super) fn round(&mut self, end: Instant) {
+        let end = self.rounds.end(end);
         let (before, elements) = (self.events, self.rounds.elements.len());
         let mut turns = 0;
         let mut limit = if elements > 1 {
@@ -267,7 +430,7 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             end
         };
         for element in 0..elements {
-            let horizon = self.rounds.horizon(element, limit);
+            let horizon = self.rounds.horizon(element, &self.border.inlets, limit);
             if self.rounds.elements[element].until < horizon {
                 turns += 1;
                 let left = EVENTS_PER_ROUND.saturating_sub(self.events - before);
@@ -283,25 +446,25 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             }
         }
         let executed = self.events - before;
-        if executed == 0 {
-            self.skip_idle_time(end);
-        } else {
+        if executed > 0 {
             self.rounds.work.add(turns, executed);
         }
-        if executed > 2 * EVENTS_PER_REPORT {
-            self.rounds.stride = (self.rounds.stride / 2).max(INSTANT);
-        } else if executed < EVENTS_PER_REPORT / 2 {
-            self.rounds.stride = (self.rounds.stride * 2).min(self.rounds.division.stride());
-        }
-        let reached = self.rounds.elements.iter().map(|element| element.until);
-        self.rounds.until = reached.min().unwrap_or(end);
-        self.plane.keep_chronicle(self.rounds.until, false);
+        self.rounds.adapt_stride(executed);
+        self.rounds.note_until();
     }
 
     /// Executes what happens in an element before `horizon`, up to `most` events.
     fn turn(&mut self, index: usize, horizon: Instant, most: u64) {
-        let Self { plane, rounds, .. } = self;
+        let Self {
+            plane,
+            rounds,
+            border,
+            ..
+        } = self;
         let element = &rounds.elements[index];
+        for inlet in element.inputs.iter().filter_map(Input::inlet) {
+            plane.take_in(&mut border.inlets[inlet]);
+        }
         plane.schedule.begin(index);
         if let Some(log) = &mut plane.log {
             log.turn(index);
@@ -317,22 +480,26 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
                 self.run_events(horizon, most)
             }
         };
-        self.rounds.elements[index].until = until;
+        let element = &mut self.rounds.elements[index];
+        element.until = until;
+        self.border.send_out(&element.outlets, &mut self.plane);
     }
 
-    /// Moves all elements to the next event of any of them.
-    fn skip_idle_time(&mut self, end: Instant) {
+    /// Returns the time of the next event of any element, up to `end`.
+    fn next_event(&mut self, end: Instant) -> Instant {
         let mut next = end;
-        for index in 0..self.rounds.elements.len() {
+        for (index, element) in self.rounds.elements.iter().enumerate() {
             self.plane.schedule.begin(index);
             next = next.min(self.plane.schedule.peek().map_or(end, |(at, _)| at));
-            for input in &self.rounds.elements[index].inputs {
+            for input in &element.inputs {
                 let link = &self.plane.network.links[input.link as usize];
-                next = next.min(link.deadline().unwrap_or(end));
+                let inlet = input.inlet().map(|inlet| &self.border.inlets[inlet]);
+                let mail = inlet.and_then(Inlet::first_arrival);
+                next = next
+                    .min(link.deadline().unwrap_or(end))
+                    .min(mail.unwrap_or(end));
             }
         }
-        for element in &mut self.rounds.elements {
-            element.until = element.until.max(next);
-        }
+        next
     }
 }

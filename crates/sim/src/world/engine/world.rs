@@ -5,7 +5,9 @@ use skywave_transport::EndStats;
 use skywave_units::Instant;
 use skywave_wire::Ecn;
 
-use super::{EVENTS_PER_REPORT, INSTANT, Plane, Simulator};
+use super::plane::Plane;
+use super::region::Region;
+use super::{EVENTS_PER_REPORT, INSTANT, Simulator};
 use crate::world::host::{Host, Supply};
 use crate::world::ids::{FlowId, HostId, PortId};
 use crate::world::observe::{Chronicle, Observer};
@@ -17,7 +19,7 @@ use crate::world::view::{Event, HostView};
 /// An open world carries packets outside the engine. What an end sends is passed to
 /// [`World::send`], and enters the network through [`Simulator::enter`]. What leaves the network is
 /// passed to [`World::deliver`], and reaches its end through [`Simulator::receive`].
-pub(crate) trait World {
+pub(crate) trait World: Send + Sized {
     /// Whether packets leave the engine between ends and network.
     const IS_OPEN: bool;
 
@@ -42,6 +44,11 @@ pub(crate) trait World {
 
     /// Returns what the kernel reports about this end.
     fn stats(&mut self, host: HostId) -> EndStats;
+
+    /// Returns what lies between ends and network in another region; `None` if there can be only one.
+    fn of_region(&self) -> Option<Self> {
+        None
+    }
 }
 
 /// Ends are attached to the network: nothing lies between them.
@@ -62,6 +69,9 @@ impl World for Attached {
     fn stats(&mut self, _: HostId) -> EndStats {
         EndStats::default()
     }
+    fn of_region(&self) -> Option<Self> {
+        Some(Self)
+    }
 }
 
 /// The engine in an open world.
@@ -70,7 +80,6 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
     pub(crate) fn advance(&mut self, now: Instant) {
         while let Some(at) = self.next_sample().filter(|&at| at <= now) {
             self.run_whole(at);
-            self.events += 1;
             self.sample(at);
         }
         self.run_whole(now);
@@ -78,20 +87,25 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
 
     fn run_whole(&mut self, end: Instant) {
         let horizon = end + INSTANT;
-        while self.run_events(horizon, EVENTS_PER_REPORT) < horizon {}
+        while self.whole().run_events(horizon, EVENTS_PER_REPORT) < horizon {}
+    }
+
+    /// Returns the only region.
+    fn whole(&mut self) -> &mut Region<O, W> {
+        &mut self.regions[0]
     }
 
     /// Returns when the next event is due.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let event = self.plane.schedule.peek().map(|(at, _)| at);
+        let event = self.regions[0].plane.schedule.peek().map(|(at, _)| at);
         event.into_iter().chain(self.next_sample()).min()
     }
 
     /// Sends a packet for this host into the network.
     pub(crate) fn enter(&mut self, now: Instant, to: HostId, ecn: Ecn, body: Body, bytes: Vec<u8>) {
-        let plane = &mut self.plane;
+        let plane = &mut self.whole().plane;
         let size = bytes.len() as u32;
-        let key = plane.bodies.insert(body);
+        let key = plane.bodies.insert(now, body);
         plane.world.keep(key as usize, bytes);
         let from = plane.ports[PortId::of(to).index()].peer;
         plane.post(now, from, ecn, key, size);
@@ -99,22 +113,24 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
 
     /// Delivers a packet to this host's socket.
     pub(crate) fn receive(&mut self, now: Instant, to: HostId, ecn: Ecn, body: Body) {
-        let host = &mut self.hosts[to.index()];
-        self.plane.receive_apart(now, to, ecn, host, body, None);
-        self.settle(now, to);
+        let region = self.whole();
+        let host = &mut region.hosts[to.index()];
+        region.plane.receive_apart(now, to, ecn, host, body, None);
+        region.settle(now, to);
     }
 
     /// Returns the world.
-    pub(crate) const fn world(&mut self) -> &mut W {
-        &mut self.plane.world
+    pub(crate) fn world(&mut self) -> &mut W {
+        &mut self.whole().plane.world
     }
 
     /// Asks what the kernel reports about its ends.
     pub(super) fn ask_outside(&mut self, now: Instant) {
-        for (id, host) in (0..).map(HostId::new).zip(&mut self.hosts) {
+        let Region { hosts, plane, .. } = self.whole();
+        for (id, host) in (0..).map(HostId::new).zip(&mut *hosts) {
             if let Host::Kernel(end) = host {
-                end.stats = self.plane.world.stats(id);
-                self.plane.observer.settled(now, HostView::new(id, host));
+                end.stats = plane.world.stats(id);
+                plane.observer.settled(now, HostView::new(id, host));
             }
         }
     }

@@ -18,6 +18,7 @@ fn chen2010(buffer: u32) -> Results {
         buffer,
         duration: "60 s".parse().unwrap(),
         access: "100 Mbps".parse().unwrap(),
+        threads: 1,
     };
     let mut scenario = bench.scenario();
     scenario.probes.interval = Duration::from_millis(50);
