@@ -263,9 +263,9 @@ def test_threads_that_cannot_help_are_a_warning(scenario: Scenario, tmp_path: Pa
     file.write_text(scenario.replace(duration="1 s").to_json())
     done = run_cli("run", file, "--threads", "2")
     assert done.returncode == 0, done.stderr
-    assert "--threads 2 does not help: a table" in done.stderr
+    assert "--threads 2 did not help: a table" in done.stderr
     assert_bad_input(run_cli("run", file, "--threads", "0"), "--threads")
-    with pytest.raises(ValueError, match="threads: expected 1 or more, not 0"):
+    with pytest.raises(ValueError, match="threads: expected 1 to 256, not 0"):
         run(scenario, threads=0)
 
 

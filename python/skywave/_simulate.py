@@ -13,6 +13,8 @@ from skywave._progress import Progress
 from skywave.results import Results
 from skywave.scenario import Scenario
 
+MOST_THREADS = 256
+
 
 def run(
     scenario: Scenario,
@@ -34,15 +36,15 @@ def run(
             sender of the flow sees.
         verify_physics: Whether to replay the run's record through the physics verifier, which lists
             what it finds in ``Results.violations``.
-        threads: How many threads share the network out among them. The results do not depend on
-            it. Several only help if many packets are under way at a time, and ``Results.threads``
-            says whether they did. For many runs, use :func:`run_many` or :func:`skywave.sweep`
-            instead, which need no more than one thread for each.
+        threads: On how many threads to run, up to 256; each simulates a part of the network. The
+            results do not depend on it. More than one helps only if many packets are in flight at
+            a time: ``Results.threads`` says whether it did. To run many scenarios, use
+            :func:`run_many` or :func:`skywave.sweep`, which give each its own thread.
 
     Raises:
         ScenarioError: If the scenario is wrong; the message names the field.
         TypeError: If ``scenario`` is not a scenario.
-        ValueError: If ``threads`` is less than 1.
+        ValueError: If ``threads`` is not from 1 to 256.
         OSError: If a capture or a qlog file cannot be written; an existing file is unchanged.
         Exception: Whatever a member in Python raised, with a note that names the flow or the link.
     """
@@ -51,8 +53,8 @@ def run(
             f"expected a Scenario, not {type(scenario).__name__}: "
             "Scenario.from_file(path) reads one from a file"
         )
-    if threads < 1:
-        raise ValueError(f"threads: expected 1 or more, not {threads}")
+    if not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"threads: expected 1 to {MOST_THREADS}, not {threads}")
     duration_s = scenario.duration.seconds
 
     def tell(fraction: float) -> None:

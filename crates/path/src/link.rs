@@ -169,8 +169,8 @@ impl<P: Packet> Link<P> {
         in_flight.pop_front_if(|(arrival, _)| *arrival < end)
     }
 
-    /// Puts a packet in flight that arrives at the far end at this time, after those in flight that
-    /// arrive then. It has entered the link elsewhere.
+    /// Puts a packet in flight that has entered the link elsewhere. It arrives at `arrival`, after
+    /// packets in flight that arrive at the same time.
     pub fn carry(&mut self, arrival: Instant, packet: P) {
         let in_flight = &mut self.wire.in_flight;
         let overtakes = in_flight.back().is_some_and(|last| last.0 > arrival);

@@ -148,6 +148,7 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(ring.front(), deque.front());
+                prop_assert_eq!(ring.back(), deque.back());
                 prop_assert_eq!(ring.is_empty(), deque.is_empty());
             }
         }

@@ -12,6 +12,7 @@ pub(crate) mod nat;
 pub(crate) mod network;
 pub(crate) mod observe;
 pub(crate) mod packet;
+pub(crate) mod partition;
 pub(crate) mod schedule;
 pub(crate) mod tournament;
 pub(crate) mod transport;

@@ -84,15 +84,15 @@ class Row(TypedDict):
 
 
 class ThreadsRow(TypedDict):
-    """How much faster several threads are: medians over the rounds."""
+    """How much faster several threads are."""
 
     work: dict[str, Any]
     elapsed_one_s: float
-    """Elapsed time of the simulation alone on one thread."""
+    """Elapsed time of the simulation alone on one thread: the median over the rounds."""
     elapsed_s: float
     """Elapsed time on ``work["threads"]`` threads."""
     speedup: float
-    """The former over the latter, in turns."""
+    """The median, over the rounds, of the time on one thread divided by that on several."""
     rounds: list[float]
     """``speedup`` of each round, ascending."""
     stolen: float | None

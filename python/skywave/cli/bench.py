@@ -106,7 +106,7 @@ def threads(
 ) -> None:
     """Measure how much faster several threads simulate 10,000 TCP flows than one.
 
-    Both run five times, alternating; times and ratios are medians. The ratio is low if other
+    Both run five times, alternating; times and speedup are medians. The speedup is low if other
     processes use the processors meanwhile.
     """
     with progress_bar() as show:
@@ -183,8 +183,8 @@ def _threads_table(row: ThreadsRow) -> Table:
     table.add_column("value", justify="right")
     table.add_row("elapsed on one thread (s)", f"{row['elapsed_one_s']:.3f}")
     table.add_row(f"elapsed on {work['threads']} threads (s)", f"{row['elapsed_s']:.3f}")
-    table.add_row("ratio", f"{row['speedup']:.2f}")
-    table.add_row("the same, lowest and highest round", f"{rounds[0]:.2f} to {rounds[-1]:.2f}")
+    table.add_row("speedup", f"{row['speedup']:.2f}")
+    table.add_row("speedup, lowest and highest round", f"{rounds[0]:.2f} to {rounds[-1]:.2f}")
     for name, key in _SHARES.items():
         table.add_row(name, _percent(row[key]))  # type: ignore[literal-required]
     return table

@@ -47,9 +47,11 @@ def run(
         int,
         typer.Option(
             min=1,
+            max=_simulate.MOST_THREADS,
             metavar="NUMBER",
-            help="Share the network out among this many threads. The results do not depend on it. "
-            "Several help if many packets are under way at a time: --json says whether they did.",
+            help="Run on up to this many threads, each of which simulates a part of the network. "
+            "The results are the same for any number. Several help if many packets are in flight "
+            "at a time; a warning says if they did not.",
         ),
     ] = 1,
     as_json: JsonOption = False,

@@ -54,7 +54,7 @@ def present(
         out().print(f"Tables: {escape(str(out_dir))}", soft_wrap=True)
     warn(results.warnings())
     if threads > 1 and results.threads is not None and results.threads["obstacle"] is not None:
-        warn([f"--threads {threads} does not help: {results.threads['obstacle']}"])
+        warn([f"--threads {threads} did not help: {results.threads['obstacle']}"])
 
 
 def _print_summary(results: Results, accuracy: RunAccuracy | None) -> None:

@@ -11,7 +11,7 @@ use crate::running::build::Build;
 use crate::watching::backend::Registry;
 use crate::world::elements::Division;
 use crate::world::engine::{Attached, Parts, Simulator};
-use crate::world::observe::{Chronicle, Entry, Observer, Regional};
+use crate::world::observe::{Chronicle, Entry, Mergeable, Observer};
 use crate::world::transport::ClockKind;
 use crate::world::view::{Event, PacketView};
 use rand::RngExt;
@@ -93,7 +93,7 @@ impl Observer for Counter {
     }
 }
 
-impl Regional for Counter {
+impl Mergeable for Counter {
     fn of_region(&self) -> Option<Self> {
         Some(Self::default())
     }

@@ -23,7 +23,7 @@ use crate::watching::qlog::Qlogs;
 use crate::watching::record::Recorder;
 use crate::watching::totals::Totals;
 use crate::world::elements::Division;
-use crate::world::observe::{Observer, Regional};
+use crate::world::observe::{Mergeable, Observer};
 use crate::world::transport::ClockKind;
 
 /// The most counts of a flow on a link: about a gigabyte.
@@ -41,11 +41,12 @@ pub struct RunOptions {
     pub qlogs: Vec<(String, Box<dyn Write + Send>)>,
     /// Whether to keep the record of the run and check it with [`physics::verify`].
     pub verify_physics: bool,
-    /// The number of threads that execute the run; `None` is one. The results do not depend on it.
+    /// The most threads to use; `None` is one. The results do not depend on it.
     ///
-    /// Several threads share the network out among them, where packets take time between its parts.
-    /// They only gain if there are many packets within such a time, and not if something has to see
-    /// all packets in order: see [`Results::threads`].
+    /// Each thread executes a part of the network. That pays only if much happens in the time that
+    /// packets take from one part to another, and if nothing has to see all packets in order: see
+    /// [`Results::threads`]. A thread of a rayon pool should not start a run on several threads: while it
+    /// waits for them, it may take up another task of its pool.
     pub threads: Option<NonZero<usize>>,
 }
 
@@ -106,7 +107,7 @@ pub fn run_observed<O: Observer + ?Sized>(
 }
 
 /// Runs a scenario, divided as `observer` allows, while that watches.
-fn run_watched<O: Observer + Regional>(
+fn run_watched<O: Observer + Mergeable>(
     scenario: &Scenario,
     registry: &Registry,
     options: RunOptions,

@@ -14,7 +14,7 @@ use crate::watching::probes::flows::Flows;
 use crate::watching::probes::links::Links;
 use crate::watching::probes::queues::Queues;
 use crate::watching::probes::rates::Rates;
-use crate::world::observe::{Observer, Regional};
+use crate::world::observe::{Mergeable, Observer};
 use crate::world::view::{Event, HostView, PacketView, Sample};
 
 /// What has been sampled in a part of a run, as tables by name: `flows` and `links`, and the inner
@@ -67,7 +67,7 @@ impl Pieces {
     }
 }
 
-impl Regional for Pieces {}
+impl Mergeable for Pieces {}
 
 impl Observer for Pieces {
     fn packet(&mut self, now: Instant, event: Event, packet: PacketView<'_>) {

@@ -29,7 +29,7 @@ use self::flows::Flows;
 use self::link_flows::LinkFlows;
 use self::voice::Voice;
 use crate::watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
-use crate::world::observe::{Chronicle, Entry, Observer, Regional};
+use crate::world::observe::{Chronicle, Entry, Mergeable, Observer};
 use crate::world::view::{Event, HostView, PacketView, Sample};
 
 /// The probes of every run, as far as they are registered, in the order of their tables. Requested
@@ -171,7 +171,7 @@ impl Placed<Box<dyn Probe>> {
     }
 }
 
-impl<P: Probe + Regional> Placed<P> {
+impl<P: Probe + Mergeable> Placed<P> {
     fn of_region(&self) -> Option<Self> {
         Some(Self {
             probe: self.probe.of_region()?,
@@ -230,7 +230,7 @@ impl Observer for ProbeSet {
     }
 }
 
-impl Regional for ProbeSet {
+impl Mergeable for ProbeSet {
     fn of_region(&self) -> Option<Self> {
         if self.in_order() {
             return None;

@@ -8,7 +8,7 @@ use skywave_wire::Ecn;
 use twox_hash::XxHash3_64;
 
 use crate::world::ids::HostId;
-use crate::world::observe::{Chronicle, Entry, Observer, Regional};
+use crate::world::observe::{Chronicle, Entry, Mergeable, Observer};
 use crate::world::view::{Event, PacketView};
 
 /// An entry of a run's record: what happened to which packet, where and when.
@@ -181,7 +181,7 @@ impl Fingerprint {
 
 impl Observer for Fingerprint {}
 
-impl Regional for Fingerprint {
+impl Mergeable for Fingerprint {
     fn of_region(&self) -> Option<Self> {
         Some(Self::default())
     }

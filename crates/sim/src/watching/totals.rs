@@ -5,7 +5,7 @@ use std::mem;
 use skywave_units::Instant;
 
 use crate::watching::probes::ProbeSet;
-use crate::world::observe::{Chronicle, Entry, Observer, Regional};
+use crate::world::observe::{Chronicle, Entry, Mergeable, Observer};
 use crate::world::view::{Event, HostView, PacketCount, PacketView, Sample};
 
 /// Counts packets for the summary, and passes the counts to the inner observer.
@@ -63,7 +63,7 @@ impl<O: Observer> Observer for Totals<O> {
     }
 }
 
-impl<O: Regional> Regional for Totals<O> {
+impl<O: Mergeable> Mergeable for Totals<O> {
     fn of_region(&self) -> Option<Self> {
         let observer = self.observer.of_region()?;
         Some(Self::new(self.links.len(), self.last_data.len(), observer))
@@ -83,7 +83,7 @@ impl<O: Regional> Regional for Totals<O> {
     }
 }
 
-impl<O: Regional> Chronicle for Totals<(ProbeSet, O)> {
+impl<O: Mergeable> Chronicle for Totals<(ProbeSet, O)> {
     const IS_KEPT: bool = true;
 
     #[inline(always)]

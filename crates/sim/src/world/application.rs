@@ -42,18 +42,6 @@ impl Source for Elsewhere {
 }
 
 impl Application {
-    /// Returns what stands for an application in another region of the network. It takes no memory
-    /// of its own.
-    pub(crate) fn elsewhere() -> Self {
-        Self {
-            next: None,
-            stop: None,
-            ended: None,
-            source: Box::new(Elsewhere),
-            connections: None,
-        }
-    }
-
     /// Creates the application of the flow at `index`, before its start. Its counts use the probes'
     /// intervals.
     pub(crate) fn new(
@@ -87,6 +75,18 @@ impl Application {
             ended: None,
             source,
             connections,
+        }
+    }
+
+    /// Returns what stands for an application in another region of the network. It takes no memory
+    /// of its own.
+    pub(crate) fn elsewhere() -> Self {
+        Self {
+            next: None,
+            stop: None,
+            ended: None,
+            source: Box::new(Elsewhere),
+            connections: None,
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Bodies {
 /// What is known about a packet in flight, apart from its body.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Label {
-    /// Its number, or [where](Abroad) that is.
+    /// Its number, or [where](RemoteSlot) that is.
     pub(crate) number: u64,
     /// When it was sent.
     pub(crate) sent_at: Instant,
@@ -35,12 +35,12 @@ pub(crate) struct Label {
 /// A slot of another region: the one of a packet in the region where it was sent, in which its
 /// number will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Abroad {
+pub(crate) struct RemoteSlot {
     pub(crate) region: u32,
     pub(crate) slot: u32,
 }
 
-impl Abroad {
+impl RemoteSlot {
     /// No number has this bit.
     const MARK: u64 = 1 << 63;
 
@@ -54,7 +54,7 @@ impl Abroad {
     }
 
     /// Returns what takes the place of the number.
-    pub(crate) const fn in_place_of_number(self) -> u64 {
+    pub(crate) const fn to_number(self) -> u64 {
         Self::MARK | (self.region as u64) << 32 | self.slot as u64
     }
 }

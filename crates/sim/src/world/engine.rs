@@ -1,13 +1,18 @@
-//! Simulations: regions of a network, executed at the same time, and what brings them together.
-//! `region` is the event loop, `rounds` executes element after element, `plane` is the network,
-//! `ends` handles hosts and applications, and `world` is what lies between them and the network.
+//! A simulation: regions of a network, samples and reports. `region` is the event loop, `turns` gives
+//! elements their turns in `rounds`, `regions` shares them out among threads, `border` carries packets
+//! between regions, `merge` puts what is in the `log` into order of time, `plane` is the network, `ends`
+//! are hosts and applications, and `world` is what lies between them and the network, as in an `open` one.
 
+mod border;
 mod ends;
 mod log;
+mod merge;
+mod open;
 mod plane;
 mod region;
 mod regions;
 mod rounds;
+mod turns;
 mod world;
 
 use skywave_registry::MemberFailure;
@@ -17,16 +22,17 @@ use skywave_units::{Duration, Instant};
 use crate::error::RunError;
 use crate::error::WireMismatch;
 use crate::world::application::Application;
-use crate::world::elements::{Division, Map};
+use crate::world::elements::Division;
 use crate::world::host::Host;
 use crate::world::ids::{FlowId, HostId};
 use crate::world::network::Network;
 use crate::world::observe::{Chronicle, Observer};
 use crate::world::packet::{Port, SimLink};
+use crate::world::partition::Map;
 use crate::world::transport::Transport;
 use crate::world::view::Sample;
 
-use log::Merge;
+use merge::Merge;
 use plane::Plane;
 use region::Region;
 use regions::Pool;
@@ -85,6 +91,16 @@ pub(crate) enum Stop {
 }
 
 impl Stop {
+    /// Returns its place among several, of which a run reports the first.
+    const fn order(&self) -> (u8, u32) {
+        match self {
+            Self::Interrupted | Self::Wire(_) => (0, 0),
+            Self::Control(flow, _) => (1, flow.get()),
+            Self::Source(flow, _) => (2, flow.get()),
+            Self::Link(link, _) => (3, *link),
+        }
+    }
+
     /// Returns the error of a run that it ends.
     pub(crate) fn of_run(self, scenario: &Scenario) -> RunError {
         let of = |flow: FlowId| format!("flow {:?}", scenario.flows[flow.index()].name);
@@ -147,7 +163,7 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             next_look: 0,
         };
         if threads > 1 {
-            simulator.obstacle = simulator.spread(threads).err();
+            simulator.obstacle = simulator.partition(threads).err();
         }
         if division.is_fixed() {
             for region in 0..simulator.regions.len() {
@@ -207,7 +223,11 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
     /// Checks whether a packet has differed, or a control, a source, a queue or a loss model has
     /// failed.
     pub(crate) fn check(&self) -> Result<(), Stop> {
-        self.regions.iter().try_for_each(Region::check)
+        let failed = self
+            .regions
+            .iter()
+            .filter_map(|region| region.check().err());
+        failed.min_by_key(Stop::order).map_or(Ok(()), Err)
     }
 
     /// Returns the number of events so far. A sample counts as one.
@@ -274,10 +294,9 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
             self.ask_outside(now);
         }
         self.add_up();
-        for region in &mut self.regions {
-            for link in &mut region.plane.network.links {
-                link.expire(now);
-            }
+        for link in 0..self.regions[0].plane.network.links.len() as u32 {
+            let region = &mut self.regions[self.map.of_link(link)];
+            region.plane.network.links[link as usize].expire(now);
         }
         let (first, others) = self.regions.split_first_mut().expect("there is one");
         let Plane {

@@ -36,7 +36,7 @@ impl Observer for () {}
 ///
 /// Elements of a network are executed one after the other. An [`Observer`] sees an effect after its
 /// cause, but events of different elements in any order.
-pub(crate) trait Chronicle: Regional {
+pub(crate) trait Chronicle: Mergeable {
     /// Whether it takes entries at all.
     const IS_KEPT: bool;
 
@@ -45,30 +45,30 @@ pub(crate) trait Chronicle: Regional {
 }
 
 /// Counts that can be taken in several regions of a network at the same time, and added up.
-pub(crate) trait Regional: Sized {
+pub(crate) trait Mergeable: Sized {
     /// Returns an observer for another region, which has seen nothing yet; `None` if one observer
     /// must see everything.
     fn of_region(&self) -> Option<Self> {
         None
     }
 
-    /// Adds what the observer of another region has counted, which begins again from zero.
+    /// Adds the counts of another region's observer, and resets them.
     fn absorb(&mut self, other: &mut Self) {
         let _ = other;
     }
 }
 
-impl Regional for () {
+impl Mergeable for () {
     fn of_region(&self) -> Option<Self> {
         Some(())
     }
 }
 
-impl<O: Observer + ?Sized> Regional for &mut O {}
+impl<O: Observer + ?Sized> Mergeable for &mut O {}
 
-impl<O: Observer> Regional for Option<O> {}
+impl<O: Observer> Mergeable for Option<O> {}
 
-impl<A: Regional, B: Regional> Regional for (A, B) {
+impl<A: Mergeable, B: Mergeable> Mergeable for (A, B) {
     fn of_region(&self) -> Option<Self> {
         Some((self.0.of_region()?, self.1.of_region()?))
     }

@@ -7,10 +7,10 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::{Ecn, Payload};
 
 use crate::world::bodies::Bodies;
-use crate::world::elements::Map;
 use crate::world::host::Host;
 use crate::world::ids::{FlowId, HostId};
 use crate::world::packet::{Body, Frame, SimLink};
+use crate::world::partition::Map;
 use skywave_transport::EndStats;
 
 /// What happens to a packet. Between `Send` and `Receive` or `Drop`, each packet has an `Enqueue`

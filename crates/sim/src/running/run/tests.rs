@@ -367,14 +367,16 @@ fn bursts_at_one_instant_lose_nothing() {
             links = [
                 { from = 'a', to = 'b', rate = '1 Gbps', delay = '10 ms' },
                 { from = 'b', to = 'c', rate = '10 Mbps', delay = '10 ms', queue = { drop-tail = { packets = 20 } } },
+                { from = 'a', to = 'd', rate = '10000 Gbps', delay = '0 ms' },
             ]
         "
-        .to_owned();
+        .replace("'c']", "'c', 'd']");
         let rate = 8 * 100 * 1_000_000 / interval_us;
         for flow in 0..150 {
+            let to = if flow % 3 == 0 { 'd' } else { 'c' };
             write!(
                 toml,
-                "[[flows]]\nname = 'f{flow}'\nfrom = 'a'\nto = 'c'\ntransport = {{ udp = {{}} }}\n\
+                "[[flows]]\nname = 'f{flow}'\nfrom = 'a'\nto = '{to}'\ntransport = {{ udp = {{}} }}\n\
                  source = {{ cbr = {{ rate = '{rate} bps', datagram = '100 B' }} }}\n"
             )
             .unwrap();
@@ -384,6 +386,41 @@ fn bursts_at_one_instant_lose_nothing() {
         for threads in [1, 2, 3] {
             let divided = run_on(&scenario, &registry, Division::default(), threads);
             let context = format!("{interval_us} us, {threads} threads");
+            assert_eq!(divided.fingerprint, whole.fingerprint, "{context}");
+            assert_eq!(divided.tables, whole.tables, "{context}");
+        }
+    }
+}
+
+/// Nothing binds the progress of regions to each other, if no packets go from one to the other or take
+/// long: the log would have times that do not fit it.
+#[test]
+fn regions_without_news_from_each_other_do_not_run_far_ahead() {
+    let registry = Registry::default();
+    for (delay, far) in [("10 ms", "d"), ("9 s", "b")] {
+        let toml = format!(
+            "
+            name = 'far'
+            duration = '30 s'
+            nodes = ['a', 'b', 'c', 'd']
+            links = [
+                {{ from = 'a', to = 'b', rate = '2 Mbps', delay = '{delay}', loss = {{ bernoulli = {{ probability = 0.1 }} }} }},
+                {{ from = 'c', to = '{far}', rate = '2 Mbps', delay = '{delay}' }},
+            ]
+            flows = [
+                {{ name = 'one', from = 'a', to = 'b', transport = {{ udp = {{}} }}, source = {{ cbr = {{ rate = '3 kbps', datagram = '100 B' }} }} }},
+                {{ name = 'other', from = 'c', to = '{far}', transport = {{ udp = {{}} }}, source = {{ cbr = {{ rate = '2 kbps', datagram = '100 B' }} }} }},
+            ]
+            [probes]
+            interval = '20 s'
+            "
+        );
+        let scenario = Scenario::from_toml(&toml, &registry).unwrap();
+        let whole = run_divided(&scenario, &registry, Division::Whole);
+        for threads in [1, 2] {
+            let divided = run_on(&scenario, &registry, Division::default(), threads);
+            let context = format!("{delay}, {threads} threads");
+            assert_eq!(divided.threads.used, threads, "{context}");
             assert_eq!(divided.fingerprint, whole.fingerprint, "{context}");
             assert_eq!(divided.tables, whole.tables, "{context}");
         }
@@ -520,8 +557,8 @@ fn a_run_says_how_it_used_threads() {
     assert!(two.shared > 0.5, "{two:?}");
     for (delay, tables, expected) in [
         ("10 ms", "'windows'", "in order of time"),
-        ("0 ms", "", "no parts"),
-        ("1 ns", "", "too little"),
+        ("0 ms", "", "links without delay"),
+        ("1 ns", "", "too few"),
     ] {
         let obstacle = run_with(delay, tables, 2).obstacle.unwrap();
         assert!(obstacle.contains(expected), "{obstacle}");

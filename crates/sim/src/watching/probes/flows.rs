@@ -10,7 +10,7 @@ use skywave_units::{Duration, Instant};
 use crate::watching::probe::{Piecewise, Probe, ProbeSetup, RunEnd, Wants};
 use crate::watching::table::finite;
 use crate::world::ids::FlowId;
-use crate::world::observe::{Observer, Regional};
+use crate::world::observe::{Mergeable, Observer};
 use crate::world::view::{Event, PacketView, Sample};
 
 pub(crate) struct Flows {
@@ -70,7 +70,7 @@ impl Flows {
     }
 }
 
-impl Regional for Flows {
+impl Mergeable for Flows {
     fn of_region(&self) -> Option<Self> {
         Some(Self::new(&self.setup))
     }

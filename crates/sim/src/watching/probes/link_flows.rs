@@ -10,7 +10,7 @@ use skywave_units::Instant;
 
 use crate::watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::world::ids::FlowId;
-use crate::world::observe::{Observer, Regional};
+use crate::world::observe::{Mergeable, Observer};
 use crate::world::view::{Event, PacketCount, PacketView, Sample};
 
 pub(crate) struct LinkFlows {
@@ -37,7 +37,7 @@ impl LinkFlows {
     }
 }
 
-impl Regional for LinkFlows {
+impl Mergeable for LinkFlows {
     fn of_region(&self) -> Option<Self> {
         Some(Self::new(&self.setup))
     }

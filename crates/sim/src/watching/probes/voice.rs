@@ -2,8 +2,8 @@
 //! Each frame is in time, late or lost. Frames whose deadline may come after the end of the run are
 //! left out.
 
-use std::mem;
 use std::sync::Arc;
+use std::{iter, mem};
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
@@ -12,7 +12,7 @@ use skywave_wire::Payload;
 
 use crate::watching::probe::{Probe, ProbeSetup, RunEnd, Wants};
 use crate::world::ids::FlowId;
-use crate::world::observe::{Observer, Regional};
+use crate::world::observe::{Mergeable, Observer};
 use crate::world::view::{Event, PacketView};
 use skywave_traffic::{Codec, Made, Playout, Stamp};
 
@@ -44,7 +44,7 @@ impl Voice {
     }
 }
 
-impl Regional for Voice {
+impl Mergeable for Voice {
     fn of_region(&self) -> Option<Self> {
         let log = |log: &VoiceLog| VoiceLog::new(log.playout, self.interval);
         Some(Self {
@@ -109,7 +109,7 @@ impl Probe for Voice {
                     flow,
                     playout: log.playout,
                     made,
-                    count: log.counts.get(index).copied().unwrap_or_default(),
+                    count: log.known(index),
                 });
             }
         }
@@ -136,6 +136,9 @@ impl Probe for Voice {
 struct VoiceLog {
     playout: Playout,
     probe_interval: Duration,
+    /// The first interval with frames.
+    first: usize,
+    /// Of each interval from the first on.
     counts: Vec<VoiceCount>,
 }
 
@@ -192,19 +195,41 @@ impl VoiceLog {
         Self {
             playout,
             probe_interval,
+            first: 0,
             counts: Vec::new(),
         }
     }
 
     /// Adds the counts of another log, which begins again from zero.
     fn absorb(&mut self, other: &mut Self) {
-        let counts = mem::take(&mut other.counts);
-        if counts.len() > self.counts.len() {
-            self.counts.resize(counts.len(), VoiceCount::default());
+        for (interval, other_count) in (other.first..).zip(mem::take(&mut other.counts)) {
+            self.count(interval).add(other_count);
         }
-        for (count, other) in self.counts.iter_mut().zip(counts) {
-            count.add(other);
+    }
+
+    /// Returns what is known of an interval.
+    fn known(&self, interval: usize) -> VoiceCount {
+        let place = interval.checked_sub(self.first);
+        let count = place.and_then(|place| self.counts.get(place));
+        count.copied().unwrap_or_default()
+    }
+
+    /// Returns the count of an interval.
+    fn count(&mut self, interval: usize) -> &mut VoiceCount {
+        if self.counts.is_empty() {
+            self.first = interval;
         }
+        // A frame can arrive after some that were made later.
+        if interval < self.first {
+            let missing = iter::repeat_n(VoiceCount::default(), self.first - interval);
+            self.counts.splice(..0, missing);
+            self.first = interval;
+        }
+        let place = interval - self.first;
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, VoiceCount::default());
+        }
+        &mut self.counts[place]
     }
 
     /// Records that a datagram was sent.
@@ -246,11 +271,8 @@ impl VoiceLog {
         };
         for frame in 0..stamp.frames {
             let made = stamp.made + self.playout.frame * u64::from(frame);
-            let index = (made.as_nanos() / self.probe_interval.as_nanos()) as usize;
-            if index >= self.counts.len() {
-                self.counts.resize(index + 1, VoiceCount::default());
-            }
-            add(&mut self.counts[index], made, stamp.mode);
+            let interval = (made.as_nanos() / self.probe_interval.as_nanos()) as usize;
+            add(self.count(interval), made, stamp.mode);
         }
     }
 }

@@ -1,64 +1,30 @@
 //! The log: what has happened to packets in the elements of a network, until it is in order of time.
 
-use std::{iter, mem};
+use skywave_units::Instant;
 
-use skywave_units::{Duration, Instant};
-
-use super::plane::Plane;
-use super::{Simulator, World};
-use crate::world::bodies::{Abroad, Bodies};
-use crate::world::observe::{Chronicle, Entry, Observer};
-use crate::world::tournament::Tournament;
-use crate::world::view::{Event, PacketView};
-
-/// The number of lines that are worth a merge. They should stay in a cache.
-const WORTH_A_MERGE: usize = 1 << 12;
-
-/// The time after which to merge in any case. With the length of a round, it fits 32 bits.
-const LONGEST: Duration = Duration::from_secs(1);
+use crate::world::observe::Entry;
 
 /// Elements without lines have keys from here on.
-const NEVER: u64 = u64::MAX << 33;
+pub(super) const NEVER: u64 = u64::MAX << 33;
 
-/// The entries of a [`Chronicle`] in a region, by element, each in order of time.
+/// The entries of a [`Chronicle`](crate::world::observe::Chronicle) in a region, by element, each in order of time.
 ///
 /// All entries of a packet are kept until they are in order, and until then its key is not used
 /// again.
 pub(super) struct Log {
-    elements: Vec<Lines>,
+    pub(super) elements: Vec<Lines>,
     /// The element whose turn it is.
     turn: usize,
     /// The number of lines.
-    waiting: usize,
+    pub(super) waiting: usize,
 }
 
 /// The entries of an element.
 #[derive(Default)]
-struct Lines {
-    lines: Vec<(u32, Entry)>,
+pub(super) struct Lines {
+    pub(super) lines: Vec<(u32, Entry)>,
     /// The time and the rank of the last event in the element.
     last: (Instant, u32),
-}
-
-/// The order of the lines of all logs.
-pub(super) struct Merge {
-    /// The time up to which everything is in the chronicle.
-    merged: Instant,
-    /// The number of packets sent up to then.
-    sent: u64,
-    /// Has an entrant for each element of each region.
-    tournament: Tournament,
-    /// The number of elements.
-    elements: usize,
-}
-
-/// What a merge reads of an element: the lines from `next` to `end`.
-#[derive(Clone, Copy, Default)]
-struct Part {
-    region: usize,
-    element: usize,
-    next: usize,
-    end: usize,
 }
 
 impl Log {
@@ -73,7 +39,12 @@ impl Log {
 
     /// Continues with more elements than one. What is in the log comes before all that follows.
     pub(super) fn divide(&mut self, elements: usize) {
-        self.elements.resize_with(elements, Lines::default);
+        // The division may come in the middle of an instant.
+        let last = self.elements[0].last;
+        self.elements.resize_with(elements, || Lines {
+            lines: Vec::new(),
+            last,
+        });
     }
 
     /// Continues with one element.
@@ -113,136 +84,10 @@ impl Log {
 }
 
 impl Lines {
-    /// Returns the place of the next line among those of all elements, if there is one to read.
+    /// Returns the place of a line among those of all elements, if it comes before the line `end`.
     #[inline(always)]
-    fn key(&self, part: Part, merged: Instant) -> Option<u64> {
-        let (rank, entry) = self.lines[..part.end].get(part.next)?;
+    pub(super) fn key(&self, next: usize, end: usize, merged: Instant) -> Option<u64> {
+        let (rank, entry) = self.lines[..end].get(next)?;
         Some((entry.at - merged).as_nanos() << 32 | u64::from(*rank))
-    }
-}
-
-impl Merge {
-    /// Creates the order from a time on before which everything is in the chronicle. So far, `sent`
-    /// packets have been sent.
-    pub(super) fn new(merged: Instant, sent: u64) -> Self {
-        Self {
-            merged,
-            sent,
-            tournament: Tournament::new(&[], NEVER),
-            elements: 0,
-        }
-    }
-}
-
-impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
-    /// Passes what has happened before all elements' time to the chronicle, if it is worth a merge or
-    /// `everything` is wanted.
-    pub(super) fn keep_chronicle(&mut self, everything: bool) {
-        let Some(merge) = &self.merge else {
-            return;
-        };
-        let logs = self
-            .regions
-            .iter()
-            .filter_map(|region| region.plane.log.as_ref());
-        let waiting: usize = logs.map(|log| log.waiting).sum();
-        if everything || waiting >= WORTH_A_MERGE || self.until - merge.merged > LONGEST {
-            self.merge_logs();
-        }
-    }
-
-    /// Ends the log of the only region at a time before which everything has happened.
-    pub(super) fn end_log(&mut self) {
-        self.merge_logs();
-        self.merge = None;
-        let log = self.regions[0].plane.log.take();
-        debug_assert!(log.is_none_or(|log| log.waiting == 0), "lines are left");
-    }
-
-    fn merge_logs(&mut self) {
-        let until = self.until;
-        let Some(merge) = &mut self.merge else {
-            return;
-        };
-        let mut logs: Vec<_> = self
-            .regions
-            .iter_mut()
-            .filter_map(|region| region.plane.log.take())
-            .collect();
-        let merged = mem::replace(&mut merge.merged, until);
-        let mut parts = Vec::new();
-        for (region, log) in logs.iter().enumerate() {
-            for (element, lines) in log.elements.iter().enumerate() {
-                let end = lines.lines.partition_point(|(_, entry)| entry.at < until);
-                parts.push(Part {
-                    region,
-                    element,
-                    next: 0,
-                    end,
-                });
-            }
-        }
-        if merge.elements != parts.len() {
-            let ids: Vec<_> = (0..parts.len() as u32).collect();
-            merge.elements = parts.len();
-            merge.tournament = Tournament::new(&ids, NEVER);
-        }
-        let tournament = &mut merge.tournament;
-        for (place, part) in parts.iter().enumerate() {
-            let lines = &logs[part.region].elements[part.element];
-            if let Some(key) = lines.key(*part, merged) {
-                tournament.replay(place, key, place as u32);
-            }
-        }
-        let (first, others) = self.regions.split_first_mut().expect("there is one");
-        let Plane {
-            observer, bodies, ..
-        } = &mut first.plane;
-        let mut bodies: Vec<&mut Bodies> = iter::once(bodies)
-            .chain(others.iter_mut().map(|region| &mut region.plane.bodies))
-            .collect();
-        while tournament.first.at < NEVER {
-            let (event, place) = (tournament.first.at, tournament.first.entrant as usize);
-            let part = &mut parts[place];
-            let (lines, here) = (&logs[part.region].elements[part.element], part.region);
-            // What an event causes has its key.
-            let next = loop {
-                let (_, entry) = &lines.lines[part.next];
-                part.next += 1;
-                let slot = entry.frame.body();
-                let is_sent = entry.event == Event::Send;
-                if is_sent {
-                    bodies[here].renumber(slot, merge.sent);
-                } else if let Some(sent) = Abroad::of(bodies[here].label(slot).number) {
-                    let [region, there] = [sent.region, sent.slot].map(|index| index as usize);
-                    let number = bodies[region].label(there).number;
-                    bodies[region].release(there);
-                    bodies[here].renumber(slot, number);
-                }
-                merge.sent += u64::from(is_sent);
-                let packet = PacketView::new(&entry.frame, bodies[here]);
-                observer.enter(entry, packet);
-                if !is_sent {
-                    match entry.event {
-                        Event::Drop { .. } => bodies[here].free(slot),
-                        _ => bodies[here].release(slot),
-                    }
-                }
-                let next = lines.key(*part, merged);
-                if next != Some(event) {
-                    break next;
-                }
-            };
-            let next = next.unwrap_or(NEVER + place as u64);
-            tournament.replay(place, next, place as u32);
-        }
-        for part in parts {
-            let log = &mut logs[part.region];
-            log.waiting -= part.next;
-            log.elements[part.element].lines.drain(..part.next);
-        }
-        for (region, log) in self.regions.iter_mut().zip(logs) {
-            region.plane.log = Some(log);
-        }
     }
 }

@@ -6,8 +6,8 @@ use skywave_path::Packet;
 use skywave_transport::Status;
 use skywave_units::Instant;
 
+use super::border::Border;
 use super::plane::Plane;
-use super::regions::Border;
 use super::rounds::Rounds;
 use super::{Parts, Stop, World};
 use crate::world::application::Application;

@@ -1,25 +1,14 @@
-//! Rounds: in each one, every element of the network has a turn, in which it executes what no other
-//! element can affect any more.
+//! The progress of a region's elements, and how it judges their division.
 
 use std::slice;
 
 use skywave_units::{Duration, Instant};
 
-use super::log::{Log, Merge};
-use super::region::Region;
-use super::regions::{Border, Inlet};
-use super::{EVENTS_PER_REPORT, INSTANT, Simulator, Stop, World};
-use crate::world::elements::{Division, Elements, Members, RegionPlan};
+use super::border::{Border, Inlet};
+use super::{EVENTS_PER_REPORT, INSTANT};
+use crate::world::elements::{Division, Members};
 use crate::world::network::Network;
-use crate::world::observe::{Chronicle, Observer};
-use crate::world::schedule::Actor;
-
-/// About the most events of a round. It bounds the number of packets that wait for the turns of other
-/// elements.
-const EVENTS_PER_ROUND: u64 = EVENTS_PER_REPORT << 5;
-
-/// The number of events that a turn is allowed even so.
-const LEAST_EVENTS: u64 = 16;
+use crate::world::partition::RegionPlan;
 
 /// The number of events after which a network is divided for the first time. A shorter run would gain
 /// nothing.
@@ -32,32 +21,29 @@ const WORK: u64 = EVENTS_PER_REPORT;
 /// events that it saves.
 const WORTH_A_TURN: u64 = 32;
 
-/// How many times as many events as before a network executes before it is divided again.
-const PATIENCE: u64 = 4;
-
 /// The progress of a region's elements.
 pub(super) struct Rounds {
-    elements: Vec<Element>,
+    pub(super) elements: Vec<Element>,
     /// The time before which everything has happened.
     pub(super) until: Instant,
     /// How far the elements may advance in a round. It adapts so that a round has about as many
     /// events as there are between two reports: packets that wait for their receivers' turn should
     /// stay in a cache.
-    stride: Duration,
+    pub(super) stride: Duration,
     /// How the region is divided if that pays.
-    division: Division,
+    pub(super) division: Division,
     /// What is divided, if that is not the whole network.
-    plan: Option<RegionPlan>,
+    pub(super) plan: Option<RegionPlan>,
     /// How many events a single element executes before the region is divided.
-    patience: u64,
-    work: Work,
+    pub(super) patience: u64,
+    pub(super) work: Work,
     /// When to join the elements.
-    joins_at: Option<Instant>,
+    pub(super) joins_at: Option<Instant>,
 }
 
 /// What a region has shown about its division.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+pub(super) enum Verdict {
     Keep,
     Divide,
     Join,
@@ -65,38 +51,38 @@ enum Verdict {
 
 /// What has been done since the division was last judged.
 #[derive(Clone, Copy, Debug, Default)]
-struct Work {
+pub(super) struct Work {
     turns: u64,
     events: u64,
 }
 
 /// The progress of an element.
-struct Element {
-    inputs: Vec<Input>,
+pub(super) struct Element {
+    pub(super) inputs: Vec<Input>,
     /// The link that ends in it, if that is one from another element and there are no others.
-    only_link: Option<u32>,
+    pub(super) only_link: Option<u32>,
     /// The outlets that begin in it, by their places.
-    outlets: Vec<u32>,
+    pub(super) outlets: Vec<u32>,
     /// The time before which everything in it has happened.
-    until: Instant,
+    pub(super) until: Instant,
 }
 
 /// A link that ends in an element and begins in another one.
-struct Input {
-    link: u32,
-    from: From,
+pub(super) struct Input {
+    pub(super) link: u32,
+    from: Origin,
     lookahead: Duration,
 }
 
 /// Where an input begins.
-enum From {
+enum Origin {
     Element(u32),
     /// In another region: its place among the inlets.
     Inlet(u32),
 }
 
 impl Work {
-    const fn add(&mut self, turns: u64, events: u64) {
+    pub(super) const fn add(&mut self, turns: u64, events: u64) {
         self.turns += turns;
         self.events += events;
     }
@@ -115,12 +101,12 @@ impl Element {
         let input = |&link: &u32| match inlets.binary_search_by_key(&link, |inlet| inlet.link) {
             Ok(inlet) => Input {
                 link,
-                from: From::Inlet(inlet as u32),
+                from: Origin::Inlet(inlet as u32),
                 lookahead: inlets[inlet].lookahead,
             },
             Err(_) => Input {
                 link,
-                from: From::Element(begins(link)),
+                from: Origin::Element(begins(link)),
                 lookahead: network.links[link as usize].lookahead(),
             },
         };
@@ -138,10 +124,10 @@ impl Element {
 
 impl Input {
     /// Returns its place among the inlets, if it begins in another region.
-    fn inlet(&self) -> Option<usize> {
+    pub(super) fn inlet(&self) -> Option<usize> {
         match self.from {
-            From::Element(_) => None,
-            From::Inlet(inlet) => Some(inlet as usize),
+            Origin::Element(_) => None,
+            Origin::Inlet(inlet) => Some(inlet as usize),
         }
     }
 }
@@ -181,7 +167,7 @@ impl Rounds {
     }
 
     /// Continues with other elements than before. `begins` returns the one in which a link begins.
-    fn set_elements(
+    pub(super) fn set_elements(
         &mut self,
         members: &[Members],
         begins: impl Fn(u32) -> u32,
@@ -207,24 +193,24 @@ impl Rounds {
     }
 
     /// Returns the time up to which to execute rounds until `end`.
-    fn end(&self, end: Instant) -> Instant {
+    pub(super) fn end(&self, end: Instant) -> Instant {
         self.joins_at.unwrap_or(end).min(end)
     }
 
     /// Moves all elements to a time before which nothing happens.
-    fn skip_to(&mut self, time: Instant) {
+    pub(super) fn skip_to(&mut self, time: Instant) {
         for element in &mut self.elements {
             element.until = element.until.max(time);
         }
         self.note_until();
     }
 
-    fn note_until(&mut self) {
+    pub(super) fn note_until(&mut self) {
         let reached = self.elements.iter().map(|element| element.until);
         self.until = reached.min().unwrap_or(self.until);
     }
 
-    fn adapt_stride(&mut self, executed: u64) {
+    pub(super) fn adapt_stride(&mut self, executed: u64) {
         if executed > 2 * EVENTS_PER_REPORT {
             self.stride = (self.stride / 2).max(INSTANT);
         } else if executed < EVENTS_PER_REPORT / 2 {
@@ -234,13 +220,13 @@ impl Rounds {
 
     /// Returns the time that an element has reached and none has passed. It may be in the middle of
     /// the events at that instant.
-    fn furthest(&self) -> Instant {
+    pub(super) fn furthest(&self) -> Instant {
         let reached = self.elements.iter().map(|element| element.until);
         reached.max().unwrap_or(self.until)
     }
 
     /// Judges the division from time to time.
-    fn judge(&mut self) -> Verdict {
+    pub(super) fn judge(&mut self) -> Verdict {
         let Work { turns, events } = self.work;
         if !self.division.adapts() || self.joins_at.is_some() {
             return Verdict::Keep;
@@ -264,242 +250,15 @@ impl Rounds {
     }
 
     /// Returns the time before which an element knows everything that will arrive.
-    fn horizon(&self, element: usize, inlets: &[Inlet], end: Instant) -> Instant {
+    pub(super) fn horizon(&self, element: usize, inlets: &[Inlet], end: Instant) -> Instant {
         let inputs = self.elements[element].inputs.iter();
         let known = inputs.map(|input| {
             let until = match input.from {
-                From::Element(element) => self.elements[element as usize].until,
-                From::Inlet(inlet) => inlets[inlet as usize].until,
+                Origin::Element(element) => self.elements[element as usize].until,
+                Origin::Inlet(inlet) => inlets[inlet as usize].until,
             };
             until + input.lookahead
         });
         known.fold(end, Instant::min)
-    }
-}
-
-impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
-    /// Executes everything up to and including `end`. If `progress` returns false, stops, with some
-    /// elements ahead of others.
-    pub(super) fn run_rounds(
-        &mut self,
-        end: Instant,
-        progress: &mut impl FnMut(Instant) -> bool,
-    ) -> Result<(), Stop> {
-        let horizon = end + INSTANT;
-        while self.until < horizon {
-            if self.advance_regions(horizon) == 0 {
-                self.skip_idle_time(horizon);
-            }
-            self.exchange();
-            let reached = self.regions.iter().map(|region| region.rounds.until);
-            self.until = reached.min().unwrap_or(horizon);
-            self.keep_chronicle(false);
-            for region in 0..self.regions.len() {
-                self.adapt(region);
-            }
-            if self.events() - self.reported >= EVENTS_PER_REPORT {
-                self.reported = self.events();
-                self.look_outside(self.until.min(end), progress)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Moves all elements to the next event of any of them.
-    fn skip_idle_time(&mut self, end: Instant) {
-        let regions = self.regions.iter_mut();
-        let next = regions.map(|region| region.next_event(end)).min();
-        let next = next.unwrap_or(end);
-        for region in &mut self.regions {
-            region.rounds.skip_to(next.min(region.rounds.end(end)));
-        }
-    }
-
-    /// Divides a region, or joins its elements, if that pays.
-    fn adapt(&mut self, region: usize) {
-        let rounds = &mut self.regions[region].rounds;
-        match rounds.judge() {
-            Verdict::Keep => {}
-            Verdict::Divide => self.divide(region),
-            Verdict::Join => {
-                rounds.patience = rounds.patience.saturating_mul(PATIENCE);
-                rounds.joins_at = Some(rounds.furthest() + INSTANT);
-            }
-        }
-        let rounds = &self.regions[region].rounds;
-        if rounds.joins_at.is_some_and(|at| at <= rounds.until) {
-            self.join(region);
-        }
-    }
-
-    /// Divides a region, which is one element, from here on.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn divide(&mut self, region: usize) {
-        let region = &mut self.regions[region];
-        let elements = region.divide();
-        if elements > 1 && O::IS_KEPT {
-            match &mut region.plane.log {
-                Some(log) => log.divide(elements),
-                None => {
-                    region.plane.log = Some(Log::new(elements));
-                    let sent = region.plane.bodies.stored();
-                    self.merge = Some(Merge::new(region.rounds.until, sent));
-                }
-            }
-        }
-    }
-
-    /// Makes a region one element from here on. Its elements have reached the same time.
-    #[cold]
-    #[inline(never)]
-    fn join(&mut self, region: usize) {
-        if self.regions.len() == 1 {
-            self.end_log();
-        } else if let Some(log) = &mut self.regions[region].plane.log {
-            log.join();
-        }
-        self.regions[region].join();
-    }
-}
-
-impl<O: Observer + Chronicle, W: World> Region<O, W> {
-    /// Divides the region if it has several elements. Returns their number.
-    fn divide(&mut self) -> usize {
-        let Self { plane, rounds, .. } = self;
-        let (network, ports) = (&plane.network, &plane.ports);
-        let plan = rounds.plan.take();
-        let of_whole;
-        let elements = match &plan {
-            Some(plan) => &plan.elements,
-            None => {
-                let (division, sharing) = (rounds.division, &self.sharing);
-                of_whole = Elements::new(division, network, ports, &self.hosts, sharing);
-                &of_whole
-            }
-        };
-        rounds.work = Work::default();
-        if elements.members.len() == 1 {
-            rounds.patience = u64::MAX;
-            rounds.plan = plan;
-            return 1;
-        }
-        plane.schedule.divide(&elements.members);
-        for (element, members) in elements.members.iter().enumerate() {
-            plane.schedule.begin(element);
-            for &link in &members.links {
-                if let Some(at) = network.links[link as usize].deadline() {
-                    plane.schedule.set_arrival(link, at);
-                }
-            }
-        }
-        let begins = |link| elements.begins[link as usize];
-        rounds.set_elements(&elements.members, begins, network, &mut self.border);
-        rounds.stride = rounds.division.stride();
-        rounds.plan = plan;
-        rounds.elements.len()
-    }
-
-    /// Makes the region one element.
-    fn join(&mut self) {
-        let Self { plane, rounds, .. } = self;
-        rounds.joins_at = None;
-        rounds.work = Work::default();
-        let network = &plane.network;
-        let whole = match &rounds.plan {
-            Some(plan) => plan.whole.clone(),
-            None => Members::whole(network.links.len(), self.hosts.len()),
-        };
-        rounds.set_elements(slice::from_ref(&whole), |_| 0, network, &mut self.border);
-        plane.schedule.join(&whole);
-        for &link in &whole.links {
-            if let Some(at) = network.links[link as usize].deadline() {
-                plane.schedule.set(Actor::Link(link), at);
-            }
-        }
-    }
-
-    /// Executes a round of the elements, up to `end` at most.
-    pub(super) fn round(&mut self, end: Instant) {
-        let end = self.rounds.end(end);
-        let (before, elements) = (self.events, self.rounds.elements.len());
-        let mut turns = 0;
-        let mut limit = if elements > 1 {
-            end.min(self.rounds.until + self.rounds.stride)
-        } else {
-            end
-        };
-        for element in 0..elements {
-            let horizon = self.rounds.horizon(element, &self.border.inlets, limit);
-            if self.rounds.elements[element].until < horizon {
-                turns += 1;
-                let left = EVENTS_PER_ROUND.saturating_sub(self.events - before);
-                self.turn(
-                    element,
-                    horizon,
-                    left.clamp(LEAST_EVENTS, EVENTS_PER_REPORT),
-                );
-                // There is no use in being ahead of an element that has used up its events.
-                if self.rounds.elements[element].until < horizon {
-                    limit = limit.min(self.rounds.elements[element].until);
-                }
-            }
-        }
-        let executed = self.events - before;
-        if executed > 0 {
-            self.rounds.work.add(turns, executed);
-        }
-        self.rounds.adapt_stride(executed);
-        self.rounds.note_until();
-    }
-
-    /// Executes what happens in an element before `horizon`, up to `most` events.
-    fn turn(&mut self, index: usize, horizon: Instant, most: u64) {
-        let Self {
-            plane,
-            rounds,
-            border,
-            ..
-        } = self;
-        let element = &rounds.elements[index];
-        for inlet in element.inputs.iter().filter_map(Input::inlet) {
-            plane.take_in(&mut border.inlets[inlet]);
-        }
-        plane.schedule.begin(index);
-        if let Some(log) = &mut plane.log {
-            log.turn(index);
-        }
-        let until = match element.only_link {
-            Some(link) => self.scan(link, horizon, most),
-            None => {
-                for input in &element.inputs {
-                    if let Some(at) = plane.network.links[input.link as usize].deadline() {
-                        plane.schedule.set(Actor::Link(input.link), at);
-                    }
-                }
-                self.run_events(horizon, most)
-            }
-        };
-        let element = &mut self.rounds.elements[index];
-        element.until = until;
-        self.border.send_out(&element.outlets, &mut self.plane);
-    }
-
-    /// Returns the time of the next event of any element, up to `end`.
-    fn next_event(&mut self, end: Instant) -> Instant {
-        let mut next = end;
-        for (index, element) in self.rounds.elements.iter().enumerate() {
-            self.plane.schedule.begin(index);
-            next = next.min(self.plane.schedule.peek().map_or(end, |(at, _)| at));
-            for input in &element.inputs {
-                let link = &self.plane.network.links[input.link as usize];
-                let inlet = input.inlet().map(|inlet| &self.border.inlets[inlet]);
-                let mail = inlet.and_then(Inlet::first_arrival);
-                next = next
-                    .min(link.deadline().unwrap_or(end))
-                    .min(mail.unwrap_or(end));
-            }
-        }
-        next
     }
 }
