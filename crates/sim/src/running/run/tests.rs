@@ -143,7 +143,8 @@ impl Draw {
 
     /// Returns a delay. Equal ones make events coincide.
     fn delay(&mut self) -> &'static str {
-        self.one_of(&["0 ms", "1 us", "1 ms", "5 ms", "5 ms", "20 ms", "100 ms"])
+        let rarely = if self.chance(0.03) { "3 s" } else { "100 ms" };
+        self.one_of(&["0 ms", "1 us", "1 ms", "5 ms", "5 ms", "20 ms", rarely])
     }
 
     fn dumbbell(&mut self, toml: &mut String) -> Vec<(String, String)> {
@@ -163,10 +164,12 @@ impl Draw {
             .collect()
     }
 
-    /// Adds a connected graph, and returns pairs of its nodes.
+    /// Adds a connected graph, and sometimes a link apart from it. Returns pairs of connected nodes.
     fn graph(&mut self, toml: &mut String) -> Vec<(String, String)> {
         let nodes = self.whole(2, 6);
-        let names: Vec<_> = (0..nodes).map(|node| format!("'n{node}'")).collect();
+        let is_apart = self.chance(0.1);
+        let mut names: Vec<_> = (0..nodes).map(|node| format!("'n{node}'")).collect();
+        names.extend(is_apart.then(|| "'x', 'y'".to_owned()));
         // Top-level fields come before tables.
         *toml = format!("nodes = [{}]\n{toml}", names.join(", "));
         let chords = self.whole(0, 2);
@@ -197,21 +200,39 @@ impl Draw {
             .map(|(from, to)| (format!("n{from}"), format!("n{to}")))
             .collect();
         pairs.shuffle(&mut self.0);
+        if is_apart {
+            let (rate, delay) = (self.rate(), self.delay());
+            write!(
+                toml,
+                "[[links]]\nfrom = 'x'\nto = 'y'\nrate = '{rate}'\ndelay = '{delay}'\n"
+            )
+            .unwrap();
+            pairs.insert(0, ("x".to_owned(), "y".to_owned()));
+        }
         pairs
+    }
+
+    /// Returns a duration: long ones rarely, because they take long.
+    fn duration_ms(&mut self) -> u64 {
+        if self.chance(0.02) {
+            self.whole(5_000, 25_000)
+        } else {
+            self.whole(300, 3_000)
+        }
     }
 
     fn scenario(&mut self) -> String {
         let seed = self.whole(0, 1000);
         let mut toml = format!(
             "name = 'drawn'\nduration = '{} ms'\nseed = {seed}\n",
-            self.whole(300, 3000)
+            self.duration_ms()
         );
         let pairs = if self.chance(0.4) {
             self.dumbbell(&mut toml)
         } else {
             self.graph(&mut toml)
         };
-        let interval = self.one_of(&["1 s", "100 ms", "7 ms"]);
+        let interval = self.one_of(&["1 s", "100 ms", "7 ms", "20 s"]);
         // With the last ones, the whole network is one element.
         let probes = self.one_of(&[
             "",
