@@ -20,11 +20,9 @@ fn group_sums(
     count: usize,
     values: PyBuffer<f64>,
 ) -> PyResult<Vec<f64>> {
-    let mut sums = vec![0.0; count];
-    for (number, value) in numbers.to_vec(py)?.into_iter().zip(values.to_vec(py)?) {
-        sums[number as usize] += value;
-    }
-    Ok(sums)
+    fold(py, &numbers, &values, vec![0.0; count], |sum, value| {
+        sum + value
+    })
 }
 
 /// The weighted mean of each of `count` groups, without values that are NaN; NaN without weights.
@@ -57,12 +55,22 @@ fn group_largest(
     count: usize,
     values: PyBuffer<f64>,
 ) -> PyResult<Vec<f64>> {
-    let mut largest = vec![f64::NAN; count];
+    fold(py, &numbers, &values, vec![f64::NAN; count], f64::max)
+}
+
+/// Combines the values of each group with what the group has, in the order of the rows.
+fn fold(
+    py: Python<'_>,
+    numbers: &PyBuffer<i32>,
+    values: &PyBuffer<f64>,
+    mut groups: Vec<f64>,
+    combine: impl Fn(f64, f64) -> f64,
+) -> PyResult<Vec<f64>> {
     for (number, value) in numbers.to_vec(py)?.into_iter().zip(values.to_vec(py)?) {
-        let largest = &mut largest[number as usize];
-        *largest = largest.max(value);
+        let group = &mut groups[number as usize];
+        *group = combine(*group, value);
     }
-    Ok(largest)
+    Ok(groups)
 }
 
 /// For each row, whether it is from the first marked row of its group to the last. Truth is a byte

@@ -31,7 +31,6 @@ pub(super) struct Merge {
 }
 
 /// What a merge reads of an element: the lines from `next` to `end`.
-#[derive(Clone, Copy, Default)]
 struct Part {
     region: usize,
     element: usize,
