@@ -121,6 +121,7 @@ lint: $(EXTENSION) $(REQUIREMENTS) | cargo ## Check formats, lints, types, layer
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	cargo clippy -p skywave-python --no-default-features --features module --locked --quiet -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
+	cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 >target/fuzz-metadata.json # fails on a stale fuzz/Cargo.lock
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
