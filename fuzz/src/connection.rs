@@ -11,8 +11,8 @@ use bytes::Bytes;
 use skywave_mpcp::LoadFactor;
 use skywave_transport::dccp::{Ccid, Config, Connection, State};
 use skywave_transport::{Driven, End, Transmit};
-use skywave_units::{Duration, Instant, Random};
 use skywave_units::rand_core::SeedableRng;
+use skywave_units::{Duration, Instant, Random};
 use skywave_wire::dccp::{Kind, Packet, SeqNo, ServiceCode};
 use skywave_wire::{Checksum, Ecn, Payload};
 
