@@ -138,6 +138,19 @@ impl<E: End> Driven<E> {
         (answer, self.drain(now, drain))
     }
 
+    /// Performs an action of the application that may come to nothing. It then returns `None`, for
+    /// which it must have changed neither what the end has to send nor its deadline, and nothing is
+    /// drained. Otherwise this is [`apply`](Self::apply).
+    pub fn try_apply<A, T>(
+        &mut self,
+        now: Instant,
+        action: impl FnOnce(&mut E) -> Option<A>,
+        drain: impl FnOnce(Drain<'_, E>) -> Drained<T>,
+    ) -> Option<(A, T)> {
+        let answer = action(&mut self.0)?;
+        Some((answer, self.drain(now, drain)))
+    }
+
     /// Drains an end that is new, or whose drain was [postponed](Drain::postpone). Returns the
     /// result of `drain`.
     #[inline(always)]

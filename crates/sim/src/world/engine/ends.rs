@@ -153,17 +153,17 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
         let is_sender = host.is_sender();
         loop {
             let read_and_refill = |transport: &mut E| {
-                transport.read();
-                if is_sender {
+                let may_send = transport.read();
+                let filled = if is_sender {
                     application.refill(now, transport)
                 } else {
                     0
-                }
+                };
+                (may_send || filled > 0).then_some(filled)
             };
-            let (filled, ()) =
-                transport.apply(now, read_and_refill, |drain| self.drain(host, drain));
-            if filled == 0 {
-                break;
+            match transport.try_apply(now, read_and_refill, |drain| self.drain(host, drain)) {
+                None | Some((0, ())) => break,
+                Some(_) => {}
             }
         }
     }
