@@ -1131,11 +1131,14 @@ def run_live(
     members: dict[str, type[Member]] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
+    virtual_time: bool = False,
     samples: bool = False,
 ) -> tuple[Run, str]:
     """Run a scenario (JSON) in real time; return the results, and a report as JSON.
 
-    ``progress`` takes what is being done (``"set-up"``, ``"in real time"``), the fraction of it
+    ``virtual_time`` says that this is a guest, whose time passes only while programs wait.
+    ``progress`` takes what is being done (``"set-up"``, and then ``"in real time"`` or
+    ``"on virtual time"``), the fraction of it
     that is done, the run's time in seconds, and with ``samples`` what has been sampled since the
     last call; the tables are those of ``SteppedRun.samples``.
 

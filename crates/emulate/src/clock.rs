@@ -6,17 +6,43 @@ use skywave_units::{Duration, Instant};
 
 /// The monotonic clock, counted from a start. Steps of the wall clock do not move it.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock(time::Instant);
+pub struct Clock {
+    start: time::Instant,
+    /// The time that it shows, if it is read only when told.
+    shown: Option<Instant>,
+}
 
 impl Clock {
     /// Starts at zero.
     pub fn start() -> Self {
-        Self(time::Instant::now())
+        Self {
+            start: time::Instant::now(),
+            shown: None,
+        }
+    }
+
+    /// Starts at zero a clock that shows the time of the last [`look`](Self::look). It is for guests
+    /// on virtual time: there time passes only while a program waits, and reading the time takes
+    /// longer than handling a packet.
+    pub fn start_held() -> Self {
+        Self {
+            shown: Some(Instant::ZERO),
+            ..Self::start()
+        }
+    }
+
+    /// Looks at the time. Call it after waiting.
+    pub fn look(&mut self) {
+        self.shown = self.shown.map(|_| self.read());
     }
 
     /// Returns the time since the start.
     pub fn now(self) -> Instant {
-        let nanoseconds = self.0.elapsed().as_nanos();
+        self.shown.unwrap_or_else(|| self.read())
+    }
+
+    fn read(self) -> Instant {
+        let nanoseconds = self.start.elapsed().as_nanos();
         // It runs out after 584 years.
         Instant::ZERO + Duration::from_nanos(nanoseconds as u64)
     }

@@ -13,7 +13,8 @@ use std::time::Duration;
 use nix::net::if_::if_nametoindex;
 use skywave_netlink::{Interface, Netlink};
 
-pub(crate) use batch::{BATCH, Inbox, Outbox};
+pub use batch::Inbox;
+pub(crate) use batch::{BATCH, Outbox};
 pub use port::{LONGEST_PACKET, Port, enlarge};
 
 use crate::namespace::set;

@@ -33,12 +33,13 @@ mod tests;
 mod wait;
 
 pub use clock::Clock;
-pub use device::{Attachment, ETHERNET_MTU, Edge, LONGEST_PACKET, Port, enlarge};
+pub use device::{Attachment, ETHERNET_MTU, Edge, Inbox, LONGEST_PACKET, Port, enlarge};
 pub use emulation::{Emulation, MOST_HOSTS, Options};
 pub use error::EmulateError;
 pub use lateness::{LATE, Lateness, LatenessSummary};
 pub use namespace::{Namespace, set};
 pub use network::{Arrival, Emulator, LinkTotals, MOST_BYTES, Network, Registry};
 pub use packet::IpBuffer;
+pub use pool::Pool;
 pub use report::Report;
 pub use wait::{wait, wake_exactly};

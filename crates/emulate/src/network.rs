@@ -134,7 +134,7 @@ impl Network {
                 totals,
                 held_bytes: 0,
                 refused: 0,
-                pool: Pool::new(),
+                pool: Pool::default(),
             },
         })
     }

@@ -8,24 +8,19 @@ pub(crate) const BUFFER_BYTES: usize = 1536;
 const MOST_SPARE: usize = 4096;
 
 /// Buffers that no packet currently uses.
-#[derive(Debug)]
-pub(crate) struct Pool(Vec<Vec<u8>>);
+#[derive(Debug, Default)]
+pub struct Pool(Vec<Vec<u8>>);
 
 impl Pool {
-    /// Creates a pool without buffers.
-    pub(crate) fn new() -> Self {
-        Self(Vec::with_capacity(MOST_SPARE))
-    }
-
-    /// Returns an empty buffer with room for [`BUFFER_BYTES`].
-    pub(crate) fn take(&mut self) -> Vec<u8> {
+    /// Returns an empty buffer with room for an Ethernet packet.
+    pub fn take(&mut self) -> Vec<u8> {
         self.0
             .pop()
             .unwrap_or_else(|| Vec::with_capacity(BUFFER_BYTES))
     }
 
     /// Takes a buffer that a packet no longer needs.
-    pub(crate) fn give(&mut self, mut buffer: Vec<u8>) {
+    pub fn give(&mut self, mut buffer: Vec<u8>) {
         let is_usual = (BUFFER_BYTES..2 * BUFFER_BYTES).contains(&buffer.capacity());
         if is_usual && self.0.len() < MOST_SPARE {
             buffer.clear();
@@ -40,7 +35,7 @@ mod tests {
 
     #[test]
     fn buffers_of_the_usual_size_come_back_empty() {
-        let mut pool = Pool::new();
+        let mut pool = Pool::default();
         let mut buffer = pool.take();
         buffer.extend([1, 2, 3]);
         let place = buffer.as_ptr();
@@ -54,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_not_kept() {
-        let mut pool = Pool::new();
+        let mut pool = Pool::default();
         let burst: Vec<_> = (0..2 * MOST_SPARE).map(|_| pool.take()).collect();
         burst.into_iter().for_each(|buffer| pool.give(buffer));
         assert_eq!(pool.0.len(), MOST_SPARE);

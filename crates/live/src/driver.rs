@@ -7,17 +7,17 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use skywave_emulate::{Clock, wait, wake_exactly};
+use skywave_emulate::{Clock, Inbox, Pool, wait, wake_exactly};
 use skywave_sim::live::{Encapsulation, LiveRun, PreparedRun};
 use skywave_sim::{FlowId, Registry, Results, RunOptions, Samples, Scenario};
 use skywave_units::{Duration, Instant};
 
 use crate::error::LiveError;
-use crate::node::Source;
+use crate::node::{Source, parsed};
 use crate::report::Report;
 use crate::testbed::Testbed;
 
-/// The most packets taken from a socket before others have their turn.
+/// The most packets taken from a UDP socket before others have their turn.
 const BATCH: usize = 64;
 
 /// How often progress is reported: often enough to look smooth.
@@ -30,10 +30,23 @@ pub struct Options {
     pub run: RunOptions,
     /// The encapsulation of DCCP's packets.
     pub encapsulation: Encapsulation,
-    /// Whether to occupy a whole processor in order to be more exact.
-    pub spins: bool,
+    /// How it waits.
+    pub pace: Pace,
     /// Whether to report samples during the run.
     pub samples: bool,
+}
+
+/// How a run waits for time to pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Pace {
+    /// It sleeps.
+    #[default]
+    Sleep,
+    /// It occupies a whole processor in order to be more exact.
+    Spin,
+    /// It sleeps in a guest on virtual time, where time passes only then.
+    Virtual,
 }
 
 /// How far a run has come.
@@ -74,7 +87,7 @@ pub fn run(
     let Options {
         run,
         encapsulation,
-        spins,
+        pace,
         samples,
     } = options;
     let mut prepared = PreparedRun::new(scenario, registry, run, encapsulation)?;
@@ -86,14 +99,18 @@ pub fn run(
     let mut testbed = Testbed::new(prepared.ends(), encapsulation, &name, &mut |fraction| {
         progress(Progress::SetUp(fraction))
     })?;
-    let watch = Watch::new(&testbed, spins)?;
+    let watch = Watch::new(&testbed, pace == Pace::Spin)?;
     wake_exactly();
-    testbed.clock = Clock::start();
-    let clock = testbed.clock;
+    testbed.clock = match pace {
+        Pace::Virtual => Clock::start_held(),
+        Pace::Sleep | Pace::Spin => Clock::start(),
+    };
+    let mut pool = Pool::default();
     let driver = Driver {
         run: prepared.begin(testbed),
-        clock,
         watch,
+        inbox: Inbox::new(&mut pool),
+        pool,
         overflows: 0,
     };
     driver.drive(scenario, &mut progress, &name)
@@ -133,8 +150,9 @@ struct Watch {
 
 struct Driver {
     run: LiveRun<Testbed>,
-    clock: Clock,
     watch: Watch,
+    inbox: Inbox,
+    pool: Pool,
     overflows: u64,
 }
 
@@ -150,7 +168,7 @@ impl Driver {
         let mut interrupted = false;
         let mut now;
         loop {
-            now = self.clock.now().min(end);
+            now = self.run.outside().clock.now().min(end);
             self.run.advance(now);
             if now >= told + TELL || now >= end {
                 told = now;
@@ -173,7 +191,10 @@ impl Driver {
             self.watch.senders(self.run.outside())?;
             let wake = end.min(told + TELL);
             let deadline = self.run.deadline().map_or(wake, |at| at.min(wake));
-            if self.watch.wait(self.clock, deadline)? {
+            let clock = &mut self.run.outside().clock;
+            let is_ready = self.watch.wait(*clock, deadline)?;
+            clock.look();
+            if is_ready {
                 self.serve(end)?;
             }
         }
@@ -196,7 +217,7 @@ impl Driver {
 
     /// Takes what is ready, unless the run is over.
     fn serve(&mut self, end: Instant) -> io::Result<()> {
-        let now = self.clock.now();
+        let now = self.run.outside().clock.now();
         if now >= end {
             return Ok(());
         }
@@ -204,22 +225,15 @@ impl Driver {
         for index in 0..self.watch.ready {
             let target = self.watch.targets[self.watch.events[index].data() as usize];
             match target {
-                Target::Node(node, Source::Network) => {
+                Target::Node(node, Source::Udp(port)) => {
                     for _ in 0..BATCH {
-                        let Some(bytes) = self.node(node).sent()? else {
-                            break;
-                        };
-                        self.run.enters(now, bytes);
-                    }
-                }
-                Target::Node(node, source) => {
-                    for _ in 0..BATCH {
-                        let Some(packet) = self.node(node).receive(source)? else {
+                        let Some(packet) = self.node(node).receive_udp(port)? else {
                             break;
                         };
                         self.run.receives(now, packet);
                     }
                 }
+                Target::Node(node, source) => self.take(now, node, source)?,
                 Target::Listener(node) => {
                     while let Some(flow) = self.run.outside().accept(node)? {
                         self.watch.receiver(self.run.outside(), flow)?;
@@ -234,6 +248,27 @@ impl Driver {
                     .outside()
                     .with_connection(flow, |connection| connection.read()),
             }
+        }
+        Ok(())
+    }
+
+    /// Takes a batch of what waits at a socket for whole packets.
+    fn take(&mut self, now: Instant, node: u32, source: Source) -> io::Result<()> {
+        let Self {
+            run, inbox, pool, ..
+        } = self;
+        let socket = run.outside().nodes[&node].socket(source);
+        let waiting = socket.map_or(Ok(0), |socket| inbox.receive(socket))?;
+        for index in 0..waiting {
+            let bytes = inbox.take(index, pool);
+            if let Source::Network(_) = source {
+                run.enters(now, bytes);
+                continue;
+            }
+            if let Some(packet) = parsed(source, &bytes) {
+                run.receives(now, packet);
+            }
+            pool.give(bytes);
         }
         Ok(())
     }

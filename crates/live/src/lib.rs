@@ -22,7 +22,7 @@ mod report;
 mod socket_options;
 mod testbed;
 
-pub use driver::{Lived, Options, Progress, run};
+pub use driver::{Lived, Options, Pace, Progress, run};
 pub use error::LiveError;
 pub use report::Report;
 pub use skywave_sim::live::Encapsulation;

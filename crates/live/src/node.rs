@@ -1,7 +1,7 @@
 //! A node: a namespace with its interface, and the sockets of the ends of flows in it.
 
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind, IoSliceMut, Read};
+use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -42,10 +42,10 @@ struct Udp {
 /// The part of a node that has packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The network's end of its interface: packets that the node has sent.
-    Network,
-    /// Our TCP.
-    UserSpace,
+    /// This socket of the network's end of its interface: packets that the node has sent.
+    Network(usize),
+    /// This socket of our TCP.
+    UserSpace(usize),
     /// Our DCCP as an IP protocol.
     Raw,
     /// The UDP socket of this port.
@@ -161,56 +161,34 @@ impl Node {
         self.attachment.port.send(packet)
     }
 
-    /// Returns a packet that the node has sent, from its IP header on, if there is one.
-    pub(crate) fn sent(&mut self) -> io::Result<Option<Vec<u8>>> {
-        self.attachment.port.receive()
+    /// Returns a packet that has arrived at the UDP socket of this port, if there is one.
+    pub(crate) fn receive_udp(&mut self, port: u16) -> io::Result<Option<IpPacket>> {
+        match self.udp.get(&port) {
+            Some(udp) => udp.receive(&mut self.scratch),
+            None => Ok(None),
+        }
     }
 
-    /// Returns a packet that has arrived at a socket of the node, if there is one. Skips what does
-    /// not belong to the socket.
-    pub(crate) fn receive(&mut self, source: Source) -> io::Result<Option<IpPacket>> {
-        loop {
-            let packet = match source {
-                Source::Network => return Ok(None),
-                Source::UserSpace => match &mut self.user_space {
-                    Some(port) => port.receive()?,
-                    None => None,
-                },
-                Source::Raw => match &mut self.raw {
-                    Some(socket) => receive_raw(socket, &mut self.scratch)?,
-                    None => None,
-                },
-                Source::Udp(port) => {
-                    let Some(udp) = self.udp.get(&port) else {
-                        return Ok(None);
-                    };
-                    return udp.receive(&mut self.scratch);
-                }
-            };
-            let Some(bytes) = packet else {
-                return Ok(None);
-            };
-            let is_ours = |packet: &IpPacket| {
-                let is_tcp = packet.protocol == tcp::IP_PROTOCOL;
-                is_tcp == (source == Source::UserSpace)
-            };
-            if let Ok(packet) = IpPacket::parse(&Bytes::from(bytes))
-                && is_ours(&packet)
-            {
-                return Ok(Some(packet));
-            }
+    /// Returns the socket of a source.
+    pub(crate) fn socket(&self, source: Source) -> Option<BorrowedFd<'_>> {
+        match source {
+            Source::Network(index) => self.attachment.port.sockets().nth(index),
+            Source::UserSpace(index) => self.user_space.as_ref()?.sockets().nth(index),
+            Source::Raw => self.raw.as_ref().map(AsFd::as_fd),
+            Source::Udp(port) => self.udp.get(&port).map(|udp| udp.socket.as_fd()),
         }
     }
 
     /// Returns the sockets to wait for.
     pub(crate) fn sockets(&self) -> Vec<(Source, BorrowedFd<'_>)> {
-        let network = self.attachment.port.sockets();
-        let user_space = self.user_space.iter().flat_map(Port::sockets);
+        let network = self.attachment.port.sockets().enumerate();
+        let user_space = self.user_space.iter().flat_map(Port::sockets).enumerate();
         let raw = self.raw.iter().map(AsFd::as_fd);
         let udp = self.udp.iter();
         let udp = udp.map(|(&port, udp)| (Source::Udp(port), udp.socket.as_fd()));
-        let mut sockets: Vec<_> = network.map(|socket| (Source::Network, socket)).collect();
-        sockets.extend(user_space.map(|socket| (Source::UserSpace, socket)));
+        let network = network.map(|(index, socket)| (Source::Network(index), socket));
+        let mut sockets: Vec<_> = network.collect();
+        sockets.extend(user_space.map(|(index, socket)| (Source::UserSpace(index), socket)));
         sockets.extend(raw.map(|socket| (Source::Raw, socket)));
         sockets.extend(udp);
         sockets
@@ -282,11 +260,10 @@ impl Udp {
     }
 }
 
-/// Returns a packet from a raw socket, from its IP header on, if there is one.
-fn receive_raw(socket: &mut Socket, scratch: &mut [u8]) -> io::Result<Option<Vec<u8>>> {
-    match socket.read(scratch) {
-        Ok(length) => Ok(Some(scratch[..length].to_vec())),
-        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
-        Err(error) => Err(error),
-    }
+/// Returns a packet that has arrived at a socket of our TCP, or at a raw one; `None` if it does not
+/// belong there.
+pub(crate) fn parsed(source: Source, bytes: &[u8]) -> Option<IpPacket> {
+    let packet = IpPacket::parse(&Bytes::copy_from_slice(bytes)).ok()?;
+    let is_tcp = packet.protocol == tcp::IP_PROTOCOL;
+    (is_tcp == matches!(source, Source::UserSpace(_))).then_some(packet)
 }

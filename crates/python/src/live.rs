@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use skywave_live::{Encapsulation, LiveError, Options, Progress};
+use skywave_live::{Encapsulation, LiveError, Options, Pace, Progress};
 use skywave_sim::{RunOptions, Scenario};
 
 use crate::ScenarioError;
@@ -17,7 +17,7 @@ use crate::run::{Run, Tables, Watch, all_created, registry, scenario_error};
 /// none without `samples`. If it raises `KeyboardInterrupt` once time passes, the run ends
 /// there and what it has measured is returned. Gives the results, and a report as JSON.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, members=None, dccp_over_udp=false, spin=false, samples=false))]
+#[pyo3(signature = (scenario, *, progress=None, captures=None, qlogs=None, members=None, dccp_over_udp=false, spin=false, virtual_time=false, samples=false))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 fn run_live(
     py: Python<'_>,
@@ -28,6 +28,7 @@ fn run_live(
     members: Live<'_>,
     dccp_over_udp: bool,
     spin: bool,
+    virtual_time: bool,
     samples: bool,
 ) -> PyResult<(Run, String)> {
     let registry = registry(members, None);
@@ -43,11 +44,20 @@ fn run_live(
         } else {
             Encapsulation::Raw
         },
-        spins: spin,
+        pace: match (virtual_time, spin) {
+            (true, _) => Pace::Virtual,
+            (false, true) => Pace::Spin,
+            (false, false) => Pace::Sleep,
+        },
         samples,
     };
     let watch = Watch::new(progress);
     let duration = scenario.duration.as_secs_f64();
+    let stage = if virtual_time {
+        "on virtual time"
+    } else {
+        "in real time"
+    };
     let lived = py.detach(|| {
         skywave_live::run(&scenario, &registry, options, |told| match told {
             Progress::SetUp(fraction) => {
@@ -55,12 +65,7 @@ fn run_live(
             }
             Progress::Running { elapsed, samples } => {
                 let fraction = elapsed.as_secs_f64() / duration;
-                watch.report((
-                    "in real time",
-                    fraction,
-                    elapsed.as_secs_f64(),
-                    Tables(samples),
-                ))
+                watch.report((stage, fraction, elapsed.as_secs_f64(), Tables(samples)))
             }
             _ => true,
         })

@@ -16,7 +16,7 @@ use crate::pool::{BUFFER_BYTES, Pool};
 pub(crate) const BATCH: usize = 64;
 
 /// Receives packets in batches, each into a buffer of its own.
-pub(crate) struct Inbox {
+pub struct Inbox {
     buffers: Vec<Vec<u8>>,
     /// The memory for the rest of each packet that is longer than its buffer. Only such packets
     /// touch it.
@@ -29,7 +29,7 @@ pub(crate) struct Inbox {
 
 impl Inbox {
     /// Creates an inbox with buffers from `pool`.
-    pub(crate) fn new(pool: &mut Pool) -> Self {
+    pub fn new(pool: &mut Pool) -> Self {
         let mut inbox = Self {
             buffers: (0..BATCH).map(|_| pool.take()).collect(),
             rests: vec![0; BATCH * LONGEST_PACKET],
@@ -49,12 +49,12 @@ impl Inbox {
         inbox
     }
 
-    /// Receives up to [`BATCH`] packets that wait at a socket, and returns their number.
+    /// Receives up to 64 packets that wait at a socket, and returns their number.
     /// [`Inbox::take`] hands them out.
     ///
     /// # Errors
     /// The device's.
-    pub(crate) fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
+    pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         // SAFETY: each header points to two slices, and these to a buffer and to a part of `rests`,
         // which are at least as long as they say. All of it is owned by the inbox.
         let received = unsafe {
@@ -76,7 +76,7 @@ impl Inbox {
 
     /// Returns the packet with this index in the last batch, in its buffer, and puts one from
     /// `pool` in its place.
-    pub(crate) fn take(&mut self, index: usize, pool: &mut Pool) -> Vec<u8> {
+    pub fn take(&mut self, index: usize, pool: &mut Pool) -> Vec<u8> {
         let length = mem::take(&mut self.headers[index].msg_len) as usize;
         let fitting = length.min(BUFFER_BYTES);
         let mut packet = mem::replace(&mut self.buffers[index], pool.take());
@@ -241,7 +241,7 @@ mod tests {
         packets: &[Vec<u8>],
         counts: [usize; 2],
     ) -> (u64, [Vec<Vec<u8>>; 2]) {
-        let (mut pool, mut outbox) = (Pool::new(), Outbox::new(socket));
+        let (mut pool, mut outbox) = (Pool::default(), Outbox::new(socket));
         let mut inbox = Inbox::new(&mut pool);
         let clock = Clock::start();
         let mut receive = |socket| {

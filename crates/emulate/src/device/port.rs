@@ -1,7 +1,7 @@
 //! One end of a pair of interfaces, as sockets for packets.
 #![allow(unsafe_code)]
 
-use std::io::{self, Read};
+use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
@@ -29,7 +29,6 @@ pub struct Port {
     sockets: [Socket; 2],
     /// The interface at the other end.
     targets: [SockAddr; 2],
-    scratch: Box<[u8]>,
 }
 
 impl Port {
@@ -56,23 +55,7 @@ impl Port {
                 address(index, v4, other).map_err(failed)?,
                 address(index, v6, other).map_err(failed)?,
             ],
-            scratch: vec![0; LONGEST_PACKET].into(),
         })
-    }
-
-    /// Returns a packet that the other end has sent, from its IP header on, if there is one.
-    ///
-    /// # Errors
-    /// That of the device.
-    pub fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
-        for mut socket in &self.sockets {
-            match socket.read(&mut self.scratch) {
-                Ok(length) => return Ok(Some(self.scratch[..length].to_vec())),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(None)
     }
 
     /// Sends a packet to the other end.

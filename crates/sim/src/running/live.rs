@@ -93,6 +93,8 @@ pub struct LiveRun<X> {
     scenario: Scenario,
     reporter: Reporter,
     simulator: Simulator<Watching, Sockets<X>>,
+    /// For each link, the least time from an arrival at its far end until an arrival at a host.
+    to_ends: Box<[Duration]>,
 }
 
 impl PreparedRun {
@@ -158,6 +160,7 @@ impl PreparedRun {
             sharing,
             ..
         } = self.build;
+        let to_ends = network.least_times_to(self.ends.iter().map(|end| end.node));
         let simulator = Simulator::new(Parts {
             network,
             hosts,
@@ -176,14 +179,15 @@ impl PreparedRun {
             scenario: self.scenario,
             reporter: self.reporter,
             simulator,
+            to_ends,
         }
     }
 }
 
 impl<X: Outside> LiveRun<X> {
-    /// Returns when something happens next, unless a packet arrives earlier.
+    /// Returns when to advance next, unless a packet arrives earlier.
     pub fn deadline(&self) -> Option<Instant> {
-        self.simulator.deadline()
+        self.simulator.deadline(&self.to_ends)
     }
 
     /// Does what is due up to `now`. Times never decrease. At the end of the scenario, the last

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use skywave_path::{Dialect, QueueKind, Topology, Way};
 use skywave_scenario::{Backend, LinkSpec, Registry, Scenario, ScenarioError};
+use skywave_units::Duration;
 
 use crate::world::nat::Nat;
 use crate::world::packet::{Frame, SimLink};
@@ -165,6 +166,28 @@ impl Network {
         })
     }
 
+    /// Returns for each link the least time from the arrival of a packet at its far end until the
+    /// packet can be at one of the nodes `ends`.
+    pub(crate) fn least_times_to(&self, ends: impl IntoIterator<Item = u32>) -> Box<[Duration]> {
+        let mut least = vec![Duration::MAX; self.nodes().len()];
+        for node in ends {
+            least[node as usize] = Duration::ZERO;
+        }
+        let mut is_final = false;
+        while !is_final {
+            is_final = true;
+            for (name, link) in self.names.iter().zip(&self.links) {
+                let through = least[name.to as usize] + link.lookahead();
+                if through < least[name.from as usize] {
+                    least[name.from as usize] = through;
+                    is_final = false;
+                }
+            }
+        }
+        let links = self.names.iter();
+        links.map(|name| least[name.to as usize]).collect()
+    }
+
     /// Returns the dialects that routers on the route that starts here write into packets of this
     /// class.
     pub(crate) fn dialects(&self, start: u32, class: u8) -> impl Iterator<Item = Dialect> {
@@ -203,5 +226,39 @@ impl Nats {
 
     fn before(&mut self, link: u32) -> &mut Nat {
         &mut self.nats[self.by_link[&link]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watching::backend::Registry;
+
+    /// From the middle, the near end counts, whichever way a packet goes.
+    #[test]
+    fn the_least_time_to_an_end_is_the_sum_of_the_delays_on_the_shortest_way() {
+        let text = r#"
+            name = "line"
+            nodes = ["a", "r", "q", "b"]
+            duration = "1 s"
+            links = [
+                { from = "a", to = "r", rate = "1 Mbps", delay = "1 ms" },
+                { from = "r", to = "q", rate = "1 Mbps", delay = "20 ms" },
+                { from = "q", to = "b", rate = "1 Mbps", delay = "300 ms" },
+            ]
+            flows = [{ name = "f", from = "a", to = "b", transport = { tcp = {} }, source = "ftp" }]
+        "#;
+        let registry = Registry::default();
+        let scenario = Scenario::from_toml(text, &registry).unwrap();
+        let network = Network::new(&scenario, &registry).unwrap();
+        let ends = ["a", "b"].map(|name| network.node(name).unwrap());
+        let names = network.names.iter().map(|link| link.name.as_str());
+        let times: BTreeMap<_, _> = names.zip(network.least_times_to(ends)).collect();
+        let ms = Duration::from_millis;
+        assert_eq!(times["a->r"], ms(1));
+        assert_eq!(times["r->q"], ms(21));
+        assert_eq!(times["q->r"], ms(1));
+        assert_eq!(times["q->b"], Duration::ZERO);
+        assert_eq!(times["r->a"], Duration::ZERO);
     }
 }

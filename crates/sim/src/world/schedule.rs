@@ -156,7 +156,7 @@ impl Schedule {
 
     /// Returns the actor of the first timer, if one is set.
     #[cold]
-    fn first_timer(&self) -> Option<Actor> {
+    pub(crate) fn first_timer(&self) -> Option<Actor> {
         let timer = self.turn.timers.first;
         (timer.at < NEVER).then(|| self.places.timer(timer.entrant as u32))
     }

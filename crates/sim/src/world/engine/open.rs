@@ -1,7 +1,7 @@
 //! The engine in an open world, which carries packets between ends and network.
 
 use skywave_path::Packet;
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
 
 use super::plane::Plane;
@@ -33,10 +33,16 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         &mut self.regions[0]
     }
 
-    /// Returns when the next event is due.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        let event = self.regions[0].plane.schedule.peek().map(|(at, _)| at);
-        event.into_iter().chain(self.next_sample()).min()
+    /// Returns when an event is due of which the outside could learn, unless a packet enters
+    /// earlier: a packet that is on its way between two routers can wait. `to_ends` has for each link
+    /// the least time from an arrival at its far end until an arrival at a host.
+    pub(crate) fn deadline(&self, to_ends: &[Duration]) -> Option<Instant> {
+        let plane = &self.regions[0].plane;
+        let arrivals = plane.network.links.iter().zip(to_ends);
+        let arrivals = arrivals.filter_map(|(link, &rest)| Some(link.deadline()? + rest));
+        let timer = plane.schedule.first_timer();
+        let timer = timer.map(|_| plane.schedule.first_timer_at());
+        arrivals.chain(timer).chain(self.next_sample()).min()
     }
 
     /// Sends a packet for this host into the network.
