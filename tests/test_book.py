@@ -17,6 +17,7 @@ from PIL import Image
 from book import FIGURES, Reader, assert_drawn, assert_shown, blocks
 from conftest import ROOT
 from skywave import _core, control, net
+from skywave.realtime.virtual import kernel
 from test_emulate import REFUSAL
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ TESTED = [
     "start",
     "topologies",
     "vcp",
+    "virtual-time",
 ]
 PAGES = sorted(
     page.relative_to(DOCS).as_posix()
@@ -48,7 +50,7 @@ PAGES = sorted(
 BUILT_BESIDE = {f"tutorials/{name}-rust.md" for name in ("own-control", "own-queue", "sockets")}
 """Pages whose crates compile Skywave again, for minutes: `make test-deep` runs their commands and
 compares what these print. Their code is in examples too, which cargo compiles."""
-MISSING = {"namespaces": REFUSAL}
+MISSING = {"namespaces": REFUSAL, "virtual-kernel": kernel.missing()}
 """Why a privilege is missing, by its name; nothing where it is there."""
 
 

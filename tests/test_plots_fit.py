@@ -275,7 +275,7 @@ def test_a_burst_on_either_clock_is_cut_and_marked() -> None:
         SimpleNamespace(tables=of_flows(["a", "b"], rates), summary={"links": []})
         for rates in (STEADY, BURST)
     ]
-    figure = comparison_figures._draw(runs, [("flows", "goodput_bps")])  # noqa: SLF001  (needs no sockets)
+    figure = comparison_figures._draw(runs, [("flows", "goodput_bps")], "in real time")  # noqa: SLF001  (needs no sockets)
     [axes] = figure.axes
     assert axes.get_ylim()[1] < 2
     assert set(marks(axes)) == {21.0, 42.0}

@@ -292,7 +292,7 @@ def test_runs_of_unequal_time_are_not_compared(run: int, at: float) -> None:
 def runs_of(scenario: Scenario, count: int) -> ClockComparison:
     """Return a comparison without sockets, in which simulations stand for runs in real time."""
     runs = [run(scenario.replace(seed=seed)) for seed in range(count)]
-    accuracy = RunAccuracy({"interrupted": False}, Watch().shares())
+    accuracy = RunAccuracy({"interrupted": False, "virtual_time": False}, Watch().shares())
     real_time = [RealTimeRun(results, accuracy) for results in runs]
     return ClockComparison(scenario, count, runs, real_time)
 

@@ -37,6 +37,7 @@ from skywave.cli.status import NOT_MET
 from skywave.cli.summary import present
 from skywave.realtime import ClockComparison, RealTimeRun
 from skywave.realtime.privileges import acquire
+from skywave.realtime.virtual.kernel import find
 
 app = group("realtime", "Run scenarios in real time, between real sockets in network namespaces.")
 
@@ -49,7 +50,28 @@ class RealTime:
         bool, typer.Option("--dccp-over-udp", help="Encapsulate DCCP in UDP (RFC 6773).")
     ] = False
     spin: SpinOption = False
+    virtual_time: Annotated[
+        bool,
+        typer.Option(
+            "--virtual-time",
+            help="Run in a guest, a Linux kernel whose time passes only while programs wait: "
+            "exact, without privileges, and faster than real time for a few Mbps. Needs the "
+            "kernel that `make virtual-kernel` builds.",
+        ),
+    ] = False
     strict: StrictOption = None
+
+    def check(self) -> None:
+        """Find the kernel, or restart the command where networks can be created."""
+        if self.virtual_time and self.spin:
+            raise typer.BadParameter(
+                "waiting is exact on virtual time, and a program that spins never ends",
+                param_hint="--spin",
+            )
+        if self.virtual_time:
+            find()
+        else:
+            acquire()
 
     def judge(self, *runs: RealTimeRun) -> None:
         """Exit with status 3 if a run fails ``--strict``."""
@@ -78,7 +100,7 @@ def run(
     """
     captures = captures_of(capture)
     # Standard input is still to be read if the command begins anew.
-    acquire()
+    real_time.check()
     if out_dir is not None:
         prepare_folder(out_dir, Kind.RUN)
     experiment = changes.read(scenario)
@@ -91,6 +113,7 @@ def run(
             qlogs=qlogs_of(qlog, experiment),
             dccp_over_udp=real_time.dccp_over_udp,
             spin=real_time.spin,
+            virtual_time=real_time.virtual_time,
         )
     present(finished.results, out_dir, finished.accuracy, as_json=as_json)
     if finished.is_interrupted:
@@ -123,7 +146,7 @@ def compare(
     With --seeds 2 or more, marks the measures in which the clocks differ. Ctrl-C and SIGTERM
     stop it; the runs that are complete on both clocks are then compared.
     """
-    acquire()
+    real_time.check()
     if out_dir is not None:
         prepare_folder(out_dir, Kind.RUN)
     experiment = changes.read(scenario)
@@ -134,6 +157,7 @@ def compare(
             progress=show,
             dccp_over_udp=real_time.dccp_over_udp,
             spin=real_time.spin,
+            virtual_time=real_time.virtual_time,
         )
     # A disk may be full after all that time.
     try:
@@ -161,6 +185,7 @@ def _print(comparison: ClockComparison) -> None:
     runs = "run" if comparison.planned == 1 else "runs"
     title = f"{comparison.scenario.name}: {of} {runs} on each clock"
     rows = [row.cells() for row in comparison.rows()]
+    clock = comparison.clock.replace(" ", "\N{NO-BREAK SPACE}")
 
     def column(header: str, key: str, justify: Literal["left", "right"] = "right") -> Column:
         return Column(header, [row[key] for row in rows], justify)
@@ -170,8 +195,8 @@ def _print(comparison: ClockComparison) -> None:
         [column("of", "what", "left"), column("measure", "measure", "left")],
         [
             column("simulated", "simulated"),
-            column("real\N{NO-BREAK SPACE}time", "real_time"),
-            column("real\N{NO-BREAK SPACE}time\N{NO-BREAK SPACE}/ simulated", "ratio"),
+            column(clock, "real_time"),
+            column(f"{clock}\N{NO-BREAK SPACE}/ simulated", "ratio"),
             column("", "differs", "left"),
         ],
         title=title,

@@ -30,7 +30,7 @@ def present(
     as_json: bool,
     threads: int = 1,
 ) -> None:
-    """Print and write results, with the accuracy of a run in real time.
+    """Print and write results, with the accuracy of a run between sockets.
 
     If several threads were asked for, also print how they were used.
     """
@@ -64,7 +64,7 @@ def _print_summary(results: Results, accuracy: RunAccuracy | None) -> None:
         f"{totals['duration_s']:g} s simulated, {totals['events']:,} events, "
         f"seed {totals['seed']}, fingerprint {results.fingerprint}"
         if accuracy is None
-        else f"{totals['duration_s']:g} s in real time, seed {totals['seed']}"
+        else f"{totals['duration_s']:g} s {accuracy.on_clock}, seed {totals['seed']}"
     )
     console.print(f"[bold]{escape(totals['name'])}[/]: {how}")
     _print_flows(console, totals)

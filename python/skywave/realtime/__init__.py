@@ -2,7 +2,8 @@
 
 The nodes at which flows begin and end are network namespaces; the links and queues between them are
 the simulator's, in real time. :func:`run` returns the simulator's tables and a
-:class:`RunAccuracy`. :func:`compare` runs a scenario in simulated and in real time.
+:class:`RunAccuracy`. :func:`compare` runs a scenario in simulated and in real time. Both can do so
+on virtual time, in a guest.
 """
 
 from __future__ import annotations
@@ -15,11 +16,21 @@ if TYPE_CHECKING:
     from skywave.realtime.comparison import ClockComparison, compare
     from skywave.realtime.privileges import LaunchError
     from skywave.realtime.running import RealTimeRun, run
+    from skywave.realtime.virtual.guest import GuestError
 
-__all__ = ["ClockComparison", "LaunchError", "RealTimeRun", "RunAccuracy", "compare", "run"]
+__all__ = [
+    "ClockComparison",
+    "GuestError",
+    "LaunchError",
+    "RealTimeRun",
+    "RunAccuracy",
+    "compare",
+    "run",
+]
 
 _LATER = {
     "ClockComparison": "skywave.realtime.comparison",
+    "GuestError": "skywave.realtime.virtual.guest",
     "LaunchError": "skywave.realtime.privileges",
     "RealTimeRun": "skywave.realtime.running",
     "RunAccuracy": "skywave.realtime.accuracy",

@@ -77,9 +77,19 @@ class TimingAccuracy(ABC):
 class RunAccuracy(TimingAccuracy):
     """How accurate the timing of a run was.
 
-    ``report`` also has ``elapsed_s``, ``whole``, ``interrupted``, and as counts of packets
-    ``overflows``, ``undelivered``, ``unsent``, ``unknown`` and ``malformed``.
+    ``report`` also has ``elapsed_s``, ``whole``, ``interrupted``, ``virtual_time``, and as counts
+    of packets ``overflows``, ``undelivered``, ``unsent``, ``unknown`` and ``malformed``.
     """
+
+    @property
+    def clock(self) -> str:
+        """The clock of the run: "real time" or "virtual time"."""
+        return "virtual time" if self.report["virtual_time"] else "real time"
+
+    @property
+    def on_clock(self) -> str:
+        """The same after a verb: "in real time" or "on virtual time"."""
+        return f"{'on' if self.report['virtual_time'] else 'in'} {self.clock}"
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each thing that the machine did and no network does."""

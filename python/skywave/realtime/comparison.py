@@ -92,7 +92,10 @@ class Row:
 
 @dataclass(frozen=True)
 class ClockComparison:
-    """Runs of a scenario in simulated and in real time: as many of each, with the same seeds."""
+    """Runs of a scenario in simulated and in real time: as many of each, with the same seeds.
+
+    Where it says real time, the runs may be on virtual time.
+    """
 
     scenario: Scenario
     planned: int
@@ -104,6 +107,11 @@ class ClockComparison:
     def is_interrupted(self) -> bool:
         """Whether there are fewer runs than planned. Each of them is complete."""
         return len(self.real_time) < self.planned
+
+    @property
+    def clock(self) -> str:
+        """The clock beside the simulator's: "real time" or "virtual time"."""
+        return self.real_time[0].accuracy.clock
 
     def rows(self) -> list[Row]:
         """Return every measured quantity of flows and busy links on both clocks."""
@@ -130,7 +138,8 @@ class ClockComparison:
         simulated = [list(dict(measures(results)).values()) for results in self.simulated]
         unchanged = unchanged_by_seeds(simulated)
         said = [] if unchanged is None else [f"in the simulation, {unchanged}"]
-        first = {"in the simulation": self.simulated[0], "in real time": self.real_time[0].results}
+        other = self.real_time[0]
+        first = {"in the simulation": self.simulated[0], other.accuracy.on_clock: other.results}
         said += [
             f"{clock}, {sentence}"
             for clock, results in first.items()
@@ -169,8 +178,9 @@ def compare(
     progress: Callable[[Progress], None] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
+    virtual_time: bool = False,
 ) -> ClockComparison:
-    """Run a scenario in simulated and real time, ``runs`` times each, with its seed and the next.
+    """Run a scenario on two clocks, ``runs`` times each, with its seed and the next.
 
     Ctrl-C ends it early and returns the runs that completed on both clocks; raises
     ``KeyboardInterrupt`` if there is none.
@@ -182,6 +192,7 @@ def compare(
             names the run too.
         dccp_over_udp: As for :func:`~skywave.realtime.run`.
         spin: As for :func:`~skywave.realtime.run`.
+        virtual_time: As for :func:`~skywave.realtime.run`, instead of real time.
 
     Raises:
         ValueError: If ``runs`` is not positive.
@@ -202,7 +213,13 @@ def compare(
         try:
             # What can only run in real time is found before that has passed.
             results = _simulate.run(seeded, progress=show)
-            run = running.run(seeded, progress=show, dccp_over_udp=dccp_over_udp, spin=spin)
+            run = running.run(
+                seeded,
+                progress=show,
+                dccp_over_udp=dccp_over_udp,
+                spin=spin,
+                virtual_time=virtual_time,
+            )
         except KeyboardInterrupt:
             if not real_time:
                 raise

@@ -39,7 +39,7 @@ PANELS = (
 """What is shown over time."""
 CLOCKS: tuple[tuple[str, Literal["--", "-"], float], ...] = (
     ("simulated", "--", 0.9),
-    ("real time", "-", 0.8),
+    ("between sockets", "-", 0.8),
 )
 
 
@@ -53,14 +53,15 @@ def over_time(comparison: ClockComparison, name: str) -> RenderedFigure | None:
     ]
     if not panels:
         return None
+    on_clock = comparison.real_time[0].accuracy.on_clock
     caption = (
-        f"{comparison.scenario.name}: the first run, simulated (dashed) and in real time (solid). "
+        f"{comparison.scenario.name}: the first run, simulated (dashed) and {on_clock} (solid). "
         "Each point is of an interval that ends then."
     )
-    return RenderedFigure.at_widths(name, caption, lambda: _draw(runs, panels))
+    return RenderedFigure.at_widths(name, caption, lambda: _draw(runs, panels, on_clock))
 
 
-def _draw(runs: Sequence[Results], panels: Sequence[tuple[str, str]]) -> Figure:
+def _draw(runs: Sequence[Results], panels: Sequence[tuple[str, str]], on_clock: str) -> Figure:
     with style():
         figure = begin((WIDTH_IN, REST_IN + PANEL_IN * len(panels)))
         figure.set_layout_engine("constrained")
@@ -73,7 +74,7 @@ def _draw(runs: Sequence[Results], panels: Sequence[tuple[str, str]]) -> Figure:
             Line2D([], [], color="black", linestyle=dashes, linewidth=width)
             for _, dashes, width in CLOCKS
         ]
-        labels = ["simulated", "in real time"]
+        labels = ["simulated", on_clock]
         figure.legend(lines, labels, loc="outside upper right", ncols=len(lines))
     return figure
 
@@ -93,7 +94,7 @@ def _panel(axes: Axes, runs: Sequence[Results], table: str, measure: str) -> Non
         for name, colour in zip(shown, COLOURS, strict=False):
             one = series[name]
             drawn[f"{clock} {name}"], colours[f"{clock} {name}"] = one, colour
-            label = name if clock == "real time" else None
+            label = name if clock != "simulated" else None
             axes.plot(
                 one.times_s,
                 one.values / scale.factor,
@@ -157,7 +158,8 @@ def write(comparison: ClockComparison, directory: Path) -> None:
         scenario = comparison.scenario.to_json() + "\n"
         (partial / "scenario.json").write_text(scenario, encoding="utf-8")
         real_time = [run.results for run in comparison.real_time]
-        for clock, runs in (("simulated", comparison.simulated), ("real-time", real_time)):
+        other = comparison.clock.replace(" ", "-")
+        for clock, runs in (("simulated", comparison.simulated), (other, real_time)):
             for number, results in enumerate(runs, start=1):
                 tables = partial / f"{clock}-{number}"
                 tables.mkdir()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skywave import _core
 from skywave._files import replacing_files
-from skywave._machine import Watch
+from skywave._machine import Shares, Watch
 from skywave._members import live
 from skywave._progress import Progress
 from skywave.realtime.accuracy import RunAccuracy
@@ -51,33 +52,85 @@ def run(
     qlogs: Mapping[str, str] | None = None,
     dccp_over_udp: bool = False,
     spin: bool = False,
+    virtual_time: bool = False,
 ) -> RealTimeRun:
-    """Run a scenario in real time, for its full duration.
+    """Run a scenario in real time, for its full duration, or on virtual time.
 
     Ctrl-C ends it early and returns the results so far; during the set-up of the nodes, it raises
     ``KeyboardInterrupt``.
 
     Args:
         scenario: The scenario, without NAT and Quick-Start.
-        progress: Called twenty times a second. The stages are "set-up" and "in real time", whose
-            total is the duration in seconds. An exception that it raises stops the run.
+        progress: Called twenty times a second. The stages are "set-up" and "in real time" (or "on
+            virtual time"), whose total is the duration in seconds. An exception that it raises
+            stops the run.
         samples: Called as often once time passes, with the time in seconds and the samples since
             the last call: the tables of ``probes.interval``, and internal variables. It delays
-            packets, so it should only pass them on.
+            packets, so it should only pass them on. Not on virtual time.
         captures: pcapng files to write, by link: ``{"r1->r2": "bottleneck.pcapng"}``.
         qlogs: qlog files to write for qvis, by flow: ``{"f1": "f1.sqlog"}``.
         dccp_over_udp: Whether DCCP travels in UDP (RFC 6773) instead of as IP protocol 33.
-        spin: Whether to busy-wait on a processor, so that packets leave within microseconds.
+        spin: Whether to busy-wait on a processor, so that packets leave within microseconds. Not on
+            virtual time.
+        virtual_time: Whether to run in a guest, a Linux kernel whose time passes only while
+            programs wait. It needs no privileges, but a kernel that ``make virtual-kernel`` has
+            built. Members in Python must be classes of a module.
 
     Raises:
         ScenarioError: If the scenario is wrong, can only be simulated, or names a control that the
             kernel does not have.
-        LaunchError: If this system is not Linux, or the extension was built without it.
+        LaunchError: If this system is not Linux, the extension was built without it, or a guest
+            cannot be booted.
+        GuestError: If the guest crashed, ran out of memory, or waits forever.
+        ValueError: If an argument is not for virtual time.
         OSError: If the system refuses namespaces or sockets, a connection of the kernel failed, or
             a file cannot be written.
         Exception: Whatever a control in Python raised, with a note that names the flow.
     """
     require()
+    if not virtual_time:
+        return _run(
+            scenario,
+            progress=progress,
+            samples=samples,
+            captures=captures,
+            qlogs=qlogs,
+            dccp_over_udp=dccp_over_udp,
+            spin=spin,
+        )
+    if spin:
+        raise ValueError("on virtual time, waiting is exact, and a program that spins never ends")
+    if samples is not None:
+        raise ValueError("samples during the run are for real time; the results have them all")
+    from skywave.realtime.virtual.call import call  # noqa: PLC0415  (only for virtual time)
+    from skywave.realtime.virtual.kernel import find  # noqa: PLC0415
+
+    files = [*(captures or {}).values(), *(qlogs or {}).values()]
+    return call(
+        _run,
+        find(),
+        progress=progress,
+        writable=[Path(file).absolute().parent for file in files],
+        scenario=scenario,
+        captures=captures,
+        qlogs=qlogs,
+        dccp_over_udp=dccp_over_udp,
+        virtual_time=True,
+    )
+
+
+def _run(
+    scenario: Scenario,
+    *,
+    progress: Callable[[Progress], None] | None,
+    samples: Callable[[float, Mapping[str, pa.RecordBatch]], None] | None = None,
+    captures: Mapping[str, str] | None,
+    qlogs: Mapping[str, str] | None,
+    dccp_over_udp: bool,
+    spin: bool = False,
+    virtual_time: bool = False,
+) -> RealTimeRun:
+    """Run a scenario on this machine, which is a guest if it is for virtual time."""
     duration_s = scenario.duration.seconds
 
     def told(
@@ -98,6 +151,10 @@ def run(
             members=live(scenario.members()),
             dccp_over_udp=dccp_over_udp,
             spin=spin,
+            virtual_time=virtual_time,
             samples=samples is not None,
         )
-        return RealTimeRun(Results.of_core(run), RunAccuracy(json.loads(report), watch.shares()))
+        # Nobody else is in a guest.
+        shares = Shares() if virtual_time else watch.shares()
+        told_of_run = {**json.loads(report), "virtual_time": virtual_time}
+        return RealTimeRun(Results.of_core(run), RunAccuracy(told_of_run, shares))

@@ -1,0 +1,59 @@
+"""The first program of a guest, which runs another program and switches the guest off.
+
+It calls the system itself: the host's ``mount`` belongs to the host's root, who need not be the
+guest's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+ORDER = "order.json"
+"""The file that says what to do."""
+STATUS = "status"
+"""The file with the program's exit status, which is negative if a signal ended it."""
+STDOUT, STDERR = "stdout", "stderr"
+"""The files of the program's output."""
+
+FILES = {"/proc": "proc", "/sys": "sysfs", "/run": "tmpfs"}
+"""What is mounted where."""
+HOST_FILES = "hostfs"
+"""The type of file system that is a directory of the host."""
+POWER_OFF = 0x4321FEDC
+"""The command of reboot(2)."""
+MOST_FILES = 1 << 20
+"""How many files a program may have open."""
+
+
+def main(folder: Path) -> None:
+    """Do what the order in a folder says, and switch the guest off."""
+    order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+    for place, kind in FILES.items():
+        _mount(kind, place, "")
+    for directory in order["writable"]:
+        _mount(HOST_FILES, directory, directory)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
+    os.chdir(order["directory"])
+    with (folder / STDOUT).open("wb") as out, (folder / STDERR).open("wb") as err:
+        done = subprocess.run(
+            order["program"], stdout=out, stderr=err, env=order["environment"], check=False
+        )
+    (folder / STATUS).write_text(str(done.returncode), encoding="ascii")
+    _system("reboot", POWER_OFF)
+
+
+def _mount(kind: str, place: str, source: str) -> None:
+    _system("mount", b"none", place.encode(), kind.encode(), 0, os.fsencode(source))
+
+
+def _system(name: str, *arguments: bytes | int) -> None:
+    """Call a function of the C library that fails with -1."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if getattr(library, name)(*arguments) < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}{arguments}: {os.strerror(number)}")

@@ -1,0 +1,131 @@
+"""Calls functions in guests."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from skywave._progress import Progress
+from skywave.realtime.privileges import LaunchError
+from skywave.realtime.virtual import inside
+from skywave.realtime.virtual.guest import Guest, GuestError, booted
+
+Answer = TypeVar("Answer")
+
+MEMORY_MIB = 2048
+"""The guest's memory by default."""
+PATIENCE_S = 60.0
+"""How long a guest may show no progress by default."""
+LOOK_S = 0.05
+"""How often the host looks for progress."""
+STOPPING_S = 10.0
+"""How long an interrupted function may take to return."""
+
+
+def call(
+    function: Callable[..., Answer],
+    kernel: Path,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    memory_mib: int = MEMORY_MIB,
+    patience_s: float = PATIENCE_S,
+    writable: Iterable[str | Path] = (),
+    **arguments: Any,
+) -> Answer:
+    """Call a function in a guest, and return what it returns or raise what it raises.
+
+    Ctrl-C interrupts the function by raising ``KeyboardInterrupt`` from its ``progress``. A second
+    one ends the guest.
+
+    Args:
+        function: A function of a module. It is given ``progress``, which it calls.
+        kernel: The guest's kernel.
+        progress: Called with what the function passes to its ``progress``.
+        memory_mib: The guest's memory, of which the host provides what is used.
+        patience_s: After how many seconds of real time without progress the guest is given up.
+        writable: Directories in which the function may write.
+        arguments: The function's other arguments. They are pickled, and so is the answer.
+
+    Raises:
+        LaunchError: If the guest cannot be booted.
+        GuestError: If it crashed, ran out of memory, or made no progress.
+        Exception: Whatever the function raised.
+    """
+    with tempfile.TemporaryDirectory(prefix="skywave-guest-") as made:
+        folder = Path(made).resolve()
+        try:
+            (folder / inside.CALL).write_bytes(pickle.dumps((function, arguments)))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise LaunchError(f"a guest cannot have this: {error}") from error
+        program = [sys.executable, "-m", inside.__name__, str(folder)]
+        with booted(kernel, program, folder, memory_mib=memory_mib, writable=writable) as guest:
+            _wait(guest, progress, patience_s)
+        outcome = folder / inside.OUTCOME
+        if not outcome.exists():
+            raise guest.failure()
+        answer: Answer
+        answer, error_inside = pickle.loads(outcome.read_bytes())  # noqa: S301  (it is ours)
+    if error_inside is not None:
+        raise error_inside
+    return answer
+
+
+def _wait(guest: Guest, progress: Callable[[Progress], None] | None, patience_s: float) -> None:
+    """Wait for the end of a guest, pass on its progress, and interrupt it by Ctrl-C."""
+    stop = guest.folder / inside.STOP
+    steps = _Steps(guest.folder / inside.PROGRESS)
+    has_ended = False
+    while not has_ended:
+        try:
+            has_ended = guest.has_ended(LOOK_S)
+            for step in steps.new():
+                if progress is not None and not stop.exists():
+                    progress(step)
+            if not has_ended and steps.age_s > (STOPPING_S if stop.exists() else patience_s):
+                raise KeyboardInterrupt if stop.exists() else _stuck(steps, patience_s)
+        except KeyboardInterrupt:
+            if stop.exists():
+                raise
+            stop.touch()
+
+
+def _stuck(steps: _Steps, patience_s: float) -> GuestError:
+    what = "did not begin" if steps.last is None else f'stood still in stage "{steps.last.stage}"'
+    return GuestError(
+        f"the guest {what} for {patience_s:g} s of real time: does a control, queue or program "
+        "wait for time to pass without sleeping? On virtual time it waits forever"
+    )
+
+
+class _Steps:
+    """The progress of a call."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._at = 0
+        self._since_s = time.monotonic()
+        self.last: Progress | None = None
+
+    @property
+    def age_s(self) -> float:
+        """How long ago there was any."""
+        return time.monotonic() - self._since_s
+
+    def new(self) -> Iterator[Progress]:
+        """Yield what was not there at the last call."""
+        if not self._file.exists():
+            return
+        with self._file.open("rb") as file:
+            file.seek(self._at)
+            whole, newline, _ = file.read().rpartition(b"\n")
+        self._at += len(whole) + len(newline)
+        for line in whole.decode().splitlines():
+            stage, done, total = line.split("\t")
+            self.last = Progress(stage, float(done), float(total))
+            self._since_s = time.monotonic()
+            yield self.last

@@ -1,0 +1,212 @@
+"""Guests: Linux kernels as programs (User Mode Linux), whose time passes only when they wait.
+
+In a guest, computing takes no time, and waiting takes none of ours: its clock jumps to the next
+timer. It needs no privileges. The host's files are the guest's, read-only, so it has the same
+Python with everything installed. It has one processor, and no network but its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from skywave._errors import SkywaveError
+from skywave.realtime.privileges import LaunchError
+from skywave.realtime.virtual import boot
+
+INIT = """\
+#!{python}
+import sys
+sys.path[:] = {path}
+from pathlib import Path
+from skywave.realtime.virtual import boot
+boot.main(Path({folder!r}))
+"""
+"""The guest's first program. Where it fails, the kernel panics and ends, without a status."""
+PANIC = "Kernel panic"
+"""What the console's last line before a backtrace begins with."""
+PR_SET_PDEATHSIG = 1
+"""The operation of prctl(2) that asks for a signal when the parent ends."""
+OUT_OF_MEMORY = -signal.SIGKILL
+"""The status of a program that the guest's kernel has killed."""
+
+
+class GuestError(SkywaveError, RuntimeError):
+    """A guest did not do what it was asked for. The message says what happened."""
+
+
+class Guest:
+    """A guest that runs a program.
+
+    ``folder`` has the files ``console``, ``stdout`` and ``stderr``, and at the end ``status``.
+    """
+
+    def __init__(self, kernel: Path, process: subprocess.Popen[bytes], folder: Path) -> None:
+        self.kernel = kernel
+        self.process = process
+        self.folder = folder
+        self._streams = [
+            _Stream(folder / boot.STDOUT, sys.stdout),
+            _Stream(folder / boot.STDERR, sys.stderr),
+        ]
+
+    def has_ended(self, wait_s: float) -> bool:
+        """Wait for its end, pass on what its program has printed, and return whether it ended."""
+        try:
+            self.process.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            for stream in self._streams:
+                stream.pass_on()
+        return True
+
+    def failure(self) -> SkywaveError:
+        """Return what went wrong in a guest that has ended, and should have left something."""
+        status = self.folder / boot.STATUS
+        if status.exists():
+            code = int(status.read_text(encoding="ascii"))
+            if code == OUT_OF_MEMORY:
+                return GuestError("the guest had too little memory: its kernel killed the program")
+            return GuestError(f"the program in the guest ended with status {code}")
+        console = (self.folder / "console").read_text(encoding="utf-8", errors="replace")
+        lines = [line.strip() for line in console.splitlines() if line.strip()]
+        panics = [line for line in lines if PANIC in line]
+        last = (panics or lines or ["it printed nothing"])[-1]
+        if (self.folder / boot.STDOUT).exists():
+            return GuestError(f"the guest's kernel crashed: {last}")
+        return LaunchError(f"{self.kernel} did not start a guest: {last}")
+
+
+class _Stream:
+    """What a program writes to a file while it runs, for a stream of ours."""
+
+    def __init__(self, file: Path, to: TextIO) -> None:
+        self._file = file
+        self._to = to
+        self._at = 0
+
+    def pass_on(self) -> None:
+        """Write what is new."""
+        if not self._file.exists():
+            return
+        with self._file.open("rb") as file:
+            file.seek(self._at)
+            new = file.read()
+        if new:
+            self._at += len(new)
+            self._to.write(new.decode(errors="replace"))
+            self._to.flush()
+
+
+@contextmanager
+def booted(
+    kernel: Path,
+    program: Sequence[str],
+    folder: Path,
+    *,
+    memory_mib: int,
+    writable: Iterable[str | Path] = (),
+) -> Iterator[Guest]:
+    """Boot a guest that runs a program from the current directory, and end it after the block.
+
+    Args:
+        kernel: The kernel to boot.
+        program: The program and its arguments.
+        folder: An empty directory, for the guest's files.
+        memory_mib: The guest's memory, of which the host provides what is used.
+        writable: Directories that the program may change, besides ``folder``.
+
+    Raises:
+        LaunchError: If the kernel cannot be executed.
+    """
+    init = _ordered(program, folder, writable)
+    command = [str(kernel), f"mem={memory_mib}M", "root=/dev/root", "rootfstype=hostfs"]
+    command += ["rootflags=/", "ro", f"init={init}", "time-travel=inf-cpu", "quiet"]
+    command += ["con=null", "con0=null,fd:1"]
+    with (folder / "console").open("wb") as console:
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "TMPDIR": _directory_of_memory()},
+                # Its processes get no Ctrl-C, and can be killed together.
+                start_new_session=True,
+                preexec_fn=_prepared(),  # noqa: PLW1509  (it only calls the system)
+            )
+        except OSError as error:
+            raise LaunchError(f"{kernel}: {error.strerror}") from error
+    try:
+        yield Guest(kernel, process, folder)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _prepared() -> Callable[[], None]:
+    """Return what a kernel's process does before it begins.
+
+    It binds itself to a processor: a guest's programs and its kernel are processes that take turns,
+    and between processors each turn takes four times as long. It also asks to be killed when this
+    process ends.
+    """
+    processor = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311  (no secret)
+    library = ctypes.CDLL(None)
+
+    def prepare() -> None:
+        os.sched_setaffinity(0, {processor})
+        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    return prepare
+
+
+def _ordered(program: Sequence[str], folder: Path, writable: Iterable[str | Path]) -> Path:
+    """Write into the folder what the guest does; return its first program."""
+    path = [str(Path(each).absolute()) for each in sys.path]
+    directories = {str(folder): None, **{str(Path(each).resolve()): None for each in writable}}
+    order = {
+        "writable": list(directories),
+        "directory": str(Path.cwd()),
+        "program": list(program),
+        "environment": {
+            **os.environ,
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/run",
+            "TMPDIR": "/run",
+            "PYTHONPATH": os.pathsep.join(path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            # There is one processor.
+            "OPENBLAS_NUM_THREADS": "1",
+        },
+    }
+    (folder / boot.ORDER).write_text(json.dumps(order), encoding="utf-8")
+    init = folder / "init"
+    text = INIT.format(python=sys.executable, path=path, folder=str(folder))
+    init.write_text(text, encoding="utf-8")
+    init.chmod(0o700)
+    return init
+
+
+def _directory_of_memory() -> str:
+    """Return a directory for the file that is the guest's memory, which holds code too."""
+    candidates = [tempfile.gettempdir(), "/dev/shm", "/var/tmp"]  # noqa: S108  (it is unlinked)
+    for directory in candidates:
+        if os.access(directory, os.W_OK) and not os.statvfs(directory).f_flag & os.ST_NOEXEC:
+            return directory
+    raise LaunchError(
+        f"programs may not be executed in any of {', '.join(candidates)}, and the guest's memory "
+        "is a file that holds programs: set TMPDIR to a directory that allows it"
+    )

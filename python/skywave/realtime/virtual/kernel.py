@@ -1,0 +1,49 @@
+"""The Linux kernels that run on virtual time, which ``make virtual-kernel`` builds."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from skywave.realtime.privileges import LaunchError
+
+VARIABLE = "SKYWAVE_VIRTUAL_KERNEL"
+"""The environment variable that names a kernel, or a directory of kernels."""
+PLAIN = "linux"
+"""The kernel without DCCP: it leaves IP protocol 33 to Skywave's sockets."""
+WITH_DCCP = "linux-dccp"
+"""The kernel with Linux's own DCCP, which resets connections that are not its own."""
+HOW = "build it with `make virtual-kernel` in a clone of Skywave (docs/virtual-time.md)"
+
+
+def find(name: str = PLAIN) -> Path:
+    """Return the kernel of this name.
+
+    ``SKYWAVE_VIRTUAL_KERNEL`` names the kernel, or the directory that has it. Without the variable,
+    the directory is that in which ``make virtual-kernel`` leaves it.
+
+    Raises:
+        LaunchError: If there is no such kernel. The message says how to get one.
+    """
+    given = os.environ.get(VARIABLE)
+    place = Path(given) if given else cache()
+    kernel = place / name if place.is_dir() else place
+    if not os.access(kernel, os.X_OK) or not kernel.is_file():
+        why = f"{VARIABLE} names {given}, but " if given else ""
+        raise LaunchError(f"{why}there is no kernel {kernel}: {HOW}")
+    return kernel.absolute()
+
+
+def cache() -> Path:
+    """Return the directory in which ``make virtual-kernel`` leaves kernels."""
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(caches) / "skywave" / "virtual-kernel"
+
+
+def missing(name: str = PLAIN) -> str | None:
+    """Return why there is no such kernel; None if there is."""
+    try:
+        find(name)
+    except LaunchError as error:
+        return str(error)
+    return None

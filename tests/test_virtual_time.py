@@ -1,0 +1,281 @@
+"""Calls in guests, and scenarios on virtual time.
+
+Where there is no kernel, a stand-in shows what the host does: a program that does the order of a
+guest in real time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import in_guest
+from conftest import ROOT, run_process
+from skywave import Cbr, Dccp, Ftp, Progress, Scenario, Tcp, Udp, realtime, run
+from skywave.realtime.report import write
+from skywave.realtime.virtual import boot, kernel
+from skywave.realtime.virtual.call import call
+from skywave.realtime.virtual.guest import GuestError
+from test_realtime import described
+
+if TYPE_CHECKING:
+    from skywave.scenario import Source, Transport
+
+needs_kernel = pytest.mark.skipif(kernel.missing() is not None, reason=str(kernel.missing()))
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> Path:
+    """A program that does what a guest is ordered to, here and in real time."""
+    text = f"""\
+        #!{sys.executable}
+        import json, subprocess, sys
+        from pathlib import Path
+        [init] = [each for each in sys.argv if each.startswith("init=")]
+        folder = Path(init.removeprefix("init=")).parent
+        order = json.loads((folder / "{boot.ORDER}").read_text())
+        print("booting", flush=True)
+        out, err = (folder / "{boot.STDOUT}").open("wb"), (folder / "{boot.STDERR}").open("wb")
+        with out, err:
+            environment = order["environment"]
+            done = subprocess.run(order["program"], stdout=out, stderr=err, env=environment)
+        (folder / "{boot.STATUS}").write_text(str(done.returncode))
+        """
+    return program(tmp_path / "stand-in", text)
+
+
+def program(file: Path, text: str) -> Path:
+    file.write_text(textwrap.dedent(text), encoding="utf-8")
+    file.chmod(0o755)
+    return file
+
+
+def interrupted_soon() -> None:
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+
+def test_what_a_call_prints_tells_and_returns_reaches_the_host(
+    stand_in: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    steps: list[Progress] = []
+    assert call(in_guest.greet, stand_in, progress=steps.append, name="host") == "hello host"
+    assert steps == [Progress("greeting", 1.0, 2.0), Progress("greeting", 2.0, 2.0)]
+    assert capfd.readouterr() == ("on stdout\n", "on stderr\n")
+
+
+def test_what_a_call_raises_is_raised(stand_in: Path) -> None:
+    with pytest.raises(ValueError, match=r"^refused$"):
+        call(in_guest.refuse, stand_in)
+    with pytest.raises(RuntimeError, match=r"^UnpicklableError: odd$"):
+        call(in_guest.refuse_oddly, stand_in)
+
+
+def test_what_cannot_be_passed_is_refused_before_the_start(tmp_path: Path) -> None:
+    with pytest.raises(realtime.LaunchError, match="a guest cannot have this"):
+        call(lambda: None, tmp_path / "never started")
+
+
+def test_a_program_that_ends_without_an_answer_is_a_failure(stand_in: Path) -> None:
+    with pytest.raises(GuestError, match="ended with status 7"):
+        call(in_guest.leave, stand_in)
+
+
+def test_an_interrupted_call_may_still_return_something(stand_in: Path) -> None:
+    interrupted: list[Progress] = []
+
+    def interrupt(step: Progress) -> None:
+        if not interrupted:
+            interrupted.append(step)
+            raise KeyboardInterrupt
+
+    assert call(in_guest.go_on, stand_in, progress=interrupt) == "interrupted"
+    interrupted_soon()
+    assert call(in_guest.go_on, stand_in) == "interrupted"
+
+
+def test_a_guest_without_progress_is_given_up(stand_in: Path) -> None:
+    with pytest.raises(GuestError, match=r'stood still in stage "ignoring" for 0.5 s of real time'):
+        call(in_guest.ignore, stand_in, patience_s=0.5)
+
+
+def test_an_error_in_the_host_ends_the_guest(stand_in: Path) -> None:
+    def fail(_: Progress) -> None:
+        raise OSError("a full disk")
+
+    start_s = time.monotonic()
+    with pytest.raises(OSError, match="a full disk"):
+        call(in_guest.ignore, stand_in, progress=fail)
+    assert time.monotonic() - start_s < 60
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("#!/bin/sh\necho no memory >&2; exit 1", "did not start a guest: no memory"),
+        ("#!/bin/sh\n", "did not start a guest: it printed nothing"),
+        ("no program", "Exec format error"),
+    ],
+)
+def test_a_kernel_that_does_not_boot_says_why(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(realtime.LaunchError, match=message):
+        call(in_guest.greet, program(tmp_path / "kernel", text), name="host")
+
+
+def test_a_crash_of_the_kernel_is_told_by_its_panic(tmp_path: Path) -> None:
+    text = f"""\
+        #!/bin/sh
+        for each in "$@"; do case $each in init=*) init=${{each#init=}};; esac; done
+        touch "$(dirname "$init")/{boot.STDOUT}"
+        printf 'booting\\nKernel panic - not syncing: why\\nCall Trace:\\n<1> f()\\n'
+        kill -ABRT $$
+        """
+    with pytest.raises(GuestError, match=r"kernel crashed: Kernel panic - not syncing: why$"):
+        call(in_guest.greet, program(tmp_path / "kernel", text), name="host")
+
+
+def test_a_guest_ends_with_a_killed_host(tmp_path: Path) -> None:
+    pids = tmp_path / "pid"
+    kernel = program(tmp_path / "kernel", f"#!/bin/sh\necho $$ >{pids}; exec sleep 600\n")
+    code = f"""\
+        import sys; sys.path.insert(0, {str(ROOT / "tests")!r})
+        import in_guest, pathlib
+        from skywave.realtime.virtual.call import call
+        call(in_guest.refuse, pathlib.Path({str(kernel)!r}))
+        """
+    host = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
+    while not (pids.exists() and (text := pids.read_text(encoding="ascii"))):
+        assert host.poll() is None
+        time.sleep(0.02)
+    host.kill()
+    host.wait()
+    stat = Path(f"/proc/{text.strip()}/stat")
+    # Whoever takes it in may be slow to notice that it has ended.
+    while stat.exists() and stat.read_text(encoding="ascii").split()[2] != "Z":
+        time.sleep(0.02)
+
+
+def test_without_a_kernel_the_command_says_how_to_get_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(kernel.VARIABLE, str(tmp_path))
+    done = run_process("realtime", "run", "examples/dccp.toml", "--virtual-time")
+    assert done.returncode == 2
+    assert "make virtual-kernel" in done.stderr
+    monkeypatch.delenv(kernel.VARIABLE)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(realtime.LaunchError, match=f"no kernel {tmp_path}/skywave/virtual-kernel"):
+        kernel.find()
+
+
+def test_spinning_and_samples_are_not_for_virtual_time() -> None:
+    scenario = described(Udp(), Cbr(rate="1 Mbps", datagram="1000 B"))
+    with pytest.raises(ValueError, match="spins never ends"):
+        realtime.run(scenario, virtual_time=True, spin=True)
+    with pytest.raises(ValueError, match="samples"):
+        realtime.run(scenario, virtual_time=True, samples=print)
+    done = run_process("realtime", "run", "examples/dccp.toml", "--virtual-time", "--spin")
+    assert (done.returncode, "--spin" in done.stderr) == (2, True)
+
+
+@needs_kernel
+def test_in_a_guest_a_day_takes_no_time() -> None:
+    start_s = time.monotonic()
+    slept_s = call(in_guest.sleep, kernel.find(), duration_s=86_400.0)
+    assert 0 <= slept_s - 86_400 < 1e-3
+    assert time.monotonic() - start_s < 600
+
+
+@needs_kernel
+def test_a_guest_that_fails_ends_with_one_clear_line() -> None:
+    with pytest.raises(GuestError, match="Kernel panic - not syncing: sysrq triggered crash"):
+        call(in_guest.crash, kernel.find())
+    with pytest.raises((GuestError, MemoryError)):
+        call(in_guest.fill, kernel.find(), memory_mib=128, mib=300)
+    with pytest.raises(GuestError, match="stood still"):
+        call(in_guest.ignore, kernel.find(), patience_s=3)
+
+
+@needs_kernel
+def test_a_guest_writes_only_where_it_may(tmp_path: Path) -> None:
+    file = tmp_path / "of the guest, it is"
+    with pytest.raises(OSError, match="Read-only"):
+        call(in_guest.write, kernel.find(), file=file)
+    call(in_guest.write, kernel.find(), writable=[tmp_path], file=file)
+    assert file.read_text(encoding="utf-8") == "written"
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("transport", "source"),
+    [
+        (Dccp(ccid=2), Cbr(rate="6 Mbps", datagram="1000 B")),
+        (Dccp(ccid=3), Cbr(rate="6 Mbps", datagram="1000 B")),
+        (Udp(), Cbr(rate="3 Mbps", datagram="1000 B")),
+        (Tcp(control="cubic"), Ftp()),
+    ],
+    ids=["ccid2", "ccid3", "udp", "tcp"],
+)
+def test_on_virtual_time_sockets_do_what_a_simulation_does(
+    transport: Transport, source: Source
+) -> None:
+    scenario = described(transport, source, "3 s")
+    simulated = run(scenario).totals["flows"]
+    finished = realtime.run(scenario, virtual_time=True)
+    assert finished.is_whole
+    assert finished.results.totals["flows"] == simulated
+    assert finished.accuracy.p99_s < 1e-5
+
+
+@needs_kernel
+def test_a_capture_and_a_qlog_leave_the_guest(tmp_path: Path) -> None:
+    capture, qlog = tmp_path / "one" / "c.pcapng", tmp_path / "f.sqlog"
+    capture.parent.mkdir()
+    scenario = described(Dccp(ccid=2), Cbr(rate="1 Mbps", datagram="1000 B"))
+    realtime.run(
+        scenario,
+        virtual_time=True,
+        captures={"r1->r2": str(capture)},
+        qlogs={"f": str(qlog)},
+    )
+    assert capture.stat().st_size > 1000
+    assert qlog.stat().st_size > 1000
+
+
+@needs_kernel
+def test_comparing_clocks_names_virtual_time(tmp_path: Path) -> None:
+    comparison = realtime.compare(
+        described(Dccp(ccid=2), Cbr(rate="1 Mbps", datagram="1000 B")), virtual_time=True
+    )
+    write(comparison, tmp_path / "out")
+    page = (tmp_path / "out" / "comparison.html").read_text(encoding="utf-8")
+    assert "simulated and on virtual time" in page
+    assert "real time" not in page
+    assert (tmp_path / "out" / "virtual-time-1" / "flows.parquet").exists()
+
+
+@needs_kernel
+def test_without_privileges_a_run_on_virtual_time_is_the_same() -> None:
+    user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
+    if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("the system has no user namespaces, and this is root")
+    command = ["realtime", "run", "examples/dccp.toml", "--set", "duration=2 s", "--virtual-time"]
+    done = subprocess.run(
+        [*user, sys.executable, "-m", "skywave", *command, "--json"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    simulated = run(Scenario.from_file(ROOT / "examples/dccp.toml").replace(duration="2 s"))
+    assert json.loads(done.stdout)["flows"] == simulated.totals["flows"]
