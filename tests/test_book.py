@@ -50,7 +50,7 @@ PAGES = sorted(
 BUILT_BESIDE = {f"tutorials/{name}-rust.md" for name in ("own-control", "own-queue", "sockets")}
 """Pages whose crates compile Skywave again, for minutes: `make test-deep` runs their commands and
 compares what these print. Their code is in examples too, which cargo compiles."""
-MISSING = {"namespaces": REFUSAL, "virtual-kernel": kernel.missing()}
+MISSING = {"namespaces": REFUSAL, "virtual-kernel": kernel.missing() or ""}
 """Why a privilege is missing, by its name; nothing where it is there."""
 
 

@@ -21,7 +21,20 @@ import pytest
 
 import in_guest
 from conftest import ROOT, run_process
-from skywave import Cbr, Dccp, Ftp, Progress, Scenario, Tcp, Udp, realtime, run
+from skywave import (
+    Cbr,
+    Dccp,
+    Ftp,
+    KernelTcp,
+    Progress,
+    Red,
+    Scenario,
+    Tcp,
+    Udp,
+    dumbbell,
+    realtime,
+    run,
+)
 from skywave.realtime.report import write
 from skywave.realtime.virtual import boot, kernel
 from skywave.realtime.virtual.call import call
@@ -279,3 +292,26 @@ def test_without_privileges_a_run_on_virtual_time_is_the_same() -> None:
     assert done.returncode == 0, done.stderr
     simulated = run(Scenario.from_file(ROOT / "examples/dccp.toml").replace(duration="2 s"))
     assert json.loads(done.stdout)["flows"] == simulated.totals["flows"]
+
+
+@needs_kernel
+def test_long_waits_end_exactly() -> None:
+    scenario = described(Udp(), Cbr(rate="40 kbps", datagram="1000 B"), "20 s")
+    finished = realtime.run(scenario, virtual_time=True)
+    assert finished.accuracy.report["lateness"]["packets"] > 50
+    assert finished.accuracy.report["lateness"]["max_s"] < 2e-5
+
+
+@needs_kernel
+def test_both_ends_of_a_kernels_connection_have_its_control() -> None:
+    scenario = dumbbell(
+        "dctcp",
+        duration="5 s",
+        rate="4 Mbps",
+        delay="10 ms",
+        queue=Red(packets=100, ecn=True),
+        access_rate="100 Mbps",
+    )
+    scenario.add_flow("f", "s1", "d1", KernelTcp(control="dctcp"), Ftp())
+    links = realtime.run(scenario, virtual_time=True).results.totals["links"]
+    assert sum(link["marks"] for link in links) > 10, "ECN was not negotiated"

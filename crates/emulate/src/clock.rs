@@ -47,3 +47,20 @@ impl Clock {
         Instant::ZERO + Duration::from_nanos(nanoseconds as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_held_clock_moves_when_it_is_looked_at() {
+        let mut clock = Clock::start_held();
+        std::thread::sleep(time::Duration::from_millis(1));
+        assert_eq!(clock.now(), Instant::ZERO);
+        clock.look();
+        let seen = clock.now();
+        assert!(seen >= Instant::ZERO + Duration::from_millis(1));
+        std::thread::sleep(time::Duration::from_millis(1));
+        assert_eq!(clock.now(), seen);
+    }
+}

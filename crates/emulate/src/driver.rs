@@ -228,13 +228,13 @@ impl<'a> Turns<'a> {
 
     /// Waits for a packet, or until the deadline.
     fn wait(&mut self, deadline: Option<Instant>) -> io::Result<()> {
-        let clock = self.driver.clock;
+        let mut clock = self.driver.clock;
         let idle = clock.now() + IDLE;
         let (until, spins) = match deadline {
             Some(deadline) if deadline < idle => (deadline, self.driver.spins),
             _ => (idle, false),
         };
-        wait(&mut self.sockets, clock, until, spins)?;
+        wait(&mut self.sockets, &mut clock, until, spins)?;
         Ok(())
     }
 }

@@ -14,31 +14,45 @@ use crate::Clock;
 /// needs to wake it.
 const SPIN: Duration = Duration::from_micros(200);
 
+/// The longest sleep that ends exactly. Linux ends a longer one up to a thousandth of its length late
+/// (`select_estimate_accuracy`), whatever the thread asks for.
+const LONG: Duration = Duration::from_millis(2);
+
+/// By which part of its length a long sleep ends earlier than the deadline, before an exact one: twice as
+/// much as the system may be late.
+const EARLIER: u64 = 500;
+
 /// Asks the system to wake the calling thread as exactly as it can. By default, it wakes threads up
 /// to 50 us late.
 pub fn wake_exactly() {
     let _ = set_timerslack(1);
 }
 
-/// Waits until one of these is ready, or until the deadline. With `spins`, it does not sleep for the
-/// last 200 us before the deadline. Returns whether any is ready; a signal counts as that too.
+/// Waits until one of these is ready, or until the deadline, and looks at the clock. With `spins`, it
+/// does not sleep for the last 200 us before the deadline. Returns whether any is ready; a signal counts
+/// as that too.
 ///
 /// # Errors
 /// The system's.
 pub fn wait(
     waiting: &mut [PollFd<'_>],
-    clock: Clock,
+    clock: &mut Clock,
     deadline: Instant,
     spins: bool,
 ) -> io::Result<bool> {
-    let mut sleep = deadline.saturating_since(clock.now());
-    if spins {
-        sleep = sleep.saturating_sub(SPIN);
-    }
-    let mut timeout = TimeSpec::from_duration(std::time::Duration::from_nanos(sleep.as_nanos()));
     loop {
-        match ppoll(waiting, Some(timeout), None) {
-            Ok(0) if spins && clock.now() < deadline => timeout = TimeSpec::new(0, 0),
+        let left = deadline.saturating_since(clock.now());
+        let mut sleep = left;
+        if spins {
+            sleep = left.saturating_sub(SPIN);
+        } else if left > LONG {
+            sleep = left - left / EARLIER;
+        }
+        let timeout = TimeSpec::from_duration(std::time::Duration::from_nanos(sleep.as_nanos()));
+        let ready = ppoll(waiting, Some(timeout), None);
+        clock.look();
+        match ready {
+            Ok(0) if sleep < left && clock.now() < deadline => {}
             Ok(ready) => return Ok(ready > 0),
             Err(Errno::EINTR) => return Ok(true),
             Err(error) => return Err(error.into()),

@@ -20,8 +20,12 @@ use crate::testbed::Testbed;
 /// The most packets taken from a UDP socket before others have their turn.
 const BATCH: usize = 64;
 
-/// How often progress is reported: often enough to look smooth.
+/// How often progress is reported in real time: often enough to look smooth.
 const TELL: Duration = Duration::from_millis(50);
+
+/// How often progress is reported on virtual time, where seconds pass faster, and a report may delay a
+/// packet by 50 us.
+const TELL_IN_GUEST: Duration = Duration::from_secs(1);
 
 /// What to do besides running the scenario.
 #[derive(Default)]
@@ -73,7 +77,8 @@ pub struct Lived {
     pub report: Report,
 }
 
-/// Runs a scenario in real time. Calls `progress` twenty times a second, and at the end. If it
+/// Runs a scenario in real time. Calls `progress` twenty times a second (on virtual time, once a
+/// second), and at the end. If it
 /// returns false, the run ends early, with the results up to that time.
 ///
 /// # Errors
@@ -112,6 +117,10 @@ pub fn run(
         inbox: Inbox::new(&mut pool),
         pool,
         overflows: 0,
+        tell: match pace {
+            Pace::Virtual => TELL_IN_GUEST,
+            Pace::Sleep | Pace::Spin => TELL,
+        },
     };
     driver.drive(scenario, &mut progress, &name)
 }
@@ -130,8 +139,8 @@ fn raise_descriptor_limit() {
 enum Target {
     /// A socket of a node.
     Node(u32, Source),
-    /// A socket that waits for the kernel's connections, at a node.
-    Listener(u32),
+    /// The socket that waits for the kernel's connection of a flow.
+    Listener(FlowId),
     /// The kernel's sender of a flow.
     Sender(FlowId),
     /// The kernel's receiver of a flow.
@@ -154,6 +163,8 @@ struct Driver {
     inbox: Inbox,
     pool: Pool,
     overflows: u64,
+    /// How often progress is reported.
+    tell: Duration,
 }
 
 impl Driver {
@@ -170,7 +181,7 @@ impl Driver {
         loop {
             now = self.run.outside().clock.now().min(end);
             self.run.advance(now);
-            if now >= told + TELL || now >= end {
+            if now >= told + self.tell || now >= end {
                 told = now;
                 self.count_overflows()?;
                 self.run.check()?;
@@ -189,12 +200,10 @@ impl Driver {
                 break;
             }
             self.watch.senders(self.run.outside())?;
-            let wake = end.min(told + TELL);
+            let wake = end.min(told + self.tell);
             let deadline = self.run.deadline().map_or(wake, |at| at.min(wake));
             let clock = &mut self.run.outside().clock;
-            let is_ready = self.watch.wait(*clock, deadline)?;
-            clock.look();
-            if is_ready {
+            if self.watch.wait(clock, deadline)? {
                 self.serve(end)?;
             }
         }
@@ -234,8 +243,8 @@ impl Driver {
                     }
                 }
                 Target::Node(node, source) => self.take(now, node, source)?,
-                Target::Listener(node) => {
-                    while let Some(flow) = self.run.outside().accept(node)? {
+                Target::Listener(flow) => {
+                    if self.run.outside().accept(flow)? {
                         self.watch.receiver(self.run.outside(), flow)?;
                     }
                 }
@@ -300,8 +309,8 @@ impl Watch {
                 watch.add(socket, Target::Node(index, source), EpollFlags::EPOLLIN)?;
             }
         }
-        for (node, socket) in testbed.listeners() {
-            watch.add(socket, Target::Listener(node), EpollFlags::EPOLLIN)?;
+        for (flow, socket) in testbed.listeners() {
+            watch.add(socket, Target::Listener(flow), EpollFlags::EPOLLIN)?;
         }
         Ok(watch)
     }
@@ -334,7 +343,7 @@ impl Watch {
     }
 
     /// Waits until something is ready, or until the deadline. Returns whether something is.
-    fn wait(&mut self, clock: Clock, deadline: Instant) -> io::Result<bool> {
+    fn wait(&mut self, clock: &mut Clock, deadline: Instant) -> io::Result<bool> {
         self.ready = 0;
         // It counts nanoseconds; epoll rounds to milliseconds on Linux before 5.11.
         let mut any = [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)];

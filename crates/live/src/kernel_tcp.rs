@@ -188,12 +188,18 @@ impl KernelTcp {
     }
 }
 
-/// Creates a socket that listens for the kernel's connections, in a namespace.
-pub(crate) fn listener(namespace: &Namespace, address: SocketAddrV4) -> io::Result<Socket> {
+/// Creates the socket that waits for a connection of the kernel, in a namespace. It has the
+/// connection's control: some, such as DCTCP, ask the receiver for ECN and for more frequent echoes.
+pub(crate) fn listener(
+    namespace: &Namespace,
+    spec: &KernelTcpSpec,
+    address: SocketAddrV4,
+) -> Result<Socket, SocketError> {
+    let spec = spec.clone();
     namespace.run(move || {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking(), None)?;
+        let socket = socket(&spec)?;
         socket.bind(&SocketAddr::from(address).into())?;
-        socket.listen(1024)?;
+        socket.listen(1)?;
         Ok(socket)
     })
 }

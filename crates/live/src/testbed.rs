@@ -6,7 +6,8 @@ use std::io;
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use skywave_emulate::{Clock, EmulateError, Lateness, Namespace};
+use skywave_emulate::{Clock, Lateness, Namespace};
+use skywave_scenario::KernelTcpSpec;
 use skywave_sim::live::{Encapsulation, EndKind, LiveEnd, Outside};
 use skywave_sim::{EndStats, FlowId, HostId, RunError, Supply};
 use skywave_units::Instant;
@@ -23,9 +24,7 @@ pub(crate) struct Testbed {
     pub(crate) clock: Clock,
     pub(crate) nodes: BTreeMap<u32, Node>,
     pub(crate) connections: BTreeMap<FlowId, KernelTcp>,
-    listeners: BTreeMap<u32, Socket>,
-    /// The flow of each of the kernel's connections, by its sender.
-    flows: BTreeMap<SocketAddrV4, FlowId>,
+    listeners: BTreeMap<FlowId, Socket>,
     /// The connections that have been opened but are not watched yet.
     pub(crate) opened: Vec<FlowId>,
     pub(crate) lateness: Lateness,
@@ -51,7 +50,6 @@ impl Testbed {
             nodes: BTreeMap::new(),
             connections: BTreeMap::new(),
             listeners: BTreeMap::new(),
-            flows: BTreeMap::new(),
             opened: Vec::new(),
             lateness: Lateness::new(),
             undelivered: 0,
@@ -79,6 +77,21 @@ impl Testbed {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => unknown.insert(Node::new(end.node, end.node_address, _hub)?),
         };
+        let flow = end.host.flow();
+        let failed = |spec: &KernelTcpSpec| {
+            let control = spec.control.clone();
+            move |error| match error {
+                SocketError::Control => LiveError::Control {
+                    flow: name(flow),
+                    control,
+                    available: available(),
+                },
+                SocketError::System(source) => LiveError::Connection {
+                    flow: name(flow),
+                    source,
+                },
+            }
+        };
         match (&end.kind, encapsulation) {
             (EndKind::Tcp, _) => node.open_user_space()?,
             (EndKind::Dccp, Encapsulation::Raw) => node.open_raw()?,
@@ -87,55 +100,35 @@ impl Testbed {
             }
             (EndKind::Udp, _) => node.open_udp(end.local)?,
             (EndKind::KernelTcp(spec), _) if end.host.is_sender() => {
-                let flow = end.host.flow();
                 let made = KernelTcp::new(&node.namespace, spec, end.local, end.peer);
-                let connection = made.map_err(|error| match error {
-                    SocketError::Control => LiveError::Control {
-                        flow: name(flow),
-                        control: spec.control.clone(),
-                        available: available(),
-                    },
-                    SocketError::System(source) => LiveError::Connection {
-                        flow: name(flow),
-                        source,
-                    },
-                })?;
-                self.connections.insert(flow, connection);
-                self.flows.insert(end.local, flow);
+                self.connections.insert(flow, made.map_err(failed(spec))?);
             }
-            (EndKind::KernelTcp(_), _) => {
-                if let Entry::Vacant(missing) = self.listeners.entry(end.node) {
-                    let listening = listener(&node.namespace, end.local);
-                    let failed = |error| EmulateError::system("cannot listen", error);
-                    missing.insert(listening.map_err(failed)?);
-                }
+            (EndKind::KernelTcp(spec), _) => {
+                let made = listener(&node.namespace, spec, end.local);
+                self.listeners.insert(flow, made.map_err(failed(spec))?);
             }
         }
         Ok(())
     }
 
-    /// Returns the sockets that wait for the kernel's connections, by their nodes.
-    pub(crate) fn listeners(&self) -> impl Iterator<Item = (u32, BorrowedFd<'_>)> {
+    /// Returns the sockets that wait for the kernel's connections, by their flows.
+    pub(crate) fn listeners(&self) -> impl Iterator<Item = (FlowId, BorrowedFd<'_>)> {
         let listeners = self.listeners.iter();
-        listeners.map(|(&node, socket)| (node, socket.as_fd()))
+        listeners.map(|(&flow, socket)| (flow, socket.as_fd()))
     }
 
-    /// Accepts a connection of the kernel at this node, if there is one. Returns its flow.
-    pub(crate) fn accept(&mut self, node: u32) -> io::Result<Option<FlowId>> {
-        let (socket, from) = match self.listeners[&node].accept() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+    /// Accepts the kernel's connection of a flow. Returns whether there is one.
+    pub(crate) fn accept(&mut self, flow: FlowId) -> io::Result<bool> {
+        let (socket, _) = match self.listeners[&flow].accept() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             accepted => accepted?,
         };
         socket.set_nonblocking(true)?;
-        let from = from.as_socket_ipv4();
-        let flow = from.and_then(|from| self.flows.get(&from).copied());
-        // Nobody else can reach it.
-        let flow = flow.ok_or_else(|| io::Error::other("a connection of no flow"))?;
         self.with_connection(flow, |connection| {
             connection.accept(socket);
             Ok(())
         });
-        Ok(Some(flow))
+        Ok(true)
     }
 
     /// Applies an operation to one of the kernel's connections, and remembers the first connection

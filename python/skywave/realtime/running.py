@@ -61,9 +61,9 @@ def run(
 
     Args:
         scenario: The scenario, without NAT and Quick-Start.
-        progress: Called twenty times a second. The stages are "set-up" and "in real time" (or "on
-            virtual time"), whose total is the duration in seconds. An exception that it raises
-            stops the run.
+        progress: Called twenty times a second, or once per second of virtual time. The stages are
+            "set-up" and "in real time" (or "on virtual time"), whose total is the duration in
+            seconds. An exception that it raises stops the run.
         samples: Called as often once time passes, with the time in seconds and the samples since
             the last call: the tables of ``probes.interval``, and internal variables. It delays
             packets, so it should only pass them on. Not on virtual time.

@@ -118,7 +118,13 @@ fn pair(
         _ => kernel_address(node),
     };
     let sender = SocketAddrV4::new(address(from), sender_port(id.index()));
-    let receiver = SocketAddrV4::new(address(to), RECEIVER_PORT);
+    let port = match kind {
+        // Each has a listener of its own: whether a connection uses ECN depends on the listener's
+        // control too.
+        EndKind::KernelTcp(_) => sender_port(id.index()),
+        _ => RECEIVER_PORT,
+    };
+    let receiver = SocketAddrV4::new(address(to), port);
     let end = |host, node, local, peer| LiveEnd {
         host,
         node,

@@ -1,0 +1,69 @@
+"""``python -m validation.virtual_time``: run Linux on virtual time, and store tables."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skywave import cli
+from skywave._files import replacing_file
+from skywave.cli.console import choose, progress_bar
+from skywave.realtime.virtual import kernel
+from skywave.stats import average
+from validation.virtual_time import controls, examples
+from validation.virtual_time.runs import SEEDS, Measured, measured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+HERE = Path(__file__).parent
+
+app = typer.Typer(pretty_exceptions_enable=False)
+
+
+@app.command()
+def main(
+    tables: Annotated[list[str] | None, typer.Argument(help="controls, examples")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many runs each row has.")] = SEEDS,
+    out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write.")] = HERE,
+) -> None:
+    """Run the rows of tables on virtual time and in the simulator, and store the tables."""
+    kinds = {"controls": controls, "examples": examples}
+    chosen = [choose(name, list(kinds), "table") for name in tables or kinds]
+    kernel.find()
+    for name in chosen:
+        kind = kinds[name]
+        with progress_bar() as show:
+            done = measured(kind.cases(), kind.find, seeds=seeds, progress=show)
+        path = out_dir / f"{name}.csv"
+        store(done, kind.MEASURES, path)
+        typer.echo(f"wrote {path}")
+
+
+def store(done: Sequence[Measured], measures: Mapping[str, str], path: Path) -> None:
+    """Store the means of measures over runs, with their margins, as CSV."""
+    with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["row", "of", "clock", *measures.values(), "late, 99th percentile (us)"])
+        for one in done:
+            guest = [_text([run[key] for run in one.guest]) for key in measures]
+            rows.writerow([*one.name, "virtual time", *guest, f"{1e6 * one.late_s:.1f}"])
+            if one.simulated:
+                simulated = [_text([run[key] for run in one.simulated]) for key in measures]
+                rows.writerow([*one.name, "simulated", *simulated, ""])
+
+
+def _text(values: Sequence[float]) -> str:
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return ""
+    mean = average(known)
+    return f"{mean.value:.4g} ± {mean.margin:.2g}"
+
+
+if __name__ == "__main__":
+    cli.run(app)
