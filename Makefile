@@ -18,7 +18,7 @@ DRAWS ?= 60
 SEED ?= 1
 SOAK_FOR ?= 1 h
 
-.PHONY: help setup demo test test-rust test-python test-deep loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench virtual-kernel oracle rounds fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
+.PHONY: help setup demo test test-rust test-python test-deep loom no-sockets alone interop testbed clocks kernel-router soak mutants lint format conformance schema lab bench virtual-kernel virtual-time oracle rounds fuzz fuzz-smoke cost cost-budgets cost-search deep deny advisories msrv features hostile sweeps golden searches matrix lock docs dist semver clean cargo
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -145,6 +145,10 @@ bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and h
 
 virtual-kernel: ## Build the Linux kernels of `--virtual-time`, outside the tree, once (six minutes; Debian, or LINUX_SOURCE=FILE).
 	tools/virtual-kernel/build
+
+virtual-time: $(EXTENSION) virtual-kernel ## Run on virtual time what waits for hours, and store validation/virtual_time (half an hour).
+	$(BIN)/pytest --quiet -m 'deep or not deep' tests/test_virtual_time.py
+	$(BIN)/python -m validation.virtual_time
 
 oracle: $(EXTENSION) ## Compare random runs with ns-2 (stores nothing; needs ns-2).
 	$(BIN)/python -m validation.ns2.random --draws $(DRAWS) --seed $(SEED)

@@ -315,3 +315,42 @@ def test_both_ends_of_a_kernels_connection_have_its_control() -> None:
     scenario.add_flow("f", "s1", "d1", KernelTcp(control="dctcp"), Ftp())
     links = realtime.run(scenario, virtual_time=True).results.totals["links"]
     assert sum(link["marks"] for link in links) > 10, "ECN was not negotiated"
+
+
+@pytest.mark.deep
+@needs_kernel
+@pytest.mark.parametrize(
+    ("sends", "least_s", "most_s"),
+    [
+        # Data is owed an answer: silence_timeout.
+        (True, 30, 30.001),
+        # keepalive, up to a sixteenth shorter, and silence_timeout.
+        (False, 142.5, 150.001),
+    ],
+)
+def test_a_silent_peer_is_given_up_after_the_documented_time(
+    *, sends: bool, least_s: float, most_s: float
+) -> None:
+    assert least_s <= call(in_guest.end_of_silence, kernel.find(), sends=sends) <= most_s
+
+
+@pytest.mark.deep
+@needs_kernel
+def test_a_connection_without_data_ends_after_its_idle_timeout() -> None:
+    ended_s = call(in_guest.end_of_idleness, kernel.find(), limit="10 min")
+    assert 0 <= ended_s - 600 < 1e-3
+
+
+@pytest.mark.deep
+@needs_kernel
+def test_keepalives_keep_a_connection_open_for_hours() -> None:
+    arrived, packets = call(in_guest.idle_for, kernel.find(), duration_s=6 * 3600.0)
+    assert arrived == b"still there"
+    # A Sync and a SyncAck each two minutes, or a little less.
+    assert 360 <= packets <= 360 * 16 / 15 + 20
+
+
+@pytest.mark.deep
+@needs_kernel
+def test_ports_rest_for_two_maximum_segment_lifetimes() -> None:
+    assert 240 <= call(in_guest.rest_of_a_port, kernel.find()) <= 242

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,7 +35,12 @@ def main(
     paper: Annotated[
         list[str] | None, typer.Option(help="The key of a paper; repeatable. Default: all.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="How many runs at a time.")] = WORKERS,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many runs at a time. Default: 20, or all cores.")
+    ] = None,
+    virtual_time: Annotated[
+        bool, typer.Option("--virtual-time", help="Run in guests instead of in real time.")
+    ] = False,
 ) -> None:
     """Run the papers' experiments on both clocks, and write a page that compares them."""
     experiments = [
@@ -47,7 +53,9 @@ def main(
     papers = list(dict.fromkeys(experiment.paper for experiment in experiments))
     chosen = [choose(key, papers, "paper") for key in paper or papers]
     prepare_folder(out_dir, Kind.TESTBED)
-    acquire("validation.testbed")
+    if not virtual_time:
+        acquire("validation.testbed")
+    at_a_time = workers or ((os.cpu_count() or 1) if virtual_time else WORKERS)
     experiments = [experiment for experiment in experiments if experiment.paper in chosen]
     begun = time.monotonic()
     found: list[ExperimentResult] = []
@@ -56,7 +64,8 @@ def main(
             found.extend(
                 run_all(
                     experiments,
-                    workers=workers,
+                    workers=at_a_time,
+                    virtual_time=virtual_time,
                     progress=show,
                 )
             )

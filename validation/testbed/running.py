@@ -25,6 +25,7 @@ def run_all(
     experiments: Sequence[Experiment],
     *,
     workers: int = WORKERS,
+    virtual_time: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Iterator[ExperimentResult]:
     """Run experiments, and yield each when all of its runs are done.
@@ -32,7 +33,8 @@ def run_all(
     Args:
         experiments: The experiments. The longest runs are begun first.
         workers: How many runs at a time.
-        progress: Called when a run is done, with the seconds of real time.
+        virtual_time: Whether they run in guests instead of in real time.
+        progress: Called when a run is done, with the seconds that the scenarios last.
 
     """
     runs = [
@@ -48,7 +50,12 @@ def run_all(
         workers, mp_context=get_context("spawn"), initializer=_leave_signals
     ) as pool:
         pending: dict[Future[Pair], tuple[int, int]] = {
-            pool.submit(_run, scenario.to_json(), experiments[index].find): (index, number)
+            pool.submit(
+                _run, scenario.to_json(), experiments[index].find, virtual_time=virtual_time
+            ): (
+                index,
+                number,
+            )
             for index, number, scenario in runs
         }
         try:
@@ -59,7 +66,7 @@ def run_all(
                     experiment = experiments[index]
                     passed_s += experiment.scenarios[number].duration.seconds
                     if progress is not None:
-                        progress(Progress("real time", passed_s, total_s))
+                        progress(Progress("runs", passed_s, total_s))
                     if len(found[index]) == len(experiment.scenarios):
                         pairs = [pair for _, pair in sorted(found[index].items())]
                         yield ExperimentResult(experiment, pairs)
@@ -85,8 +92,8 @@ def _leave_signals() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _run(text: str, find: Callable[[Results], Measurement]) -> Pair:
+def _run(text: str, find: Callable[[Results], Measurement], *, virtual_time: bool) -> Pair:
     scenario = Scenario.from_text(text, "json")
-    in_real_time = realtime.run(scenario)
+    in_real_time = realtime.run(scenario, virtual_time=virtual_time)
     simulated = run(scenario)
     return Pair(find(simulated), find(in_real_time.results), in_real_time.accuracy.document())

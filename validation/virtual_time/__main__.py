@@ -62,7 +62,7 @@ def _text(values: Sequence[float]) -> str:
     if not known:
         return ""
     mean = average(known)
-    return f"{mean.value:.4g} ± {mean.margin:.2g}"
+    return f"{mean.value:.6g} ± {mean.margin:.2g}"
 
 
 if __name__ == "__main__":

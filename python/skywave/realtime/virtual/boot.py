@@ -7,9 +7,12 @@ guest's.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import resource
+import socket
+import struct
 import subprocess
 from pathlib import Path
 
@@ -26,6 +29,10 @@ HOST_FILES = "hostfs"
 """The type of file system that is a directory of the host."""
 POWER_OFF = 0x4321FEDC
 """The command of reboot(2)."""
+SIOCSIFFLAGS = 0x8914
+"""The request of ioctl(2) that sets an interface's flags."""
+IFF_UP = 1
+"""The flag of an interface that is up."""
 MOST_FILES = 1 << 20
 """How many files a program may have open."""
 
@@ -37,6 +44,7 @@ def main(folder: Path) -> None:
         _mount(kind, place, "")
     for directory in order["writable"]:
         _mount(HOST_FILES, directory, directory)
+    _bring_up("lo")
     resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
     os.chdir(order["directory"])
     with (folder / STDOUT).open("wb") as out, (folder / STDERR).open("wb") as err:
@@ -45,6 +53,13 @@ def main(folder: Path) -> None:
         )
     (folder / STATUS).write_text(str(done.returncode), encoding="ascii")
     _system("reboot", POWER_OFF)
+
+
+def _bring_up(interface: str) -> None:
+    """Set the flag of an interface that it is up (netdevice(7))."""
+    request = struct.pack("16sh", interface.encode(), IFF_UP)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, request)
 
 
 def _mount(kind: str, place: str, source: str) -> None:

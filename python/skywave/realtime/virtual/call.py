@@ -47,7 +47,8 @@ def call(
         kernel: The guest's kernel.
         progress: Called with what the function passes to its ``progress``.
         memory_mib: The guest's memory, of which the host provides what is used.
-        patience_s: After how many seconds of real time without progress the guest is given up.
+        patience_s: After how many seconds of real time without progress the guest is given up. It
+            has at least a minute to begin.
         writable: Directories in which the function may write.
         arguments: The function's other arguments. They are pickled, and so is the answer.
 
@@ -86,12 +87,16 @@ def _wait(guest: Guest, progress: Callable[[Progress], None] | None, patience_s:
             for step in steps.new():
                 if progress is not None and not stop.exists():
                     progress(step)
-            if not has_ended and steps.age_s > (STOPPING_S if stop.exists() else patience_s):
-                raise KeyboardInterrupt if stop.exists() else _stuck(steps, patience_s)
+            if not has_ended and stop.exists() and steps.age_s > STOPPING_S:
+                raise KeyboardInterrupt
+            patience = patience_s if steps.last is not None else max(patience_s, PATIENCE_S)
+            if not has_ended and steps.age_s > patience:
+                raise _stuck(steps, patience)
         except KeyboardInterrupt:
             if stop.exists():
                 raise
             stop.touch()
+            steps.restart()
 
 
 def _stuck(steps: _Steps, patience_s: float) -> GuestError:
@@ -115,6 +120,10 @@ class _Steps:
     def age_s(self) -> float:
         """How long ago there was any."""
         return time.monotonic() - self._since_s
+
+    def restart(self) -> None:
+        """Count its age from now on."""
+        self._since_s = time.monotonic()
 
     def new(self) -> Iterator[Progress]:
         """Yield what was not there at the last call."""

@@ -8,6 +8,7 @@ Python with everything installed. It has one processor, and no network but its o
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import random
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -134,7 +135,7 @@ def booted(
     command = [str(kernel), f"mem={memory_mib}M", "root=/dev/root", "rootfstype=hostfs"]
     command += ["rootflags=/", "ro", f"init={init}", "time-travel=inf-cpu", "quiet"]
     command += ["con=null", "con0=null,fd:1"]
-    with (folder / "console").open("wb") as console:
+    with (folder / "console").open("wb") as console, _processor() as processor:
         try:
             process = subprocess.Popen(
                 command,
@@ -144,33 +145,54 @@ def booted(
                 env={**os.environ, "TMPDIR": _directory_of_memory()},
                 # Its processes get no Ctrl-C, and can be killed together.
                 start_new_session=True,
-                preexec_fn=_prepared(),  # noqa: PLW1509  (it only calls the system)
+                preexec_fn=_bound_to(processor),  # noqa: PLW1509  (it only calls the system)
             )
         except OSError as error:
             raise LaunchError(f"{kernel}: {error.strerror}") from error
+        try:
+            yield Guest(kernel, process, folder)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+@contextmanager
+def _processor() -> Iterator[int]:
+    """Yield a processor for a guest: one that no other guest of this user has, if there is one."""
+    allowed = list(os.sched_getaffinity(0))
+    random.shuffle(allowed)
+    with ExitStack() as held:
+        yield next((each for each in allowed if _took(each, held)), allowed[0])
+
+
+def _took(processor: int, held: ExitStack) -> bool:
+    """Take a processor's lock, until ``held`` is closed, and return whether it was free."""
+    path = Path(tempfile.gettempdir()) / f"skywave-guest-{os.getuid()}-{processor}.lock"
+    lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        yield Guest(kernel, process, folder)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return False
+    held.callback(os.close, lock)
+    return True
 
 
-def _prepared() -> Callable[[], None]:
+def _bound_to(processor: int) -> Callable[[], None]:
     """Return what a kernel's process does before it begins.
 
-    It binds itself to a processor: a guest's programs and its kernel are processes that take turns,
-    and between processors each turn takes four times as long. It also asks to be killed when this
-    process ends.
+    It binds itself to the processor: a guest's programs and its kernel are processes that take
+    turns, and between processors each turn takes four times as long. It also asks to be killed when
+    this process ends.
     """
-    processor = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311  (no secret)
     library = ctypes.CDLL(None)
 
-    def prepare() -> None:
+    def bind() -> None:
         os.sched_setaffinity(0, {processor})
         library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
-    return prepare
+    return bind
 
 
 def _ordered(program: Sequence[str], folder: Path, writable: Iterable[str | Path]) -> Path:
