@@ -43,6 +43,30 @@ def refuse_oddly(progress: Tell) -> None:
     raise UnpicklableError("odd")
 
 
+class TwoPartsError(Exception):
+    """An error that pickle takes and cannot make again."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+def refuse_in_two_parts(progress: Tell) -> None:
+    """Raise an error that cannot be passed on either."""
+    raise TwoPartsError("this", "that")
+
+
+def answer_oddly(progress: Tell) -> object:
+    """Return what cannot be passed on."""
+    return lambda: None
+
+
+def refuse_with_a_note(progress: Tell) -> None:
+    """Raise what a user's control has raised."""
+    error = ValueError("of a user")
+    error.add_note("in flow f")
+    raise error
+
+
 def leave(progress: Tell) -> None:
     """End the process."""
     os._exit(7)

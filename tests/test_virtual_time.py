@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
-import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +57,7 @@ def stand_in(tmp_path: Path) -> Path:
         import json, subprocess, sys
         from pathlib import Path
         [init] = [each for each in sys.argv if each.startswith("init=")]
-        folder = Path(init.removeprefix("init=")).parent
+        folder = Path(init.removeprefix("init=").strip(chr(34))).parent
         order = json.loads((folder / "{boot.ORDER}").read_text())
         print("booting", flush=True)
         out, err = (folder / "{boot.STDOUT}").open("wb"), (folder / "{boot.STDERR}").open("wb")
@@ -73,10 +75,6 @@ def program(file: Path, text: str) -> Path:
     return file
 
 
-def interrupted_soon() -> None:
-    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-
-
 def test_what_a_call_prints_tells_and_returns_reaches_the_host(
     stand_in: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,11 +89,32 @@ def test_what_a_call_raises_is_raised(stand_in: Path) -> None:
         call(in_guest.refuse, stand_in)
     with pytest.raises(RuntimeError, match=r"^UnpicklableError: odd$"):
         call(in_guest.refuse_oddly, stand_in)
+    with pytest.raises(RuntimeError, match=r"^TwoPartsError: this and that$"):
+        call(in_guest.refuse_in_two_parts, stand_in)
+    with pytest.raises(RuntimeError, match="lambda"):
+        call(in_guest.answer_oddly, stand_in)
+    with pytest.raises(ValueError, match="of a user") as raised:
+        call(in_guest.refuse_with_a_note, stand_in)
+    assert "in refuse_with_a_note" in raised.value.__notes__[-1]
 
 
 def test_what_cannot_be_passed_is_refused_before_the_start(tmp_path: Path) -> None:
-    with pytest.raises(realtime.LaunchError, match="a guest cannot have this"):
+    with pytest.raises(realtime.LaunchError, match="cannot send this to the guest"):
         call(lambda: None, tmp_path / "never started")
+
+
+def test_only_what_is_there_can_be_written_to(stand_in: Path, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="missing"):
+        call(in_guest.greet, stand_in, writable=[tmp_path / "missing"], name="host")
+
+
+def test_a_lock_of_somebody_else_is_in_nobodys_way(
+    stand_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for processor in os.sched_getaffinity(0):
+        (tmp_path / f"skywave-guest-{os.getuid()}-{processor}.lock").mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert call(in_guest.greet, stand_in, name="host") == "hello host"
 
 
 def test_a_program_that_ends_without_an_answer_is_a_failure(stand_in: Path) -> None:
@@ -112,12 +131,10 @@ def test_an_interrupted_call_may_still_return_something(stand_in: Path) -> None:
             raise KeyboardInterrupt
 
     assert call(in_guest.go_on, stand_in, progress=interrupt) == "interrupted"
-    interrupted_soon()
-    assert call(in_guest.go_on, stand_in) == "interrupted"
 
 
 def test_a_guest_without_progress_is_given_up(stand_in: Path) -> None:
-    with pytest.raises(GuestError, match=r'stood still in stage "ignoring" for 0.5 s of real time'):
+    with pytest.raises(GuestError, match=r'no progress in stage "ignoring" for 0.5 s of real time'):
         call(in_guest.ignore, stand_in, patience_s=0.5)
 
 
@@ -147,7 +164,7 @@ def test_a_kernel_that_does_not_boot_says_why(tmp_path: Path, text: str, message
 def test_a_crash_of_the_kernel_is_told_by_its_panic(tmp_path: Path) -> None:
     text = f"""\
         #!/bin/sh
-        for each in "$@"; do case $each in init=*) init=${{each#init=}};; esac; done
+        for each in "$@"; do case $each in init=*) eval "$each";; esac; done
         touch "$(dirname "$init")/{boot.STDOUT}"
         printf 'booting\\nKernel panic - not syncing: why\\nCall Trace:\\n<1> f()\\n'
         kill -ABRT $$
@@ -173,8 +190,9 @@ def test_a_guest_ends_with_a_killed_host(tmp_path: Path) -> None:
     host.wait()
     stat = Path(f"/proc/{text.strip()}/stat")
     # Whoever takes it in may be slow to notice that it has ended.
-    while stat.exists() and stat.read_text(encoding="ascii").split()[2] != "Z":
-        time.sleep(0.02)
+    with suppress(OSError):
+        while stat.read_text(encoding="ascii").split()[2] != "Z":
+            time.sleep(0.02)
 
 
 def test_without_a_kernel_the_command_says_how_to_get_one(
@@ -192,7 +210,7 @@ def test_without_a_kernel_the_command_says_how_to_get_one(
 
 def test_spinning_and_samples_are_not_for_virtual_time() -> None:
     scenario = described(Udp(), Cbr(rate="1 Mbps", datagram="1000 B"))
-    with pytest.raises(ValueError, match="spins never ends"):
+    with pytest.raises(ValueError, match="spinning takes much longer"):
         realtime.run(scenario, virtual_time=True, spin=True)
     with pytest.raises(ValueError, match="samples"):
         realtime.run(scenario, virtual_time=True, samples=print)
@@ -214,8 +232,18 @@ def test_a_guest_that_fails_ends_with_one_clear_line() -> None:
         call(in_guest.crash, kernel.find())
     with pytest.raises((GuestError, MemoryError)):
         call(in_guest.fill, kernel.find(), memory_mib=128, mib=300)
-    with pytest.raises(GuestError, match="stood still"):
+    with pytest.raises(GuestError, match="no progress"):
         call(in_guest.ignore, kernel.find(), patience_s=3)
+
+
+@needs_kernel
+def test_a_guest_boots_from_a_folder_with_spaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a folder, it's"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert call(in_guest.greet, kernel.find(), name="host") == "hello host"
 
 
 @needs_kernel
@@ -279,7 +307,7 @@ def test_comparing_clocks_names_virtual_time(tmp_path: Path) -> None:
 @needs_kernel
 def test_without_privileges_a_run_on_virtual_time_is_the_same() -> None:
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
-    if subprocess.run([*user, "true"], capture_output=True, check=False).returncode != 0:
+    if shutil.which(user[0]) is None or subprocess.run([*user, "true"], check=False).returncode:
         pytest.skip("the system has no user namespaces, and this is root")
     command = ["realtime", "run", "examples/dccp.toml", "--set", "duration=2 s", "--virtual-time"]
     done = subprocess.run(
@@ -354,3 +382,32 @@ def test_keepalives_keep_a_connection_open_for_hours() -> None:
 @needs_kernel
 def test_ports_rest_for_two_maximum_segment_lifetimes() -> None:
     assert 240 <= call(in_guest.rest_of_a_port, kernel.find()) <= 242
+
+
+@needs_kernel
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_ctrl_c_ends_a_run_early_and_twice_at_once(tmp_path: Path, interrupts: int) -> None:
+    capture = tmp_path / "c d.pcapng"
+    command = ["realtime", "run", "examples/tcp.toml", "--set", "duration=1000 s"]
+    command += ["--virtual-time", "--json", "--capture", f"r1->r2={capture}"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "skywave", *command],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as run:
+        # It is in the guest once what it captures has a size.
+        while not any(file.stat().st_size > 100_000 for file in tmp_path.glob(".c d*")):
+            assert run.poll() is None
+            time.sleep(0.05)
+        for _ in range(interrupts):
+            run.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        out, _ = run.communicate()
+    assert run.returncode == 130
+    if interrupts == 1:
+        assert json.loads(out)["accuracy"]["interrupted"] is True
+        assert capture.exists()
+    left = [file.name for file in tmp_path.iterdir() if not file.name.endswith(".lock")]
+    assert left == ([capture.name] if interrupts == 1 else [])

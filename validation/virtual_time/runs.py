@@ -65,10 +65,14 @@ def measured(
         pending = {
             pool.submit(_run, row.scenario(seed).to_json(), find): row.name for row, seed in jobs
         }
-        for done, future in enumerate(as_completed(pending), start=1):
-            found[pending[future]].append(future.result())
-            if progress is not None:
-                progress(Progress("runs", done, len(pending)))
+        try:
+            for done, future in enumerate(as_completed(pending), start=1):
+                found[pending[future]].append(future.result())
+                if progress is not None:
+                    progress(Progress("runs", done, len(pending)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return [_measured(row.name, found[row.name]) for row in rows]
 
 
@@ -97,4 +101,6 @@ def _run(text: str, find: Find) -> _Pair:
         if "control" not in str(error):
             raise
     finished = realtime.run(scenario, virtual_time=True)
+    if not finished.is_whole:
+        raise KeyboardInterrupt
     return _Pair(find(finished.results), simulated, finished.accuracy.p99_s)

@@ -31,7 +31,7 @@ impl Clock {
         }
     }
 
-    /// Looks at the time. Call it after waiting.
+    /// Updates the time shown. Call this after each wait.
     pub fn look(&mut self) {
         self.shown = self.shown.map(|_| self.read());
     }

@@ -14,13 +14,12 @@ use crate::Clock;
 /// needs to wake it.
 const SPIN: Duration = Duration::from_micros(200);
 
-/// The longest sleep that ends exactly. Linux ends a longer one up to a thousandth of its length late
-/// (`select_estimate_accuracy`), whatever the thread asks for.
+/// The longest sleep that is left to the system. It ends a sleep up to a thousandth of its length late,
+/// or a two-hundredth if the process is niced (`select_estimate_accuracy`), whatever the thread asks for.
 const LONG: Duration = Duration::from_millis(2);
 
-/// By which part of its length a long sleep ends earlier than the deadline, before an exact one: twice as
-/// much as the system may be late.
-const EARLIER: u64 = 500;
+/// A longer sleep is cut short by this fraction and followed by another one.
+const EARLIER: u64 = 100;
 
 /// Asks the system to wake the calling thread as exactly as it can. By default, it wakes threads up
 /// to 50 us late.

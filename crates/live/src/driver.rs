@@ -27,6 +27,10 @@ const TELL: Duration = Duration::from_millis(50);
 /// packet by 50 us.
 const TELL_IN_GUEST: Duration = Duration::from_secs(1);
 
+/// After how many turns of the driver progress is reported in any case: on virtual time, a second of
+/// many packets may take minutes.
+const MOST_TURNS: u32 = 20_000;
+
 /// What to do besides running the scenario.
 #[derive(Default)]
 pub struct Options {
@@ -77,9 +81,9 @@ pub struct Lived {
     pub report: Report,
 }
 
-/// Runs a scenario in real time. Calls `progress` twenty times a second (on virtual time, once a
-/// second), and at the end. If it
-/// returns false, the run ends early, with the results up to that time.
+/// Runs a scenario in real time. Calls `progress` twenty times a second, on virtual time once a second or
+/// after many packets, and at the end. If it returns false, the run ends early, with the results up to
+/// that time.
 ///
 /// # Errors
 /// [`LiveError`]; [`Interrupted`](skywave_sim::RunError::Interrupted) if `progress` returns false before the run has begun.
@@ -176,13 +180,16 @@ impl Driver {
     ) -> Result<Lived, LiveError> {
         let end = Instant::ZERO + scenario.duration;
         let mut told = Instant::ZERO;
+        let mut turns = 0;
         let mut interrupted = false;
         let mut now;
         loop {
             now = self.run.outside().clock.now().min(end);
             self.run.advance(now);
-            if now >= told + self.tell || now >= end {
+            turns += 1;
+            if now >= told + self.tell || now >= end || turns >= MOST_TURNS {
                 told = now;
+                turns = 0;
                 self.count_overflows()?;
                 self.run.check()?;
                 let samples = self.run.samples()?;

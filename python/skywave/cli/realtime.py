@@ -54,9 +54,9 @@ class RealTime:
         bool,
         typer.Option(
             "--virtual-time",
-            help="Run in a guest, a Linux kernel whose time passes only while programs wait: "
-            "exact, without privileges, and faster than real time for a few Mbps. Needs the "
-            "kernel that `make virtual-kernel` builds.",
+            help="Run in a Linux kernel on virtual time: exact to microseconds, without "
+            "privileges, and faster than real time up to about 20 Mbps. Needs the kernel that "
+            "`make virtual-kernel` builds.",
         ),
     ] = False
     strict: StrictOption = None
@@ -65,7 +65,7 @@ class RealTime:
         """Find the kernel, or restart the command where networks can be created."""
         if self.virtual_time and self.spin:
             raise typer.BadParameter(
-                "waiting is exact on virtual time, and a program that spins never ends",
+                "waiting is exact on virtual time, and spinning takes much longer",
                 param_hint="--spin",
             )
         if self.virtual_time:

@@ -14,7 +14,7 @@ from skywave._machine import Shares, Watch
 from skywave._members import live
 from skywave._progress import Progress
 from skywave.realtime.accuracy import RunAccuracy
-from skywave.realtime.privileges import require
+from skywave.realtime.privileges import LaunchError, require
 from skywave.results import Results
 
 if TYPE_CHECKING:
@@ -72,51 +72,56 @@ def run(
         dccp_over_udp: Whether DCCP travels in UDP (RFC 6773) instead of as IP protocol 33.
         spin: Whether to busy-wait on a processor, so that packets leave within microseconds. Not on
             virtual time.
-        virtual_time: Whether to run in a guest, a Linux kernel whose time passes only while
-            programs wait. It needs no privileges, but a kernel that ``make virtual-kernel`` has
-            built. Members in Python must be classes of a module.
+        virtual_time: Whether to run in a guest, a Linux kernel on virtual time. It needs no
+            privileges, but a kernel that ``make virtual-kernel`` has built. Members in Python must
+            be classes of a module.
 
     Raises:
         ScenarioError: If the scenario is wrong, can only be simulated, or names a control that the
             kernel does not have.
         LaunchError: If this system is not Linux, the extension was built without it, or a guest
             cannot be booted.
-        GuestError: If the guest crashed, ran out of memory, or waits forever.
+        GuestError: If the guest crashed, ran out of memory, or made no progress for a minute.
         ValueError: If an argument is not for virtual time.
         OSError: If the system refuses namespaces or sockets, a connection of the kernel failed, or
             a file cannot be written.
         Exception: Whatever a control in Python raised, with a note that names the flow.
     """
     require()
-    if not virtual_time:
-        return _run(
-            scenario,
-            progress=progress,
-            samples=samples,
-            captures=captures,
-            qlogs=qlogs,
-            dccp_over_udp=dccp_over_udp,
-            spin=spin,
-        )
-    if spin:
-        raise ValueError("on virtual time, waiting is exact, and a program that spins never ends")
-    if samples is not None:
+    if virtual_time and spin:
+        raise ValueError("on virtual time, waiting is exact, and spinning takes much longer")
+    if virtual_time and samples is not None:
         raise ValueError("samples during the run are for real time; the results have them all")
-    from skywave.realtime.virtual.call import call  # noqa: PLC0415  (only for virtual time)
-    from skywave.realtime.virtual.kernel import find  # noqa: PLC0415
+    with replacing_files(captures) as capture_files, replacing_files(qlogs) as qlog_files:
+        if not virtual_time:
+            return _run(
+                scenario,
+                progress=progress,
+                samples=samples,
+                captures=capture_files,
+                qlogs=qlog_files,
+                dccp_over_udp=dccp_over_udp,
+                spin=spin,
+            )
+        from skywave.realtime.virtual.call import call  # noqa: PLC0415  (only for virtual time)
+        from skywave.realtime.virtual.kernel import find  # noqa: PLC0415
 
-    files = [*(captures or {}).values(), *(qlogs or {}).values()]
-    return call(
-        _run,
-        find(),
-        progress=progress,
-        writable=[Path(file).absolute().parent for file in files],
-        scenario=scenario,
-        captures=captures,
-        qlogs=qlogs,
-        dccp_over_udp=dccp_over_udp,
-        virtual_time=True,
-    )
+        for member in scenario.members():
+            if type(member).__module__ == "__main__":
+                name = type(member).__name__
+                raise LaunchError(f"{name}: define it in a module, which the guest can import")
+        files = [*capture_files.values(), *qlog_files.values()]
+        return call(
+            _run,
+            find(),
+            progress=progress,
+            writable=[Path(file).absolute().parent for file in files],
+            scenario=scenario,
+            captures={name: str(Path(file).absolute()) for name, file in capture_files.items()},
+            qlogs={name: str(Path(file).absolute()) for name, file in qlog_files.items()},
+            dccp_over_udp=dccp_over_udp,
+            virtual_time=True,
+        )
 
 
 def _run(
@@ -124,8 +129,8 @@ def _run(
     *,
     progress: Callable[[Progress], None] | None,
     samples: Callable[[float, Mapping[str, pa.RecordBatch]], None] | None = None,
-    captures: Mapping[str, str] | None,
-    qlogs: Mapping[str, str] | None,
+    captures: dict[str, str],
+    qlogs: dict[str, str],
     dccp_over_udp: bool,
     spin: bool = False,
     virtual_time: bool = False,
@@ -141,20 +146,19 @@ def _run(
         if samples is not None and tables:
             samples(time_s, tables)
 
-    with replacing_files(captures) as capture_files, replacing_files(qlogs) as qlog_files:
-        watch = Watch()
-        run, report = _core.run_live(
-            scenario.to_json(),
-            progress=told,
-            captures=capture_files,
-            qlogs=qlog_files,
-            members=live(scenario.members()),
-            dccp_over_udp=dccp_over_udp,
-            spin=spin,
-            virtual_time=virtual_time,
-            samples=samples is not None,
-        )
-        # Nobody else is in a guest.
-        shares = Shares() if virtual_time else watch.shares()
-        told_of_run = {**json.loads(report), "virtual_time": virtual_time}
-        return RealTimeRun(Results.of_core(run), RunAccuracy(told_of_run, shares))
+    watch = Watch()
+    run, report = _core.run_live(
+        scenario.to_json(),
+        progress=told,
+        captures=captures,
+        qlogs=qlogs,
+        members=live(scenario.members()),
+        dccp_over_udp=dccp_over_udp,
+        spin=spin,
+        virtual_time=virtual_time,
+        samples=samples is not None,
+    )
+    # Nobody else is in a guest.
+    shares = Shares() if virtual_time else watch.shares()
+    told_of_run = {**json.loads(report), "virtual_time": virtual_time}
+    return RealTimeRun(Results.of_core(run), RunAccuracy(told_of_run, shares))

@@ -22,8 +22,12 @@ STATUS = "status"
 """The file with the program's exit status, which is negative if a signal ended it."""
 STDOUT, STDERR = "stdout", "stderr"
 """The files of the program's output."""
+FAULT = "fault"
+"""The file that says why the program could not be started."""
 
-FILES = {"/proc": "proc", "/sys": "sysfs", "/run": "tmpfs"}
+SCRATCH = "/dev/shm"  # noqa: S108  (nobody else is there)
+"""The directory that a program may write to, in the guest's memory."""
+FILES = {"/proc": "proc", "/sys": "sysfs", SCRATCH: "tmpfs"}
 """What is mounted where."""
 HOST_FILES = "hostfs"
 """The type of file system that is a directory of the host."""
@@ -40,19 +44,32 @@ MOST_FILES = 1 << 20
 def main(folder: Path) -> None:
     """Do what the order in a folder says, and switch the guest off."""
     order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+    _mount(HOST_FILES, str(folder), str(folder))
+    try:
+        _prepare(order["writable"])
+        with (folder / STDOUT).open("wb") as out, (folder / STDERR).open("wb") as err:
+            done = subprocess.run(
+                order["program"],
+                stdout=out,
+                stderr=err,
+                env=order["environment"],
+                cwd=order["directory"],
+                check=False,
+            )
+        (folder / STATUS).write_text(str(done.returncode), encoding="ascii")
+    except OSError as error:
+        (folder / FAULT).write_text(str(error), encoding="utf-8")
+    _system("reboot", POWER_OFF)
+
+
+def _prepare(writable: list[str]) -> None:
     for place, kind in FILES.items():
+        Path(place).mkdir(exist_ok=True)
         _mount(kind, place, "")
-    for directory in order["writable"]:
+    for directory in writable:
         _mount(HOST_FILES, directory, directory)
     _bring_up("lo")
     resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
-    os.chdir(order["directory"])
-    with (folder / STDOUT).open("wb") as out, (folder / STDERR).open("wb") as err:
-        done = subprocess.run(
-            order["program"], stdout=out, stderr=err, env=order["environment"], check=False
-        )
-    (folder / STATUS).write_text(str(done.returncode), encoding="ascii")
-    _system("reboot", POWER_OFF)
 
 
 def _bring_up(interface: str) -> None:

@@ -46,9 +46,9 @@ def call(
         function: A function of a module. It is given ``progress``, which it calls.
         kernel: The guest's kernel.
         progress: Called with what the function passes to its ``progress``.
-        memory_mib: The guest's memory, of which the host provides what is used.
-        patience_s: After how many seconds of real time without progress the guest is given up. It
-            has at least a minute to begin.
+        memory_mib: The guest's memory, which is allocated only as it is used.
+        patience_s: Give up on the guest after this many seconds of real time without progress. It
+            always gets at least a minute to start.
         writable: Directories in which the function may write.
         arguments: The function's other arguments. They are pickled, and so is the answer.
 
@@ -57,12 +57,15 @@ def call(
         GuestError: If it crashed, ran out of memory, or made no progress.
         Exception: Whatever the function raised.
     """
-    with tempfile.TemporaryDirectory(prefix="skywave-guest-") as made:
+    # A guest has devices of its own, so it sees no folder in /dev/shm.
+    in_devices = Path(tempfile.gettempdir()).is_relative_to("/dev")
+    place = "/tmp" if in_devices else None  # noqa: S108  (a name is chosen for each call)
+    with tempfile.TemporaryDirectory(prefix="skywave-guest-", dir=place) as made:
         folder = Path(made).resolve()
         try:
             (folder / inside.CALL).write_bytes(pickle.dumps((function, arguments)))
         except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise LaunchError(f"a guest cannot have this: {error}") from error
+            raise LaunchError(f"cannot send this to the guest: {error}") from error
         program = [sys.executable, "-m", inside.__name__, str(folder)]
         with booted(kernel, program, folder, memory_mib=memory_mib, writable=writable) as guest:
             _wait(guest, progress, patience_s)
@@ -100,10 +103,12 @@ def _wait(guest: Guest, progress: Callable[[Progress], None] | None, patience_s:
 
 
 def _stuck(steps: _Steps, patience_s: float) -> GuestError:
-    what = "did not begin" if steps.last is None else f'stood still in stage "{steps.last.stage}"'
+    if steps.last is None:
+        return GuestError(f"the guest did not start within {patience_s:g} s")
     return GuestError(
-        f"the guest {what} for {patience_s:g} s of real time: does a control, queue or program "
-        "wait for time to pass without sleeping? On virtual time it waits forever"
+        f'the guest made no progress in stage "{steps.last.stage}" for {patience_s:g} s of real '
+        "time: does a control, queue or program wait without sleeping? Virtual time hardly passes "
+        "then"
     )
 
 

@@ -1,23 +1,26 @@
-"""Guests: Linux kernels as programs (User Mode Linux), whose time passes only when they wait.
+"""Guests: Linux kernels as programs (User Mode Linux), on virtual time.
 
-In a guest, computing takes no time, and waiting takes none of ours: its clock jumps to the next
-timer. It needs no privileges. The host's files are the guest's, read-only, so it has the same
-Python with everything installed. It has one processor, and no network but its own.
+In a guest, computation takes no virtual time and waiting takes no real time: its clock jumps to
+the next timer. (Only reading the clock takes 256 ns.) It needs no privileges. The host's files are
+the guest's, read-only, so it has the same Python with everything installed. It has one processor,
+and no network but its own.
 """
 
 from __future__ import annotations
 
+import codecs
 import ctypes
 import fcntl
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -26,14 +29,18 @@ from skywave.realtime.privileges import LaunchError
 from skywave.realtime.virtual import boot
 
 INIT = """\
-#!{python}
+#!/bin/sh
+exec {python} {script}
+"""
+"""The guest's first program. If it fails, the kernel panics and exits without writing a status."""
+SCRIPT = """\
 import sys
 sys.path[:] = {path}
 from pathlib import Path
 from skywave.realtime.virtual import boot
 boot.main(Path({folder!r}))
 """
-"""The guest's first program. Where it fails, the kernel panics and ends, without a status."""
+"""What it executes: a first line with the path of Python could not have spaces."""
 PANIC = "Kernel panic"
 """What the console's last line before a backtrace begins with."""
 PR_SET_PDEATHSIG = 1
@@ -74,6 +81,9 @@ class Guest:
 
     def failure(self) -> SkywaveError:
         """Return what went wrong in a guest that has ended, and should have left something."""
+        fault = self.folder / boot.FAULT
+        if fault.exists():
+            return LaunchError(f"the guest cannot start: {fault.read_text(encoding='utf-8')}")
         status = self.folder / boot.STATUS
         if status.exists():
             code = int(status.read_text(encoding="ascii"))
@@ -83,6 +93,8 @@ class Guest:
         console = (self.folder / "console").read_text(encoding="utf-8", errors="replace")
         lines = [line.strip() for line in console.splitlines() if line.strip()]
         panics = [line for line in lines if PANIC in line]
+        if self.process.returncode == -signal.SIGKILL and not panics:
+            return GuestError("the guest was killed: was this machine out of memory?")
         last = (panics or lines or ["it printed nothing"])[-1]
         if (self.folder / boot.STDOUT).exists():
             return GuestError(f"the guest's kernel crashed: {last}")
@@ -96,6 +108,7 @@ class _Stream:
         self._file = file
         self._to = to
         self._at = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def pass_on(self) -> None:
         """Write what is new."""
@@ -106,7 +119,7 @@ class _Stream:
             new = file.read()
         if new:
             self._at += len(new)
-            self._to.write(new.decode(errors="replace"))
+            self._to.write(self._decoder.decode(new))
             self._to.flush()
 
 
@@ -125,16 +138,17 @@ def booted(
         kernel: The kernel to boot.
         program: The program and its arguments.
         folder: An empty directory, for the guest's files.
-        memory_mib: The guest's memory, of which the host provides what is used.
+        memory_mib: The guest's memory, which is allocated only as it is used.
         writable: Directories that the program may change, besides ``folder``.
 
     Raises:
         LaunchError: If the kernel cannot be executed.
+        FileNotFoundError: If a directory does not exist.
     """
     init = _ordered(program, folder, writable)
     command = [str(kernel), f"mem={memory_mib}M", "root=/dev/root", "rootfstype=hostfs"]
-    command += ["rootflags=/", "ro", f"init={init}", "time-travel=inf-cpu", "quiet"]
-    command += ["con=null", "con0=null,fd:1"]
+    command += ["rootflags=/", "ro", f'init="{init}"', "time-travel=inf-cpu", "quiet"]
+    command += ["con=null", "con0=null,fd:1", f"uml_dir={folder / 'uml'}/"]
     with (folder / "console").open("wb") as console, _processor() as processor:
         try:
             process = subprocess.Popen(
@@ -142,7 +156,7 @@ def booted(
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "TMPDIR": _directory_of_memory()},
+                env={**os.environ, "TMPDIR": _directory_of_memory(memory_mib)},
                 # Its processes get no Ctrl-C, and can be killed together.
                 start_new_session=True,
                 preexec_fn=_bound_to(processor),  # noqa: PLW1509  (it only calls the system)
@@ -168,15 +182,16 @@ def _processor() -> Iterator[int]:
 
 def _took(processor: int, held: ExitStack) -> bool:
     """Take a processor's lock, until ``held`` is closed, and return whether it was free."""
-    path = Path(tempfile.gettempdir()) / f"skywave-guest-{os.getuid()}-{processor}.lock"
-    lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
+    folder = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+    path = Path(folder) / f"skywave-guest-{os.getuid()}-{processor}.lock"
+    # A lock that cannot be opened, since it is somebody else's, is not free.
+    with suppress(OSError), ExitStack() as opened:
+        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        opened.callback(os.close, lock)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return False
-    held.callback(os.close, lock)
-    return True
+        held.push(opened.pop_all())
+        return True
+    return False
 
 
 def _bound_to(processor: int) -> Callable[[], None]:
@@ -198,16 +213,16 @@ def _bound_to(processor: int) -> Callable[[], None]:
 def _ordered(program: Sequence[str], folder: Path, writable: Iterable[str | Path]) -> Path:
     """Write into the folder what the guest does; return its first program."""
     path = [str(Path(each).absolute()) for each in sys.path]
-    directories = {str(folder): None, **{str(Path(each).resolve()): None for each in writable}}
+    directories = {str(Path(each).resolve(strict=True)) for each in writable}
     order = {
-        "writable": list(directories),
+        "writable": sorted(directories),
         "directory": str(Path.cwd()),
         "program": list(program),
         "environment": {
             **os.environ,
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
-            "HOME": "/run",
-            "TMPDIR": "/run",
+            "HOME": boot.SCRATCH,
+            "TMPDIR": boot.SCRATCH,
             "PYTHONPATH": os.pathsep.join(path),
             "PYTHONDONTWRITEBYTECODE": "1",
             # There is one processor.
@@ -215,20 +230,29 @@ def _ordered(program: Sequence[str], folder: Path, writable: Iterable[str | Path
         },
     }
     (folder / boot.ORDER).write_text(json.dumps(order), encoding="utf-8")
+    script = folder / "init.py"
+    script.write_text(SCRIPT.format(path=path, folder=str(folder)), encoding="utf-8")
     init = folder / "init"
-    text = INIT.format(python=sys.executable, path=path, folder=str(folder))
-    init.write_text(text, encoding="utf-8")
+    python, file = shlex.quote(sys.executable), shlex.quote(str(script))
+    init.write_text(INIT.format(python=python, script=file), encoding="utf-8")
     init.chmod(0o700)
     return init
 
 
-def _directory_of_memory() -> str:
+def _directory_of_memory(mib: int) -> str:
     """Return a directory for the file that is the guest's memory, which holds code too."""
-    candidates = [tempfile.gettempdir(), "/dev/shm", "/var/tmp"]  # noqa: S108  (it is unlinked)
+    given = os.environ.get("TMPDIR")
+    # In memory it is never written to a disk.
+    candidates = [*([given] if given else []), "/dev/shm", tempfile.gettempdir()]  # noqa: S108
     for directory in candidates:
-        if os.access(directory, os.W_OK) and not os.statvfs(directory).f_flag & os.ST_NOEXEC:
+        if not os.access(directory, os.W_OK):
+            continue
+        about = os.statvfs(directory)
+        free_mib = about.f_bavail * about.f_frsize >> 20
+        if free_mib >= mib and not about.f_flag & os.ST_NOEXEC:
             return directory
     raise LaunchError(
-        f"programs may not be executed in any of {', '.join(candidates)}, and the guest's memory "
-        "is a file that holds programs: set TMPDIR to a directory that allows it"
+        f"the guest's memory is a file of up to {mib} MiB that holds programs, and none of "
+        f"{', '.join(candidates)} has room for it and lets programs be executed: set TMPDIR to a "
+        "directory that does"
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import traceback
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,7 +28,6 @@ STOP = "stop"
 
 def main(folder: Path) -> None:
     """Make the call of a folder, and leave its outcome there."""
-    function, arguments = pickle.loads((folder / CALL).read_bytes())  # noqa: S301  (the host's)
     stop = folder / STOP
     with (folder / PROGRESS).open("a", encoding="utf-8", buffering=1) as lines:
 
@@ -38,8 +38,12 @@ def main(folder: Path) -> None:
 
         outcome: Outcome
         try:
+            function, arguments = pickle.loads((folder / CALL).read_bytes())  # noqa: S301  (ours)
             outcome = (function(progress=tell, **arguments), None)
         except BaseException as error:  # noqa: BLE001  (the host raises it)
+            # What has notes is a user's, who needs to see where it was raised.
+            if getattr(error, "__notes__", []):
+                error.add_note(f"in the guest:\n{traceback.format_exc()}")
             outcome = (None, error)
     partial = folder / f"{OUTCOME}.partial"
     partial.write_bytes(pickled(outcome))
@@ -47,13 +51,14 @@ def main(folder: Path) -> None:
 
 
 def pickled(outcome: Outcome) -> bytes:
-    """Return an outcome as bytes. An error that cannot be pickled becomes a ``RuntimeError``."""
+    """Return an outcome as bytes. What cannot be pickled becomes a ``RuntimeError``."""
     try:
-        return pickle.dumps(outcome)
-    except Exception:  # noqa: BLE001  (whatever the error's class does)
-        error = outcome[1]
-        told = f"{type(error).__name__}: {error}"
-        return pickle.dumps((None, RuntimeError(told)))
+        text = pickle.dumps(outcome)
+        pickle.loads(text)  # noqa: S301  (ours)
+    except Exception as why:  # noqa: BLE001  (whatever its class does)
+        error = outcome[1] or why
+        return pickle.dumps((None, RuntimeError(f"{type(error).__name__}: {error}")))
+    return text
 
 
 if __name__ == "__main__":

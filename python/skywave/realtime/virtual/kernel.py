@@ -29,8 +29,9 @@ def find(name: str = PLAIN) -> Path:
     place = Path(given) if given else cache()
     kernel = place / name if place.is_dir() else place
     if not os.access(kernel, os.X_OK) or not kernel.is_file():
-        why = f"{VARIABLE} names {given}, but " if given else ""
-        raise LaunchError(f"{why}there is no kernel {kernel}: {HOW}")
+        if given:
+            raise LaunchError(f"{VARIABLE} is {given}, but {kernel} is no executable kernel: {HOW}")
+        raise LaunchError(f"there is no kernel {kernel}: {HOW}")
     return kernel.absolute()
 
 
