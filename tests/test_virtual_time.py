@@ -218,6 +218,12 @@ def test_spinning_and_samples_are_not_for_virtual_time() -> None:
     assert (done.returncode, "--spin" in done.stderr) == (2, True)
 
 
+def test_a_guest_captures_to_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(kernel.VARIABLE, "/bin/true")
+    with pytest.raises(realtime.LaunchError, match="/dev/null is a device"):
+        realtime.run(described(Udp(), Ftp()), virtual_time=True, captures={"a": "/dev/null"})
+
+
 @needs_kernel
 def test_in_a_guest_a_day_takes_no_time() -> None:
     start_s = time.monotonic()

@@ -111,6 +111,9 @@ def run(
                 name = type(member).__name__
                 raise LaunchError(f"{name}: define it in a module, which the guest can import")
         files = [*capture_files.values(), *qlog_files.values()]
+        for file in files:
+            if not Path(file).is_file():
+                raise LaunchError(f"{file} is a device or a pipe: a guest writes files only")
         return call(
             _run,
             find(),
@@ -160,5 +163,5 @@ def _run(
     )
     # Nobody else is in a guest.
     shares = Shares() if virtual_time else watch.shares()
-    told_of_run = {**json.loads(report), "virtual_time": virtual_time}
-    return RealTimeRun(Results.of_core(run), RunAccuracy(told_of_run, shares))
+    timing = {**json.loads(report), "virtual_time": virtual_time}
+    return RealTimeRun(Results.of_core(run), RunAccuracy(timing, shares))

@@ -9,17 +9,15 @@ from skywave.realtime.privileges import LaunchError
 
 VARIABLE = "SKYWAVE_VIRTUAL_KERNEL"
 """The environment variable that names a kernel, or a directory of kernels."""
-PLAIN = "linux"
-"""The kernel without DCCP: it leaves IP protocol 33 to Skywave's sockets."""
-WITH_DCCP = "linux-dccp"
-"""The kernel with Linux's own DCCP, which resets connections that are not its own."""
+NAME = "linux"
+"""The kernel without DCCP, which leaves IP protocol 33 to Skywave's sockets."""
 HOW = "build it with `make virtual-kernel` in a clone of Skywave (docs/virtual-time.md)"
 
 
-def find(name: str = PLAIN) -> Path:
-    """Return the kernel of this name.
+def find() -> Path:
+    """Return the kernel.
 
-    ``SKYWAVE_VIRTUAL_KERNEL`` names the kernel, or the directory that has it. Without the variable,
+    ``SKYWAVE_VIRTUAL_KERNEL`` names it, or the directory that has it. Without the variable,
     the directory is that in which ``make virtual-kernel`` leaves it.
 
     Raises:
@@ -27,7 +25,7 @@ def find(name: str = PLAIN) -> Path:
     """
     given = os.environ.get(VARIABLE)
     place = Path(given) if given else cache()
-    kernel = place / name if place.is_dir() else place
+    kernel = place / NAME if place.is_dir() else place
     if not os.access(kernel, os.X_OK) or not kernel.is_file():
         if given:
             raise LaunchError(f"{VARIABLE} is {given}, but {kernel} is no executable kernel: {HOW}")
@@ -41,10 +39,10 @@ def cache() -> Path:
     return Path(caches) / "skywave" / "virtual-kernel"
 
 
-def missing(name: str = PLAIN) -> str | None:
-    """Return why there is no such kernel; None if there is."""
+def missing() -> str | None:
+    """Return why there is no kernel; None if there is."""
     try:
-        find(name)
+        find()
     except LaunchError as error:
         return str(error)
     return None
