@@ -83,7 +83,9 @@ class Guest:
         """Return what went wrong in a guest that has ended, and should have left something."""
         fault = self.folder / boot.FAULT
         if fault.exists():
-            return LaunchError(f"the guest cannot start: {fault.read_text(encoding='utf-8')}")
+            # A full disk has no room for the reason either.
+            reason = fault.read_text(encoding="utf-8") or f"no room in {self.folder.parent}"
+            return LaunchError(f"the guest failed: {reason}")
         status = self.folder / boot.STATUS
         if status.exists():
             code = int(status.read_text(encoding="ascii"))
