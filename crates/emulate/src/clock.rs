@@ -8,7 +8,7 @@ use skywave_units::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: time::Instant,
-    /// The time that it shows, if it is read only when told.
+    /// The time shown, if only [`look`](Self::look) changes it.
     shown: Option<Instant>,
 }
 
