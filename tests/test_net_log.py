@@ -280,10 +280,12 @@ def test_a_program_may_open_an_endpoint_as_it_ends() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_listener_that_is_stopped_has_logged_its_connections(number: signal.Signals) -> None:
-    with listening("--log", "info") as (listener, port), Endpoint.udp("127.0.0.1", 0) as client:
+    arguments = ("--log", "info", "--echo")
+    with listening(*arguments) as (listener, port), Endpoint.udp("127.0.0.1", 0) as client:
         connection = client.connect("127.0.0.1", PORT, udp_port=int(port))
         connection.send(b"hello")
-        connection.flush(PATIENCE_S)
+        # Only now is the handshake complete for the listener too.
+        assert connection.recv(PATIENCE_S) == b"hello"
         listener.send_signal(number)
         _, errors = listener.communicate(timeout=PATIENCE_S)
     assert OVER in errors
