@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
 import pytest
 
 import in_guest
@@ -27,12 +28,17 @@ from skywave import (
     Cbr,
     Dccp,
     Ftp,
+    KernelDccp,
     KernelTcp,
+    Probes,
     Progress,
     Red,
+    Replay,
     Scenario,
+    ScenarioError,
     Tcp,
     Udp,
+    Voice,
     dumbbell,
     realtime,
     run,
@@ -47,6 +53,8 @@ if TYPE_CHECKING:
     from skywave.scenario import Source, Transport
 
 needs_kernel = pytest.mark.skipif(kernel.missing() is not None, reason=str(kernel.missing()))
+without_dccp = kernel.missing(dccp=True)
+needs_kernel_with_dccp = pytest.mark.skipif(without_dccp is not None, reason=str(without_dccp))
 
 
 @pytest.fixture
@@ -349,6 +357,57 @@ def test_both_ends_of_a_kernels_connection_have_its_control() -> None:
     scenario.add_flow("f", "s1", "d1", KernelTcp(control="dctcp"), Ftp())
     links = realtime.run(scenario, virtual_time=True).results.totals["links"]
     assert sum(link["marks"] for link in links) > 10, "ECN was not negotiated"
+
+
+@needs_kernel_with_dccp
+@pytest.mark.parametrize("ccid", [2, 3])
+def test_the_kernels_dccp_sends_the_datagrams_of_its_source(ccid: int) -> None:
+    # Its connection opens in the first 42 ms.
+    replay = Replay(times=("0 s", "1 s", "1.2 s", "1.2 s"), sizes=("30 B", "500 B", "1 B", "90 B"))
+    scenario = described(KernelDccp(ccid=ccid), replay, "2 s")
+    voice = Voice(frame="80 B", interval="10 ms", codec="g711")
+    scenario.add_flow("call", "s1", "d1", KernelDccp(ccid=ccid), voice)
+    results = realtime.run(scenario, virtual_time=True).results
+    flow, call = results.totals["flows"]
+    assert flow["transport"] == "kernel-dccp"
+    assert [flow["packets_sent"], flow["bytes_sent"]] == [4, 621]
+    assert [flow["delivered_packets"], flow["delivered_bytes"]] == [4, 621]
+    simulated = run(scenario)
+    assert call["packets_sent"] == pytest.approx(
+        simulated.totals["flows"][1]["packets_sent"], abs=3
+    )
+    played = [pc.sum(of.voice["played"]).as_py() for of in (results, simulated)]
+    assert played[0] > 90
+    assert played[0] == pytest.approx(played[1], abs=3)
+
+
+@needs_kernel_with_dccp
+def test_the_rate_of_the_kernels_ccid_3_is_sampled() -> None:
+    scenario = described(KernelDccp(ccid=3), Ftp(datagram="1000 B"), "10 s")
+    scenario.probes = Probes(rates=True)
+    results = realtime.run(scenario, virtual_time=True).results
+    (flow,) = results.totals["flows"]
+    assert flow["goodput_bps"] > 2e6
+    rates = results.rates["allowed_rate_bps"].to_numpy()
+    assert 2e6 < rates[len(rates) // 2 :].mean() < 6e6
+    assert 0.04 < results.flows["srtt_s"].to_numpy()[-1] < 0.2
+
+
+@needs_kernel_with_dccp
+def test_the_kernels_dccp_leaves_protocol_33_to_itself() -> None:
+    scenario = described(KernelDccp(), Ftp(), "1 s")
+    scenario.add_flow("ours", "s1", "d1", Dccp(), Ftp())
+    with pytest.raises(ScenarioError, match=r"flows\[1\]\.transport: .* UDP \(--dccp-over-udp\)"):
+        realtime.run(scenario, virtual_time=True)
+    flows = realtime.run(scenario, virtual_time=True, dccp_over_udp=True).results.totals["flows"]
+    assert all(flow["delivered_packets"] > 20 for flow in flows)
+
+
+@needs_kernel
+def test_a_kernel_without_dccp_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(kernel.VARIABLE, str(kernel.find()))
+    with pytest.raises(ScenarioError, match='flow "f": the kernel has no DCCP with CCID 2; Linux'):
+        realtime.run(described(KernelDccp(), Ftp(), "1 s"), virtual_time=True)
 
 
 @pytest.mark.deep

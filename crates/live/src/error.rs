@@ -28,6 +28,17 @@ pub enum LiveError {
         /// The controls that the kernel has.
         available: String,
     },
+    /// The kernel does not have DCCP with the CCID of a flow.
+    #[error(
+        "flow \"{flow}\": the kernel has no DCCP with CCID {ccid}; Linux had it until version 6.15, \
+         and the kernel for virtual time has it"
+    )]
+    Ccid {
+        /// The flow.
+        flow: String,
+        /// The CCID.
+        ccid: u8,
+    },
     /// A connection of the kernel failed.
     #[error("flow \"{flow}\": the kernel's connection failed: {source}")]
     Connection {

@@ -8,7 +8,8 @@
 //! - our TCP as IP packets from an address that the kernel does not know, so that it resets
 //!   nothing;
 //! - UDP through the kernel's own UDP;
-//! - `kernel-tcp` is the kernel's TCP itself, sampled by `TCP_INFO`.
+//! - `kernel-tcp` is the kernel's TCP itself, sampled by `TCP_INFO`;
+//! - `kernel-dccp` is the kernel's DCCP.
 //!
 //! [`run`] runs a scenario, and returns the tables of a simulation with a [`Report`] on how far
 //! they can be trusted. It needs the privileges to create network namespaces. Everything it creates
@@ -16,7 +17,7 @@
 
 mod driver;
 mod error;
-mod kernel_tcp;
+mod kernel;
 mod node;
 mod report;
 mod socket_options;

@@ -1,18 +1,96 @@
-//! What the kernel reports about sockets.
+//! What the kernel reports about sockets, and options that the standard libraries lack.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use skywave_sim::EndStats;
-use skywave_units::Duration;
+use skywave_sim::{EndStats, RateStats};
+use skywave_units::{Duration, Rate};
 
 /// From this value on, ssthresh means none (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
 
 /// The place of `SK_MEMINFO_DROPS` in the answer to `SO_MEMINFO` (`linux/sock_diag.h`).
 const DROPS: usize = 8;
+
+/// The level of DCCP's options (`linux/socket.h`), and the options (`linux/dccp.h`).
+const SOL_DCCP: i32 = 269;
+const DCCP_SOCKOPT_CCID: i32 = 13;
+const DCCP_SOCKOPT_QPOLICY_TXQLEN: i32 = 17;
+const DCCP_SOCKOPT_CCID_TX_INFO: i32 = 192;
+
+/// The kernel counts CCID 3's rates in 64ths of bytes per second.
+const RATE_SCALE: u64 = 64;
+
+/// CCID 3's loss event rate, in the kernel, is a number of millionths.
+const P_SCALE: f64 = 1e6;
+
+/// The state of CCID 3's sender, as the kernel reports it (`linux/tfrc.h`).
+#[repr(C)]
+struct TfrcTxInfo {
+    x: u64,
+    x_recv: u64,
+    x_calc: u32,
+    rtt: u32,
+    p: u32,
+    rto: u32,
+    ipi: u32,
+}
+
+/// Selects the CCID of both directions, before the connection is opened.
+pub(crate) fn set_ccid(socket: BorrowedFd<'_>, ccid: u8) -> io::Result<()> {
+    set(socket, DCCP_SOCKOPT_CCID, &[ccid])
+}
+
+/// Sets the number of datagrams that can wait in the sender.
+pub(crate) fn set_send_queue(socket: BorrowedFd<'_>, datagrams: u32) -> io::Result<()> {
+    set(
+        socket,
+        DCCP_SOCKOPT_QPOLICY_TXQLEN,
+        &datagrams.to_ne_bytes(),
+    )
+}
+
+/// Sets one of DCCP's options.
+fn set(socket: BorrowedFd<'_>, name: i32, value: &[u8]) -> io::Result<()> {
+    // SAFETY: the kernel reads no more than the length, which is the value's.
+    let answer = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            SOL_DCCP,
+            name,
+            value.as_ptr().cast(),
+            value.len() as libc::socklen_t,
+        )
+    };
+    if answer < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Returns what the kernel reports about a sender under CCID 3: its rates and the smoothed round-trip
+/// time.
+pub(crate) fn rate_of_sender(
+    socket: BorrowedFd<'_>,
+) -> io::Result<(Option<RateStats>, Option<Duration>)> {
+    // SAFETY: the option's type is tfrc_tx_info, of which zero is a valid value of every field.
+    let info: TfrcTxInfo = match unsafe { option(socket, SOL_DCCP, DCCP_SOCKOPT_CCID_TX_INFO) } {
+        Ok(info) => info,
+        // It has not agreed on a CCID yet.
+        Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => return Ok((None, None)),
+        Err(error) => return Err(error),
+    };
+    let rate = |scaled: u64| Rate::from_bps(8 * (scaled / RATE_SCALE));
+    let mut stats = RateStats::default();
+    stats.rate = rate(info.x);
+    stats.allowed_rate = rate(info.x);
+    stats.receive_rate = rate(info.x_recv);
+    stats.loss_event_rate = f64::from(info.p) / P_SCALE;
+    let srtt = (info.rtt > 0).then(|| Duration::from_micros(info.rtt.into()));
+    Ok((Some(stats), srtt))
+}
 
 /// Returns what the kernel reports about a connection through `TCP_INFO`.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {

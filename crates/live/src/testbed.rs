@@ -7,7 +7,6 @@ use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use skywave_emulate::{Clock, Lateness, Namespace};
-use skywave_scenario::KernelTcpSpec;
 use skywave_sim::live::{Encapsulation, EndKind, LiveEnd, Outside};
 use skywave_sim::{EndStats, FlowId, HostId, RunError, Supply};
 use skywave_units::Instant;
@@ -16,14 +15,14 @@ use skywave_wire::udp;
 use socket2::Socket;
 
 use crate::error::LiveError;
-use crate::kernel_tcp::{KernelTcp, SocketError, listener};
+use crate::kernel::{KernelConnection, SocketError, listener};
 use crate::node::Node;
 
 /// The testbed of a run.
 pub(crate) struct Testbed {
     pub(crate) clock: Clock,
     pub(crate) nodes: BTreeMap<u32, Node>,
-    pub(crate) connections: BTreeMap<FlowId, KernelTcp>,
+    pub(crate) connections: BTreeMap<FlowId, KernelConnection>,
     listeners: BTreeMap<FlowId, Socket>,
     /// The connections that have been opened but are not watched yet.
     pub(crate) opened: Vec<FlowId>,
@@ -78,19 +77,20 @@ impl Testbed {
             Entry::Vacant(unknown) => unknown.insert(Node::new(end.node, end.node_address, _hub)?),
         };
         let flow = end.host.flow();
-        let failed = |spec: &KernelTcpSpec| {
-            let control = spec.control.clone();
-            move |error| match error {
-                SocketError::Control => LiveError::Control {
-                    flow: name(flow),
-                    control,
-                    available: available(),
-                },
-                SocketError::System(source) => LiveError::Connection {
-                    flow: name(flow),
-                    source,
-                },
-            }
+        let failed = |error| match error {
+            SocketError::Control(control) => LiveError::Control {
+                flow: name(flow),
+                control,
+                available: available(),
+            },
+            SocketError::Ccid(ccid) => LiveError::Ccid {
+                flow: name(flow),
+                ccid,
+            },
+            SocketError::System(source) => LiveError::Connection {
+                flow: name(flow),
+                source,
+            },
         };
         match (&end.kind, encapsulation) {
             (EndKind::Tcp, _) => node.open_user_space()?,
@@ -99,13 +99,13 @@ impl Testbed {
                 node.open_udp(SocketAddrV4::new(*end.local.ip(), udp::DCCP_PORT))?;
             }
             (EndKind::Udp, _) => node.open_udp(end.local)?,
-            (EndKind::KernelTcp(spec), _) if end.host.is_sender() => {
-                let made = KernelTcp::new(&node.namespace, spec, end.local, end.peer);
-                self.connections.insert(flow, made.map_err(failed(spec))?);
+            (EndKind::Kernel(transport), _) if end.host.is_sender() => {
+                let made = KernelConnection::new(&node.namespace, transport, end.local, end.peer);
+                self.connections.insert(flow, made.map_err(failed)?);
             }
-            (EndKind::KernelTcp(spec), _) => {
-                let made = listener(&node.namespace, spec, end.local);
-                self.listeners.insert(flow, made.map_err(failed(spec))?);
+            (EndKind::Kernel(transport), _) => {
+                let made = listener(&node.namespace, transport, end.local);
+                self.listeners.insert(flow, made.map_err(failed)?);
             }
         }
         Ok(())
@@ -136,7 +136,7 @@ impl Testbed {
     pub(crate) fn with_connection(
         &mut self,
         flow: FlowId,
-        act: impl FnOnce(&mut KernelTcp) -> io::Result<()>,
+        act: impl FnOnce(&mut KernelConnection) -> io::Result<()>,
     ) {
         if let Some(connection) = self.connections.get_mut(&flow)
             && let Err(error) = act(connection)

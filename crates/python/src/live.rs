@@ -72,7 +72,7 @@ fn run_live(
     });
     let lived = match lived {
         Err(LiveError::Run(error)) => watch.finish(Err(error))?,
-        Err(error @ LiveError::Control { .. }) => {
+        Err(error @ (LiveError::Control { .. } | LiveError::Ccid { .. })) => {
             return Err(ScenarioError::new_err(error.to_string()));
         }
         Err(error) => return Err(PyOSError::new_err(error.to_string())),

@@ -72,6 +72,8 @@ pub enum TransportSpec {
     Udp(UdpSpec),
     /// The TCP of the Linux kernel, for runs in real time.
     KernelTcp(KernelTcpSpec),
+    /// The DCCP of the Linux kernel, for runs in real time.
+    KernelDccp(KernelDccpSpec),
     /// Another transport of the [registry](Registry::transports).
     #[schemars(skip)]
     Other(TransportSelection),
@@ -88,6 +90,7 @@ impl Serialize for TransportSpec {
             Self::Dccp(dccp) => map.serialize_entry(Self::DCCP, dccp)?,
             Self::Udp(udp) => map.serialize_entry(Self::UDP, udp)?,
             Self::KernelTcp(tcp) => map.serialize_entry(Self::KERNEL_TCP, tcp)?,
+            Self::KernelDccp(dccp) => map.serialize_entry(Self::KERNEL_DCCP, dccp)?,
             Self::Other(_) => {}
         }
         map.end()
@@ -126,6 +129,7 @@ impl<'de> Visitor<'de> for TransportVisitor {
             TransportSpec::DCCP => TransportSpec::Dccp(map.next_value()?),
             TransportSpec::UDP => TransportSpec::Udp(map.next_value()?),
             TransportSpec::KERNEL_TCP => TransportSpec::KernelTcp(map.next_value()?),
+            TransportSpec::KERNEL_DCCP => TransportSpec::KernelDccp(map.next_value()?),
             _ => TransportSpec::Other(TransportSelection::from_entry(name, &mut map)?),
         };
         if map.next_key::<String>()?.is_some() {
@@ -225,6 +229,53 @@ impl KernelTcpSpec {
     }
 }
 
+/// The DCCP of the Linux kernel, which had it until version 6.15, for runs in real time. A simulation
+/// runs `dccp` in its place, with the same CCID and send queue, and without ECN, which the kernel's
+/// DCCP does not use.
+///
+/// The kernel does not report the cwnd of CCID 2.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[schemars(rename = "KernelDccp")]
+#[serde(default, deny_unknown_fields)]
+pub struct KernelDccpSpec {
+    /// The congestion control, by CCID: 2 (TCP-like) or 3 (TFRC).
+    #[schemars(extend("x-unit" = "1"))]
+    pub ccid: u8,
+    /// The number of datagrams that can wait in the sender; further ones are refused.
+    #[schemars(extend("x-unit" = "datagrams"))]
+    pub send_queue: u32,
+}
+
+impl Default for KernelDccpSpec {
+    fn default() -> Self {
+        Self {
+            ccid: 2,
+            send_queue: 64,
+        }
+    }
+}
+
+impl KernelDccpSpec {
+    fn validate(&self, field: &str) -> Result<(), ScenarioError> {
+        check(
+            [2, 3].contains(&self.ccid),
+            &format!("{field}.ccid"),
+            || format!("the kernel has no CCID {}: use 2 or 3", self.ccid),
+        )?;
+        self.simulated().validate(field)
+    }
+
+    /// Returns what a simulation runs in its place.
+    pub fn simulated(&self) -> DccpSpec {
+        DccpSpec {
+            ccid: self.ccid,
+            send_queue: Some(self.send_queue),
+            ecn: false,
+            ..DccpSpec::default()
+        }
+    }
+}
+
 impl FlowSpec {
     pub(crate) fn validate<B: Backend>(
         &self,
@@ -297,9 +348,16 @@ impl TransportSpec {
     const DCCP: &str = "dccp";
     const UDP: &str = "udp";
     const KERNEL_TCP: &str = "kernel-tcp";
+    const KERNEL_DCCP: &str = "kernel-dccp";
 
     /// The transports that every registry has.
-    pub(crate) const BUILT_IN: [&str; 4] = [Self::TCP, Self::DCCP, Self::UDP, Self::KERNEL_TCP];
+    pub(crate) const BUILT_IN: [&str; 5] = [
+        Self::TCP,
+        Self::DCCP,
+        Self::UDP,
+        Self::KERNEL_TCP,
+        Self::KERNEL_DCCP,
+    ];
 
     /// Returns the transport's name in a scenario.
     pub fn name(&self) -> &str {
@@ -308,6 +366,7 @@ impl TransportSpec {
             Self::Dccp(_) => Self::DCCP,
             Self::Udp(_) => Self::UDP,
             Self::KernelTcp(_) => Self::KERNEL_TCP,
+            Self::KernelDccp(_) => Self::KERNEL_DCCP,
             Self::Other(other) => other.name(),
         }
     }
@@ -323,7 +382,7 @@ impl TransportSpec {
     ) -> Result<Carrier, ScenarioError> {
         Ok(match self {
             Self::Tcp(_) | Self::KernelTcp(_) => Carrier::Stream,
-            Self::Dccp(_) => Carrier::Datagrams,
+            Self::Dccp(_) | Self::KernelDccp(_) => Carrier::Datagrams,
             Self::Udp(UdpSpec {}) => Carrier::BareDatagrams,
             Self::Other(other) => registry.transport(other, field)?.carrier(),
         })
@@ -338,7 +397,7 @@ impl TransportSpec {
         match self {
             Self::Tcp(tcp) => tcp.complete(registry, &format!("{field}.tcp")),
             Self::Dccp(dccp) => dccp.complete(registry, &format!("{field}.dccp")),
-            Self::Udp(UdpSpec {}) | Self::KernelTcp(_) => Ok(()),
+            Self::Udp(UdpSpec {}) | Self::KernelTcp(_) | Self::KernelDccp(_) => Ok(()),
             Self::Other(other) => {
                 registry.transport(other, field)?;
                 let found = other.complete(&registry.transports);
@@ -353,6 +412,7 @@ impl TransportSpec {
             Self::Dccp(dccp) => dccp.validate(&format!("{field}.dccp")),
             Self::Udp(UdpSpec {}) => Ok(()),
             Self::KernelTcp(tcp) => tcp.validate(&format!("{field}.kernel-tcp")),
+            Self::KernelDccp(dccp) => dccp.validate(&format!("{field}.kernel-dccp")),
             // Reading it from the registry reports what is wrong.
             Self::Other(_) => Ok(()),
         }

@@ -39,7 +39,7 @@ mod validate;
 
 pub use dccp::{DccpSpec, Growth, ReductionsSpec};
 pub use error::ScenarioError;
-pub use flow::{FlowSpec, KernelTcpSpec, TransportSpec, UdpSpec};
+pub use flow::{FlowSpec, KernelDccpSpec, KernelTcpSpec, TransportSpec, UdpSpec};
 pub use link::{BackSpec, Direction, Dumbbell, LinkSpec};
 pub use named::Named;
 pub use nat::{NatChecksum, NatSpec};

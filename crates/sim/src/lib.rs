@@ -58,16 +58,17 @@ pub use skywave_path::{
 pub use skywave_scenario::{
     AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell, DynamicSpec, ErrorUnit,
     ExponentialSpec, FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec, Growth,
-    KernelTcpSpec, LinkSpec, LossSpec, Named, OnOffSpec, PacketLossSpec, ParetoSpec,
-    PerRoundTripSpec, PeriodSpec, PoissonSpec, Probes, Profile, ReceiverRttSpec, ReplaySpec,
-    Scenario, ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery, TcpSpec,
-    TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec, VoiceSpec,
-    WebSpec, WindowSpec,
+    KernelDccpSpec, KernelTcpSpec, LinkSpec, LossSpec, Named, OnOffSpec, PacketLossSpec,
+    ParetoSpec, PerRoundTripSpec, PeriodSpec, PoissonSpec, Probes, Profile, ReceiverRttSpec,
+    ReplaySpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery,
+    TcpSpec, TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec,
+    VoiceSpec, WebSpec, WindowSpec,
 };
 pub use skywave_traffic::{
     Carrier, Journal, Made, Playout, SendingEnd, Setup, Source, SourceKind, Sources, Transfer,
 };
 pub use skywave_transport::EndStats;
+pub use skywave_transport::dccp::RateStats;
 pub use skywave_transport::peer::{Peer, PeerSetup, TransportKind, TransportSelection, Transports};
 pub use warning::Warning;
 pub use watching::backend::{

@@ -16,6 +16,7 @@ from skywave._progress import Progress
 from skywave.realtime.accuracy import RunAccuracy
 from skywave.realtime.privileges import LaunchError, require
 from skywave.results import Results
+from skywave.scenario import KernelDccp
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,7 +117,7 @@ def run(
                 raise LaunchError(f"{file} is a device or a pipe: a guest writes files only")
         return call(
             _run,
-            find(),
+            find(dccp=any(isinstance(flow.transport, KernelDccp) for flow in scenario.flows)),
             progress=progress,
             writable=[Path(file).absolute().parent for file in files],
             scenario=scenario,

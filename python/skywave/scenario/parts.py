@@ -739,6 +739,24 @@ class KernelTcp(Part):
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
+class KernelDccp(Part):
+    """The DCCP of the Linux kernel, which had it until version 6.15, for runs in real time. A
+    simulation runs `dccp` in its place, with the same CCID and send queue, and without ECN, which
+    the kernel's DCCP does not use.
+
+    The kernel does not report the cwnd of CCID 2.
+
+    Attributes:
+        ccid: The congestion control, by CCID: 2 (TCP-like) or 3 (TFRC).
+        send_queue: The number of datagrams that can wait in the sender; further ones are refused.
+    """
+
+    TAG: ClassVar[str] = "kernel-dccp"
+    ccid: int = 2
+    send_queue: int = 64
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Red(Part):
     """Parameters of RED, as written in a file; the defaults depend on the link. Thresholds are in
     packets, of size `mean_packet` if the queue is measured in bytes.
@@ -1346,7 +1364,7 @@ LossModel: TypeAlias = Bernoulli | GilbertElliott | PacketLoss | losses.Losses
 Trace: TypeAlias = TraceSteps | TraceFile | TraceOpportunities | TraceMahimahi | Outages
 """How a link's rate and delay change over time."""
 
-Transport: TypeAlias = Tcp | Dccp | Udp | KernelTcp
+Transport: TypeAlias = Tcp | Dccp | Udp | KernelTcp | KernelDccp
 """A transport protocol."""
 
 Feedback: TypeAlias = Literal["window-counter"] | PerRoundTrip | DynamicFeedback
@@ -1377,6 +1395,7 @@ __all__ = [
     "FqCoDel",
     "Ftp",
     "GilbertElliott",
+    "KernelDccp",
     "KernelTcp",
     "Link",
     "Nat",

@@ -15,7 +15,19 @@ fn errors_of_flows_name_their_field() {
             "tcp = {}",
             "sctp = {}",
             "flows[0].transport",
-            "\"sctp\" is not a known transport: use dccp, kernel-tcp, tcp, udp",
+            "\"sctp\" is not a known transport: use dccp, kernel-dccp, kernel-tcp, tcp, udp",
+        ),
+        (
+            "tcp = {}",
+            "kernel-dccp = { ccid = 4 }",
+            "flows[0].transport.kernel-dccp.ccid",
+            "the kernel has no CCID 4: use 2 or 3",
+        ),
+        (
+            "tcp = {}",
+            "kernel-dccp = { send_queue = 0 }",
+            "flows[0].transport.kernel-dccp.send_queue",
+            "0 packets: give a number from 1 to ",
         ),
         (
             "start = \"1 s\"",

@@ -116,7 +116,7 @@ fn legs(flow: &FlowSpec, source: &dyn SourceKind, [forward, back]: [Way; 2]) -> 
     match &*flow.transport {
         TransportSpec::Tcp(tcp) => after_handshake(segment(tcp.segment)),
         TransportSpec::KernelTcp(tcp) => after_handshake(segment(tcp.segment)),
-        TransportSpec::Dccp(_) => after_handshake(datagram),
+        TransportSpec::Dccp(_) | TransportSpec::KernelDccp(_) => after_handshake(datagram),
         // Other transports may have a handshake; their data takes at least this long.
         TransportSpec::Udp(_) | TransportSpec::Other(_) => vec![(forward, datagram)],
     }

@@ -105,15 +105,22 @@ fn warnings(
                 ),
             );
         }
-        if let TransportSpec::KernelTcp(spec) = &*flow.transport
-            && registry.has_tcp_control(&spec.control)
-        {
+        let simulated = match &*flow.transport {
+            TransportSpec::KernelTcp(spec) if registry.has_tcp_control(&spec.control) => Some((
+                "kernel-tcp",
+                format!("tcp with control \"{}\"", spec.control),
+            )),
+            TransportSpec::KernelDccp(spec) => {
+                Some(("kernel-dccp", format!("dccp with CCID {}", spec.ccid)))
+            }
+            _ => None,
+        };
+        if let Some((key, ours)) = simulated {
             warn(
-                format!("flows[{index}].transport.kernel-tcp"),
+                format!("flows[{index}].transport.{key}"),
                 format!(
-                    "a simulation runs our tcp with control \"{}\" in its place; run it with \
-                     skywave realtime for the kernel's",
-                    spec.control
+                    "a simulation runs our {ours} in its place; run it with skywave realtime for \
+                     the kernel's"
                 ),
             );
         }

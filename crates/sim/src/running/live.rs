@@ -22,6 +22,7 @@ use skywave_scenario::Scenario;
 use skywave_units::{Duration, Instant};
 use skywave_wire::ip::IpPacket;
 
+pub use crate::world::transport::KernelTransport;
 pub use ends::{Encapsulation, EndKind, LiveEnd};
 
 use crate::error::RunError;
@@ -120,7 +121,7 @@ impl PreparedRun {
         } = Prepared::new(scenario, registry, options, ClockKind::Real)?;
         let (links, flows) = (build.network.links.len(), scenario.flows.len());
         let totals = Totals::new(links, flows, (probes, (None, files)));
-        let ends = ends(scenario, &build)?;
+        let ends = ends(scenario, &build, encapsulation)?;
         Ok(Self {
             scenario: scenario.clone(),
             build,
@@ -204,6 +205,7 @@ impl<X: Outside> LiveRun<X> {
     pub fn enters(&mut self, now: Instant, bytes: Vec<u8>) {
         let packet = IpPacket::parse(&Bytes::copy_from_slice(&bytes));
         if let Some((to, ecn, body)) = self.simulator.world().recognise(packet.ok()) {
+            self.simulator.world().count(to, &body);
             self.simulator.enter(now, to, ecn, body, bytes);
         }
     }

@@ -59,7 +59,7 @@ pub struct Summary {
 pub struct FlowSummary {
     /// The flow's name.
     pub name: String,
-    /// `"tcp"`, `"dccp"`, `"udp"` or `"kernel-tcp"`.
+    /// `"tcp"`, `"dccp"`, `"udp"`, `"kernel-tcp"` or `"kernel-dccp"`.
     pub transport: String,
     /// Data packets sent by the sender, including retransmissions.
     pub packets_sent: u64,

@@ -49,7 +49,7 @@ impl Qlogs {
                 vantage_point: VantagePoint::Client,
                 protocol: match *flows[index].transport {
                     TransportSpec::Tcp(_) | TransportSpec::KernelTcp(_) => "TCP",
-                    TransportSpec::Dccp(_) => "DCCP",
+                    TransportSpec::Dccp(_) | TransportSpec::KernelDccp(_) => "DCCP",
                     TransportSpec::Udp(_) | TransportSpec::Other(_) => "UDP",
                 },
                 start: Instant::ZERO,

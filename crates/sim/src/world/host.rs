@@ -1,5 +1,6 @@
 //! The ends of a flow: a single transport endpoint each, or several in succession.
 
+use bytes::Bytes;
 use skywave_congestion::MemberFailure;
 use skywave_transport::dccp::Connection;
 use skywave_transport::peer::Peer;
@@ -34,19 +35,36 @@ pub(crate) struct KernelEnd {
 }
 
 /// What a connection of the kernel is to send.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supply {
     /// The bytes handed over so far, if their number is known.
     pub bytes: u64,
+    /// The datagrams handed over since the last time. Bytes beyond theirs may be sent in any.
+    pub datagrams: Vec<Bytes>,
     /// Whether an endless stream follows.
     pub is_endless: bool,
     /// Whether the sending side is to be closed after them.
     pub is_closed: bool,
 }
 
+impl KernelEnd {
+    /// Returns what to hand over to the kernel.
+    pub(crate) fn supply(&mut self) -> Supply {
+        let datagrams = std::mem::take(&mut self.supply.datagrams);
+        Supply {
+            datagrams,
+            ..self.supply
+        }
+    }
+}
+
 impl SendingEnd for KernelEnd {
     fn send(&mut self, datagram: Payload) -> bool {
-        self.write(Some(datagram.len() as u64))
+        let bytes = datagram.len() as u64;
+        if !self.supply.is_closed {
+            self.supply.datagrams.push(datagram.into_bytes());
+        }
+        self.write(Some(bytes))
     }
 
     fn write(&mut self, bytes: Option<u64>) -> bool {

@@ -9,7 +9,8 @@ use skywave_congestion::{Clocking, RtoConfig};
 use skywave_path::Dialect;
 use skywave_registry::ParameterError;
 use skywave_scenario::{
-    Backend, FlowSpec, KernelTcpSpec, Registry, ScenarioError, TcpSpec, TransportSpec, UdpSpec,
+    Backend, DccpSpec, FlowSpec, KernelDccpSpec, KernelTcpSpec, Registry, ScenarioError, TcpSpec,
+    TransportSpec, UdpSpec,
 };
 use skywave_transport::dccp::Config;
 use skywave_transport::dccp::mechanism::Mechanism;
@@ -30,8 +31,22 @@ pub(crate) enum Transport {
     },
     /// UDP, or a transport of a user.
     Other(Arc<dyn TransportKind>),
-    /// The kernel's TCP.
-    Kernel(KernelTcpSpec),
+    /// A transport of the kernel.
+    Kernel(KernelTransport),
+}
+
+/// A transport of the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelTransport {
+    /// TCP.
+    Tcp(KernelTcpSpec),
+    /// DCCP, with datagrams of up to this many bytes.
+    Dccp {
+        /// Its parameters.
+        spec: KernelDccpSpec,
+        /// The size of full datagrams.
+        datagram: u64,
+    },
 }
 
 /// The clock of a run.
@@ -59,10 +74,21 @@ impl Transport {
             let plan = TcpPlan::new(spec, registry);
             plan.map(|plan| Self::Tcp(Arc::new(plan)))
         };
+        let dccp = |spec: &DccpSpec| {
+            let found = spec.mechanism(registry)?;
+            Ok(Self::Dccp {
+                config: Arc::new(dccp::config(spec, &found.member, datagram)),
+                mechanism: found.member,
+            })
+        };
         let (key, made) = match &*flow.transport {
             TransportSpec::Tcp(spec) => ("tcp", tcp(spec)),
             TransportSpec::KernelTcp(spec) if clock == ClockKind::Real => {
-                return Ok(Self::Kernel(spec.clone()));
+                return Ok(Self::Kernel(KernelTransport::Tcp(spec.clone())));
+            }
+            TransportSpec::KernelDccp(spec) if clock == ClockKind::Real => {
+                let spec = spec.clone();
+                return Ok(Self::Kernel(KernelTransport::Dccp { spec, datagram }));
             }
             TransportSpec::KernelTcp(spec) => {
                 let made = tcp(&spec.simulated()).map_err(|error| {
@@ -74,13 +100,8 @@ impl Transport {
                 });
                 ("kernel-tcp", made)
             }
-            TransportSpec::Dccp(spec) => {
-                let made = spec.mechanism(registry).map(|found| Self::Dccp {
-                    config: Arc::new(dccp::config(spec, &found.member, datagram)),
-                    mechanism: found.member,
-                });
-                ("dccp", made)
-            }
+            TransportSpec::KernelDccp(spec) => ("kernel-dccp", dccp(&spec.simulated())),
+            TransportSpec::Dccp(spec) => ("dccp", dccp(spec)),
             TransportSpec::Udp(UdpSpec {}) => return Ok(Self::Other(Arc::new(Udp))),
             TransportSpec::Other(other) => {
                 let kind = registry.transport(other, &format!("{field}.transport"))?;
@@ -119,7 +140,13 @@ impl Transport {
                 };
                 (key, plan.control.check_routers(&codes))
             }
-            Self::Dccp { mechanism, .. } => ("dccp.ccid", mechanism.check_routers(&codes)),
+            Self::Dccp { mechanism, .. } => {
+                let key = match *flow.transport {
+                    TransportSpec::KernelDccp(_) => "kernel-dccp.ccid",
+                    _ => "dccp.ccid",
+                };
+                (key, mechanism.check_routers(&codes))
+            }
             Self::Other(_) | Self::Kernel(_) => return Ok(()),
         };
         verdict.map_err(|message| ScenarioError::new(format!("{field}.transport.{key}"), message))

@@ -80,8 +80,8 @@ fn what_is_wrong_is_said_at_its_field() {
         (
             r#""go-back-n""#,
             FIFTY_KB,
-            "flows[0].transport: \"go-back-n\" is not a known transport: use dccp, kernel-tcp, \
-             stop-and-wait, tcp, udp",
+            "flows[0].transport: \"go-back-n\" is not a known transport: use dccp, kernel-dccp, \
+             kernel-tcp, stop-and-wait, tcp, udp",
         ),
         (
             r#"{ stop-and-wait = { timeout = "0 s" } }"#,

@@ -11,11 +11,13 @@ VARIABLE = "SKYWAVE_VIRTUAL_KERNEL"
 """The environment variable that names a kernel, or a directory of kernels."""
 NAME = "linux"
 """The kernel without DCCP, which leaves IP protocol 33 to Skywave's sockets."""
+WITH_DCCP = "linux-dccp"
+"""The kernel with DCCP, which resets their connections in that protocol."""
 HOW = "build it with `make virtual-kernel` in a clone of Skywave (docs/virtual-time.md)"
 
 
-def find() -> Path:
-    """Return the kernel.
+def find(*, dccp: bool = False) -> Path:
+    """Return the kernel, or with ``dccp`` the one that has DCCP.
 
     ``SKYWAVE_VIRTUAL_KERNEL`` names it, or the directory that has it. Without the variable,
     the directory is that in which ``make virtual-kernel`` leaves it.
@@ -25,7 +27,7 @@ def find() -> Path:
     """
     given = os.environ.get(VARIABLE)
     place = Path(given) if given else cache()
-    kernel = place / NAME if place.is_dir() else place
+    kernel = place / (WITH_DCCP if dccp else NAME) if place.is_dir() else place
     if not os.access(kernel, os.X_OK) or not kernel.is_file():
         if given:
             raise LaunchError(f"{VARIABLE} is {given}, but {kernel} is no executable kernel: {HOW}")
@@ -39,10 +41,10 @@ def cache() -> Path:
     return Path(caches) / "skywave" / "virtual-kernel"
 
 
-def missing() -> str | None:
-    """Return why there is no kernel; None if there is."""
+def missing(*, dccp: bool = False) -> str | None:
+    """Return why there is no such kernel as :func:`find` returns; None if there is."""
     try:
-        find()
+        find(dccp=dccp)
     except LaunchError as error:
         return str(error)
     return None

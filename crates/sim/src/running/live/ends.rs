@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use skywave_scenario::{FlowSpec, KernelTcpSpec, Scenario, ScenarioError};
+use skywave_scenario::{FlowSpec, Scenario, ScenarioError};
 use skywave_units::Instant;
 use skywave_wire::{dccp, tcp, udp};
 
@@ -11,7 +11,7 @@ use super::{kernel_address, user_space_address};
 use crate::running::build::Build;
 use crate::world::connect::{RECEIVER_PORT, sender_port, start_of};
 use crate::world::ids::{FlowId, HostId};
-use crate::world::transport::Transport;
+use crate::world::transport::{KernelTransport, Transport};
 
 /// The encapsulation of DCCP's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub enum EndKind {
     Dccp,
     /// The kernel's UDP, over which users' transports run.
     Udp,
-    /// The kernel's TCP.
-    KernelTcp(KernelTcpSpec),
+    /// A transport of the kernel.
+    Kernel(KernelTransport),
 }
 
 /// An end of a flow.
@@ -61,15 +61,23 @@ impl EndKind {
     /// Returns the number of its protocol.
     pub(super) const fn protocol(&self) -> u8 {
         match self {
-            Self::Tcp | Self::KernelTcp(_) => tcp::IP_PROTOCOL,
-            Self::Dccp => dccp::IP_PROTOCOL,
+            Self::Tcp | Self::Kernel(KernelTransport::Tcp(_)) => tcp::IP_PROTOCOL,
+            Self::Dccp | Self::Kernel(KernelTransport::Dccp { .. }) => dccp::IP_PROTOCOL,
             Self::Udp => udp::IP_PROTOCOL,
         }
     }
 }
 
 /// Returns both ends of every flow, in the order of their hosts.
-pub(super) fn ends(scenario: &Scenario, build: &Build) -> Result<Vec<LiveEnd>, ScenarioError> {
+pub(super) fn ends(
+    scenario: &Scenario,
+    build: &Build,
+    encapsulation: Encapsulation,
+) -> Result<Vec<LiveEnd>, ScenarioError> {
+    let is_kernel_dccp = |transport: &Transport| {
+        matches!(transport, Transport::Kernel(KernelTransport::Dccp { .. }))
+    };
+    let has_kernel_dccp = build.transports.iter().any(is_kernel_dccp);
     let mut ends = Vec::with_capacity(build.hosts.len());
     let mut taken = BTreeSet::new();
     let flows = (0..).zip(scenario.flows.iter().zip(&build.transports));
@@ -78,13 +86,19 @@ pub(super) fn ends(scenario: &Scenario, build: &Build) -> Result<Vec<LiveEnd>, S
             Transport::Tcp(_) => EndKind::Tcp,
             Transport::Dccp { .. } => EndKind::Dccp,
             Transport::Other(_) => EndKind::Udp,
-            Transport::Kernel(spec) => EndKind::KernelTcp(spec.clone()),
+            Transport::Kernel(transport) => EndKind::Kernel(transport.clone()),
         };
         let opens_connections = build.sources[index as usize].opens_connections();
-        if opens_connections && matches!(kind, EndKind::KernelTcp(_)) {
+        if opens_connections && matches!(kind, EndKind::Kernel(_)) {
             let field = format!("flows[{index}].source");
-            let message = "a source that opens connections does not work over the kernel's TCP yet: \
-                           use `tcp`";
+            let message = "a source that opens connections does not work over the kernel's \
+                           transports yet: use `tcp`";
+            return Err(ScenarioError::new(field, message.to_owned()));
+        }
+        if kind == EndKind::Dccp && encapsulation == Encapsulation::Raw && has_kernel_dccp {
+            let field = format!("flows[{index}].transport");
+            let message = "the kernel's DCCP resets connections of ours in IP protocol 33: run ours over \
+                           UDP (--dccp-over-udp)";
             return Err(ScenarioError::new(field, message.to_owned()));
         }
         let pair = pair(FlowId::new(index), flow, kind, scenario, build);
@@ -119,9 +133,9 @@ fn pair(
     };
     let sender = SocketAddrV4::new(address(from), sender_port(id.index()));
     let port = match kind {
-        // Each has a listener of its own: whether a connection uses ECN depends on the listener's
-        // control too.
-        EndKind::KernelTcp(_) => sender_port(id.index()),
+        // Each has a listener of its own, since its parameters are those of the connection: whether
+        // TCP uses ECN depends on the listener's control too.
+        EndKind::Kernel(_) => sender_port(id.index()),
         _ => RECEIVER_PORT,
     };
     let receiver = SocketAddrV4::new(address(to), port);

@@ -9,7 +9,7 @@ use skywave_units::Instant;
 use skywave_wire::ip::{Forwarded, IpPacket};
 use skywave_wire::{AddressPair, Checksum, Ecn, Payload, dccp, udp};
 
-use super::ends::{Encapsulation, LiveEnd};
+use super::ends::{Encapsulation, EndKind, LiveEnd};
 use super::{Outside, Strays};
 use crate::error::RunError;
 use crate::error::WireMismatch;
@@ -17,6 +17,7 @@ use crate::world::engine::World;
 use crate::world::host::Supply;
 use crate::world::ids::{FlowId, HostId};
 use crate::world::packet::Body;
+use crate::world::transport::KernelTransport;
 use crate::world::wire_check::{from_ip, to_ip};
 use skywave_transport::EndStats;
 
@@ -33,6 +34,9 @@ pub(super) struct Sockets<X> {
     hosts: BTreeMap<Key, HostId>,
     /// The packets in the network, by the keys of their bodies.
     packets: Vec<Vec<u8>>,
+    /// The datagrams that the kernel's ends have sent, and the bytes in them, by their hosts. The
+    /// kernel counts neither.
+    sent: BTreeMap<HostId, (u64, u64)>,
     strays: Strays,
     failure: Option<RunError>,
 }
@@ -49,6 +53,7 @@ impl<X: Outside> Sockets<X> {
             ends,
             encapsulation,
             packets: Vec::new(),
+            sent: BTreeMap::new(),
             strays: Strays::default(),
             failure: None,
         }
@@ -82,6 +87,19 @@ impl<X: Outside> Sockets<X> {
                 self.strays.unknown += 1;
                 None
             }
+        }
+    }
+
+    /// Counts a packet for this host that enters the network, if it is a datagram of the kernel.
+    pub(super) fn count(&mut self, to: HostId, body: &Body) {
+        let from = to.peer();
+        if let EndKind::Kernel(KernelTransport::Dccp { .. }) = self.ends[from.index()].kind
+            && let Body::Dccp(packet) = body
+            && !packet.payload.is_empty()
+        {
+            let (datagrams, bytes) = self.sent.entry(from).or_default();
+            *datagrams += 1;
+            *bytes += packet.payload.len() as u64;
         }
     }
 
@@ -168,7 +186,11 @@ impl<X: Outside> World for Sockets<X> {
     }
 
     fn stats(&mut self, host: HostId) -> EndStats {
-        self.outside().stats(host)
+        let mut stats = self.outside().stats(host);
+        if let Some(&(datagrams, bytes)) = self.sent.get(&host) {
+            (stats.packets_sent, stats.bytes_sent) = (datagrams, bytes);
+        }
+        stats
     }
 }
 

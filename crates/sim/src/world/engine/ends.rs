@@ -113,7 +113,7 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
             },
             Host::Kernel(end) => {
                 application.act(now, &mut **end);
-                self.world.supply(id, end.supply);
+                self.world.supply(id, end.supply());
             }
             Host::TcpReceiver(_) | Host::Elsewhere => application.rest(),
         }

@@ -54,10 +54,16 @@ fn a_connection_of_the_kernel_is_supplied_until_it_is_closed() {
     end.close(Instant::ZERO);
     let closed = Supply {
         bytes: 2100,
+        datagrams: vec![Bytes::from_static(&[0; 100])],
         is_endless: false,
         is_closed: true,
     };
-    assert_eq!(end.supply, closed);
+    assert_eq!(end.supply(), closed);
+    let closed = Supply {
+        datagrams: Vec::new(),
+        ..closed
+    };
+    assert_eq!(end.supply, closed, "a datagram is handed over once");
     assert!(end.send(Payload::Synthetic(100)) && end.write(Some(1)) && end.write(None));
     assert_eq!(end.supply, closed, "what is closed takes no more");
 }
