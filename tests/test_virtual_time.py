@@ -26,9 +26,12 @@ import in_guest
 from conftest import ROOT, run_process
 from skywave import (
     Cbr,
+    CoDel,
     Dccp,
+    DropTail,
     Ftp,
     KernelDccp,
+    KernelQueue,
     KernelTcp,
     Probes,
     Progress,
@@ -36,7 +39,9 @@ from skywave import (
     Replay,
     Scenario,
     ScenarioError,
+    Step,
     Tcp,
+    TraceSteps,
     Udp,
     Voice,
     dumbbell,
@@ -50,7 +55,7 @@ from skywave.realtime.virtual.guest import GuestError
 from test_realtime import described
 
 if TYPE_CHECKING:
-    from skywave.scenario import Source, Transport
+    from skywave.scenario import Queue, Source, Transport
 
 needs_kernel = pytest.mark.skipif(kernel.missing() is not None, reason=str(kernel.missing()))
 without_dccp = kernel.missing(dccp=True)
@@ -401,6 +406,67 @@ def test_the_kernels_dccp_leaves_protocol_33_to_itself() -> None:
         realtime.run(scenario, virtual_time=True)
     flows = realtime.run(scenario, virtual_time=True, dccp_over_udp=True).results.totals["flows"]
     assert all(flow["delivered_packets"] > 20 for flow in flows)
+
+
+def queued(queue: Queue, *, mbps: float = 6) -> Scenario:
+    """Return a bottleneck of 4 Mbps with this queue, and what overloads it."""
+    scenario = dumbbell("queue", duration="4 s", rate="4 Mbps", delay="10 ms", queue=queue)
+    scenario.add_flow("f", "s1", "d1", Udp(), Cbr(rate=f"{mbps} Mbps", datagram="972 B"))
+    return scenario
+
+
+@needs_kernel
+def test_a_queue_of_the_kernel_drops_what_ours_drops() -> None:
+    scenario = queued(KernelQueue(qdisc="pfifo limit 20", simulated=DropTail(packets=20)))
+    virtual, simulated = realtime.run(scenario, virtual_time=True).results, run(scenario)
+    assert virtual.totals["links"] == simulated.totals["links"]
+    assert virtual.totals["links"][0]["drops"] > 1000
+    delays = [pc.mean(of.flows["delay_mean_s"]).as_py() for of in (virtual, simulated)]
+    assert delays[0] == pytest.approx(delays[1], rel=0.01)
+
+
+@needs_kernel
+def test_what_a_queue_of_the_kernel_drops_inside_is_counted() -> None:
+    scenario = queued(KernelQueue(qdisc="codel limit 1000", simulated=CoDel(packets=1000)))
+    virtual, simulated = realtime.run(scenario, virtual_time=True).results, run(scenario)
+    totals = [of.totals for of in (virtual, simulated)]
+    drops = [of["links"][0]["drops"] for of in totals]
+    assert drops[0] == pytest.approx(drops[1], rel=0.05)
+    assert drops[0] > 100
+    delivered = [of["flows"][0]["delivered_packets"] for of in totals]
+    assert delivered[0] == pytest.approx(delivered[1], abs=2)
+
+
+@needs_kernel
+def test_what_a_queue_of_the_kernel_marks_is_counted() -> None:
+    queue = KernelQueue(qdisc="codel limit 1000 target 2ms ecn")
+    scenario = dumbbell("marks", duration="4 s", rate="4 Mbps", delay="10 ms", queue=queue)
+    scenario.add_flow("f", "s1", "d1", Dccp(), Ftp(datagram="1000 B"))
+    totals = realtime.run(scenario, virtual_time=True).results.totals
+    assert totals["links"][0]["marks"] > 10
+    assert totals["flows"][0]["goodput_bps"] > 3e6
+
+
+@needs_kernel
+def test_a_queue_that_the_kernel_does_not_have_is_named() -> None:
+    with pytest.raises(OSError, match=r"has no such queue, tc .* codal limit 5: "):
+        realtime.run(queued(KernelQueue(qdisc="codal limit 5")), virtual_time=True)
+
+
+@needs_kernel
+def test_a_packet_too_long_for_a_queue_of_the_kernel_ends_the_run() -> None:
+    scenario = queued(KernelQueue(qdisc="pfifo", mtu="999 B"))
+    with pytest.raises(ScenarioError, match=r"1000 B, .* up to 999 B: give a larger kernel\.mtu"):
+        realtime.run(scenario, virtual_time=True)
+
+
+def test_a_queue_of_the_kernel_has_no_trace() -> None:
+    scenario = queued(KernelQueue(qdisc="pfifo"))
+    assert scenario.dumbbell is not None
+    trace = TraceSteps(steps=(Step(at="1 s", rate="1 Mbps"),))
+    scenario.dumbbell = scenario.dumbbell.replace(trace=trace)
+    with pytest.raises(ScenarioError, match=r'link "r1->r2": .* constant rate: leave out the'):
+        realtime.run(scenario)
 
 
 @needs_kernel

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from skywave import run
 from skywave.realtime.virtual import kernel
-from validation.virtual_time import controls, examples
+from validation.virtual_time import ccids, controls, examples, queues
 from validation.virtual_time.__main__ import HERE, store
 from validation.virtual_time.runs import Measured, measured
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-KINDS = {"controls": controls, "examples": examples}
+KINDS = {"ccids": ccids, "controls": controls, "examples": examples, "queues": queues}
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))

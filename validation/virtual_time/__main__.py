@@ -14,7 +14,7 @@ from skywave._files import replacing_file
 from skywave.cli.console import choose, progress_bar
 from skywave.realtime.virtual import kernel
 from skywave.stats import average
-from validation.virtual_time import controls, examples
+from validation.virtual_time import ccids, controls, examples, queues
 from validation.virtual_time.runs import SEEDS, Measured, measured
 
 if TYPE_CHECKING:
@@ -27,14 +27,17 @@ app = typer.Typer(pretty_exceptions_enable=False)
 
 @app.command()
 def main(
-    tables: Annotated[list[str] | None, typer.Argument(help="controls, examples")] = None,
+    tables: Annotated[
+        list[str] | None, typer.Argument(help="ccids, controls, examples, queues")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many runs each row has.")] = SEEDS,
     out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write.")] = HERE,
 ) -> None:
     """Run the rows of tables on virtual time and in the simulator, and store the tables."""
-    kinds = {"controls": controls, "examples": examples}
+    kinds = {"ccids": ccids, "controls": controls, "examples": examples, "queues": queues}
     chosen = [choose(name, list(kinds), "table") for name in tables or kinds]
-    kernel.find()
+    for dccp in (False, True):
+        kernel.find(dccp=dccp)
     for name in chosen:
         kind = kinds[name]
         with progress_bar() as show:

@@ -3,6 +3,7 @@
 mod batch;
 mod offloads;
 mod port;
+mod tun;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -16,6 +17,7 @@ use skywave_netlink::{Interface, Netlink};
 pub use batch::Inbox;
 pub(crate) use batch::{BATCH, Outbox};
 pub use port::{LONGEST_PACKET, Port, enlarge};
+pub use tun::TunQueue;
 
 use crate::namespace::set;
 use crate::{EmulateError, Namespace};

@@ -33,7 +33,7 @@ mod tests;
 mod wait;
 
 pub use clock::Clock;
-pub use device::{Attachment, ETHERNET_MTU, Edge, Inbox, LONGEST_PACKET, Port, enlarge};
+pub use device::{Attachment, ETHERNET_MTU, Edge, Inbox, LONGEST_PACKET, Port, TunQueue, enlarge};
 pub use emulation::{Emulation, MOST_HOSTS, Options};
 pub use error::EmulateError;
 pub use lateness::{LATE, Lateness, LatenessSummary};

@@ -112,6 +112,16 @@ impl Network {
             for direction in spec.directions() {
                 let [from, to] = [direction.from, direction.to]
                     .map(|end| links.node(end).expect("links connect nodes"));
+                if direction
+                    .queue
+                    .read(&registry.queues)?
+                    .of_kernel()
+                    .is_some()
+                {
+                    let field = format!("link \"{}\"", direction.name());
+                    let message = "the kernel's queues are for skywave realtime: give one of ours";
+                    return Err(ScenarioError::new(field, message));
+                }
                 links.add_link(from, to, direction.link(registry, seed)?);
                 totals.push(LinkTotals::new(direction.name()));
             }

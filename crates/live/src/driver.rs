@@ -108,6 +108,7 @@ pub fn run(
     let mut testbed = Testbed::new(prepared.ends(), encapsulation, &name, &mut |fraction| {
         progress(Progress::SetUp(fraction))
     })?;
+    testbed.open_queues(&mut prepared)?;
     let watch = Watch::new(&testbed, pace == Pace::Spin)?;
     wake_exactly();
     testbed.clock = match pace {
@@ -149,6 +150,8 @@ enum Target {
     Sender(FlowId),
     /// The kernel's receiver of a flow.
     Receiver(FlowId),
+    /// The kernel's queue of a link.
+    Queue(u32),
 }
 
 /// Waits for sockets.
@@ -255,6 +258,7 @@ impl Driver {
                         self.watch.receiver(self.run.outside(), flow)?;
                     }
                 }
+                Target::Queue(link) => self.run.released(now, link),
                 Target::Sender(flow) => self
                     .run
                     .outside()
@@ -318,6 +322,11 @@ impl Watch {
         }
         for (flow, socket) in testbed.listeners() {
             watch.add(socket, Target::Listener(flow), EpollFlags::EPOLLIN)?;
+        }
+        for (link, queue) in &testbed.queues {
+            // Edge-triggered: the link takes what is released when it is free.
+            let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
+            watch.add(queue, Target::Queue(*link), flags)?;
         }
         Ok(watch)
     }

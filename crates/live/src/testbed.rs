@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io;
 use std::net::SocketAddrV4;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use skywave_emulate::{Clock, Lateness, Namespace};
-use skywave_sim::live::{Encapsulation, EndKind, LiveEnd, Outside};
+use skywave_emulate::{Clock, Lateness, Namespace, TunQueue};
+use skywave_sim::live::{Encapsulation, EndKind, LiveEnd, LiveQueue, Outside, PreparedRun};
 use skywave_sim::{EndStats, FlowId, HostId, RunError, Supply};
 use skywave_units::Instant;
 use skywave_wire::ip::IpPacket;
@@ -31,7 +31,10 @@ pub(crate) struct Testbed {
     pub(crate) unsent: u64,
     /// The first connection that failed.
     pub(crate) failure: Option<(FlowId, io::Error)>,
+    /// The kernel's queues, by their links.
+    pub(crate) queues: Vec<(u32, OwnedFd)>,
     _hub: Namespace,
+    _queues: Option<Namespace>,
 }
 
 impl Testbed {
@@ -54,7 +57,9 @@ impl Testbed {
             undelivered: 0,
             unsent: 0,
             failure: None,
+            queues: Vec::new(),
             _hub: hub,
+            _queues: None,
         };
         for (index, end) in ends.iter().enumerate() {
             if !progress(index as f64 / ends.len() as f64) {
@@ -63,6 +68,29 @@ impl Testbed {
             testbed.add(end, encapsulation, name)?;
         }
         Ok(testbed)
+    }
+
+    /// Opens the kernel's queues that a run needs.
+    pub(crate) fn open_queues(&mut self, run: &mut PreparedRun) -> Result<(), LiveError> {
+        let queues = run.queues();
+        if queues.is_empty() {
+            return Ok(());
+        }
+        let place = Namespace::new()?;
+        for queue in queues {
+            let LiveQueue {
+                link,
+                rate,
+                discipline,
+                ..
+            } = queue.clone();
+            let open = move || TunQueue::open(&format!("queue{link}"), rate, &discipline);
+            let opened = place.run(open)?;
+            self.queues.push((link, opened.descriptor()?));
+            run.set_queue(&queue, Box::new(opened));
+        }
+        self._queues = Some(place);
+        Ok(())
     }
 
     fn add(

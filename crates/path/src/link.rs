@@ -86,6 +86,11 @@ impl<P: Packet> Link<P> {
         Self::new(queue, Rate::from_bps(1), Duration::ZERO)
     }
 
+    /// Replaces the queue, before any packet has entered the link.
+    pub fn set_queue(&mut self, queue: impl Into<AnyQueue<P>>) {
+        self.queue = queue.into();
+    }
+
     /// Makes the link lose packets.
     pub fn losing(mut self, loss: Box<dyn Loss + Send>) -> Self {
         self.entrance.get_or_insert_default().loss = Some(loss);
@@ -148,6 +153,20 @@ impl<P: Packet> Link<P> {
             AnyQueue::Keeps(queue) => return wire.enqueue_kept(&mut **queue, now, packet),
         };
         Ok(wire.hand_on(now, packet))
+    }
+
+    /// Asks the queue again, which could not give the link its next packet before. Only for a queue
+    /// that [keeps](Link::keeps) packets, and does not release them when the link asks.
+    pub fn ask_again(&mut self, now: Instant) {
+        if let AnyQueue::Keeps(queue) = &mut self.queue {
+            // What it released before belongs to the time at which the link became free.
+            self.wire.ask(&mut **queue, now);
+            if !self.wire.asks {
+                self.wire.transmitter.wait_until(now);
+                self.wire.asks = true;
+                self.wire.ask(&mut **queue, now);
+            }
+        }
     }
 
     /// Returns a packet that has arrived at the far end by `now`.

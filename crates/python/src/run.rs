@@ -12,6 +12,7 @@ use arrow_pyarrow::ToPyArrow;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use skywave_path::PacketTooLong;
 use skywave_sim::arrow_array::RecordBatch;
 use skywave_sim::arrow_schema::{ArrowError, Schema};
 use skywave_sim::{
@@ -342,6 +343,11 @@ impl Watch {
         }
         outcome.map_err(|error| match error {
             RunError::Scenario(error) => scenario_error(error),
+            RunError::Member { ref failure, .. }
+                if failure.downcast_ref::<PacketTooLong>().is_some() =>
+            {
+                ScenarioError::new_err(error.to_string())
+            }
             RunError::Member {
                 scenario,
                 place,

@@ -861,6 +861,27 @@ class FqCoDel(Part):
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
+class KernelQueue(Part):
+    """A queue of the Linux kernel, for runs in real time.
+
+    Drops of packets that it had accepted are known, and counted, when the next packet of their flow
+    leaves.
+
+    Attributes:
+        qdisc: The queueing discipline with its options, in the words of `tc`: `codel limit 100`.
+        mtu: The MTU of the queue's device: the longest packet that it takes. Some disciplines
+            derive defaults from it.
+        simulated: The queue that a simulation runs in its place. Absent: the scenario cannot be
+            simulated.
+    """
+
+    TAG: ClassVar[str] = "kernel"
+    qdisc: str
+    mtu: Bytes = field(default=Bytes("1.5 kB"), converter=Bytes)
+    simulated: Queue | None = None
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Pie(Part):
     """Parameters of PIE, as written in a file.
 
@@ -1349,6 +1370,7 @@ Queue: TypeAlias = (
     | CoDel
     | DropTail
     | FqCoDel
+    | KernelQueue
     | Pie
     | Red
     | Unlimited
@@ -1396,6 +1418,7 @@ __all__ = [
     "Ftp",
     "GilbertElliott",
     "KernelDccp",
+    "KernelQueue",
     "KernelTcp",
     "Link",
     "Nat",

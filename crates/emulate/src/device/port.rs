@@ -109,7 +109,7 @@ pub fn enlarge(socket: &impl AsFd) -> io::Result<()> {
 }
 
 /// Returns the address of an interface, for frames of one type.
-fn address(index: u32, frames: u16, ethernet: [u8; 6]) -> io::Result<SockAddr> {
+pub(super) fn address(index: u32, frames: u16, ethernet: [u8; 6]) -> io::Result<SockAddr> {
     // SAFETY: the storage is larger than any address, and aligned for all of them. What is written
     // is a whole sockaddr_ll, and its length.
     let (_, address) = unsafe {

@@ -42,6 +42,19 @@ fn link(text: &str, ends: [&str; 2]) -> LinkSpec {
     LinkSpec::from_toml_beside(text, &registry, ".".as_ref(), ends).expect(text)
 }
 
+#[test]
+fn a_queue_of_the_kernel_is_refused() {
+    let nodes = ["a", "b"].map(str::to_owned);
+    let text = r#"rate = "1 Mbps", delay = "1 ms", queue = { kernel = { qdisc = "codel" } }"#;
+    let links = [link(&text.replace(", ", "\n"), ["a", "b"])];
+    let made = Network::new(&nodes, &links, &nodes, &Registry::default(), 1);
+    let error = made.expect_err("only a run has such queues").to_string();
+    assert!(
+        error.starts_with("link \"a->b\": the kernel's queues"),
+        "{error}"
+    );
+}
+
 /// Hosts a and b with a router between them.
 fn two_links(first: &str, second: &str) -> Network {
     let nodes = ["a", "r", "b"].map(str::to_owned);

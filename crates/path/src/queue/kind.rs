@@ -6,7 +6,7 @@ use std::sync::Arc;
 use skywave_registry::{Choice, DefaultChoice, OpenSet, ParameterError, Selection};
 use skywave_units::{Duration, Random, Rate};
 
-use super::{AnyQueue, Conduct};
+use super::{AnyQueue, Conduct, Discipline};
 
 /// A queue discipline with its parameters, as stored in [`Queues`].
 pub trait QueueKind<P>: Send + Sync {
@@ -28,6 +28,17 @@ pub trait QueueKind<P>: Send + Sync {
     /// other parts of a network one after the other. Runs on other threads are not ordered.
     fn shares_state(&self) -> bool {
         false
+    }
+
+    /// Returns the kernel's queueing discipline for which it stands; `None` if it is one of ours. Who
+    /// runs the link then opens a [`KernelQueue`](super::KernelQueue) instead of building one.
+    fn of_kernel(&self) -> Option<&Discipline> {
+        None
+    }
+
+    /// Returns whether its queues may run in a simulation.
+    fn is_simulated(&self) -> bool {
+        true
     }
 }
 

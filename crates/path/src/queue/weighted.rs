@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use skywave_registry::{MemberFailure, ParameterError};
 use skywave_units::{Instant, Rate};
 
+use super::kernel_spec::KERNEL;
 use super::{AnyQueue, Checked, Conduct, Dropped, Head, Keeps, QueueKind, QueueSpec, Queues};
 use crate::{CLASSES, Packet};
 
@@ -175,6 +176,9 @@ impl SubQueueSpec {
         })?;
         ParameterError::unless(self.queue.name() != WEIGHTED, "queue", || {
             "a weighted queue has no weighted sub-queues: name all in the outer one".to_owned()
+        })?;
+        ParameterError::unless(self.queue.name() != KERNEL, "queue", || {
+            "a sub-queue cannot be the kernel's: use it for a whole link".to_owned()
         })?;
         let kind = self.queue.complete(known);
         kind.map_err(|error| error.within("queue"))

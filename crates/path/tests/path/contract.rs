@@ -212,6 +212,8 @@ contracts! {
         |tally| tally.written > 0 && tally.dropped_inside > 0;
     pie: r#"{ "pie": { "packets": 20, "ecn": true, "target": "1 ms", "update": "1 ms" } }"#,
         |tally| tally.refused > 0;
+    kernels: r#"{ "kernel": { "qdisc": "pfifo limit 9", "simulated": { "drop-tail": { "packets": 9 } } } }"#,
+        |tally| tally.refused > 0;
     weighted: r#"{ "weighted": { "queues": [
         { "weight": 3, "queue": { "drop-tail": { "packets": 9 } } },
         { "weight": 1, "queue": { "drop-tail": { "bytes": "9 kB" } } } ] } }"#,

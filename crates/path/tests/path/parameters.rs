@@ -203,3 +203,33 @@ fn reasons_of_drops_have_names() {
         ["full", "early", "loss", "nat"]
     );
 }
+
+#[test]
+fn a_queue_of_the_kernel_names_a_discipline_and_a_queue_of_ours() {
+    let ours = json!({ "drop-tail": { "packets": 9 } });
+    let kernels = json!({ "kernel": { "qdisc": "codel" } });
+    for (parameters, field) in [
+        (json!({ "qdisc": "codel limit 100" }), None),
+        (
+            json!({ "qdisc": "codel", "simulated": ours, "mtu": "9 kB" }),
+            None,
+        ),
+        (json!({ "qdisc": " " }), Some("qdisc")),
+        (json!({ "qdisc": "-batch file" }), Some("qdisc")),
+        (json!({ "qdisc": "codel", "mtu": "70 kB" }), Some("mtu")),
+        (
+            json!({ "qdisc": "codel", "simulated": kernels }),
+            Some("simulated"),
+        ),
+        (
+            json!({ "qdisc": "codel", "simulated": { "drop-tail": {} } }),
+            Some("simulated.drop-tail"),
+        ),
+    ] {
+        let found = refused("kernel", &parameters);
+        assert_eq!(found.as_deref(), field, "{parameters}");
+    }
+    let weighted = json!({ "queues": [{ "weight": 1, "queue": kernels }] });
+    let found = refused("weighted", &weighted);
+    assert_eq!(found.as_deref(), Some("queues[0].queue"));
+}

@@ -43,6 +43,9 @@ impl Build {
         clock: ClockKind,
     ) -> Result<Self, ScenarioError> {
         let mut network = Network::new(scenario, registry)?;
+        if clock == ClockKind::Virtual {
+            network.check_simulated()?;
+        }
         let mut hosts = Vec::with_capacity(2 * scenario.flows.len());
         let mut ports = Vec::with_capacity(2 * scenario.flows.len());
         let mut transports = Vec::with_capacity(scenario.flows.len());

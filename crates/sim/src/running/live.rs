@@ -18,8 +18,9 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use skywave_scenario::Scenario;
-use skywave_units::{Duration, Instant};
+use skywave_path::{AnyQueue, Discipline, KernelQueue, Qdisc};
+use skywave_scenario::{LinkSpec, Scenario, ScenarioError};
+use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::ip::IpPacket;
 
 pub use crate::world::transport::KernelTransport;
@@ -65,6 +66,18 @@ pub trait Outside: Send {
     fn stats(&mut self, host: HostId) -> EndStats;
 }
 
+/// A queue of the kernel that a link needs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LiveQueue {
+    /// The index of the link.
+    pub link: u32,
+    /// The rate at which it releases packets.
+    pub rate: Rate,
+    /// Its queueing discipline.
+    pub discipline: Discipline,
+}
+
 /// Packets that were not part of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -94,7 +107,8 @@ pub struct LiveRun<X> {
     scenario: Scenario,
     reporter: Reporter,
     simulator: Simulator<Watching, Sockets<X>>,
-    /// For each link, the least time from an arrival at its far end until an arrival at a host.
+    /// For each link, the least time from an arrival at its far end until an arrival at a host, or at
+    /// a queue of the kernel.
     to_ends: Box<[Duration]>,
 }
 
@@ -122,6 +136,7 @@ impl PreparedRun {
         let (links, flows) = (build.network.links.len(), scenario.flows.len());
         let totals = Totals::new(links, flows, (probes, (None, files)));
         let ends = ends(scenario, &build, encapsulation)?;
+        check_queues(scenario, &build)?;
         Ok(Self {
             scenario: scenario.clone(),
             build,
@@ -136,6 +151,24 @@ impl PreparedRun {
     /// Returns the ends of flows, in the order of their hosts.
     pub fn ends(&self) -> &[LiveEnd] {
         &self.ends
+    }
+
+    /// Returns the queues of the kernel that links need.
+    pub fn queues(&self) -> Vec<LiveQueue> {
+        let links = &self.build.network.links;
+        let queues = self.build.network.kernel_queues();
+        let queues = queues.map(|(link, discipline)| LiveQueue {
+            link,
+            rate: links[link as usize].mean_rate(Instant::ZERO),
+            discipline: discipline.clone(),
+        });
+        queues.collect()
+    }
+
+    /// Gives a link its queue of the kernel.
+    pub fn set_queue(&mut self, queue: &LiveQueue, qdisc: Box<dyn Qdisc>) {
+        let held = KernelQueue::new(qdisc, queue.discipline.mtu);
+        self.build.network.links[queue.link as usize].set_queue(AnyQueue::keeps(held));
     }
 
     /// Returns the name of a node.
@@ -161,7 +194,10 @@ impl PreparedRun {
             sharing,
             ..
         } = self.build;
-        let to_ends = network.least_times_to(self.ends.iter().map(|end| end.node));
+        // A queue of the kernel must learn of each packet in time, as the ends of flows must.
+        let queues = network.kernel_queues();
+        let queues = queues.map(|(link, _)| network.names[link as usize].from);
+        let to_ends = network.least_times_to(self.ends.iter().map(|end| end.node).chain(queues));
         let simulator = Simulator::new(Parts {
             network,
             hosts,
@@ -208,6 +244,11 @@ impl<X: Outside> LiveRun<X> {
             self.simulator.world().count(to, &body);
             self.simulator.enter(now, to, ecn, body, bytes);
         }
+    }
+
+    /// Takes what the kernel's queue of a link has released, at the time to which the run has advanced.
+    pub fn released(&mut self, now: Instant, link: u32) {
+        self.simulator.released(now, link);
     }
 
     /// Takes a packet that has arrived at the socket of one of our ends, at the time to which the run
@@ -271,6 +312,22 @@ impl<X: Outside> LiveRun<X> {
         let results = self.reporter.report(&scenario, ended)?;
         Ok((results, outside, strays))
     }
+}
+
+/// Checks that each queue of the kernel is in front of a link that it can serve.
+fn check_queues(scenario: &Scenario, build: &Build) -> Result<(), ScenarioError> {
+    let (_, specs) = scenario.topology();
+    let directions: Vec<_> = specs.iter().flat_map(LinkSpec::directions).collect();
+    for (link, _) in build.network.kernel_queues() {
+        let direction = &directions[link as usize];
+        if direction.trace.is_some() {
+            return Err(ScenarioError::new(
+                format!("link \"{}\"", direction.name()),
+                "a queue of the kernel serves a constant rate: leave out the trace",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the kernel's address of a node.

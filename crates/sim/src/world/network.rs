@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use skywave_path::{Dialect, QueueKind, Topology, Way};
+use skywave_path::{Dialect, Discipline, QueueKind, Topology, Way};
 use skywave_scenario::{Backend, LinkSpec, Registry, Scenario, ScenarioError};
 use skywave_units::Duration;
 
@@ -82,6 +82,25 @@ impl Network {
             network.names.push(LinkName { name, from, to });
         }
         Ok(network)
+    }
+
+    /// Checks that each queue can be simulated.
+    pub(crate) fn check_simulated(&self) -> Result<(), ScenarioError> {
+        let mut queues = self.names.iter().zip(&self.queues);
+        match queues.find(|(_, queue)| !queue.is_simulated()) {
+            Some((link, _)) => Err(ScenarioError::new(
+                format!("link \"{}\"", link.name),
+                "the simulator has no queues of the kernel: name one to run in its place, \
+                 kernel.simulated, or use skywave realtime run",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the links with a queue of the kernel, and its queueing discipline.
+    pub(crate) fn kernel_queues(&self) -> impl Iterator<Item = (u32, &Discipline)> {
+        let queues = (0..).zip(&self.queues);
+        queues.filter_map(|(link, queue)| Some((link, queue.of_kernel()?)))
     }
 
     /// Returns the network with other links, before any packet has been sent. It has no names.

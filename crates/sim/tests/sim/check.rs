@@ -114,6 +114,36 @@ fn a_control_that_only_the_kernel_has_is_valid_and_cannot_be_simulated() {
     );
 }
 
+#[test]
+fn a_queue_of_the_kernel_is_simulated_by_the_queue_in_its_place() {
+    let registry = Registry::default();
+    let with = |more: &str| {
+        let queue =
+            format!("rate = \"10 Mbps\", queue = {{ kernel = {{ qdisc = \"codel\"{more} }} }}");
+        let text = THREE_LINKS.replacen("rate = \"10 Mbps\"", &queue, 1);
+        Scenario::from_toml(&text, &registry).unwrap()
+    };
+    let alone = with("");
+    let checked = check(&alone, &registry).unwrap();
+    let warned = checked
+        .warnings
+        .iter()
+        .find(|one| one.field == "link \"a->b\"");
+    let message = &warned.unwrap().message;
+    let beginning = "cannot be simulated, only run in real time: the simulator has no queues of";
+    assert!(message.starts_with(beginning), "{message}");
+    let error = run(&alone, &registry, RunOptions::default(), |_| true).unwrap_err();
+    assert!(error.to_string().contains("kernel.simulated"), "{error}");
+    let both = with(", simulated = { codel = { packets = 100 } }");
+    let ours = THREE_LINKS.replacen("delay", "queue = { codel = { packets = 100 } }, delay", 1);
+    let ours = Scenario::from_toml(&ours, &registry).unwrap();
+    let fingerprint = |scenario| {
+        let results = run(scenario, &registry, RunOptions::default(), |_| true);
+        results.unwrap().fingerprint
+    };
+    assert_eq!(fingerprint(&both), fingerprint(&ours));
+}
+
 const THREE_LINKS: &str = r#"
     name = "three links"
     duration = "5 s"

@@ -11,6 +11,7 @@ use crate::world::host::Host;
 use crate::world::ids::{HostId, PortId};
 use crate::world::observe::{Chronicle, Observer};
 use crate::world::packet::{Body, Frame};
+use crate::world::schedule::Actor;
 use crate::world::view::{Event, HostView};
 
 impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
@@ -61,6 +62,17 @@ impl<O: Observer + Chronicle, W: World> Simulator<O, W> {
         let host = &mut region.hosts[to.index()];
         region.plane.receive_apart(now, to, ecn, host, body, None);
         region.settle(now, to);
+    }
+
+    /// Lets a link take what its queue, outside, has released.
+    pub(crate) fn released(&mut self, now: Instant, index: u32) {
+        let plane = &mut self.whole().plane;
+        let link = &mut plane.network.links[index as usize];
+        link.ask_again(now);
+        if let Some(at) = link.deadline() {
+            plane.schedule.set(Actor::Link(index), at);
+        }
+        plane.drop_kept(now, index);
     }
 
     /// Returns the world.

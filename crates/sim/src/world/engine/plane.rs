@@ -260,7 +260,7 @@ impl<O: Observer + Chronicle, W: World> Plane<O, W> {
 
     /// Processes the frames that a queue has dropped after accepting them.
     #[inline(never)]
-    fn drop_kept(&mut self, now: Instant, index: u32) {
+    pub(super) fn drop_kept(&mut self, now: Instant, index: u32) {
         while let Some(Dropped { packet, reason, .. }) =
             self.network.links[index as usize].dropped()
         {
