@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 from skywave import Progress
 from skywave.net import Config, Connection, Endpoint, IdleTimeoutError, PeerGoneError
@@ -162,6 +167,117 @@ def rest_of_a_port(progress: Tell) -> float:
         while calling.stats().time_waits + listening.stats().time_waits:
             time.sleep(1.0)
         return time.monotonic() - start_s
+
+
+def behind_nat(forgets_s: float, keepalive: str, idle_s: float, progress: Tell) -> bytes | None:
+    """Leave a connection behind a NAT alone; return what the server's next datagram brings."""
+    with Endpoint.udp("127.0.0.1", 7001) as listening, Endpoint.udp("127.0.0.1", 0) as calling:
+        # That of either end is enough.
+        config = Config(keepalive=keepalive)
+        listener = listening.listen(5001, config=config)
+        with _Nat(7001, forgets_s=forgets_s) as nat:
+            client = calling.connect("127.0.0.1", 5001, udp_port=nat.port, config=config)
+            server = listener.accept(timeout_s=5)
+            time.sleep(idle_s)
+            server.send(b"news")
+            try:
+                return client.recv(timeout_s=5)
+            except TimeoutError:
+                return None
+            finally:
+                client.abort()
+                server.abort()
+
+
+class _Nat:
+    """Maps a UDP client to a port of its own, until nothing has passed for a while.
+
+    It admits no more than ``admits`` packets of the server.
+    """
+
+    def __init__(
+        self, server_port: int, *, forgets_s: float = math.inf, admits: float = math.inf
+    ) -> None:
+        self._server = ("127.0.0.1", server_port)
+        self._forgets_s = forgets_s
+        self._admits = admits
+        self._inside = self._socket()
+        self.port: int = self._inside.getsockname()[1]
+        self._is_over = False
+        self._thread = threading.Thread(target=self._run)
+
+    @staticmethod
+    def _socket() -> socket.socket:
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        made.bind(("127.0.0.1", 0))
+        return made
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over = True
+        self._thread.join()
+
+    def _run(self) -> None:
+        client, outside, used_s = None, self._socket(), time.monotonic()
+        while not self._is_over:
+            for ready in select.select([self._inside, outside], [], [], 1.0)[0]:
+                packet, source = ready.recvfrom(65535)
+                has_forgotten = time.monotonic() - used_s > self._forgets_s
+                if ready is self._inside:
+                    if has_forgotten:
+                        outside.close()
+                        outside = self._socket()
+                    client = source
+                    outside.sendto(packet, self._server)
+                elif client is not None and not has_forgotten and self._admits > 0:
+                    self._admits -= 1
+                    self._inside.sendto(packet, client)
+                else:
+                    continue
+                used_s = time.monotonic()
+        self._inside.close()
+        outside.close()
+
+
+def larger_path(mtu: int, larger: int, progress: Tell) -> tuple[int, int, float]:
+    """Enlarge the MTU of the path; return the MPS before and after, and after how many seconds."""
+
+    def set_mtu(bytes_: int) -> None:
+        subprocess.run(["ip", "link", "set", "lo", "mtu", str(bytes_)], check=True)
+
+    set_mtu(mtu)
+    with _ends(None) as (_, _, client, server):
+        for _ in range(60):
+            client.send(b"small")
+            server.recv(timeout_s=5)
+            time.sleep(1.0)
+        before = client.max_datagram_size
+        set_mtu(larger)
+        start_s = time.monotonic()
+        while client.max_datagram_size == before and time.monotonic() - start_s < 3600:
+            client.send(b"small")
+            server.recv(timeout_s=5)
+            time.sleep(1.0)
+        found_s = time.monotonic() - start_s
+        time.sleep(60)
+        return before, client.max_datagram_size, found_s
+
+
+def end_of_partopen(progress: Tell) -> float:
+    """Lose all that the server sends after its Response; return when the client gives up."""
+    with Endpoint.udp("127.0.0.1", 7001) as listening, Endpoint.udp("127.0.0.1", 0) as calling:
+        config = Config(silence_timeout="1 h", keepalive="2 h")
+        with listening.listen(5001), _Nat(7001, admits=1) as nat:
+            client = calling.connect("127.0.0.1", 5001, udp_port=nat.port, config=config)
+            start_s = time.monotonic()
+            try:
+                client.recv()
+            except PeerGoneError:
+                return time.monotonic() - start_s
+    raise AssertionError("the peer said goodbye")
 
 
 @contextmanager

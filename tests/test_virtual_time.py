@@ -542,3 +542,31 @@ def test_ctrl_c_ends_a_run_early_and_twice_at_once(tmp_path: Path, interrupts: i
         assert capture.exists()
     left = [file.name for file in tmp_path.iterdir() if not file.name.endswith(".lock")]
     assert left == ([capture.name] if interrupts == 1 else [])
+
+
+@pytest.mark.deep
+@needs_kernel
+@pytest.mark.parametrize(("keepalive", "arrives"), [("2 min", b"news"), ("2 h", None)])
+def test_a_keepalive_keeps_the_mapping_of_a_nat(keepalive: str, arrives: bytes | None) -> None:
+    # RFC 4787 REQ-5 allows a NAT to forget after five minutes.
+    found = call(
+        in_guest.behind_nat, kernel.find(), forgets_s=300.0, keepalive=keepalive, idle_s=1800.0
+    )
+    assert found == arrives
+
+
+@pytest.mark.deep
+@needs_kernel
+def test_a_larger_path_is_found_after_ten_minutes() -> None:
+    before, after, found_s = call(in_guest.larger_path, kernel.find(), mtu=1400, larger=1500)
+    assert before < 1400
+    assert after - before == 100
+    # PMTU_RAISE_TIMER (RFC 8899 section 5.1.1).
+    assert 540 <= found_s <= 610
+
+
+@pytest.mark.deep
+@needs_kernel
+def test_partopen_ends_after_eight_minutes() -> None:
+    # RFC 4340 section 8.1.5.
+    assert 0 <= call(in_guest.end_of_partopen, kernel.find()) - 480 < 1
