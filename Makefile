@@ -146,7 +146,7 @@ bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and h
 virtual-kernel: ## Build the Linux kernels of `--virtual-time`, outside the tree, once (six minutes; Debian, or LINUX_SOURCE=FILE).
 	tools/virtual-kernel/build
 
-virtual-time: $(EXTENSION) virtual-kernel ## Run on virtual time what waits for hours, and store validation/virtual_time (half an hour).
+virtual-time: $(EXTENSION) virtual-kernel ## Run on virtual time what waits for hours, and store validation/virtual_time (an hour).
 	$(BIN)/pytest --quiet -m 'deep or not deep' tests/test_virtual_time.py
 	$(BIN)/python -m validation.virtual_time
 

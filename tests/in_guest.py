@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import select
@@ -13,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -278,6 +280,53 @@ def end_of_partopen(progress: Tell) -> float:
             except PeerGoneError:
                 return time.monotonic() - start_s
     raise AssertionError("the peer said goodbye")
+
+
+@dataclass
+class Day:
+    """What each hour of a day has left behind."""
+
+    anonymous_kib: list[int]
+    descriptors: list[int]
+    connections: list[int]
+    """Those that exist when nothing but the long one should."""
+    sent: int
+    received: int
+
+
+def day(hours: int, progress: Tell) -> Day:
+    """Keep one connection, and open another one each minute; return what is left each hour."""
+    found = Day([], [], [], 0, 0)
+    with _ends(None) as (calling, listening, client, server):
+        listener = listening.listen(5002)
+        for minute in range(60 * hours):
+            config = Config(ccid=(2, 3, 4)[minute % 3])
+            brief = calling.connect("127.0.0.1", 5002, udp_port=7001, config=config)
+            other = listener.accept(timeout_s=5)
+            pairs = [(client, server), (brief, other), (other, brief)]
+            for step in range(20):
+                for sender, receiver in pairs:
+                    data = f"{minute}.{step}".encode()
+                    sender.send(data, timeout_s=60)
+                    found.sent += 1
+                    found.received += receiver.recv(timeout_s=60) == data
+            # A third each: closed, aborted, and forgotten.
+            if minute % 9 < 3:
+                brief.close(timeout_s=60)
+            elif minute % 9 < 6:
+                other.abort()
+            del brief, other, pairs, sender, receiver
+            time.sleep(60)
+            if minute % 60 == 59:
+                gc.collect()
+                status = Path("/proc/self/status").read_text(encoding="ascii")
+                anonymous = next(line for line in status.splitlines() if "RssAnon" in line)
+                found.anonymous_kib.append(int(anonymous.split()[1]))
+                found.descriptors.append(len([*Path("/proc/self/fd").iterdir()]))
+                found.connections.append(calling.stats().connections)
+                progress(Progress("hours", minute / 60, float(hours)))
+        listener.close()
+    return found
 
 
 @contextmanager

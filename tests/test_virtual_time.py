@@ -570,3 +570,14 @@ def test_a_larger_path_is_found_after_ten_minutes() -> None:
 def test_partopen_ends_after_eight_minutes() -> None:
     # RFC 4340 section 8.1.5.
     assert 0 <= call(in_guest.end_of_partopen, kernel.find()) - 480 < 1
+
+
+@pytest.mark.deep
+@needs_kernel
+def test_a_day_leaves_nothing_behind() -> None:
+    found = call(in_guest.day, kernel.find(), hours=24)
+    assert found.received == found.sent > 80_000
+    assert {*found.connections} == {1}
+    assert {*found.descriptors} == {found.descriptors[0]}
+    # After two hours, all pools and caches are as large as they get.
+    assert max(found.anonymous_kib[2:]) - min(found.anonymous_kib[2:]) < 1024, found
