@@ -29,7 +29,7 @@ def test_each_row_has_a_name_of_its_own_and_a_scenario(kind: ModuleType) -> None
     assert len({*names}) == len(names) >= 20
     for case in kind.cases():
         case.scenario(2).inspect()
-    first = kind.cases()[0].scenario(2).replace(duration="6 s")
+    first = kind.cases()[0].scenario(2).replace(duration="12 s")
     assert {*kind.find(run(first))} == {*kind.MEASURES}
 
 
