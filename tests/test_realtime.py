@@ -26,6 +26,7 @@ from skywave import (
     Cbr,
     Dccp,
     Ftp,
+    KernelDccp,
     KernelTcp,
     Link,
     Nat,
@@ -349,6 +350,8 @@ def test_known_causes_are_named_if_something_differs() -> None:
         assert "HyStart" in hystart
         assert "RACK" in rack
         assert len(three_runs(Tcp()).causes()) == 1
+        ticks, _ = three_runs(KernelDccp(ccid=3)).causes()
+        assert "ticks" in ticks
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ import pytest
 import in_guest
 from conftest import ROOT, run_process
 from skywave import (
+    Bernoulli,
     Cbr,
     CoDel,
     Dccp,
@@ -399,6 +400,34 @@ def test_the_rate_of_the_kernels_ccid_3_is_sampled() -> None:
 
 
 @needs_kernel_with_dccp
+def test_what_the_kernels_ccid_3_reports_fits_its_goodput() -> None:
+    scenario = dumbbell(
+        "lossy", duration="20 s", rate="4 Mbps", delay="10 ms", loss=Bernoulli(probability=0.01)
+    )
+    scenario.add_flow("f", "s1", "d1", KernelDccp(ccid=3), Ftp(datagram="1000 B"))
+    scenario.probes = Probes(rates=True)
+    results = realtime.run(scenario, virtual_time=True).results
+    (flow,) = results.totals["flows"]
+    settled = results.rates.slice(10)
+    received = pc.mean(settled["receive_rate_bps"]).as_py()
+    assert received == pytest.approx(flow["goodput_bps"], rel=0.25)
+    assert 0.002 < pc.mean(settled["loss_event_rate"]).as_py() < 0.05
+
+
+@needs_kernel_with_dccp
+def test_the_kernels_dccp_refuses_what_its_queue_has_no_room_for() -> None:
+    at_once = Replay(times=("0 s",) * 9 + ("1 s",) * 9, sizes=("1000 B",) * 18)
+    scenario = described(KernelDccp(send_queue=4), at_once, "3 s")
+    (flow,) = realtime.run(scenario, virtual_time=True).results.totals["flows"]
+    # Four wait for the connection. Of the later ones, some leave before the queue is full.
+    assert 8 <= flow["packets_sent"] <= 13
+    assert flow["delivered_packets"] == flow["packets_sent"]
+    too_fast = described(KernelDccp(send_queue=4), Cbr(rate="9 Mbps", datagram="9 kB"), "3 s")
+    (flow,) = realtime.run(too_fast, virtual_time=True).results.totals["flows"]
+    assert flow["goodput_bps"] > 2e6
+
+
+@needs_kernel_with_dccp
 def test_the_kernels_dccp_leaves_protocol_33_to_itself() -> None:
     scenario = described(KernelDccp(), Ftp(), "1 s")
     scenario.add_flow("ours", "s1", "d1", Dccp(), Ftp())
@@ -449,7 +478,9 @@ def test_what_a_queue_of_the_kernel_marks_is_counted() -> None:
 
 @needs_kernel
 def test_a_queue_that_the_kernel_does_not_have_is_named() -> None:
-    with pytest.raises(OSError, match=r"has no such queue, tc .* codal limit 5: "):
+    with pytest.raises(
+        OSError, match=r'^the queue of link "r1->r2": tc refuses "qdisc add .* codal limit 5": '
+    ):
         realtime.run(queued(KernelQueue(qdisc="codal limit 5")), virtual_time=True)
 
 

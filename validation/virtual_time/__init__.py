@@ -1,1 +1,1 @@
-"""Linux on virtual time as a reference: its TCP controls and CCIDs beside ours, and examples."""
+"""Linux on virtual time as a reference: its controls, CCIDs and queues, and examples."""

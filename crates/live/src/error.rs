@@ -31,13 +31,21 @@ pub enum LiveError {
     /// The kernel does not have DCCP with the CCID of a flow.
     #[error(
         "flow \"{flow}\": the kernel has no DCCP with CCID {ccid}; Linux had it until version 6.15, \
-         and the kernel for virtual time has it"
+         and so has linux-dccp, which make virtual-kernel builds"
     )]
     Ccid {
         /// The flow.
         flow: String,
         /// The CCID.
         ccid: u8,
+    },
+    /// A queue of the kernel cannot be opened.
+    #[error("the queue of link \"{link}\": {source}")]
+    Queue {
+        /// The link.
+        link: String,
+        /// Why.
+        source: EmulateError,
     },
     /// A connection of the kernel failed.
     #[error("flow \"{flow}\": the kernel's connection failed: {source}")]

@@ -5,12 +5,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use bytes::Bytes;
+use nix::sys::socket::{setsockopt, sockopt};
 use skywave_emulate::Namespace;
 use skywave_scenario::{KernelDccpSpec, KernelTcpSpec};
 use skywave_sim::live::KernelTransport;
 use skywave_sim::{EndStats, Supply};
-use skywave_wire::dccp;
+use skywave_wire::{Payload, dccp};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::socket_options::{of_sender, rate_of_sender, set_ccid, set_send_queue, tcp_info};
@@ -19,6 +19,12 @@ use crate::socket_options::{of_sender, rate_of_sender, set_ccid, set_send_queue,
 const CHUNK: usize = 64 << 10;
 
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
+
+/// What the kernel uses for a datagram beside its data, at most, in bytes.
+const OVERHEAD: usize = 2048;
+
+/// The most memory for the send queue of a socket, in bytes.
+const MOST_MEMORY: usize = 1 << 30;
 
 /// Linux's type of DCCP sockets, `SOCK_DCCP`.
 const SOCK_DCCP: i32 = 6;
@@ -30,9 +36,12 @@ pub(crate) struct KernelConnection {
     receiver: Option<Socket>,
     to: SocketAddrV4,
     stage: Stage,
+    /// Whether the kernel's send queue may have room. Its DCCP says that it has after each datagram
+    /// that it refuses, so this is known from what it sends.
+    has_room: bool,
     supply: Supply,
     /// The datagrams that wait until the kernel takes them.
-    waiting: VecDeque<Bytes>,
+    waiting: VecDeque<Payload>,
     /// The bytes that the kernel has taken or refused.
     written: u64,
     /// The reads of the receiver that have returned data: datagrams, if it receives any.
@@ -87,6 +96,7 @@ impl KernelConnection {
             receiver: None,
             to,
             stage: Stage::Idle,
+            has_room: true,
             supply: Supply::default(),
             waiting: VecDeque::new(),
             written: 0,
@@ -137,8 +147,10 @@ impl KernelConnection {
 
     /// Returns what to hand over next: of a stream as much as there is, of datagrams one.
     fn next(&self) -> &[u8] {
-        if let Some(datagram) = self.waiting.front() {
-            return datagram;
+        match self.waiting.front() {
+            Some(Payload::Bytes(bytes)) => return bytes,
+            Some(Payload::Synthetic(length)) => return &ZEROS[..*length as usize],
+            None => {}
         }
         let left = if self.supply.is_endless {
             CHUNK as u64
@@ -152,8 +164,18 @@ impl KernelConnection {
         &ZEROS[..left.min(most) as usize]
     }
 
+    /// Handles that the kernel has sent a datagram.
+    pub(crate) fn sent(&mut self) -> io::Result<()> {
+        self.has_room = true;
+        self.write()
+    }
+
     /// Hands the kernel as much as it takes, and closes the sending side after the last byte.
     pub(crate) fn write(&mut self) -> io::Result<()> {
+        if !self.has_room {
+            self.refuse();
+            return Ok(());
+        }
         while self.has_more() {
             let next = self.next();
             if next.is_empty() {
@@ -172,6 +194,8 @@ impl KernelConnection {
                     self.waiting.pop_front();
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let is_dccp = matches!(self.transport, KernelTransport::Dccp { .. });
+                    self.has_room = !(is_dccp && self.stage == Stage::Open);
                     self.refuse();
                     return Ok(());
                 }
@@ -275,7 +299,7 @@ fn bound(
     namespace.run(move || {
         let socket = match transport {
             KernelTransport::Tcp(spec) => tcp(&spec),
-            KernelTransport::Dccp { spec, .. } => dccp(&spec),
+            KernelTransport::Dccp { spec, datagram } => dccp(&spec, datagram),
         }?;
         socket.bind(&SocketAddr::from(address).into())?;
         Ok(socket)
@@ -295,11 +319,11 @@ fn tcp(spec: &KernelTcpSpec) -> Result<Socket, SocketError> {
     Ok(socket)
 }
 
-fn dccp(spec: &KernelDccpSpec) -> Result<Socket, SocketError> {
+fn dccp(spec: &KernelDccpSpec, datagram: u64) -> Result<Socket, SocketError> {
     let kind = Type::from(SOCK_DCCP).nonblocking();
     let protocol = Protocol::from(i32::from(dccp::IP_PROTOCOL));
     let failed = |error: io::Error| match error.raw_os_error() {
-        Some(libc::EPROTONOSUPPORT | libc::ESOCKTNOSUPPORT | libc::EINVAL) => {
+        Some(libc::EPROTONOSUPPORT | libc::ESOCKTNOSUPPORT | libc::EOPNOTSUPP) => {
             SocketError::Ccid(spec.ccid)
         }
         _ => SocketError::System(error),
@@ -307,5 +331,13 @@ fn dccp(spec: &KernelDccpSpec) -> Result<Socket, SocketError> {
     let socket = Socket::new(Domain::IPV4, kind, Some(protocol)).map_err(failed)?;
     set_ccid(socket.as_fd(), spec.ccid).map_err(failed)?;
     set_send_queue(socket.as_fd(), spec.send_queue)?;
+    // By default, the memory of sockets would be a tighter limit.
+    let each = 2 * datagram as usize + OVERHEAD;
+    let buffer = (spec.send_queue as usize)
+        .saturating_mul(each)
+        .min(MOST_MEMORY);
+    if setsockopt(&socket, sockopt::SndBufForce, &buffer).is_err() {
+        socket.set_send_buffer_size(buffer)?;
+    }
     Ok(socket)
 }

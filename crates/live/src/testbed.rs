@@ -6,8 +6,8 @@ use std::io;
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use skywave_emulate::{Clock, Lateness, Namespace, TunQueue};
-use skywave_sim::live::{Encapsulation, EndKind, LiveEnd, LiveQueue, Outside, PreparedRun};
+use skywave_emulate::{Clock, EmulateError, Lateness, Namespace, TunQueue};
+use skywave_sim::live::{Encapsulation, EndKind, LiveEnd, Outside, PreparedRun};
 use skywave_sim::{EndStats, FlowId, HostId, RunError, Supply};
 use skywave_units::Instant;
 use skywave_wire::ip::IpPacket;
@@ -72,21 +72,25 @@ impl Testbed {
 
     /// Opens the kernel's queues that a run needs.
     pub(crate) fn open_queues(&mut self, run: &mut PreparedRun) -> Result<(), LiveError> {
-        let queues = run.queues();
+        let queues = run.queues().to_vec();
         if queues.is_empty() {
             return Ok(());
         }
         let place = Namespace::new()?;
         for queue in queues {
-            let LiveQueue {
-                link,
-                rate,
-                discipline,
-                ..
-            } = queue.clone();
-            let open = move || TunQueue::open(&format!("queue{link}"), rate, &discipline);
-            let opened = place.run(open)?;
-            self.queues.push((link, opened.descriptor()?));
+            let (link, rate, discipline) = (queue.link, queue.rate, queue.discipline.clone());
+            let open = move || {
+                let opened = TunQueue::open(&format!("queue{link}"), rate, &discipline)?;
+                let descriptor = opened.descriptor();
+                let descriptor = descriptor
+                    .map_err(|error| EmulateError::system("cannot watch a TUN device", error))?;
+                Ok((opened, descriptor))
+            };
+            let (opened, descriptor) = place.run(open).map_err(|source| LiveError::Queue {
+                link: queue.name.clone(),
+                source,
+            })?;
+            self.queues.push((link, descriptor));
             run.set_queue(&queue, Box::new(opened));
         }
         self._queues = Some(place);
@@ -202,6 +206,10 @@ impl Outside for Testbed {
             self.opened.push(flow);
         }
         self.with_connection(flow, |connection| connection.supply(supply));
+    }
+
+    fn sent(&mut self, host: HostId) {
+        self.with_connection(host.flow(), KernelConnection::sent);
     }
 
     fn stats(&mut self, host: HostId) -> EndStats {

@@ -155,8 +155,8 @@ impl<P: Packet> Link<P> {
         Ok(wire.hand_on(now, packet))
     }
 
-    /// Asks the queue again, which could not give the link its next packet before. Only for a queue
-    /// that [keeps](Link::keeps) packets, and does not release them when the link asks.
+    /// Tells the link that its queue has released a packet by itself. Only for a queue that
+    /// [keeps](Link::keeps) packets.
     pub fn ask_again(&mut self, now: Instant) {
         if let AnyQueue::Keeps(queue) = &mut self.queue {
             // What it released before belongs to the time at which the link became free.

@@ -151,7 +151,7 @@ pub use drop_tail::DropTail;
 pub use drop_tail_spec::DropTailSpec;
 pub use fq_codel::{FqCoDel, FqCoDelConfig, FqCoDelSpec};
 pub use keeps::Keeps;
-pub use kernel::{Discipline, KernelQueue, PacketTooLong, Qdisc};
+pub use kernel::{Discipline, KernelQueue, KernelQueueError, Qdisc};
 pub use kernel_spec::KernelQueueSpec;
 pub use kind::{Checked, Head, QueueChoice, QueueKind, QueueSpec, Queues};
 pub use limit::{Limit, Room};

@@ -12,7 +12,7 @@ use arrow_pyarrow::ToPyArrow;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use skywave_path::PacketTooLong;
+use skywave_path::KernelQueueError;
 use skywave_sim::arrow_array::RecordBatch;
 use skywave_sim::arrow_schema::{ArrowError, Schema};
 use skywave_sim::{
@@ -344,9 +344,12 @@ impl Watch {
         outcome.map_err(|error| match error {
             RunError::Scenario(error) => scenario_error(error),
             RunError::Member { ref failure, .. }
-                if failure.downcast_ref::<PacketTooLong>().is_some() =>
+                if let Some(reason) = failure.downcast_ref::<KernelQueueError>() =>
             {
-                ScenarioError::new_err(error.to_string())
+                match reason {
+                    KernelQueueError::System(_) => PyOSError::new_err(error.to_string()),
+                    _ => ScenarioError::new_err(error.to_string()),
+                }
             }
             RunError::Member {
                 scenario,

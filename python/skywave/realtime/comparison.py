@@ -13,7 +13,7 @@ from skywave._printing import number
 from skywave.realtime import running
 from skywave.results.columns import Scale
 from skywave.results.samples import Samples
-from skywave.scenario import KernelTcp, Scenario
+from skywave.scenario import KernelDccp, KernelQueue, KernelTcp, Scenario
 from skywave.stats import Estimate, average, unchanged_by_seeds
 
 if TYPE_CHECKING:
@@ -29,6 +29,11 @@ RACK = (
     "Linux finds lost retransmissions by RACK (RFC 8985); our SACK (RFC 6675) waits for the "
     "retransmission timer. Flows that share a queue with such a flow differ with it"
 )
+TICKS = (
+    "Linux's CCID 3 and PIE wait for ticks of the kernel's timer, on virtual time every 10 ms: "
+    "CCID 3 sends bursts, and PIE updates less often"
+)
+QUEUE = "a simulation runs our queue in the place of the kernel's, which is another implementation"
 LATE = (
     "in real time, packets leave late, by as much as is said of each run; a queue that is just "
     "full then drops this packet or the next"
@@ -131,7 +136,22 @@ class ClockComparison:
             for flow in self.scenario.flows
             if isinstance(flow.transport, KernelTcp)
         ]
-        return [*([HYSTART] if "cubic" in kernels else []), *([RACK] if kernels else []), LATE]
+        all_queues = [link.queue for link in self.scenario.links]
+        if self.scenario.dumbbell is not None:
+            all_queues.append(self.scenario.dumbbell.queue)
+        queues = [queue for queue in all_queues if isinstance(queue, KernelQueue)]
+        known = {
+            HYSTART: "cubic" in kernels,
+            RACK: bool(kernels),
+            TICKS: any(
+                isinstance(flow.transport, KernelDccp) and flow.transport.ccid == 3
+                for flow in self.scenario.flows
+            )
+            or any(queue.qdisc.startswith("pie") for queue in queues),
+            QUEUE: bool(queues),
+            LATE: True,
+        }
+        return [cause for cause, holds in known.items() if holds]
 
     def warnings(self) -> list[str]:
         """Return warnings about the rows, one sentence each."""

@@ -865,12 +865,11 @@ class KernelQueue(Part):
     """A queue of the Linux kernel, for runs in real time.
 
     Drops of packets that it had accepted are known, and counted, when the next packet of their flow
-    leaves.
+    leaves; until then, the packets count as waiting. It must not reorder packets of a flow.
 
     Attributes:
         qdisc: The queueing discipline with its options, in the words of `tc`: `codel limit 100`.
-        mtu: The MTU of the queue's device: the longest packet that it takes. Some disciplines
-            derive defaults from it.
+        mtu: The longest packet that it takes. Some disciplines derive defaults from it.
         simulated: The queue that a simulation runs in its place. Absent: the scenario cannot be
             simulated.
     """

@@ -42,8 +42,8 @@ nix::ioctl_write_ptr_bad!(
 
 /// A queue of the kernel: that of a TUN device.
 ///
-/// Each packet in it is an IPv4 packet with its size, its ECN field, its id as that of IP, and addresses
-/// that follow from its flow. HTB releases them, each when the one before it has been sent at the link's
+/// Each packet in it is an IPv4 packet with its size, its ECN field, and addresses that follow from its
+/// flow. HTB releases them, each when the one before it has been sent at the link's
 /// rate.
 #[derive(Debug)]
 pub struct TunQueue {
@@ -73,13 +73,16 @@ impl TunQueue {
         shape(name, rate, &discipline.words)?;
         let open = || {
             let socket = Socket::new(Domain::PACKET, Type::DGRAM.nonblocking(), None)?;
-            setsockopt(&socket, sockopt::SndBuf, &SEND_BUFFER)?;
-            let _ = setsockopt(&socket, sockopt::SndBufForce, &SEND_BUFFER);
             let target = address(if_nametoindex(name)?, libc::ETH_P_IP as u16, [0; 6])?;
             Ok((socket, target))
         };
         let failed = |error: io::Error| EmulateError::system("cannot send packets", error);
         let (socket, target) = open().map_err(failed)?;
+        // The usual buffer would be a second queue, of some hundred packets.
+        setsockopt(&socket, sockopt::SndBufForce, &SEND_BUFFER).map_err(|error| {
+            let what = "a queue of the kernel needs root or virtual time";
+            EmulateError::system(what, io::Error::other(error))
+        })?;
         thread::sleep(SETTLES);
         Ok(Self {
             device,
@@ -101,36 +104,46 @@ impl TunQueue {
 }
 
 impl Qdisc for TunQueue {
-    fn enqueue(&mut self, id: u16, size: u32, ecn: Ecn, flow: u64) -> bool {
+    fn enqueue(&mut self, id: u32, size: u32, ecn: Ecn, flow: u64) -> io::Result<bool> {
         let size = (size as usize).clamp(HEADERS, LONGEST_PACKET);
         write(&mut self.packet, id, size as u16, ecn, flow);
-        // A packet that the queue drops at once is an error, as is one for which there is no memory.
-        self.socket.send_to(&self.packet, &self.target).is_ok()
+        match self.socket.send_to(&self.packet, &self.target) {
+            Ok(_) => Ok(true),
+            // So the kernel reports what a discipline drops at once.
+            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
-    fn dequeue(&mut self) -> Option<(u16, Ecn)> {
+    fn dequeue(&mut self) -> Option<(u32, Ecn)> {
         let length = self.device.read(&mut self.released).ok()?;
-        // The kernel sends nothing else to the device, but others may.
-        let [_, tos, _, _, high, low, ..] = self.released[..length] else {
-            return None;
-        };
-        Some((u16::from_be_bytes([high, low]), Ecn::from_bits(tos)))
+        read(&self.released[..length])
     }
 }
 
-/// Writes an IPv4 packet whose data are a UDP datagram of zeros.
-fn write(packet: &mut Vec<u8>, id: u16, size: u16, ecn: Ecn, flow: u64) {
+/// Writes an IPv4 packet whose data are a UDP datagram of zeros. Its id is in IP's identification and
+/// UDP's checksum, which no discipline reads.
+fn write(packet: &mut Vec<u8>, id: u32, size: u16, ecn: Ecn, flow: u64) {
     packet.clear();
     packet.resize(usize::from(size), 0);
     packet[0] = 0x45;
     packet[1] = ecn.bits();
     packet[2..4].copy_from_slice(&size.to_be_bytes());
-    packet[4..6].copy_from_slice(&id.to_be_bytes());
+    let [id @ .., c, d] = id.to_be_bytes();
+    packet[4..6].copy_from_slice(&id);
+    packet[26..28].copy_from_slice(&[c, d]);
     packet[8] = 64;
     packet[9] = libc::IPPROTO_UDP as u8;
     packet[12..20].copy_from_slice(&flow.to_be_bytes());
     let datagram = size - IP_HEADER as u16;
     packet[24..26].copy_from_slice(&datagram.to_be_bytes());
+}
+
+/// Returns the id and the ECN field of such a packet; `None` if it is none.
+fn read(packet: &[u8]) -> Option<(u32, Ecn)> {
+    let header = packet.get(..HEADERS)?;
+    let id = u32::from_be_bytes([header[4], header[5], header[26], header[27]]);
+    Some((id, Ecn::from_bits(header[1])))
 }
 
 /// Creates a TUN device, which ends with its file.
@@ -172,8 +185,9 @@ fn tc(words: &[&str]) -> Result<(), EmulateError> {
     let mut command = Command::new("tc");
     command.args(words);
     // An ordinary user's PATH may lack the directories of the administrator's programs.
-    let path = std::env::var("PATH").unwrap_or_default();
-    command.env("PATH", format!("{path}:/usr/sbin:/sbin"));
+    let mut path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin".into());
+    path.push(":/usr/sbin:/sbin");
+    command.env("PATH", path);
     let done = command
         .output()
         .map_err(|error| EmulateError::system("cannot run tc, of iproute2", error))?;
@@ -182,7 +196,7 @@ fn tc(words: &[&str]) -> Result<(), EmulateError> {
     }
     let said = String::from_utf8_lossy(&done.stderr);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    let what = format!("the kernel has no such queue, tc {}", words.join(" "));
+    let what = format!("tc refuses \"{}\"", words.join(" "));
     Err(EmulateError::system(what, io::Error::other(said)))
 }
 
@@ -193,10 +207,18 @@ mod tests {
     #[test]
     fn a_packet_has_its_size_its_id_and_its_flow() {
         let mut packet = vec![1; 4];
-        write(&mut packet, 0x1234, 40, Ecn::Ect0, 0x0102_0304_0506_0708);
+        write(
+            &mut packet,
+            0x1234_5678,
+            40,
+            Ecn::Ect0,
+            0x0102_0304_0506_0708,
+        );
         assert_eq!(packet.len(), 40);
         assert_eq!(packet[..6], [0x45, 2, 0, 40, 0x12, 0x34]);
         assert_eq!(packet[12..20], [1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(packet[24..26], [0, 20]);
+        assert_eq!(read(&packet), Some((0x1234_5678, Ecn::Ect0)));
+        assert_eq!(read(&packet[..27]), None);
     }
 }

@@ -89,3 +89,57 @@ fn what_a_bottleneck_cannot_do_is_named_in_the_dumbbell() {
         assert_eq!(live.field, format!("dumbbell.{field}"));
     }
 }
+
+#[test]
+fn what_the_kernels_transports_and_queues_cannot_do_is_refused() {
+    let refused = |transport: &str, more: &str, settings: &str| {
+        let text = format!(
+            r#"
+            name = "refused"
+            duration = "1 s"
+            nodes = ["a", "b"]
+            links = [{{ from = "a", to = "b", rate = "1 Mbps", delay = "1 ms"{settings} }}]
+            flows = [
+                {{ name = "f", from = "a", to = "b", transport = {{ {transport} }}, source = {{ ftp = {{}} }} }},
+                {more}
+            ]
+            "#
+        );
+        let scenario = Scenario::from_toml(&text, &Registry::default()).expect(&text);
+        between_sockets(&scenario).map(|error| error.to_string())
+    };
+    let web = r#"{ name = "web", from = "a", to = "b", transport = { kernel-tcp = {} }, source = { web = {} } },"#;
+    let queue = r#", queue = { kernel = { qdisc = "pfifo" } }"#;
+    let jitter = format!("{queue}, jitter = \"1 ms\"");
+    let trace = format!("{queue}, trace = {{ steps = [{{ at = \"1 s\", rate = \"2 Mbps\" }}] }}");
+    let ours = r#"{ name = "ours", from = "a", to = "b", transport = { dccp = {} }, source = { ftp = {} } },"#;
+    for (transport, more, settings, beginning) in [
+        ("kernel-dccp = {}", "", queue, None),
+        ("kernel-dccp = {}", "", &*jitter, None),
+        (
+            "tcp = {}",
+            web,
+            "",
+            Some("flows[1].source: a source that opens connections"),
+        ),
+        (
+            "tcp = {}",
+            "",
+            &*trace,
+            Some("link \"a->b\": a queue of the kernel serves a"),
+        ),
+        (
+            "kernel-dccp = {}",
+            ours,
+            "",
+            Some("flows[1].transport: the kernel's DCCP resets connections of ours"),
+        ),
+    ] {
+        let error = refused(transport, more, settings);
+        match (&error, beginning) {
+            (Some(error), Some(beginning)) => assert!(error.starts_with(beginning), "{error}"),
+            (None, None) => {}
+            _ => panic!("{error:?}, not {beginning:?}"),
+        }
+    }
+}

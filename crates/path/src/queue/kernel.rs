@@ -1,7 +1,7 @@
 //! Queues of an operating system's kernel.
 
 use std::collections::VecDeque;
-use std::fmt;
+use std::{fmt, io};
 
 use skywave_registry::MemberFailure;
 use skywave_units::Instant;
@@ -25,34 +25,39 @@ pub struct Discipline {
 /// them at the link's rate.
 pub trait Qdisc: Send {
     /// Puts a packet into it. `id` is not that of a packet in it; `flow` is that of [`Packet::flow`].
-    /// Returns false if it refuses the packet.
-    fn enqueue(&mut self, id: u16, size: u32, ecn: Ecn, flow: u64) -> bool;
+    /// Returns false if the discipline refuses the packet.
+    ///
+    /// # Errors
+    /// The system's, if it cannot hold the packet.
+    fn enqueue(&mut self, id: u32, size: u32, ecn: Ecn, flow: u64) -> io::Result<bool>;
 
-    /// Returns the id and the ECN field of the next packet that it has released.
-    fn dequeue(&mut self) -> Option<(u16, Ecn)>;
+    /// Returns the id and the ECN field of the next packet that it has released. Packets of a flow are
+    /// released in order.
+    fn dequeue(&mut self) -> Option<(u32, Ecn)>;
 }
 
 /// A queue whose packets wait in the kernel.
 ///
 /// The kernel does not report the packets that it drops after accepting them. Since packets of a flow
-/// stay in order, those still waiting when a later one of their flow is released have been dropped;
-/// until then they count as waiting.
+/// stay in order, those still waiting when a later one of their flow is released have been dropped.
+/// Until then, or until the end if there is no later one, they count as waiting. Its
+/// [failures](Keeps::failure) are [`KernelQueueError`]s.
 pub struct KernelQueue<P> {
     qdisc: Box<dyn Qdisc>,
     /// The packets in the kernel, in order of arrival.
-    waiting: VecDeque<(u16, P)>,
+    waiting: VecDeque<(u32, P)>,
     /// The packets that it has released and the link has not taken.
     released: VecDeque<P>,
     dropped: VecDeque<P>,
     bytes: u64,
-    next_id: u16,
+    next_id: u32,
     mtu: u32,
     failure: Option<MemberFailure>,
 }
 
 impl<P: Packet> KernelQueue<P> {
     /// Creates the queue of an empty `qdisc`, which takes packets of up to `mtu` bytes. With a longer
-    /// one, it fails with [`PacketTooLong`].
+    /// one, it fails.
     pub fn new(qdisc: Box<dyn Qdisc>, mtu: u32) -> Self {
         Self {
             qdisc,
@@ -66,10 +71,17 @@ impl<P: Packet> KernelQueue<P> {
         }
     }
 
+    /// Records the first reason why it can no longer decide.
+    fn fail(&mut self, reason: KernelQueueError) {
+        self.failure
+            .get_or_insert_with(|| MemberFailure::new(reason));
+    }
+
     /// Takes what the kernel has released.
     fn take_released(&mut self) {
         while let Some((id, ecn)) = self.qdisc.dequeue() {
             let Some(place) = self.waiting.iter().position(|&(waiting, _)| waiting == id) else {
+                self.fail(KernelQueueError::Reorders);
                 continue;
             };
             let (_, mut packet) = self.waiting.remove(place).expect("it is there");
@@ -88,16 +100,18 @@ impl<P: Packet> KernelQueue<P> {
 
 impl<P: Packet> Keeps<P> for KernelQueue<P> {
     fn enqueue(&mut self, _now: Instant, packet: P) -> Result<(), Dropped<P>> {
-        self.take_released();
         let (id, size) = (self.next_id, packet.size());
         if size > self.mtu {
             let mtu = self.mtu;
-            let too_long = || MemberFailure::new(PacketTooLong { size, mtu });
-            self.failure.get_or_insert_with(too_long);
+            self.fail(KernelQueueError::TooLong { size, mtu });
+            return Err(Dropped::new(packet, DropReason::Full));
         }
-        // Ids are given in order, so the oldest is the first to come round again.
-        let is_taken = self.waiting.front().is_some_and(|&(first, _)| first == id);
-        if is_taken || !self.qdisc.enqueue(id, size, packet.ecn(), packet.flow()) {
+        let taken = self.qdisc.enqueue(id, size, packet.ecn(), packet.flow());
+        let is_taken = taken.unwrap_or_else(|error| {
+            self.fail(KernelQueueError::System(error));
+            false
+        });
+        if !is_taken {
             return Err(Dropped::new(packet, DropReason::Full));
         }
         self.next_id = id.wrapping_add(1);
@@ -131,16 +145,28 @@ impl<P: Packet> Keeps<P> for KernelQueue<P> {
     }
 }
 
-/// A packet is longer than the MTU of a queue of the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "a packet has {size} B, and the kernel's queue takes up to {mtu} B: give a larger kernel.mtu"
-)]
-pub struct PacketTooLong {
-    /// Its size in bytes.
-    pub size: u32,
-    /// The MTU in bytes.
-    pub mtu: u32,
+/// Why a queue of the kernel can no longer decide.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum KernelQueueError {
+    /// A packet is longer than the MTU.
+    #[error(
+        "a packet has {size} B, and the kernel's queue takes up to {mtu} B: give a larger kernel.mtu"
+    )]
+    TooLong {
+        /// Its size in bytes.
+        size: u32,
+        /// The MTU in bytes.
+        mtu: u32,
+    },
+    /// A packet left after a later one of its flow.
+    #[error(
+        "the kernel's queue reorders packets of a flow, or repeats them: use another discipline"
+    )]
+    Reorders,
+    /// The system cannot hold a packet.
+    #[error("the kernel cannot hold a packet in its queue: {0}")]
+    System(io::Error),
 }
 
 impl<P> fmt::Debug for KernelQueue<P> {
@@ -164,20 +190,23 @@ mod tests {
 
     /// What a kernel would release.
     #[derive(Clone, Default)]
-    struct Pretended(Arc<Mutex<VecDeque<(u16, Ecn)>>>);
+    struct Pretended(Arc<Mutex<VecDeque<(u32, Ecn)>>>);
 
     impl Qdisc for Pretended {
-        fn enqueue(&mut self, _id: u16, size: u32, _ecn: Ecn, _flow: u64) -> bool {
-            size < 2000
+        fn enqueue(&mut self, _: u32, size: u32, _: Ecn, _: u64) -> io::Result<bool> {
+            if size == 1999 {
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+            Ok(size < 2000)
         }
 
-        fn dequeue(&mut self) -> Option<(u16, Ecn)> {
+        fn dequeue(&mut self) -> Option<(u32, Ecn)> {
             self.0.lock().expect("not poisoned").pop_front()
         }
     }
 
     impl Pretended {
-        fn release(&self, id: u16, ecn: Ecn) {
+        fn release(&self, id: u32, ecn: Ecn) {
             self.0.lock().expect("not poisoned").push_back((id, ecn));
         }
     }
@@ -226,16 +255,54 @@ mod tests {
     #[test]
     fn what_the_kernel_refuses_is_dropped_on_arrival() {
         let (qdisc, mut queue) = queue();
-        let refused = queue.enqueue(Instant::ZERO, Parcel::new(7, 2000));
-        assert_eq!(refused.map_err(|dropped| dropped.packet.id), Err(7));
-        assert!(queue.enqueue(Instant::ZERO, Parcel::new(8, 1000)).is_ok());
+        assert!(queue.enqueue(Instant::ZERO, Parcel::new(7, 1000)).is_ok());
         qdisc.release(0, Ecn::NotEct);
-        qdisc.release(0, Ecn::NotEct);
+        let refused = queue.enqueue(Instant::ZERO, Parcel::new(8, 2000));
+        assert_eq!(refused.map_err(|dropped| dropped.packet.id), Err(8));
         assert_eq!(
-            queue.dequeue(Instant::ZERO).map(|parcel| parcel.id),
-            Some(8)
+            qdisc.0.lock().expect("not poisoned").len(),
+            1,
+            "the link asks"
         );
-        assert_eq!(queue.dequeue(Instant::ZERO), None, "released twice");
+        assert!(queue.dequeue(Instant::ZERO).is_some() && queue.failure().is_none());
+    }
+
+    #[test]
+    fn what_it_cannot_serve_is_a_failure() {
+        let failed = |parcel: Parcel, released: &[u32]| {
+            let (qdisc, mut queue) = queue();
+            let _dropped = queue.enqueue(Instant::ZERO, parcel);
+            released
+                .iter()
+                .for_each(|&id| qdisc.release(id, Ecn::NotEct));
+            while queue.dequeue(Instant::ZERO).is_some() {}
+            queue.failure().map(|failure| failure.to_string())
+        };
+        assert_eq!(failed(Parcel::new(7, 1500), &[0]), None);
+        for (parcel, released, beginning) in [
+            (Parcel::new(7, 2501), &[][..], "a packet has 2501 B, and "),
+            (Parcel::new(7, 1999), &[], "the kernel cannot hold a packet"),
+            (
+                Parcel::new(7, 1000),
+                &[0, 0],
+                "the kernel's queue reorders packets",
+            ),
+        ] {
+            let failure = failed(parcel, released).expect(beginning);
+            assert!(failure.starts_with(beginning), "{failure}");
+        }
+    }
+
+    #[test]
+    fn a_drop_that_is_never_known_stops_nothing() {
+        let (qdisc, mut queue) = queue();
+        assert!(queue.enqueue(Instant::ZERO, parcel(0, 1)).is_ok());
+        for id in 1..70_000 {
+            assert!(queue.enqueue(Instant::ZERO, parcel(id, 2)).is_ok());
+            qdisc.release(id, Ecn::NotEct);
+            assert!(queue.dequeue(Instant::ZERO).is_some());
+        }
+        assert_eq!((queue.packets(), queue.dropped()), (1, None));
     }
 
     #[test]
@@ -267,27 +334,5 @@ mod tests {
             (None, Some(2), Some(3))
         );
         assert_eq!(link.deadline(), None);
-    }
-
-    #[test]
-    fn a_packet_longer_than_the_mtu_is_a_failure() {
-        let (_, mut queue) = queue();
-        assert!(queue.enqueue(Instant::ZERO, Parcel::new(7, 1500)).is_ok());
-        assert!(queue.failure().is_none());
-        assert!(queue.enqueue(Instant::ZERO, Parcel::new(8, 2501)).is_err());
-        let failure = queue.failure().expect("it is too long").to_string();
-        assert!(failure.contains("a packet has 2501 B"), "{failure}");
-    }
-
-    #[test]
-    fn an_id_in_use_is_not_used_again() {
-        let (qdisc, mut queue) = queue();
-        for id in 0..=u32::from(u16::MAX) {
-            assert!(queue.enqueue(Instant::ZERO, parcel(id, id)).is_ok());
-        }
-        assert!(queue.enqueue(Instant::ZERO, parcel(1, 1)).is_err());
-        qdisc.release(0, Ecn::NotEct);
-        assert!(queue.dequeue(Instant::ZERO).is_some());
-        assert!(queue.enqueue(Instant::ZERO, parcel(1, 1)).is_ok());
     }
 }

@@ -15,15 +15,14 @@ use crate::Packet;
 /// A queue of the Linux kernel, for runs in real time.
 ///
 /// Drops of packets that it had accepted are known, and counted, when the next packet of their flow
-/// leaves.
+/// leaves; until then, the packets count as waiting. It must not reorder packets of a flow.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "KernelQueue")]
 #[serde(deny_unknown_fields)]
 pub struct KernelQueueSpec {
     /// The queueing discipline with its options, in the words of `tc`: `codel limit 100`.
     pub qdisc: String,
-    /// The MTU of the queue's device: the longest packet that it takes. Some disciplines derive
-    /// defaults from it.
+    /// The longest packet that it takes. Some disciplines derive defaults from it.
     #[serde(default = "mtu")]
     pub mtu: Bytes,
     /// The queue that a simulation runs in its place. Absent: the scenario cannot be simulated.

@@ -62,6 +62,9 @@ pub trait Outside: Send {
     /// its connection.
     fn supply(&mut self, host: HostId, supply: Supply);
 
+    /// Learns that a datagram of the kernel's end has entered the network: its send queue has room.
+    fn sent(&mut self, host: HostId);
+
     /// Returns what the kernel reports about its end.
     fn stats(&mut self, host: HostId) -> EndStats;
 }
@@ -72,6 +75,8 @@ pub trait Outside: Send {
 pub struct LiveQueue {
     /// The index of the link.
     pub link: u32,
+    /// The link's name.
+    pub name: String,
     /// The rate at which it releases packets.
     pub rate: Rate,
     /// Its queueing discipline.
@@ -99,6 +104,7 @@ pub struct PreparedRun {
     setup: Arc<ProbeSetup>,
     observer: Watching,
     ends: Vec<LiveEnd>,
+    queues: Vec<LiveQueue>,
     encapsulation: Encapsulation,
 }
 
@@ -136,7 +142,7 @@ impl PreparedRun {
         let (links, flows) = (build.network.links.len(), scenario.flows.len());
         let totals = Totals::new(links, flows, (probes, (None, files)));
         let ends = ends(scenario, &build, encapsulation)?;
-        check_queues(scenario, &build)?;
+        let queues = queues(scenario, &build)?;
         Ok(Self {
             scenario: scenario.clone(),
             build,
@@ -144,6 +150,7 @@ impl PreparedRun {
             setup,
             observer: (totals, Fingerprint::default()),
             ends,
+            queues,
             encapsulation,
         })
     }
@@ -153,22 +160,19 @@ impl PreparedRun {
         &self.ends
     }
 
-    /// Returns the queues of the kernel that links need.
-    pub fn queues(&self) -> Vec<LiveQueue> {
-        let links = &self.build.network.links;
-        let queues = self.build.network.kernel_queues();
-        let queues = queues.map(|(link, discipline)| LiveQueue {
-            link,
-            rate: links[link as usize].mean_rate(Instant::ZERO),
-            discipline: discipline.clone(),
-        });
-        queues.collect()
+    /// Returns the queues of the kernel that links need: give each its queue, with
+    /// [`PreparedRun::set_queue`], before the run begins.
+    pub fn queues(&self) -> &[LiveQueue] {
+        &self.queues
     }
 
     /// Gives a link its queue of the kernel.
     pub fn set_queue(&mut self, queue: &LiveQueue, qdisc: Box<dyn Qdisc>) {
-        let held = KernelQueue::new(qdisc, queue.discipline.mtu);
-        self.build.network.links[queue.link as usize].set_queue(AnyQueue::keeps(held));
+        let link = &mut self.build.network.links[queue.link as usize];
+        link.set_queue(AnyQueue::keeps(KernelQueue::new(
+            qdisc,
+            queue.discipline.mtu,
+        )));
     }
 
     /// Returns the name of a node.
@@ -314,20 +318,25 @@ impl<X: Outside> LiveRun<X> {
     }
 }
 
-/// Checks that each queue of the kernel is in front of a link that it can serve.
-fn check_queues(scenario: &Scenario, build: &Build) -> Result<(), ScenarioError> {
+/// Returns the queues of the kernel that links need.
+fn queues(scenario: &Scenario, build: &Build) -> Result<Vec<LiveQueue>, ScenarioError> {
     let (_, specs) = scenario.topology();
     let directions: Vec<_> = specs.iter().flat_map(LinkSpec::directions).collect();
-    for (link, _) in build.network.kernel_queues() {
+    let queue = |(link, discipline): (u32, &Discipline)| {
         let direction = &directions[link as usize];
+        let name = direction.name();
         if direction.trace.is_some() {
-            return Err(ScenarioError::new(
-                format!("link \"{}\"", direction.name()),
-                "a queue of the kernel serves a constant rate: leave out the trace",
-            ));
+            let message = "a queue of the kernel serves a constant rate: leave out the trace";
+            return Err(ScenarioError::new(format!("link \"{name}\""), message));
         }
-    }
-    Ok(())
+        Ok(LiveQueue {
+            link,
+            name,
+            rate: direction.rate,
+            discipline: discipline.clone(),
+        })
+    };
+    build.network.kernel_queues().map(queue).collect()
 }
 
 /// Returns the kernel's address of a node.

@@ -1,6 +1,5 @@
 //! The ends of a flow: a single transport endpoint each, or several in succession.
 
-use bytes::Bytes;
 use skywave_congestion::MemberFailure;
 use skywave_transport::dccp::Connection;
 use skywave_transport::peer::Peer;
@@ -35,12 +34,13 @@ pub(crate) struct KernelEnd {
 }
 
 /// What a connection of the kernel is to send.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Supply {
     /// The bytes handed over so far, if their number is known.
     pub bytes: u64,
-    /// The datagrams handed over since the last time. Bytes beyond theirs may be sent in any.
-    pub datagrams: Vec<Bytes>,
+    /// The datagrams handed over since the last time. Bytes that belong to none are cut into full
+    /// ones.
+    pub datagrams: Vec<Payload>,
     /// Whether an endless stream follows.
     pub is_endless: bool,
     /// Whether the sending side is to be closed after them.
@@ -62,7 +62,7 @@ impl SendingEnd for KernelEnd {
     fn send(&mut self, datagram: Payload) -> bool {
         let bytes = datagram.len() as u64;
         if !self.supply.is_closed {
-            self.supply.datagrams.push(datagram.into_bytes());
+            self.supply.datagrams.push(datagram);
         }
         self.write(Some(bytes))
     }

@@ -40,7 +40,7 @@ pub(crate) enum Transport {
 pub enum KernelTransport {
     /// TCP.
     Tcp(KernelTcpSpec),
-    /// DCCP, with datagrams of up to this many bytes.
+    /// DCCP.
     Dccp {
         /// Its parameters.
         spec: KernelDccpSpec,

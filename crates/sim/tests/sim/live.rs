@@ -35,6 +35,8 @@ impl Outside for AtOnce {
 
     fn supply(&mut self, _: HostId, _: Supply) {}
 
+    fn sent(&mut self, _: HostId) {}
+
     fn stats(&mut self, _: HostId) -> EndStats {
         EndStats::default()
     }

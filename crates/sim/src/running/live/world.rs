@@ -100,6 +100,7 @@ impl<X: Outside> Sockets<X> {
             let (datagrams, bytes) = self.sent.entry(from).or_default();
             *datagrams += 1;
             *bytes += packet.payload.len() as u64;
+            self.outside().sent(from);
         }
     }
 

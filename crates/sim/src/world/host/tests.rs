@@ -54,7 +54,7 @@ fn a_connection_of_the_kernel_is_supplied_until_it_is_closed() {
     end.close(Instant::ZERO);
     let closed = Supply {
         bytes: 2100,
-        datagrams: vec![Bytes::from_static(&[0; 100])],
+        datagrams: vec![Payload::Synthetic(100)],
         is_endless: false,
         is_closed: true,
     };
