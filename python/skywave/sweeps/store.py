@@ -133,8 +133,10 @@ class Store:
 
         try:
             data = pa.py_buffer(Path(self._file(run)).read_bytes())
-            with pa.parquet.ParquetFile(pa.BufferReader(data)) as file:
-                table = file.read()
+            # Without Arrow's threads: one may release our bytes as late as at the end of the
+            # interpreter, which then aborts the process.
+            with pa.parquet.ParquetFile(pa.BufferReader(data), pre_buffer=False) as file:
+                table = file.read(use_threads=False)
         except (OSError, pa.ArrowInvalid):
             return None
         about = json.loads(table.schema.metadata[METADATA])
