@@ -126,7 +126,7 @@ impl Testbed {
         };
         match (&end.kind, encapsulation) {
             (EndKind::Tcp, _) => node.open_user_space()?,
-            (EndKind::Dccp, Encapsulation::Raw) => node.open_raw()?,
+            (EndKind::Dccp, Encapsulation::Raw) => node.open_raw(end.local.port())?,
             (EndKind::Dccp, Encapsulation::Udp) => {
                 node.open_udp(SocketAddrV4::new(*end.local.ip(), udp::DCCP_PORT))?;
             }

@@ -17,6 +17,9 @@ pub const LONGEST_PACKET: usize = 65_535;
 /// How much the sockets of a port hold until the driver reads it, in bytes.
 const RECEIVE_BUFFER: usize = 8 << 20;
 
+/// The Ethernet address of everybody.
+const BROADCAST: [u8; 6] = [0xff; 6];
+
 /// The types of Ethernet frames with IPv4 and IPv6.
 const FRAMES: [u16; 2] = [libc::ETH_P_IP as u16, libc::ETH_P_IPV6 as u16];
 
@@ -29,6 +32,8 @@ pub struct Port {
     sockets: [Socket; 2],
     /// The interface at the other end.
     targets: [SockAddr; 2],
+    /// All interfaces at the other end.
+    everybody: [SockAddr; 2],
 }
 
 impl Port {
@@ -55,6 +60,10 @@ impl Port {
                 address(index, v4, other).map_err(failed)?,
                 address(index, v6, other).map_err(failed)?,
             ],
+            everybody: [
+                address(index, v4, BROADCAST).map_err(failed)?,
+                address(index, v6, BROADCAST).map_err(failed)?,
+            ],
         })
     }
 
@@ -65,6 +74,17 @@ impl Port {
     pub fn send(&self, packet: &[u8]) -> io::Result<()> {
         let version = version(packet);
         self.sockets[version].send_to(packet, &self.targets[version])?;
+        Ok(())
+    }
+
+    /// Sends a packet to the other end in a frame for everybody. Raw sockets there receive it, but
+    /// protocols of the kernel that have no broadcasts, such as its DCCP, ignore it.
+    ///
+    /// # Errors
+    /// That of the device.
+    pub fn broadcast(&self, packet: &[u8]) -> io::Result<()> {
+        let version = version(packet);
+        self.sockets[version].send_to(packet, &self.everybody[version])?;
         Ok(())
     }
 

@@ -112,7 +112,6 @@ fn what_the_kernels_transports_and_queues_cannot_do_is_refused() {
     let queue = r#", queue = { kernel = { qdisc = "pfifo" } }"#;
     let jitter = format!("{queue}, jitter = \"1 ms\"");
     let trace = format!("{queue}, trace = {{ steps = [{{ at = \"1 s\", rate = \"2 Mbps\" }}] }}");
-    let ours = r#"{ name = "ours", from = "a", to = "b", transport = { dccp = {} }, source = { ftp = {} } },"#;
     for (transport, more, settings, beginning) in [
         ("kernel-dccp = {}", "", queue, None),
         ("kernel-dccp = {}", "", &*jitter, None),
@@ -127,12 +126,6 @@ fn what_the_kernels_transports_and_queues_cannot_do_is_refused() {
             "",
             &*trace,
             Some("link \"a->b\": a queue of the kernel serves a"),
-        ),
-        (
-            "kernel-dccp = {}",
-            ours,
-            "",
-            Some("flows[1].transport: the kernel's DCCP resets connections of ours"),
         ),
     ] {
         let error = refused(transport, more, settings);

@@ -141,7 +141,7 @@ impl PreparedRun {
         } = Prepared::new(scenario, registry, options, ClockKind::Real)?;
         let (links, flows) = (build.network.links.len(), scenario.flows.len());
         let totals = Totals::new(links, flows, (probes, (None, files)));
-        let ends = ends(scenario, &build, encapsulation)?;
+        let ends = ends(scenario, &build)?;
         let queues = queues(scenario, &build)?;
         Ok(Self {
             scenario: scenario.clone(),

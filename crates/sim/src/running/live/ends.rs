@@ -69,15 +69,7 @@ impl EndKind {
 }
 
 /// Returns both ends of every flow, in the order of their hosts.
-pub(super) fn ends(
-    scenario: &Scenario,
-    build: &Build,
-    encapsulation: Encapsulation,
-) -> Result<Vec<LiveEnd>, ScenarioError> {
-    let is_kernel_dccp = |transport: &Transport| {
-        matches!(transport, Transport::Kernel(KernelTransport::Dccp { .. }))
-    };
-    let has_kernel_dccp = build.transports.iter().any(is_kernel_dccp);
+pub(super) fn ends(scenario: &Scenario, build: &Build) -> Result<Vec<LiveEnd>, ScenarioError> {
     let mut ends = Vec::with_capacity(build.hosts.len());
     let mut taken = BTreeSet::new();
     let flows = (0..).zip(scenario.flows.iter().zip(&build.transports));
@@ -93,12 +85,6 @@ pub(super) fn ends(
             let field = format!("flows[{index}].source");
             let message = "a source that opens connections does not work over the kernel's \
                            transports yet: use `tcp`";
-            return Err(ScenarioError::new(field, message.to_owned()));
-        }
-        if kind == EndKind::Dccp && encapsulation == Encapsulation::Raw && has_kernel_dccp {
-            let field = format!("flows[{index}].transport");
-            let message = "the kernel's DCCP resets connections of ours in IP protocol 33: run ours over \
-                           UDP (--dccp-over-udp)";
             return Err(ScenarioError::new(field, message.to_owned()));
         }
         let pair = pair(FlowId::new(index), flow, kind, scenario, build);
