@@ -37,7 +37,8 @@ from skywave.cli.status import NOT_MET
 from skywave.cli.summary import present
 from skywave.realtime import ClockComparison, RealTimeRun
 from skywave.realtime.privileges import acquire
-from skywave.realtime.virtual.kernel import find
+from skywave.realtime.virtual.kernel import find_for
+from skywave.scenario import Scenario
 
 app = group("realtime", "Run scenarios in real time, between real sockets in network namespaces.")
 
@@ -62,16 +63,19 @@ class RealTime:
     strict: StrictOption = None
 
     def check(self) -> None:
-        """Find the kernel, or restart the command where networks can be created."""
+        """Check the options, and restart the command in real time where networks can be created."""
         if self.virtual_time and self.spin:
             raise typer.BadParameter(
                 "waiting is exact on virtual time, and spinning takes much longer",
                 param_hint="--spin",
             )
-        if self.virtual_time:
-            find()
-        else:
+        if not self.virtual_time:
             acquire()
+
+    def check_kernel(self, scenario: Scenario) -> None:
+        """Find the kernel that a scenario needs on virtual time."""
+        if self.virtual_time:
+            find_for(scenario)
 
     def judge(self, *runs: RealTimeRun) -> None:
         """Exit with status 3 if a run fails ``--strict``."""
@@ -101,9 +105,10 @@ def run(
     captures = captures_of(capture)
     # Standard input is still to be read if the command begins anew.
     real_time.check()
+    experiment = changes.read(scenario)
+    real_time.check_kernel(experiment)
     if out_dir is not None:
         prepare_folder(out_dir, Kind.RUN)
-    experiment = changes.read(scenario)
     changes.warn_about(experiment, scenario)
     with nullcontext() if qlog is None else made_directory(qlog), progress_bar() as show:
         finished = realtime.run(
@@ -147,9 +152,10 @@ def compare(
     stop it; the runs that are complete on both clocks are then compared.
     """
     real_time.check()
+    experiment = changes.read(scenario)
+    real_time.check_kernel(experiment)
     if out_dir is not None:
         prepare_folder(out_dir, Kind.RUN)
-    experiment = changes.read(scenario)
     with progress_bar() as show:
         comparison = realtime.compare(
             experiment,

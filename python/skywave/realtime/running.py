@@ -16,7 +16,6 @@ from skywave._progress import Progress
 from skywave.realtime.accuracy import RunAccuracy
 from skywave.realtime.privileges import LaunchError, require
 from skywave.results import Results
-from skywave.scenario import KernelDccp
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -105,7 +104,7 @@ def run(
                 spin=spin,
             )
         from skywave.realtime.virtual.call import call  # noqa: PLC0415  (only for virtual time)
-        from skywave.realtime.virtual.kernel import find  # noqa: PLC0415
+        from skywave.realtime.virtual.kernel import find_for  # noqa: PLC0415
 
         for member in scenario.members():
             if type(member).__module__ == "__main__":
@@ -117,7 +116,7 @@ def run(
                 raise LaunchError(f"{file} is a device or a pipe: a guest writes files only")
         return call(
             _run,
-            find(dccp=any(isinstance(flow.transport, KernelDccp) for flow in scenario.flows)),
+            find_for(scenario),
             progress=progress,
             writable=[Path(file).absolute().parent for file in files],
             scenario=scenario,

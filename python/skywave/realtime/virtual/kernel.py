@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from skywave.realtime.privileges import LaunchError
+from skywave.scenario import KernelDccp, Scenario
 
 VARIABLE = "SKYWAVE_VIRTUAL_KERNEL"
 """The environment variable that names a kernel, or a directory of kernels."""
@@ -33,6 +34,15 @@ def find(*, dccp: bool = False) -> Path:
             raise LaunchError(f"{VARIABLE} is {given}, but {kernel} is no executable kernel: {HOW}")
         raise LaunchError(f"there is no kernel {kernel}: {HOW}")
     return kernel.absolute()
+
+
+def find_for(scenario: Scenario) -> Path:
+    """Return the kernel that a scenario needs: with DCCP if flows of it use the kernel's.
+
+    Raises:
+        LaunchError: If there is no such kernel.
+    """
+    return find(dccp=any(isinstance(flow.transport, KernelDccp) for flow in scenario.flows))
 
 
 def cache() -> Path:
