@@ -403,3 +403,16 @@ def test_a_liar_fails(tmp_path: Path) -> None:
     document = json.loads(wrong.stdout)
     assert document["summary"] == "0 passed, 0 kernel, 1 failed, 0 skipped"
     assert any(re.match("we: status 0, no report", r) for r in document["cases"][0]["reasons"])
+
+
+@pytest.mark.deep
+def test_cases_on_virtual_time_pass_and_a_liar_fails(tmp_path: Path) -> None:
+    machine.find_system_programs()
+    if reason := machine.lacking("virtual"):
+        pytest.skip(reason)
+    few = ["--virtual-time", "--short", "--json", "--keep", str(tmp_path)]
+    right = run_matrix(*few)
+    assert right.returncode == 0, right.stdout
+    assert json.loads(right.stdout)["summary"] == "10 passed, 0 kernel, 0 failed, 0 skipped"
+    wrong = run_matrix(*few, "--only", "we listen", "--only", "both ways", command="echo {}")
+    assert json.loads(wrong.stdout)["summary"] == "0 passed, 0 kernel, 1 failed, 0 skipped"

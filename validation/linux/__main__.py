@@ -20,6 +20,7 @@ from skywave import Progress
 from skywave.cli.console import JsonOption, out, print_json, progress_bar
 from validation.linux import machine
 from validation.linux.cases import matrix as full_matrix
+from validation.linux.cases import on_virtual_time
 from validation.linux.cases import short as short_matrix
 from validation.linux.emulation import PATHS
 from validation.linux.ends import our_command
@@ -61,6 +62,9 @@ def matrix(
     kernel: Annotated[
         bool, typer.Option("--kernel", help="Put a second kernel in our place: proves the runner.")
     ] = False,
+    virtual_time: Annotated[
+        bool, typer.Option("--virtual-time", help="Run all on virtual time, with Linux 6.12.")
+    ] = False,
     names: Annotated[
         bool, typer.Option("--list", help="Print the names of the cases and run none.")
     ] = False,
@@ -72,6 +76,8 @@ def matrix(
     """Run the matrix; status 1 if a case fails."""
     cases = short_matrix() if short else full_matrix()
     cases = [case for case in cases if all(word in case.name for word in only or ())]
+    if virtual_time:
+        cases = on_virtual_time(cases)
     if names:
         sys.stdout.writelines(f"{case.name}\n" for case in cases)
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import product
 from typing import TYPE_CHECKING, Literal
@@ -154,6 +154,11 @@ def matrix() -> list[Case]:
     """Return every case, those of one guest and path together."""
     cases = [*_product(), *_flows(), *_negotiation(), *_refusals()]
     return sorted(cases, key=lambda case: (case.guest, list(PATHS).index(case.path_name)))
+
+
+def on_virtual_time(cases: list[Case]) -> list[Case]:
+    """Return the same cases for guests on virtual time, whose kernel has both CCIDs."""
+    return [replace(case, guest="virtual") for case in cases]
 
 
 def _product() -> Iterator[Case]:

@@ -40,16 +40,23 @@ class Path:
             "tc qdisc del dev eth0 ingress 2>/dev/null",
             "tc qdisc del dev ifb0 root 2>/dev/null",
             "set -e",
-            "tc qdisc replace dev eth0 root handle 9: pfifo limit 1000",
+            *self.egress("eth0"),
         ]
         if self != Path():
             redirect = "protocol all matchall action mirred egress redirect dev ifb0"
             lines += [
-                *(line for device in ("eth0", "ifb0") for line in self._stages(device)),
+                *self._stages("ifb0"),
                 "tc qdisc add dev eth0 ingress",
                 f"tc filter add dev eth0 parent ffff: {redirect}",
             ]
         return "; ".join(lines)
+
+    def egress(self, device: str) -> list[str]:
+        """Return what sets it up for packets that leave a device, in place of what was there."""
+        return [
+            f"tc qdisc replace dev {device} root handle 9: pfifo limit 1000",
+            *([] if self == Path() else self._stages(device)),
+        ]
 
     def _stages(self, device: str) -> list[str]:
         """Delay, loss and reordering first, the rate and its queue below.

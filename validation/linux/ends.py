@@ -30,7 +30,7 @@ from validation.linux.guests import PEER, python
 from validation.linux.namespace import HOST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from validation.linux.cases import Case
@@ -123,6 +123,11 @@ def words(case: Case, *, ours: bool, peer: str, own: str, port: int) -> list[str
     ]
 
 
+def _peer(words: list[str], limit_s: int) -> list[object]:
+    """Return the command of the program that uses the kernel's sockets."""
+    return [python(), "-I", "-S", PEER, *words, "--timeout", limit_s]
+
+
 class KernelEnd:
     """A kernel's sockets, in a guest."""
 
@@ -135,8 +140,8 @@ class KernelEnd:
 
     def start(self, words: list[str], limit_s: int) -> Running:
         """Start the peer in the guest."""
-        command = [python(), "-I", "-S", PEER, *words, "--timeout", limit_s]
-        return _KernelRunning(self._guest.start(*command, limit_s=limit_s + 8))
+        job = self._guest.start(*_peer(words, limit_s), limit_s=limit_s + 8)
+        return _KernelRunning(job)
 
 
 class _KernelRunning:
@@ -175,12 +180,29 @@ class SkywaveEnd:
         role, *rest = words
         once = ["--once"] if role == "listen" else []
         command = [*self._command, role, "--raw", *rest, *once, "--digests", "--json"]
-        return _Process(self._space.command(*command), self._folder)
+        return _Process(self._space.command(*command), self._folder / "ours")
+
+
+class NamespaceEnd:
+    """The sockets of the kernel on which this runs, in a namespace."""
+
+    def __init__(self, space: Namespace, base: Path, addresses: Mapping[str, str]) -> None:
+        self._space = space
+        self._base = base
+        self._addresses = addresses
+
+    def address(self, family: str) -> str:
+        """Return the namespace's address."""
+        return self._addresses[family]
+
+    def start(self, words: list[str], limit_s: int) -> Running:
+        """Start the peer in the namespace."""
+        return _Process(self._space.command(*_peer(words, limit_s)), self._base)
 
 
 class _Process:
-    def __init__(self, command: list[str], folder: Path) -> None:
-        self._files = (folder / "ours.out", folder / "ours.err")
+    def __init__(self, command: list[str], base: Path) -> None:
+        self._files = (base.with_suffix(".out"), base.with_suffix(".err"))
         with self._files[0].open("wb") as out, self._files[1].open("wb") as err:
             self._process = subprocess.Popen(
                 command,

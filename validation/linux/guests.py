@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from validation.linux.namespace import Namespace
 
-Kind = Literal["uml", "qemu"]
+Kind = Literal["uml", "qemu", "virtual"]
+"""``virtual`` is a guest on virtual time, which has both ends."""
 
 HERE = Path(__file__).resolve().parent
 INIT = HERE / "guest" / "init.sh"

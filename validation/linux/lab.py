@@ -1,14 +1,14 @@
-"""A booted kernel with an endpoint beside it, and one case run between the two."""
+"""Two ends and what connects them, and one case run between the two."""
 
 from __future__ import annotations
 
 import shutil
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from validation.linux import capture
 from validation.linux.cases import Role
@@ -67,59 +67,54 @@ class Result:
     seconds: float = 0.0
 
 
+class Wire(Protocol):
+    """What connects the two ends."""
+
+    def emulate(self, path: emulation.Path) -> None:
+        """Treat packets as on this path from now on."""
+
+    def capture(self, file: Path) -> AbstractContextManager[None]:
+        """Write the packets that pass into a file."""
+
+
+class Tap:
+    """A guest's TAP device. The guest emulates the path."""
+
+    def __init__(self, space: Namespace, guest: Guest) -> None:
+        self._space = space
+        self._guest = guest
+
+    def emulate(self, path: emulation.Path) -> None:
+        """Have the guest treat packets as on this path."""
+        self._guest.run("sh", "-c", path.script())
+
+    def capture(self, file: Path) -> AbstractContextManager[None]:
+        """Write the packets that pass the device into a file."""
+        return capture.capture(self._space, self._guest.machine.tap, file)
+
+
 class Lab:
     """What cases run in."""
 
-    def __init__(self, space: Namespace, kernel: Guest, ours: End, plan: Plan) -> None:
-        self._space = space
-        self._guest = kernel
-        self._kernel: End = KernelEnd(kernel)
+    def __init__(self, ours: End, kernel: End, wire: Wire) -> None:
         self._ours = ours
-        self._plan = plan
+        self._kernel = kernel
+        self._wire = wire
         self._path: emulation.Path | None = None
 
-    def run(self, case: Case, port: int) -> Result:
-        """Run a case, again while the path loses the packet that would show it.
-
-        Each attempt takes the next DCCP port: the kernel may still ask for the end of the last one.
-        """
+    def connect(self, case: Case, port: int, file: Path) -> Evidence:
+        """Make the connection of a case. Return what its ends say; the file has its packets."""
         began = time.monotonic()
         if case.path != self._path:
-            self._guest.run("sh", "-c", case.path.script())
+            self._wire.emulate(case.path)
             self._path = case.path
-        file = self._guest.folder / "case.pcap"
-        attempts = 0
-        while True:
-            evidence = self._gather(case, port + attempts, file)
-            attempts += 1
-            what, reasons = outcome(case, evidence)
-            if not reasons or attempts == ATTEMPTS or not end_was_lost(case, evidence):
-                break
-        if reasons:
-            self._plan.keep.mkdir(parents=True, exist_ok=True)
-            shutil.copy(
-                file, self._plan.keep / f"{case.name.replace(', ', '+').replace(' ', '-')}.pcap"
-            )
-        return Result(
-            case,
-            what,
-            tuple(reasons),
-            (len(evidence.ours.sent), len(evidence.kernel.received)),
-            (len(evidence.kernel.sent), len(evidence.ours.received)),
-            show(evidence.closing()),
-            attempts,
-            time.monotonic() - began,
-        )
-
-    def _gather(self, case: Case, port: int, file: Path) -> Evidence:
-        """Make one connection, and hear its ends and the capture."""
         addresses = {
             True: self._ours.address(case.family),
             False: self._kernel.address(case.family),
         }
         listener = case.role is Role.LISTEN
         running: dict[bool, Running] = {}
-        with capture.capture(self._space, self._guest.machine.tap, file):
+        with self._wire.capture(file):
             for ours in (listener, not listener):
                 end = self._ours if ours else self._kernel
                 own, peer = addresses[ours], addresses[not ours]
@@ -138,14 +133,65 @@ class Lab:
         return Evidence(
             reports.get(True, unheard),
             reports.get(False, unheard),
-            tuple(capture.read(file, port)),
+            (),
             addresses[True],
             ended_s,
+            time.monotonic() - began,
         )
 
 
+def result(
+    case: Case, said: Evidence, *, port: int, file: Path, attempt: int, keep: Path
+) -> Result | None:
+    """Return what became of a case, from what its ends said and its capture.
+
+    ``None`` if the path has lost what would show it, and the case runs again.
+    """
+    evidence = replace(said, packets=tuple(capture.read(file, port)))
+    what, reasons = outcome(case, evidence)
+    if reasons and attempt < ATTEMPTS and end_was_lost(case, evidence):
+        return None
+    if reasons:
+        keep.mkdir(parents=True, exist_ok=True)
+        name = case.name.replace(", ", "+").replace(" ", "-")
+        shutil.copy(file, keep / f"{name}.pcap")
+    return Result(
+        case,
+        what,
+        tuple(reasons),
+        (len(evidence.ours.sent), len(evidence.kernel.received)),
+        (len(evidence.kernel.sent), len(evidence.ours.received)),
+        show(evidence.closing()),
+        attempt,
+        evidence.took_s,
+    )
+
+
+class BootedLab:
+    """A booted guest, with our end beside it."""
+
+    def __init__(self, ours: End, kernel: Guest, space: Namespace, plan: Plan) -> None:
+        self._lab = Lab(ours, KernelEnd(kernel), Tap(space, kernel))
+        self._file = kernel.folder / "case.pcap"
+        self._keep = plan.keep
+
+    def run(self, case: Case, port: int) -> Result:
+        """Run a case, again while the path loses the packet that would show it.
+
+        Each attempt takes the next DCCP port: the kernel may still ask for the end of the last one.
+        """
+        attempt = 1
+        while True:
+            said = self._lab.connect(case, port, self._file)
+            found = result(case, said, port=port, file=self._file, attempt=attempt, keep=self._keep)
+            if found is not None:
+                return found
+            attempt += 1
+            port += 1
+
+
 @contextmanager
-def lab(kind: Kind, plan: Plan) -> Iterator[Lab]:
+def lab(kind: Kind, plan: Plan) -> Iterator[BootedLab]:
     """Boot what cases need, and take it down afterwards."""
     with (
         TemporaryDirectory(prefix="skywave-lab-") as name,
@@ -153,10 +199,10 @@ def lab(kind: Kind, plan: Plan) -> Iterator[Lab]:
         guest(MACHINES[kind], space, Path(name)) as kernel,
     ):
         if plan.command is not None:
-            yield Lab(space, kernel, SkywaveEnd(space, Path(name), plan.command), plan)
+            yield BootedLab(SkywaveEnd(space, Path(name), plan.command), kernel, space, plan)
             return
         with guest(MACHINES[f"{kind}2"], space, Path(name)) as second:
-            yield Lab(space, kernel, KernelEnd(second), plan)
+            yield BootedLab(KernelEnd(second), kernel, space, plan)
 
 
 def _listens(end: Running) -> bool:

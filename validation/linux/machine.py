@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from skywave.realtime.virtual import kernel as virtual_kernel
 from validation.linux import kernel, registers
 
 PACKAGES = {
@@ -19,6 +20,8 @@ PACKAGES = {
     "linux.uml": "user-mode-linux",
     "qemu-system-x86_64": "qemu-system-x86",
     "cpio": "cpio",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
     registers.COMPILER: "gcc",
 }
 """Debian's package of each program."""
@@ -27,6 +30,7 @@ COMMON = ("ip", "busybox", "modprobe", "tcpdump", "tshark")
 PROGRAMS = {
     "uml": (*COMMON, "linux.uml"),
     "qemu": (*COMMON, "qemu-system-x86_64", "cpio"),
+    "virtual": ("ip", "tcpdump", "tshark", "unshare", "nsenter"),
 }
 """The programs that each kind of guest needs."""
 
@@ -40,7 +44,7 @@ def lacking(kind: str) -> str | None:
     """Return why guests of this kind cannot run here, or None."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         return f"the guests are x86_64 Linux, this is {platform.system()} on {platform.machine()}"
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 and kind != "virtual":
         return "needs root, for a network namespace (try make interop)"
     programs = list(PROGRAMS[kind])
     if kind == "uml" and registers.are_too_many():
@@ -49,6 +53,12 @@ def lacking(kind: str) -> str | None:
     if missing:
         packages = " ".join(sorted({PACKAGES[program] for program in missing}))
         return f"{', '.join(missing)} missing (apt-get install {packages})"
+    if kind == "virtual":
+        return virtual_kernel.missing(dccp=True)
+    return _no_device(kind)
+
+
+def _no_device(kind: str) -> str | None:
     if not Path("/dev/net/tun").exists():
         return "no /dev/net/tun (modprobe tun)"
     if kind == "qemu":

@@ -1,7 +1,8 @@
 """Runs many cases: one process for each kind of guest, which is booted once for all of its cases.
 
 Each process has a namespace of its own, so that raw sockets of one connection's endpoint never see
-the packets of another's.
+the packets of another's. Guests on virtual time have one processor and take a few cases each, so
+there is a process for each processor.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from itertools import count
 from queue import Empty
 from typing import TYPE_CHECKING, NoReturn
 
+from skywave import SkywaveError
+from validation.linux import virtual
 from validation.linux.lab import ATTEMPTS, Result, lab
 from validation.linux.machine import lacking
 from validation.linux.namespace import LabError
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 FIRST_PORT = 33_000
 """Each case and attempt has a port of its own, so that what is late for one is not taken for
 another's."""
+
+BATCH = 13
+"""How many cases a guest on virtual time takes: booting it takes as long as one of them."""
 
 
 def run(cases: list[Case], plan: Plan, tell: Callable[[Result], None]) -> list[Result]:
@@ -54,7 +60,10 @@ def run(cases: list[Case], plan: Plan, tell: Callable[[Result], None]) -> list[R
             for case in chosen:
                 note(Result(case, Outcome.SKIPPED, (reason,)))
         else:
-            processes.append(spawn.Process(target=_run_kind, args=(kind, chosen, plan, queue)))
+            at_a_time = (os.cpu_count() or 1) if kind == "virtual" else 1
+            for each in range(at_a_time):
+                shares = (kind, chosen[each::at_a_time], plan, queue)
+                processes.append(spawn.Process(target=_run_kind, args=shares))
     try:
         for process in processes:
             process.start()
@@ -82,29 +91,58 @@ def _results(queue: Queue[Result], processes: list[SpawnProcess]) -> Iterator[Re
 
 
 def _run_kind(kind: Kind, cases: list[Case], plan: Plan, queue: Queue[Result]) -> None:
-    """Run the cases of one kind of guest, in a process of its own.
-
-    A guest that dies fails the case under which it did, and is booted anew for the rest.
-    """
+    """Run the cases of one kind of guest, in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent turns it into SIGTERM
     signal.signal(signal.SIGTERM, _interrupt)
-    left = list(zip(count(FIRST_PORT, ATTEMPTS), cases, strict=False))
+    numbered = list(zip(count(FIRST_PORT, ATTEMPTS), cases, strict=False))
     try:
-        while left and _parent_lives():
-            before = len(left)
-            try:
-                with lab(kind, plan) as booted:
-                    while left and _parent_lives():
-                        port, case = left[0]
-                        queue.put(booted.run(case, port))
-                        left.pop(0)
-            except LabError as error:
-                lost = left if len(left) == before else left[:1]
-                for _, case in lost:
-                    queue.put(Result(case, Outcome.FAILED, (str(error),)))
-                left = left[len(lost) :]
+        if kind == "virtual":
+            _run_on_virtual_time(numbered, plan, queue)
+        else:
+            _run_booted(kind, numbered, plan, queue)
     except KeyboardInterrupt:
         os._exit(1)  # all is down; what waits in the queue is of no use
+
+
+def _run_booted(kind: Kind, left: list[tuple[int, Case]], plan: Plan, queue: Queue[Result]) -> None:
+    """Run cases in a guest that boots once.
+
+    If it dies, the case during which it did has failed, and it boots again for the rest.
+    """
+    while left and _parent_lives():
+        before = len(left)
+        try:
+            with lab(kind, plan) as booted:
+                while left and _parent_lives():
+                    port, case = left[0]
+                    queue.put(booted.run(case, port))
+                    left.pop(0)
+        except LabError as error:
+            lost = left if len(left) == before else left[:1]
+            for _, case in lost:
+                queue.put(Result(case, Outcome.FAILED, (str(error),)))
+            left = left[len(lost) :]
+
+
+def _run_on_virtual_time(cases: list[tuple[int, Case]], plan: Plan, queue: Queue[Result]) -> None:
+    """Run cases in guests that take a few each.
+
+    If one dies, its cases have failed that have no result.
+    """
+    for at in range(0, len(cases), BATCH):
+        if not _parent_lives():
+            return
+        left = cases[at : at + BATCH]
+
+        def note(result: Result, left: list[tuple[int, Case]] = left) -> None:
+            queue.put(result)
+            left[:] = [each for each in left if each[1] != result.case]
+
+        try:
+            virtual.run(left, plan, note)
+        except (SkywaveError, LabError) as error:
+            for _, case in left:
+                queue.put(Result(case, Outcome.FAILED, (str(error),)))
 
 
 def _parent_lives() -> bool:

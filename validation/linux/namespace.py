@@ -51,14 +51,14 @@ def run(*words: object) -> str:
 
 
 class Namespace:
-    """A namespace by name."""
+    """A namespace, known by the command that runs others inside."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, *enter: str) -> None:
+        self._enter = enter
 
     def command(self, *words: object) -> list[str]:
         """Return the command that runs these words inside."""
-        return ["ip", "netns", "exec", self.name, *map(str, words)]
+        return [*self._enter, *map(str, words)]
 
     def run(self, *words: object) -> str:
         """Run a program inside; its output."""
@@ -69,8 +69,9 @@ class Namespace:
 def namespace(label: str) -> Iterator[Namespace]:
     """Make a namespace that is silent about DCCP, and take it down afterwards."""
     _remove_orphans()
-    made = Namespace(f"{PREFIX}-{os.getpid()}-{label}")
-    run("ip", "netns", "add", made.name)
+    name = f"{PREFIX}-{os.getpid()}-{label}"
+    made = Namespace("ip", "netns", "exec", name)
+    run("ip", "netns", "add", name)
     try:
         made.run("sh", "-ec", _setup())
         silencer = subprocess.Popen(
@@ -87,7 +88,7 @@ def namespace(label: str) -> Iterator[Namespace]:
             silencer.kill()
             silencer.communicate()
     finally:
-        run("ip", "netns", "del", made.name)
+        run("ip", "netns", "del", name)
 
 
 def _setup() -> str:

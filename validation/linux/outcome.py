@@ -52,6 +52,8 @@ class Evidence:
     our_address: str
     ended_s: float = 0.0
     """When the capture ended, on the clock of its packets."""
+    took_s: float = 0.0
+    """How long the connection took."""
 
     def is_ours(self, packet: Packet) -> bool:
         """Return whether we sent a packet."""

@@ -1,0 +1,169 @@
+"""Cases on virtual time: in one guest whose kernel has DCCP, both ends and what connects them.
+
+Each is a namespace. The guest's kernel answers DCCP in all of them, and would reset connections of
+ours. It does not in frames for many, which it sends to our end therefore.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from skywave import Progress
+from skywave.realtime.virtual import kernel
+from skywave.realtime.virtual.call import call
+from validation.linux import capture
+from validation.linux.ends import NamespaceEnd, SkywaveEnd
+from validation.linux.lab import ATTEMPTS, Lab, Result, result
+from validation.linux.namespace import HOST, LabError, Namespace, link_address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from validation.linux import emulation
+    from validation.linux.cases import Case
+    from validation.linux.ends import End
+    from validation.linux.lab import Plan
+    from validation.linux.outcome import Evidence
+
+KERNEL = {"IPv4": "10.33.0.2", "IPv6": "fd33::2"}
+MULTICAST = "03:33:00:00:00:01"
+PATIENCE_S = 300.0
+"""How long a guest may take for a case."""
+
+
+def run(cases: Sequence[tuple[int, Case]], plan: Plan, tell: Callable[[Result], None]) -> None:
+    """Run cases in one guest, each with its port, and those again whose end the path has lost.
+
+    Raises:
+        LaunchError: If there is no kernel, or it cannot be booted.
+        GuestError: If the guest failed.
+    """
+    left = list(cases)
+    for attempt in range(1, ATTEMPTS + 1):
+        if not left:
+            return
+        with TemporaryDirectory(prefix="skywave-lab-") as name:
+            folder = Path(name)
+            all_said = call(
+                connections,
+                kernel.find(dccp=True),
+                patience_s=PATIENCE_S,
+                writable=[folder],
+                cases=left,
+                command=plan.command,
+                folder=folder,
+            )
+            again = []
+            for (port, case), said in zip(left, all_said, strict=True):
+                file = _file(folder, port)
+                found = result(case, said, port=port, file=file, attempt=attempt, keep=plan.keep)
+                if found is None:
+                    again.append((port, case))
+                else:
+                    tell(found)
+        left = again
+
+
+def connections(
+    progress: Callable[[Progress], None],
+    cases: Sequence[tuple[int, Case]],
+    command: Sequence[str] | None,
+    folder: Path,
+) -> list[Evidence]:
+    """Make the connections of cases, in a guest. The folder gets their captures."""
+    found: list[Evidence] = []
+    with _lab(command, folder) as lab:
+        for port, case in cases:
+            progress(Progress("cases", len(found), len(cases)))
+            found.append(lab.connect(case, port, _file(folder, port)))
+    return found
+
+
+def _file(folder: Path, port: int) -> Path:
+    return folder / f"{port}.pcap"
+
+
+class _ProcessNamespace(Namespace):
+    """The namespace of a process."""
+
+    def __init__(self, process: int) -> None:
+        super().__init__("nsenter", f"--net=/proc/{process}/ns/net")
+        self.process = process
+
+
+class _Bridge:
+    """Between the ends: the port of ours is outside of the path that is emulated."""
+
+    def __init__(self, bridge: Namespace, kernel: Namespace) -> None:
+        self._bridge = bridge
+        self._kernel = kernel
+
+    def emulate(self, path: emulation.Path) -> None:
+        for space, device in ((self._bridge, "kernel"), (self._kernel, "eth0")):
+            space.run("sh", "-ec", "\n".join(path.egress(device)))
+
+    def capture(self, file: Path) -> AbstractContextManager[None]:
+        return capture.capture(self._bridge, "ours", file)
+
+
+@contextmanager
+def _lab(command: Sequence[str] | None, folder: Path) -> Iterator[Lab]:
+    with ExitStack() as stack:
+        bridge, first, second = (stack.enter_context(_namespace()) for _ in range(3))
+        bridge.run("sh", "-ec", _BRIDGE.format(ours=first.process, kernel=second.process))
+        first.run("sh", "-ec", _end(link_address(1), HOST, link_address(2), KERNEL))
+        ours: End
+        if command is None:
+            ours = NamespaceEnd(first, folder / "ours", HOST)
+            address = link_address(1)
+        else:
+            ours = SkywaveEnd(first, folder, command)
+            address = MULTICAST
+        second.run("sh", "-ec", _end(link_address(2), KERNEL, address, HOST))
+        theirs = NamespaceEnd(second, folder / "kernel", KERNEL)
+        yield Lab(ours, theirs, _Bridge(bridge, second))
+
+
+_BRIDGE = """\
+ip link add br0 type bridge forward_delay 0 mcast_snooping 0
+ip link set br0 up
+ip link add ours type veth peer name eth0 netns {ours}
+ip link add kernel type veth peer name eth0 netns {kernel}
+ip link set ours master br0 up
+ip link set kernel master br0 up
+"""
+
+
+def _end(link: str, own: dict[str, str], peer_link: str, peer: dict[str, str]) -> str:
+    """Return the script that sets up the namespace of an end: its addresses, and its peer's."""
+    return "\n".join(
+        [
+            "ip link set lo up",
+            f"ip link set eth0 address {link} up",
+            f"ip addr add {own['IPv4']}/24 dev eth0",
+            f"ip addr add {own['IPv6']}/64 dev eth0 nodad",
+            *(f"ip neigh add {address} lladdr {peer_link} dev eth0" for address in peer.values()),
+        ]
+    )
+
+
+@contextmanager
+def _namespace() -> Iterator[_ProcessNamespace]:
+    """Make a namespace, which ends with the block."""
+    process = subprocess.Popen(
+        ["unshare", "--net", "sh", "-c", "echo; exec cat"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        if process.stdout is None or not process.stdout.readline():
+            raise LabError("cannot make a network namespace")
+        yield _ProcessNamespace(process.pid)
+    finally:
+        process.kill()
+        process.communicate()
