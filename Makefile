@@ -146,9 +146,12 @@ bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and h
 virtual-kernel: ## Build the Linux kernels of `--virtual-time`, outside the tree, once (six minutes; Debian, or LINUX_SOURCE=FILE).
 	tools/virtual-kernel/build
 
-virtual-time: $(EXTENSION) virtual-kernel ## Run on virtual time what waits for hours, and store validation/virtual_time (an hour).
+virtual-time: $(EXTENSION) virtual-kernel ## Run on virtual time what waits for hours; store validation/virtual_time and validation/clocks (two hours).
 	$(BIN)/pytest --quiet -m 'deep or not deep' tests/test_virtual_time.py
+	$(BIN)/python -m validation.linux matrix --virtual-time
 	$(BIN)/python -m validation.virtual_time
+	$(BIN)/python -m validation.clocks --virtual-time
+	$(BIN)/python -m validation.testbed --virtual-time --out out/testbed-virtual-time
 
 oracle: $(EXTENSION) ## Compare random runs with ns-2 (stores nothing; needs ns-2).
 	$(BIN)/python -m validation.ns2.random --draws $(DRAWS) --seed $(SEED)
