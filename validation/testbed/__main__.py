@@ -90,7 +90,7 @@ def _print(all_done: Sequence[ExperimentResult]) -> None:
         [
             Column("published", [row.published for row in rows]),
             Column("simulated", [row.simulated for row in rows]),
-            Column("real time", [row.real_time for row in rows]),
+            Column(all_done[0].pairs[0].clock, [row.sockets for row in rows]),
         ],
     )
 

@@ -68,9 +68,14 @@ class Pair:
     """One run on both clocks."""
 
     simulated: Measurement
-    real_time: Measurement
+    sockets: Measurement
     accuracy: Mapping[str, object]
-    """The report on its timing in real time."""
+    """The report on the timing of the run between sockets."""
+
+    @property
+    def clock(self) -> str:
+        """The clock of the run between sockets."""
+        return "virtual time" if self.accuracy["virtual_time"] else "real time"
 
     @property
     def p99_s(self) -> float:
@@ -90,6 +95,6 @@ class ExperimentResult:
         """Return the mean of a measure over the simulated runs."""
         return average([pair.simulated.values[key] for pair in self.pairs])
 
-    def real_time(self, key: str) -> Estimate:
-        """Return the mean of a measure over the runs in real time."""
-        return average([pair.real_time.values[key] for pair in self.pairs])
+    def sockets(self, key: str) -> Estimate:
+        """Return the mean of a measure over the runs between sockets."""
+        return average([pair.sockets.values[key] for pair in self.pairs])

@@ -36,7 +36,7 @@ def _courses(done: Sequence[ExperimentResult], series: str, label: str) -> Figur
             pair = one.pairs[0]
             for clock, found, colour, dashes in (
                 ("simulated", pair.simulated, COLOURS[0], "--"),
-                ("real time", pair.real_time, COLOURS[1], "-"),
+                (pair.clock, pair.sockets, COLOURS[1], "-"),
             ):
                 times_s, values = _smooth(*found.series[series])
                 axes.plot(times_s, values, dashes, color=colour, linewidth=0.9, label=clock)
@@ -78,7 +78,7 @@ def _transfers(done: Sequence[ExperimentResult]) -> Figure:
             losses = [loss for loss, _ in points]
             for clock, mean, dashes in (
                 ("simulated", ExperimentResult.simulated, "--"),
-                ("real time", ExperimentResult.real_time, "-"),
+                (points[0][1].pairs[0].clock, ExperimentResult.sockets, "-"),
             ):
                 means = [mean(one, "seconds").value for _, one in points]
                 axes.plot(

@@ -41,7 +41,7 @@ class Line:
     measure: str
     published: str
     simulated: str
-    real_time: str
+    sockets: str
 
 
 def lines(done: ExperimentResult) -> list[Line]:
@@ -56,7 +56,7 @@ def _line(done: ExperimentResult, key: str, measure: Measure) -> Line:
         measure=f"{measure.title} ({measure.unit})",
         published=measure.published,
         simulated=_text(done.simulated(key), measure.missing),
-        real_time=_text(done.real_time(key), measure.missing),
+        sockets=_text(done.sockets(key), measure.missing),
     )
 
 
@@ -83,7 +83,7 @@ def document(all_done: Sequence[ExperimentResult], wall_s: float) -> dict[str, A
                         "unit": measure.unit,
                         "published": measure.published,
                         "simulated": [pair.simulated.values[key] for pair in done.pairs],
-                        "real_time": [pair.real_time.values[key] for pair in done.pairs],
+                        "sockets": [pair.sockets.values[key] for pair in done.pairs],
                     }
                     for key, measure in done.experiment.measures.items()
                 },
@@ -175,6 +175,7 @@ def write(all_done: Sequence[ExperimentResult], wall_s: float, directory: Path) 
             losses=_losses(all_done),
             minutes=round(wall_s / 60, 1),
             runs=sum(len(done.pairs) for done in all_done),
+            clock=all_done[0].pairs[0].clock,
         )
         (partial / "testbed.html").write_text(page, encoding="utf-8")
         text = _json.text(document(all_done, wall_s)) + "\n"
