@@ -377,8 +377,9 @@ def test_an_interrupted_perf_says_that_it_has_no_result(monkeypatch: pytest.Monk
 
 
 def test_perf_over_loopback() -> None:
-    small = ("--duration", "0.2 s", "--pings", "200", "--idle-connections", "100")
-    done = run_cli("perf", "loopback", *small, "--json")
+    small = ("--duration", "0.2 s", "--pings", "200")
+    idle = ("--idle-connections", "100", "--keepalive", "300 ms")
+    done = run_cli("perf", "loopback", *small, *idle, "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     for way in ("dccp", "udp"):

@@ -351,6 +351,16 @@ def test_long_waits_end_exactly() -> None:
 
 
 @needs_kernel
+def test_what_the_kernels_tcp_waited_for_in_vain_is_counted() -> None:
+    scenario = dumbbell(
+        "lossy", duration="20 s", rate="4 Mbps", delay="10 ms", loss=Bernoulli(probability=0.3)
+    )
+    scenario.add_flow("f", "s1", "d1", KernelTcp(control="reno"), Ftp())
+    (flow,) = realtime.run(scenario, virtual_time=True).results.totals["flows"]
+    assert flow["timeouts"] > 2
+
+
+@needs_kernel
 def test_both_ends_of_a_kernels_connection_have_its_control() -> None:
     scenario = dumbbell(
         "dctcp",
@@ -503,7 +513,7 @@ def test_a_queue_of_the_kernel_has_no_trace() -> None:
 @needs_kernel
 def test_a_kernel_without_dccp_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(kernel.VARIABLE, str(kernel.find()))
-    with pytest.raises(ScenarioError, match='flow "f": the kernel has no DCCP with CCID 2; Linux'):
+    with pytest.raises(ScenarioError, match='flow "f": the kernel has no DCCP with CCID 2: Linux'):
         realtime.run(described(KernelDccp(), Ftp(), "1 s"), virtual_time=True)
 
 

@@ -37,7 +37,8 @@ impl EmulateError {
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "; run it as root, or where user namespaces are allowed to users"
+            "; run it as root, where user namespaces are allowed to users, or (a scenario) on \
+             virtual time"
         }
         _ => "",
     }

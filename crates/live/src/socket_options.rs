@@ -138,6 +138,11 @@ pub(crate) fn of_sender(info: &libc::tcp_info) -> EndStats {
     stats.packets_sent = u64::from(info.tcpi_data_segs_out);
     stats.bytes_sent = info.tcpi_bytes_sent;
     stats.retransmissions = u64::from(info.tcpi_total_retrans);
+    // Since Linux 6.7. The bindings for musl do not have it.
+    #[cfg(target_env = "gnu")]
+    {
+        stats.timeouts = info.tcpi_total_rto.into();
+    }
     stats.receive_window_limited = micros(info.tcpi_rwnd_limited);
     stats.cwnd = f64::from(info.tcpi_snd_cwnd);
     stats.ssthresh = match info.tcpi_snd_ssthresh {

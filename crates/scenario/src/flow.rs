@@ -70,9 +70,9 @@ pub enum TransportSpec {
     Dccp(DccpSpec),
     /// UDP.
     Udp(UdpSpec),
-    /// The TCP of the Linux kernel, for runs in real time.
+    /// The TCP of the Linux kernel, for runs in real time and on virtual time.
     KernelTcp(KernelTcpSpec),
-    /// The DCCP of the Linux kernel, for runs in real time.
+    /// The DCCP of the Linux kernel, for runs in real time and on virtual time.
     KernelDccp(KernelDccpSpec),
     /// Another transport of the [registry](Registry::transports).
     #[schemars(skip)]
@@ -168,10 +168,10 @@ impl<B: Backend> Registry<B> {
 #[serde(deny_unknown_fields)]
 pub struct UdpSpec {}
 
-/// The TCP of the Linux kernel, for runs in real time. A simulation runs `tcp` in its place, with
-/// the same control and segment, and SACK.
+/// The TCP of the Linux kernel, for runs in real time and on virtual time. A simulation runs `tcp` in
+/// its place, with the same control and segment, and SACK.
 ///
-/// The kernel counts duplicates as delivered packets, and does not report timeouts.
+/// The kernel counts duplicates as delivered packets, and reports timeouts since Linux 6.7.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "KernelTcp")]
 #[serde(default, deny_unknown_fields)]
@@ -229,11 +229,11 @@ impl KernelTcpSpec {
     }
 }
 
-/// The DCCP of the Linux kernel, which had it until version 6.15, for runs in real time. A simulation
-/// runs `dccp` in its place, with the same CCID and send queue, and without ECN, which the kernel's
-/// DCCP does not use.
+/// The DCCP of the Linux kernel, which had it until version 6.15, for runs in real time and on virtual
+/// time. A simulation runs `dccp` in its place, with the same CCID and send queue, and without ECN,
+/// which the kernel's DCCP does not use.
 ///
-/// The kernel does not report the cwnd of CCID 2.
+/// The kernel reports neither timeouts nor the cwnd of CCID 2: their values are 0.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "KernelDccp")]
 #[serde(default, deny_unknown_fields)]

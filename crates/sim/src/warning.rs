@@ -10,4 +10,26 @@ pub struct Warning {
     pub field: String,
     /// What is unusual, and what to do.
     pub message: String,
+    /// Whether it concerns a simulation only, not a run in real time.
+    pub in_simulation: bool,
+}
+
+impl Warning {
+    /// Creates a warning for runs on either clock.
+    pub(crate) const fn new(field: String, message: String) -> Self {
+        Self {
+            field,
+            message,
+            in_simulation: false,
+        }
+    }
+
+    /// Creates a warning for simulations.
+    pub(crate) const fn in_simulation(field: String, message: String) -> Self {
+        Self {
+            field,
+            message,
+            in_simulation: true,
+        }
+    }
 }

@@ -40,7 +40,7 @@ from skywave.realtime.privileges import acquire
 from skywave.realtime.virtual.kernel import find_for
 from skywave.scenario import Scenario
 
-app = group("realtime", "Run scenarios in real time, between real sockets in network namespaces.")
+app = group("realtime", "Run scenarios between real sockets, in real time or on virtual time.")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def run(
     real_time.check_kernel(experiment)
     if out_dir is not None:
         prepare_folder(out_dir, Kind.RUN)
-    changes.warn_about(experiment, scenario)
+    changes.warn_about(experiment, scenario, in_real_time=True)
     with nullcontext() if qlog is None else made_directory(qlog), progress_bar() as show:
         finished = realtime.run(
             experiment,

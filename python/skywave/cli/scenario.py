@@ -90,11 +90,16 @@ class Changes:
                 ) from None
         return experiment if self.seed is None else experiment.replace(seed=self.seed)
 
-    def warn_about(self, experiment: Scenario, file: Path) -> None:
-        """Print the warnings about a scenario that was read from a file and changed."""
+    def warn_about(self, experiment: Scenario, file: Path, *, in_real_time: bool = False) -> None:
+        """Print the warnings about a scenario that was read from a file and changed.
+
+        Not those that concern a simulation only, if it runs in real time.
+        """
         # Reading an unchanged file again gives warnings their line. A pipe has been read.
         again = not self.settings and file.is_file()
-        warn((inspect_file(file) if again else experiment.inspect()).warnings)
+        found = inspect_file(file) if again else experiment.inspect()
+        left_out = found.in_simulation if in_real_time else ()
+        warn(warning for warning in found.warnings if warning not in left_out)
 
 
 @command(app)

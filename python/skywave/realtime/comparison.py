@@ -67,8 +67,17 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether the interval of the difference excludes 0. By chance, 5 % of equal rows do."""
-        return self.difference is not None and (self.difference.low > 0 or self.difference.high < 0)
+        """Whether the interval of the difference excludes 0. By chance, 5 % of equal rows do.
+
+        Runs that do not vary have no such interval. They differ if the ratio shown is not 1.
+        """
+        if self.difference is None:
+            return False
+        if self.simulated.margin == 0 and self.real_time.margin == 0:
+            if self.ratio is None:
+                return self.real_time.value != 0
+            return number(self.ratio, 3) != "1"
+        return self.difference.low > 0 or self.difference.high < 0
 
     @property
     def ratio(self) -> float | None:

@@ -32,6 +32,8 @@ class Inspection:
     """The nodes on each flow's path, to the receiver and back."""
     warnings: tuple[str, ...]
     """Settings that are allowed but probably mistakes, as ``field: message``."""
+    in_simulation: tuple[str, ...]
+    """Those of the warnings that concern a simulation only, not a run in real time."""
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -43,8 +45,15 @@ class Inspection:
                 flow["flow"]: (tuple(flow["forward"]), tuple(flow["back"]))
                 for flow in found["routes"]
             },
-            warnings=tuple(f"{one['field']}: {one['message']}" for one in found["warnings"]),
+            warnings=tuple(map(_sentence, found["warnings"])),
+            in_simulation=tuple(
+                _sentence(one) for one in found["warnings"] if one["in_simulation"]
+            ),
         )
+
+
+def _sentence(warning: dict[str, Any]) -> str:
+    return f"{warning['field']}: {warning['message']}"
 
 
 @define(kw_only=True)

@@ -722,10 +722,10 @@ class Udp(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class KernelTcp(Part):
-    """The TCP of the Linux kernel, for runs in real time. A simulation runs `tcp` in its place,
-    with the same control and segment, and SACK.
+    """The TCP of the Linux kernel, for runs in real time and on virtual time. A simulation runs
+    `tcp` in its place, with the same control and segment, and SACK.
 
-    The kernel counts duplicates as delivered packets, and does not report timeouts.
+    The kernel counts duplicates as delivered packets, and reports timeouts since Linux 6.7.
 
     Attributes:
         control: The congestion control, by its name in the kernel: `cubic`, `reno` or `bbr`, where
@@ -740,11 +740,11 @@ class KernelTcp(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class KernelDccp(Part):
-    """The DCCP of the Linux kernel, which had it until version 6.15, for runs in real time. A
-    simulation runs `dccp` in its place, with the same CCID and send queue, and without ECN, which
-    the kernel's DCCP does not use.
+    """The DCCP of the Linux kernel, which had it until version 6.15, for runs in real time and on
+    virtual time. A simulation runs `dccp` in its place, with the same CCID and send queue, and
+    without ECN, which the kernel's DCCP does not use.
 
-    The kernel does not report the cwnd of CCID 2.
+    The kernel reports neither timeouts nor the cwnd of CCID 2: their values are 0.
 
     Attributes:
         ccid: The congestion control, by CCID: 2 (TCP-like) or 3 (TFRC).
@@ -862,7 +862,7 @@ class FqCoDel(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class KernelQueue(Part):
-    """A queue of the Linux kernel, for runs in real time.
+    """A queue of the Linux kernel, for runs in real time and on virtual time.
 
     Drops of packets that it had accepted are known, and counted, when the next packet of their flow
     leaves; until then, the packets count as waiting. It must not reorder packets of a flow.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::Packet;
 
-/// A queue of the Linux kernel, for runs in real time.
+/// A queue of the Linux kernel, for runs in real time and on virtual time.
 ///
 /// Drops of packets that it had accepted are known, and counted, when the next packet of their flow
 /// leaves; until then, the packets count as waiting. It must not reorder packets of a flow.
@@ -52,6 +52,10 @@ impl KernelQueueSpec {
                 "\"{}\": give a discipline of tc and its options",
                 self.qdisc
             )
+        })?;
+        let name = words.clone().next().unwrap_or_default();
+        ParameterError::unless(!name.contains('-'), "qdisc", || {
+            format!("\"{name}\": tc writes \"{}\"", name.replace('-', "_"))
         })?;
         ParameterError::unless(MTUS.contains(&self.mtu.get()), "mtu", || {
             format!("{}: give {} to {} B", self.mtu, MTUS.start(), MTUS.end())

@@ -216,6 +216,8 @@ fn a_queue_of_the_kernel_names_a_discipline_and_a_queue_of_ours() {
         ),
         (json!({ "qdisc": " " }), Some("qdisc")),
         (json!({ "qdisc": "-batch file" }), Some("qdisc")),
+        // tc has underscores.
+        (json!({ "qdisc": "fq-codel limit 9" }), Some("qdisc")),
         (json!({ "qdisc": "codel", "mtu": "70 kB" }), Some("mtu")),
         (
             json!({ "qdisc": "codel", "simulated": kernels }),

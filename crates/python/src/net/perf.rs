@@ -14,13 +14,14 @@ use crate::run::Watch;
 
 /// Measures DCCP over loopback, compared with plain UDP and, if built in, quinn. Returns JSON.
 #[pyfunction]
-#[pyo3(signature = (*, duration_s, datagram, pings, idle, progress=None))]
+#[pyo3(signature = (*, duration_s, datagram, pings, idle, keepalive_s, progress=None))]
 pub(crate) fn perf_loopback(
     py: Python<'_>,
     duration_s: f64,
     datagram: usize,
     pings: usize,
     idle: usize,
+    keepalive_s: f64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let options = loopback::Options {
@@ -28,6 +29,7 @@ pub(crate) fn perf_loopback(
         datagram,
         pings,
         idle,
+        keepalive: duration(keepalive_s)?,
         ..loopback::Options::default()
     };
     let watch = Watch::new(progress);

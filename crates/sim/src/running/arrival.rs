@@ -81,13 +81,11 @@ pub(crate) fn warnings(
         }
         if !is_said && arrival > Instant::ZERO + scenario.duration {
             let arrival = arrival.since_epoch().round_up_to(Duration::from_millis(1));
-            of_flows.push(Warning {
-                field: format!("flows[{index}]"),
-                message: format!(
-                    "its first full packet cannot arrive before {arrival}, and the run ends at {}",
-                    scenario.duration
-                ),
-            });
+            let message = format!(
+                "its first full packet cannot arrive before {arrival}, and the run ends at {}",
+                scenario.duration
+            );
+            of_flows.push(Warning::new(format!("flows[{index}]"), message));
         }
     }
     let named = [("links", of_links), ("flows", of_flows)];
@@ -99,10 +97,8 @@ fn abridged((field, mut warnings): (&str, Vec<Warning>)) -> Vec<Warning> {
     let more = warnings.len().saturating_sub(MOST_NAMED);
     if more > 0 {
         warnings.truncate(MOST_NAMED);
-        warnings.push(Warning {
-            field: field.to_owned(),
-            message: format!("{more} more warnings like these"),
-        });
+        let message = format!("{more} more warnings like these");
+        warnings.push(Warning::new(field.to_owned(), message));
     }
     warnings
 }

@@ -74,21 +74,46 @@ fn routes(scenario: &Scenario, build: &Build) -> Vec<FlowRoutes> {
         .collect()
 }
 
-fn warnings(
-    scenario: &Scenario,
-    registry: &Registry,
-    build: &Build,
-) -> Result<Vec<Warning>, ScenarioError> {
+/// Returns warnings about what a simulation cannot do, or does otherwise.
+fn in_simulation(scenario: &Scenario, registry: &Registry) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut warn = |field: String, message: String| warnings.push(Warning { field, message });
+    let mut warn = |field, message| warnings.push(Warning::in_simulation(field, message));
     if let Err(ScenarioError { field, message, .. }) =
         Build::new(scenario, registry, ClockKind::Virtual)
     {
         warn(
             field,
-            format!("cannot be simulated, only run in real time: {message}"),
+            format!("cannot be simulated, only run by skywave realtime: {message}"),
         );
     }
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let (key, ours) = match &*flow.transport {
+            TransportSpec::KernelTcp(spec) if registry.has_tcp_control(&spec.control) => {
+                let ours = format!("tcp with control \"{}\"", spec.control);
+                ("kernel-tcp", ours)
+            }
+            TransportSpec::KernelDccp(spec) => {
+                ("kernel-dccp", format!("dccp with CCID {}", spec.ccid))
+            }
+            _ => continue,
+        };
+        warn(
+            format!("flows[{index}].transport.{key}"),
+            format!(
+                "a simulation runs our {ours} in its place; skywave realtime runs the kernel's"
+            ),
+        );
+    }
+    warnings
+}
+
+fn warnings(
+    scenario: &Scenario,
+    registry: &Registry,
+    build: &Build,
+) -> Result<Vec<Warning>, ScenarioError> {
+    let mut warnings = in_simulation(scenario, registry);
+    let mut warn = |field, message| warnings.push(Warning::new(field, message));
     let (nodes, links) = scenario.topology();
     let ends = links.iter().flat_map(|link| [&link.from, &link.to]);
     let linked: BTreeSet<_> = ends.collect();
@@ -102,25 +127,6 @@ fn warnings(
                 format!(
                     "{} is not before the end of the run, {}: the flow sends nothing",
                     flow.start, scenario.duration
-                ),
-            );
-        }
-        let simulated = match &*flow.transport {
-            TransportSpec::KernelTcp(spec) if registry.has_tcp_control(&spec.control) => Some((
-                "kernel-tcp",
-                format!("tcp with control \"{}\"", spec.control),
-            )),
-            TransportSpec::KernelDccp(spec) => {
-                Some(("kernel-dccp", format!("dccp with CCID {}", spec.ccid)))
-            }
-            _ => None,
-        };
-        if let Some((key, ours)) = simulated {
-            warn(
-                format!("flows[{index}].transport.{key}"),
-                format!(
-                    "a simulation runs our {ours} in its place; run it with skywave realtime for \
-                     the kernel's"
                 ),
             );
         }

@@ -100,13 +100,10 @@ impl<'a> Passage<'a> {
             self.may_hold_packets_back(),
             self.has_idle_trace(),
         ];
-        let warnings = findings
-            .into_iter()
-            .flatten()
-            .map(|(setting, what)| Warning {
-                field: self.field(setting),
-                message: format!("{} {what}", self.direction.name()),
-            });
+        let warnings = findings.into_iter().flatten().map(|(setting, what)| {
+            let message = format!("{} {what}", self.direction.name());
+            Warning::new(self.field(setting), message)
+        });
         Ok(warnings.collect())
     }
 

@@ -102,7 +102,8 @@ fn a_control_that_only_the_kernel_has_is_valid_and_cannot_be_simulated() {
     let mut warnings = checked.warnings.iter();
     let warned = warnings.find(|one| one.field == "flows[0].transport.kernel-tcp.control");
     let message = &warned.unwrap().message;
-    let beginning = "cannot be simulated, only run in real time: \"bbr\" is not a known control";
+    let beginning =
+        "cannot be simulated, only run by skywave realtime: \"bbr\" is not a known control";
     assert!(message.starts_with(beginning), "{message}");
     let error = run(&scenario, &registry, RunOptions::default(), |_| true).unwrap_err();
     let error = error.to_string();
@@ -130,7 +131,8 @@ fn a_queue_of_the_kernel_is_simulated_by_the_queue_in_its_place() {
         .iter()
         .find(|one| one.field == "link \"a->b\"");
     let message = &warned.unwrap().message;
-    let beginning = "cannot be simulated, only run in real time: the simulator has no queues of";
+    let beginning =
+        "cannot be simulated, only run by skywave realtime: the simulator has no queues of";
     assert!(message.starts_with(beginning), "{message}");
     let error = run(&alone, &registry, RunOptions::default(), |_| true).unwrap_err();
     assert!(error.to_string().contains("kernel.simulated"), "{error}");

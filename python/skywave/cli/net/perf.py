@@ -165,6 +165,13 @@ def loopback(
             help="Idle connections to open, to measure their memory and CPU cost.",
         ),
     ] = 10_000,
+    keepalive: Annotated[
+        Duration,
+        typer.Option(
+            help="How long an idle connection waits before it asks whether its peer is there. The "
+            "measurement takes three times as long."
+        ),
+    ] = LASTING,
     as_json: JsonOption = False,
 ) -> None:
     """Measure both ends on this host, and compare with plain UDP and, if compiled in, quinn."""
@@ -174,6 +181,7 @@ def loopback(
             datagram=size,
             pings=pings,
             idle=idle,
+            keepalive_s=keepalive.seconds,
             progress=lambda _stage, done: show(Progress("perf", done, 1.0)),
         )
     report = json.loads(text)

@@ -97,7 +97,8 @@ class Guest:
         panics = [line for line in lines if PANIC in line]
         if self.process.returncode == -signal.SIGKILL and not panics:
             return GuestError("the guest was killed: was this machine out of memory?")
-        last = (panics or lines or ["it printed nothing"])[-1]
+        nothing = "it printed nothing: is it a kernel that `make virtual-kernel` has built?"
+        last = (panics or lines or [nothing])[-1]
         if (self.folder / boot.STDOUT).exists():
             return GuestError(f"the guest's kernel crashed: {last}")
         return LaunchError(f"{self.kernel} did not start a guest: {last}")

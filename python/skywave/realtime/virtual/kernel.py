@@ -31,7 +31,7 @@ def find(*, dccp: bool = False) -> Path:
     kernel = place / (WITH_DCCP if dccp else NAME) if place.is_dir() else place
     if not os.access(kernel, os.X_OK) or not kernel.is_file():
         if given:
-            raise LaunchError(f"{VARIABLE} is {given}, but {kernel} is no executable kernel: {HOW}")
+            raise LaunchError(f"{VARIABLE}: {kernel} is not an executable file: {HOW}")
         raise LaunchError(f"there is no kernel {kernel}: {HOW}")
     return kernel.absolute()
 
