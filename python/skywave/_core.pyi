@@ -1069,6 +1069,7 @@ def perf_loopback(
     datagram: int,
     pings: int,
     idle: int,
+    keepalive_s: float,
     progress: Callable[[str, float], None] | None = None,
 ) -> str:
     """Measure DCCP over loopback, beside plain UDP and, if built in, quinn; return JSON."""
