@@ -145,7 +145,7 @@ def test_a_simulation_says_that_it_runs_our_tcp_for_the_kernels() -> None:
     found = described(KernelTcp(), Ftp()).inspect()
     (warning,) = found.warnings
     assert warning.startswith("flows[0].transport.kernel-tcp: ")
-    assert found.in_simulation == (warning,)
+    assert found.simulation_warnings == (warning,)
 
 
 def test_a_control_that_only_the_kernel_has_is_refused_before_time_has_passed() -> None:

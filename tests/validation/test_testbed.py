@@ -16,6 +16,7 @@ import pytest
 from conftest import ROOT
 from patience import PATIENCE_S
 from test_emulate import needs_namespaces
+from test_realtime import has_carried
 from validation.testbed import calls, load_factor, satellite, schemes, thresholds
 from validation.testbed.experiment import Experiment
 from validation.testbed.report import write
@@ -80,13 +81,18 @@ def test_a_signal_ends_all_processes(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "validation.testbed", "--out", str(tmp_path / "out")]
     options = ["--paper", "nor2011", "--workers", str(WORKERS)]
     with subprocess.Popen([*command, *options], cwd=ROOT, start_new_session=True) as process:
-        until = time.monotonic() + PATIENCE_S
-        while size(process.pid) < 1 + WORKERS:
-            assert time.monotonic() < until
-            time.sleep(0.1)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=PATIENCE_S) == 143
-        assert is_empty(process.pid)
+        try:
+            until = time.monotonic() + PATIENCE_S
+            # Until runs have started.
+            while not has_carried(process.pid, 1000):
+                assert time.monotonic() < until
+                time.sleep(0.1)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=PATIENCE_S) == 143
+            assert is_empty(process.pid)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize(
@@ -106,15 +112,6 @@ def test_a_wrong_name_is_one_line(command: list[str], message: str) -> None:
     assert done.returncode in {1, 2}
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def size(group: int) -> int:
-    """Return the number of processes of a group."""
-    count = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            count += int(stat.read_text().rpartition(")")[2].split()[2]) == group
-    return count
 
 
 def is_empty(group: int) -> bool:

@@ -1,4 +1,4 @@
-"""Both clocks compared: Linux's TCP in real time beside ours, and examples on both.
+"""Three clocks compared: Linux's TCP beside ours, and examples.
 
 ``python -m validation.clocks`` runs them and stores ``kernel_tcp.csv`` and ``examples.csv``.
 """

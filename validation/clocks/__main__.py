@@ -1,4 +1,4 @@
-"""``python -m validation.clocks``: run on two clocks and store the tables."""
+"""``python -m validation.clocks``: run simulated and between sockets, and store the tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def main(
     ] = False,
     out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write.")] = HERE,
 ) -> None:
-    """Run the rows of tables in real time and in the simulator, and store them.
+    """Run the rows of tables between sockets and in the simulator, and store them.
 
     What a table has of the other clock stays.
     """

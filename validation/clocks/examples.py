@@ -1,4 +1,4 @@
-"""Eight of the examples on both clocks, for the beginning of their time."""
+"""Eight of the examples, for the beginning of their time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linux's Reno and CUBIC in real time beside our ``tcp`` on virtual time: ten networks."""
+"""Linux's Reno and CUBIC beside our ``tcp``, simulated: ten networks."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ NETWORKS = (
 
 
 def scenario(network: Network, control: str, seed: int) -> Scenario:
-    """Return a run. On virtual time, our ``tcp`` runs in the place of the kernel's."""
+    """Return a run. A simulation runs our ``tcp`` in the place of the kernel's."""
     access_ms = 1
     described = dumbbell(
         f"kernel-{network.name}-{control}-{seed}",

@@ -1,8 +1,9 @@
 """Losses, delays and other treatment of packets on the path between the two ends.
 
-netem and tbf run in the guest, whose kernel has them where the host's may not, on both directions
-of its interface: what leaves it directly, what enters it through an ifb device. The TAP is outside
-of this, so a capture there holds all that we send, and of what the guest sends all that survives.
+netem and tbf run in the guest, whose kernel has them where the host's may not. With a TAP device,
+they treat both directions of the guest's interface: what leaves it directly, what enters it through
+an ifb device. The capture is outside of this, so it holds all that we send, and of what the guest
+sends all that survives.
 """
 
 from __future__ import annotations

@@ -163,7 +163,6 @@ def result(
         (len(evidence.kernel.sent), len(evidence.ours.received)),
         show(evidence.closing()),
         attempt,
-        evidence.took_s,
     )
 
 
@@ -180,12 +179,13 @@ class BootedLab:
 
         Each attempt takes the next DCCP port: the kernel may still ask for the end of the last one.
         """
-        attempt = 1
+        attempt, took_s = 1, 0.0
         while True:
             said = self._lab.connect(case, port, self._file)
+            took_s += said.took_s
             found = result(case, said, port=port, file=self._file, attempt=attempt, keep=self._keep)
             if found is not None:
-                return found
+                return replace(found, seconds=took_s)
             attempt += 1
             port += 1
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from itertools import count
 from queue import Empty
 from typing import TYPE_CHECKING, NoReturn
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 FIRST_PORT = 33_000
 """Each case and attempt has a port of its own, so that what is late for one is not taken for
 another's."""
+
+_INTERRUPTED = threading.Event()
 
 BATCH = 13
 """How many cases a guest on virtual time takes: booting it takes as long as one of them."""
@@ -127,22 +130,20 @@ def _run_booted(kind: Kind, left: list[tuple[int, Case]], plan: Plan, queue: Que
 def _run_on_virtual_time(cases: list[tuple[int, Case]], plan: Plan, queue: Queue[Result]) -> None:
     """Run cases in guests that take a few each.
 
-    If one dies, its cases have failed that have no result.
+    If one dies, those of its cases that have no result run in a guest each.
     """
-    for at in range(0, len(cases), BATCH):
-        if not _parent_lives():
-            return
-        left = cases[at : at + BATCH]
-
-        def note(result: Result, left: list[tuple[int, Case]] = left) -> None:
-            queue.put(result)
-            left[:] = [each for each in left if each[1] != result.case]
-
+    batches = [cases[at : at + BATCH] for at in range(0, len(cases), BATCH)]
+    while batches and _parent_lives() and not _INTERRUPTED.is_set():
+        left = batches.pop(0)
         try:
-            virtual.run(left, plan, note)
-        except (SkywaveError, LabError) as error:
-            for _, case in left:
-                queue.put(Result(case, Outcome.FAILED, (str(error),)))
+            for result in virtual.run(left, plan):
+                queue.put(result)
+                left = [each for each in left if each[1] != result.case]
+        except (SkywaveError, LabError, OSError) as error:
+            if len(left) > 1:
+                batches[:0] = [[each] for each in left]
+            else:
+                queue.put(Result(left[0][1], Outcome.FAILED, (str(error),)))
 
 
 def _parent_lives() -> bool:
@@ -152,4 +153,6 @@ def _parent_lives() -> bool:
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - signal's
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # A guest that ends at that moment has no use for it.
+    _INTERRUPTED.set()
     raise KeyboardInterrupt

@@ -1,20 +1,19 @@
 """Cases on virtual time: in one guest whose kernel has DCCP, both ends and what connects them.
 
 Each is a namespace. The guest's kernel answers DCCP in all of them, and would reset connections of
-ours. It does not in frames for many, which it sends to our end therefore.
+ours. It ignores DCCP in multicast frames, so packets to our end are sent in those.
 """
 
 from __future__ import annotations
 
 import subprocess
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skywave import Progress
 from skywave.realtime.virtual import kernel
-from skywave.realtime.virtual.call import call
+from skywave.realtime.virtual.call import call, shared_folder
 from validation.linux import capture
 from validation.linux.ends import NamespaceEnd, SkywaveEnd
 from validation.linux.lab import ATTEMPTS, Lab, Result, result
@@ -22,6 +21,7 @@ from validation.linux.namespace import HOST, LabError, Namespace, link_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from validation.linux import emulation
     from validation.linux.cases import Case
@@ -35,19 +35,23 @@ PATIENCE_S = 300.0
 """How long a guest may take for a case."""
 
 
-def run(cases: Sequence[tuple[int, Case]], plan: Plan, tell: Callable[[Result], None]) -> None:
-    """Run cases in one guest, each with its port, and those again whose end the path has lost.
+def run(cases: Sequence[tuple[int, Case]], plan: Plan) -> Iterator[Result]:
+    """Run cases in one guest, each with its port, and yield their results.
+
+    Cases whose final packet the path has lost run again, in another guest.
 
     Raises:
         LaunchError: If there is no kernel, or it cannot be booted.
         GuestError: If the guest failed.
+        LabError: If something could not be set up in it.
     """
     left = list(cases)
+    took_s = dict.fromkeys(left, 0.0)
     for attempt in range(1, ATTEMPTS + 1):
         if not left:
             return
-        with TemporaryDirectory(prefix="skywave-lab-") as name:
-            folder = Path(name)
+        again = []
+        with shared_folder() as folder:
             all_said = call(
                 connections,
                 kernel.find(dccp=True),
@@ -57,14 +61,15 @@ def run(cases: Sequence[tuple[int, Case]], plan: Plan, tell: Callable[[Result], 
                 command=plan.command,
                 folder=folder,
             )
-            again = []
-            for (port, case), said in zip(left, all_said, strict=True):
+            for one, said in zip(left, all_said, strict=True):
+                port, case = one
+                took_s[one] += said.took_s
                 file = _file(folder, port)
                 found = result(case, said, port=port, file=file, attempt=attempt, keep=plan.keep)
                 if found is None:
-                    again.append((port, case))
+                    again.append(one)
                 else:
-                    tell(found)
+                    yield replace(found, seconds=took_s[one])
         left = again
 
 
@@ -78,8 +83,8 @@ def connections(
     found: list[Evidence] = []
     with _lab(command, folder) as lab:
         for port, case in cases:
-            progress(Progress("cases", len(found), len(cases)))
             found.append(lab.connect(case, port, _file(folder, port)))
+            progress(Progress("cases", len(found), len(cases)))
     return found
 
 

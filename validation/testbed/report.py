@@ -1,4 +1,4 @@
-"""The page of the testbed: published, simulated and real-time values, side by side."""
+"""The page of the testbed: published and simulated values, and those between sockets."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ def document(all_done: Sequence[ExperimentResult], wall_s: float) -> dict[str, A
     """Return every number as JSON."""
     return {
         "wall_s": wall_s,
+        "clock": all_done[0].pairs[0].clock,
         "experiments": [
             {
                 "paper": done.experiment.paper,

@@ -37,8 +37,7 @@ impl EmulateError {
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "; run it as root, where user namespaces are allowed to users, or (a scenario) on \
-             virtual time"
+            "; run it as root or allow user namespaces (a scenario also runs with --virtual-time)"
         }
         _ => "",
     }

@@ -30,8 +30,8 @@ pub enum LiveError {
     },
     /// The kernel does not have DCCP with the CCID of a flow.
     #[error(
-        "flow \"{flow}\": the kernel has no DCCP with CCID {ccid}: Linux removed it in version 6.16; \
-         on virtual time, the kernel linux-dccp has it, which `make virtual-kernel` builds"
+        "flow \"{flow}\": the kernel has no DCCP with CCID {ccid} (Linux has had none since version \
+         6.16): run it with --virtual-time, in the kernel linux-dccp, which `make virtual-kernel` builds"
     )]
     Ccid {
         /// The flow.

@@ -1,6 +1,6 @@
 //! A node: a namespace with its interface, and the sockets of the ends of flows in it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -25,8 +25,6 @@ pub(crate) struct Node {
     user_space: Option<Port>,
     /// Where our DCCP sends and receives, as an IP protocol.
     raw: Option<Socket>,
-    /// The ports of our DCCP there.
-    raw_ports: BTreeSet<u16>,
     /// The kernel's UDP sockets by port.
     udp: BTreeMap<u16, Udp>,
     scratch: Box<[u8]>,
@@ -65,6 +63,9 @@ impl Node {
         // What one connection has learnt about the path must not influence the next.
         namespace.run(|| {
             let _ = set("ipv4/tcp_no_metrics_save", "1");
+            // Packets for our DCCP arrive in broadcast frames.
+            let _ = set("ipv4/conf/all/drop_unicast_in_l2_multicast", "0");
+            let _ = set("ipv4/conf/default/drop_unicast_in_l2_multicast", "0");
         });
         let [.., a, b] = index.to_be_bytes();
         let v6 = Ipv6Addr::new(0xfd53, 0x6b79, 0x7761, 0x7665, 0xff, 0, a.into(), b.into());
@@ -81,7 +82,6 @@ impl Node {
             attachment,
             user_space: None,
             raw: None,
-            raw_ports: BTreeSet::new(),
             udp: BTreeMap::new(),
             scratch: vec![0; LONGEST_PACKET].into(),
             dropped: 0,
@@ -96,9 +96,8 @@ impl Node {
         Ok(())
     }
 
-    /// Opens the socket of our DCCP as an IP protocol, unless it is open, for one more port.
-    pub(crate) fn open_raw(&mut self, port: u16) -> Result<(), EmulateError> {
-        self.raw_ports.insert(port);
+    /// Opens the socket of our DCCP as an IP protocol, unless it is open.
+    pub(crate) fn open_raw(&mut self) -> Result<(), EmulateError> {
         if self.raw.is_none() {
             let opened = self.namespace.run(|| {
                 let protocol = Protocol::from(i32::from(dccp::IP_PROTOCOL));
@@ -160,27 +159,14 @@ impl Node {
         }
     }
 
-    /// Delivers a packet to its interface.
-    pub(crate) fn deliver(&self, packet: &[u8]) -> io::Result<()> {
-        if self.is_for_raw(packet) {
+    /// Delivers a packet to its interface. `is_for_dccp` says whether it is for our DCCP.
+    pub(crate) fn deliver(&self, packet: &[u8], is_for_dccp: bool) -> io::Result<()> {
+        if is_for_dccp && self.raw.is_some() {
             // A kernel with DCCP would reset the connection, since it has no such socket.
             self.attachment.port.broadcast(packet)
         } else {
             self.attachment.port.send(packet)
         }
-    }
-
-    /// Returns whether an IPv4 packet is for our DCCP as an IP protocol.
-    fn is_for_raw(&self, packet: &[u8]) -> bool {
-        if self.raw.is_none() || packet.get(9) != Some(&dccp::IP_PROTOCOL) {
-            return false;
-        }
-        let ports = 4 * usize::from(packet[0] & 0xf);
-        let port = packet.get(ports + 2..ports + 4);
-        port.is_some_and(|port| {
-            self.raw_ports
-                .contains(&u16::from_be_bytes([port[0], port[1]]))
-        })
     }
 
     /// Returns a packet that has arrived at the UDP socket of this port, if there is one.

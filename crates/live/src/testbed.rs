@@ -126,7 +126,7 @@ impl Testbed {
         };
         match (&end.kind, encapsulation) {
             (EndKind::Tcp, _) => node.open_user_space()?,
-            (EndKind::Dccp, Encapsulation::Raw) => node.open_raw(end.local.port())?,
+            (EndKind::Dccp, Encapsulation::Raw) => node.open_raw()?,
             (EndKind::Dccp, Encapsulation::Udp) => {
                 node.open_udp(SocketAddrV4::new(*end.local.ip(), udp::DCCP_PORT))?;
             }
@@ -189,8 +189,10 @@ impl Outside for Testbed {
         }
     }
 
-    fn deliver(&mut self, node: u32, at: Instant, packet: &[u8]) {
-        if self.nodes[&node].deliver(packet).is_err() {
+    fn deliver(&mut self, to: &LiveEnd, at: Instant, packet: &[u8]) {
+        let is_for_dccp = matches!(to.kind, EndKind::Dccp);
+        let delivered = self.nodes[&to.node].deliver(packet, is_for_dccp);
+        if delivered.is_err() {
             self.undelivered += 1;
         }
         self.lateness.record(at, self.clock.now());

@@ -103,7 +103,7 @@ def run(
     Ctrl-C and SIGTERM end the run and print what it measured until then.
     """
     captures = captures_of(capture)
-    # Standard input is still to be read if the command begins anew.
+    # Before standard input is read, since the command may restart.
     real_time.check()
     experiment = changes.read(scenario)
     real_time.check_kernel(experiment)

@@ -93,12 +93,12 @@ class Changes:
     def warn_about(self, experiment: Scenario, file: Path, *, in_real_time: bool = False) -> None:
         """Print the warnings about a scenario that was read from a file and changed.
 
-        Not those that concern a simulation only, if it runs in real time.
+        If it runs in real time, omit those that concern simulations only.
         """
         # Reading an unchanged file again gives warnings their line. A pipe has been read.
         again = not self.settings and file.is_file()
         found = inspect_file(file) if again else experiment.inspect()
-        left_out = found.in_simulation if in_real_time else ()
+        left_out = found.simulation_warnings if in_real_time else ()
         warn(warning for warning in found.warnings if warning not in left_out)
 
 

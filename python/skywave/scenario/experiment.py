@@ -32,7 +32,7 @@ class Inspection:
     """The nodes on each flow's path, to the receiver and back."""
     warnings: tuple[str, ...]
     """Settings that are allowed but probably mistakes, as ``field: message``."""
-    in_simulation: tuple[str, ...]
+    simulation_warnings: tuple[str, ...]
     """Those of the warnings that concern a simulation only, not a run in real time."""
 
     @classmethod
@@ -46,7 +46,7 @@ class Inspection:
                 for flow in found["routes"]
             },
             warnings=tuple(map(_sentence, found["warnings"])),
-            in_simulation=tuple(
+            simulation_warnings=tuple(
                 _sentence(one) for one in found["warnings"] if one["in_simulation"]
             ),
         )

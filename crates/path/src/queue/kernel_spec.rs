@@ -18,7 +18,10 @@ use crate::Packet;
 /// leaves; until then, the packets count as waiting. It must not reorder packets of a flow.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "KernelQueue")]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table, such as { qdisc = \"fq_codel limit 1000\" }"
+)]
 pub struct KernelQueueSpec {
     /// The queueing discipline with its options, in the words of `tc`: `codel limit 100`.
     pub qdisc: String,
@@ -55,7 +58,9 @@ impl KernelQueueSpec {
         })?;
         let name = words.clone().next().unwrap_or_default();
         ParameterError::unless(!name.contains('-'), "qdisc", || {
-            format!("\"{name}\": tc writes \"{}\"", name.replace('-', "_"))
+            format!(
+                "\"{name}\": tc has no such discipline; its names have underscores, as in fq_codel"
+            )
         })?;
         ParameterError::unless(MTUS.contains(&self.mtu.get()), "mtu", || {
             format!("{}: give {} to {} B", self.mtu, MTUS.start(), MTUS.end())

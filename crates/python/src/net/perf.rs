@@ -25,11 +25,11 @@ pub(crate) fn perf_loopback(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let options = loopback::Options {
-        duration: duration(duration_s)?,
+        duration: duration("duration_s", duration_s)?,
         datagram,
         pings,
         idle,
-        keepalive: duration(keepalive_s)?,
+        keepalive: duration("keepalive_s", keepalive_s)?,
         ..loopback::Options::default()
     };
     let watch = Watch::new(progress);
@@ -60,7 +60,7 @@ pub(crate) fn perf_send(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let load = between::Load {
-        duration: duration(duration_s)?,
+        duration: duration("duration_s", duration_s)?,
         datagram,
         rate_bps,
     };
@@ -77,9 +77,9 @@ pub(crate) fn perf_send(
     json(&watch.finish(Ok(outcome))?.map_err(failed)?)
 }
 
-fn duration(seconds: f64) -> PyResult<Duration> {
+fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds)
-        .map_err(|error| PyValueError::new_err(format!("duration_s is {seconds}: {error}")))
+        .map_err(|error| PyValueError::new_err(format!("{name} is {seconds}: {error}")))
 }
 
 fn json(report: &impl Serialize) -> PyResult<String> {

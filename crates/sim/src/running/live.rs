@@ -55,8 +55,8 @@ pub trait Outside: Send {
     /// Sends a packet of one of our ends through its socket.
     fn send(&mut self, from: &LiveEnd, packet: &IpPacket);
 
-    /// Delivers a packet, which left the network at time `at`, to the device of a node.
-    fn deliver(&mut self, node: u32, at: Instant, packet: &[u8]);
+    /// Delivers a packet, which left the network at time `at`, to the device of an end's node.
+    fn deliver(&mut self, to: &LiveEnd, at: Instant, packet: &[u8]);
 
     /// Hands over what the kernel's end is to send, counted from the beginning, or asks it to open
     /// its connection.

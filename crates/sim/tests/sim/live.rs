@@ -29,7 +29,7 @@ impl Outside for AtOnce {
         self.sent.push(bytes);
     }
 
-    fn deliver(&mut self, _: u32, _: Instant, packet: &[u8]) {
+    fn deliver(&mut self, _: &LiveEnd, _: Instant, packet: &[u8]) {
         self.delivered.push(packet.to_vec());
     }
 

@@ -44,6 +44,7 @@ SizeOption = Annotated[
     int, typer.Option(metavar="BYTES", min=1, max=65_000, help="Payload bytes per datagram.")
 ]
 LASTING = Duration("5 s")
+KEEPALIVE = Duration("5 s")
 
 
 @command(app, fails=NETWORK_FAILED)
@@ -168,13 +169,15 @@ def loopback(
     keepalive: Annotated[
         Duration,
         typer.Option(
-            help="How long an idle connection waits before it asks whether its peer is there. The "
-            "measurement takes three times as long."
+            help='Have idle connections probe their peer this often, e.g. "5 s". The measurement '
+            "takes twice as long."
         ),
-    ] = LASTING,
+    ] = KEEPALIVE,
     as_json: JsonOption = False,
 ) -> None:
     """Measure both ends on this host, and compare with plain UDP and, if compiled in, quinn."""
+    if not keepalive.seconds:
+        raise typer.BadParameter("give a time above 0", param_hint="--keepalive")
     with progress_bar() as show:
         text = _core.perf_loopback(
             duration_s=duration.seconds,

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -57,11 +58,7 @@ def call(
         GuestError: If it crashed, ran out of memory, or made no progress.
         Exception: Whatever the function raised.
     """
-    # A guest has devices of its own, so it sees no folder in /dev/shm.
-    in_devices = Path(tempfile.gettempdir()).is_relative_to("/dev")
-    place = "/tmp" if in_devices else None  # noqa: S108  (a name is chosen for each call)
-    with tempfile.TemporaryDirectory(prefix="skywave-guest-", dir=place) as made:
-        folder = Path(made).resolve()
+    with shared_folder() as folder:
         try:
             (folder / inside.CALL).write_bytes(pickle.dumps((function, arguments)))
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -77,6 +74,16 @@ def call(
     if error_inside is not None:
         raise error_inside
     return answer
+
+
+@contextmanager
+def shared_folder() -> Iterator[Path]:
+    """Yield a temporary directory that a guest can see, and delete it after the block."""
+    # A guest has devices of its own, so it sees no folder in /dev/shm.
+    in_devices = Path(tempfile.gettempdir()).is_relative_to("/dev")
+    place = "/tmp" if in_devices else None  # noqa: S108  (a name is chosen for each call)
+    with tempfile.TemporaryDirectory(prefix="skywave-guest-", dir=place) as made:
+        yield Path(made).resolve()
 
 
 def _wait(guest: Guest, progress: Callable[[Progress], None] | None, patience_s: float) -> None:

@@ -97,11 +97,11 @@ class Guest:
         panics = [line for line in lines if PANIC in line]
         if self.process.returncode == -signal.SIGKILL and not panics:
             return GuestError("the guest was killed: was this machine out of memory?")
-        nothing = "it printed nothing: is it a kernel that `make virtual-kernel` has built?"
-        last = (panics or lines or [nothing])[-1]
+        last = (panics or lines or ["it printed nothing"])[-1]
         if (self.folder / boot.STDOUT).exists():
             return GuestError(f"the guest's kernel crashed: {last}")
-        return LaunchError(f"{self.kernel} did not start a guest: {last}")
+        hint = "" if lines else " (is it a kernel that `make virtual-kernel` built?)"
+        return LaunchError(f"{self.kernel} did not start a guest: {last}{hint}")
 
 
 class _Stream:

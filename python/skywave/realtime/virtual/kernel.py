@@ -11,9 +11,9 @@ from skywave.scenario import KernelDccp, Scenario
 VARIABLE = "SKYWAVE_VIRTUAL_KERNEL"
 """The environment variable that names a kernel, or a directory of kernels."""
 NAME = "linux"
-"""The kernel without DCCP, which leaves IP protocol 33 to Skywave's sockets."""
+"""The kernel without DCCP, which leaves IP protocol 33 to the raw sockets of programs."""
 WITH_DCCP = "linux-dccp"
-"""The kernel with DCCP, which resets their connections in that protocol."""
+"""The kernel with DCCP, which resets connections of such sockets."""
 HOW = "build it with `make virtual-kernel` in a clone of Skywave (docs/virtual-time.md)"
 
 

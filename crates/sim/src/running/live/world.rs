@@ -150,9 +150,8 @@ impl<X: Outside> World for Sockets<X> {
     fn deliver(&mut self, at: Instant, key: usize, to: HostId, ecn: Ecn) -> Instant {
         let mut packet = std::mem::take(&mut self.packets[key]);
         Forwarded::set_ecn(&mut packet, ecn);
-        let node = self.ends[to.index()].node;
-        let outside = self.outside();
-        outside.deliver(node, at, &packet);
+        let outside = self.outside.as_mut().expect("the run has not ended");
+        outside.deliver(&self.ends[to.index()], at, &packet);
         outside.now().max(at)
     }
 
