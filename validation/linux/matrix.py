@@ -142,7 +142,7 @@ def _run_on_virtual_time(cases: list[tuple[int, Case]], plan: Plan, queue: Queue
         except (SkywaveError, LabError, OSError) as error:
             if len(left) > 1:
                 batches[:0] = [[each] for each in left]
-            else:
+            elif left:
                 queue.put(Result(left[0][1], Outcome.FAILED, (str(error),)))
 
 
