@@ -166,7 +166,7 @@ def result(
     )
 
 
-class BootedLab:
+class GuestLab:
     """A booted guest, with our end beside it."""
 
     def __init__(self, ours: End, kernel: Guest, space: Namespace, plan: Plan) -> None:
@@ -191,7 +191,7 @@ class BootedLab:
 
 
 @contextmanager
-def lab(kind: Kind, plan: Plan) -> Iterator[BootedLab]:
+def lab(kind: Kind, plan: Plan) -> Iterator[GuestLab]:
     """Boot what cases need, and take it down afterwards."""
     with (
         TemporaryDirectory(prefix="skywave-lab-") as name,
@@ -199,10 +199,10 @@ def lab(kind: Kind, plan: Plan) -> Iterator[BootedLab]:
         guest(MACHINES[kind], space, Path(name)) as kernel,
     ):
         if plan.command is not None:
-            yield BootedLab(SkywaveEnd(space, Path(name), plan.command), kernel, space, plan)
+            yield GuestLab(SkywaveEnd(space, Path(name), plan.command), kernel, space, plan)
             return
         with guest(MACHINES[f"{kind}2"], space, Path(name)) as second:
-            yield BootedLab(KernelEnd(second), kernel, space, plan)
+            yield GuestLab(KernelEnd(second), kernel, space, plan)
 
 
 def _listens(end: Running) -> bool:
