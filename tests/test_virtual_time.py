@@ -197,7 +197,9 @@ def test_a_guest_ends_with_a_killed_host(tmp_path: Path) -> None:
         from skywave.realtime.virtual.call import call
         call(in_guest.refuse, pathlib.Path({str(kernel)!r}))
         """
-    host = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
+    # A host that is killed leaves its folder.
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    host = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], env=environment)
     while not (pids.exists() and (text := pids.read_text(encoding="ascii"))):
         assert host.poll() is None
         time.sleep(0.02)

@@ -68,8 +68,11 @@ def run(cases: list[Case], plan: Plan, tell: Callable[[Result], None]) -> list[R
                 shares = (kind, chosen[each::at_a_time], plan, queue)
                 processes.append(spawn.Process(target=_run_kind, args=shares))
     try:
+        # An interrupt would reach them before they ignore it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         for process in processes:
             process.start()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         for result in _results(queue, processes):
             note(result)
     finally:
@@ -96,6 +99,7 @@ def _results(queue: Queue[Result], processes: list[SpawnProcess]) -> Iterator[Re
 def _run_kind(kind: Kind, cases: list[Case], plan: Plan, queue: Queue[Result]) -> None:
     """Run the cases of one kind of guest, in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent turns it into SIGTERM
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # for programs that it starts
     signal.signal(signal.SIGTERM, _interrupt)
     numbered = list(zip(count(FIRST_PORT, ATTEMPTS), cases, strict=False))
     try:
