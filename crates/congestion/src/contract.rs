@@ -323,6 +323,7 @@ impl Bench {
                         }),
                     application_limited,
                     ecn_echo,
+                    recovering: false,
                 });
             }
             Call::Loss {

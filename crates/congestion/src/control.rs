@@ -14,6 +14,10 @@ pub struct Interests {
     pub packets: bool,
     /// [`Ack::delivery_rate`].
     pub delivery_rate: bool,
+    /// Calls of [`Control::on_ack`] during a loss recovery too, and for acknowledgements that only
+    /// report data out of order. The control then decides on cwnd in a recovery as well
+    /// ([`Ack::recovering`]), and TCP's recovery does not (RFC 6937). DCCP always makes these calls.
+    pub every_ack: bool,
 }
 
 /// An outgoing data packet.
@@ -156,6 +160,9 @@ pub struct Ack {
     /// Whether the acknowledgement carried TCP's ECN-Echo. If so, cwnd must not grow (RFC 3168
     /// section 6.1.2).
     pub ecn_echo: bool,
+    /// Whether a loss recovery of TCP is in progress after the acknowledgement. Only controls that
+    /// ask for [`Interests::every_ack`] see it.
+    pub recovering: bool,
 }
 
 impl Ack {
@@ -173,6 +180,7 @@ impl Ack {
             delivery_rate: None,
             application_limited: false,
             ecn_echo: false,
+            recovering: false,
         }
     }
 }

@@ -73,17 +73,7 @@ mod tests {
             initial_ssthresh: 16.0,
             ns2: false,
         });
-        let ack = Ack {
-            now: Instant::ZERO,
-            newly_acked: 1,
-            marked: 0,
-            in_flight: 15,
-            ack_ratio: 1,
-            rtt: None,
-            delivery_rate: None,
-            application_limited: false,
-            ecn_echo: false,
-        };
+        let ack = Ack::new(Instant::ZERO, 1, 15);
         for _ in 1..16 {
             control.on_ack(&ack);
             assert_eq!(control.cwnd(), 16.0);

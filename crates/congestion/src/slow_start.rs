@@ -58,17 +58,7 @@ mod tests {
     #[test]
     fn it_grows_by_what_is_acknowledged_up_to_the_limit() {
         let slow_start = SlowStart::new(f64::INFINITY, 2.0);
-        let ack = |newly_acked| Ack {
-            now: Instant::ZERO,
-            newly_acked,
-            marked: 0,
-            in_flight: 0,
-            ack_ratio: 1,
-            rtt: None,
-            delivery_rate: None,
-            application_limited: false,
-            ecn_echo: false,
-        };
+        let ack = |newly_acked| Ack::new(Instant::ZERO, newly_acked, 0);
         let steps = [1, 2, 3].map(|packets| slow_start.step(&ack(packets), 2.0));
         assert_eq!(steps, [1.0, 2.0, 2.0]);
     }

@@ -6,16 +6,8 @@ use crate::testing::loss;
 
 fn ack(newly_acked: u32, ack_ratio: u32) -> Ack {
     Ack {
-        now: Instant::ZERO,
-        newly_acked,
-        marked: 0,
-        in_flight: 0,
         ack_ratio,
-        rtt: None,
-
-        delivery_rate: None,
-        application_limited: false,
-        ecn_echo: false,
+        ..Ack::new(Instant::ZERO, newly_acked, 0)
     }
 }
 

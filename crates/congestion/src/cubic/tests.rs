@@ -9,16 +9,8 @@ fn at(seconds: f64) -> Instant {
 
 fn ack(seconds: f64) -> Ack {
     Ack {
-        now: at(seconds),
-        newly_acked: 1,
-        marked: 0,
-        in_flight: 10,
-        ack_ratio: 1,
         rtt: Some(RTT),
-
-        delivery_rate: None,
-        application_limited: false,
-        ecn_echo: false,
+        ..Ack::new(at(seconds), 1, 10)
     }
 }
 

@@ -25,16 +25,8 @@ fn round(window: &mut Vegas, now: &mut Instant, rtt_ms: u64) {
             ecn: Ecn::NotEct,
         });
         window.on_ack(&Ack {
-            now: *now,
-            newly_acked: 1,
-            marked: 0,
-            in_flight: window.cwnd() as u32 - 1,
-            ack_ratio: 1,
             rtt: Some(rtt),
-
-            delivery_rate: None,
-            application_limited: false,
-            ecn_echo: false,
+            ..Ack::new(*now, 1, window.cwnd() as u32 - 1)
         });
     }
 }
@@ -119,18 +111,7 @@ fn a_round_without_samples_says_nothing() {
                     ecn: Ecn::NotEct,
                 });
             }
-            vegas.on_ack(&Ack {
-                now,
-                newly_acked: packets,
-                marked: 0,
-                in_flight,
-                ack_ratio: 1,
-                rtt: None,
-
-                delivery_rate: None,
-                application_limited: false,
-                ecn_echo: false,
-            });
+            vegas.on_ack(&Ack::new(now, packets, in_flight));
         }
         for _ in 0..20 {
             round(&mut vegas, &mut now, 1200);
@@ -220,16 +201,10 @@ fn half_a_queued_packet_counts_as_one() {
 }
 
 fn ack(rtt_ms: u64, in_flight: u32) -> Ack {
+    let rtt = Duration::from_millis(rtt_ms);
     Ack {
-        now: Instant::ZERO + Duration::from_millis(rtt_ms),
-        newly_acked: 1,
-        marked: 0,
-        in_flight,
-        ack_ratio: 1,
-        rtt: Some(Duration::from_millis(rtt_ms)),
-        delivery_rate: None,
-        application_limited: false,
-        ecn_echo: false,
+        rtt: Some(rtt),
+        ..Ack::new(Instant::ZERO + rtt, 1, in_flight)
     }
 }
 

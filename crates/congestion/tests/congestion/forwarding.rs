@@ -34,8 +34,8 @@ impl Notes {
 impl Control for Notes {
     fn interests(&self) -> Interests {
         Interests {
-            packets: false,
             delivery_rate: true,
+            ..Interests::default()
         }
     }
 

@@ -191,6 +191,7 @@ impl Control for ObjectControl {
         Interests {
             packets: self.class.calls.acked_packets || self.class.calls.lost_packets,
             delivery_rate: self.class.calls.delivery_rate || self.class.calls.by_round_trip,
+            ..Interests::default()
         }
     }
 
