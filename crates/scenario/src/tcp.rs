@@ -99,6 +99,10 @@ pub enum TcpRecovery {
     NewReno,
     /// Selective acknowledgements: RFC 6675 for profile `rfc`, Sack1 for `ns2`.
     Sack,
+    /// RACK-TLP (RFC 8985) with PRR (RFC 6937), as in Linux: losses are found by the sending times of
+    /// segments, even those of retransmissions, and a probe finds losses at the end of a flight. The
+    /// receiver reports duplicates (RFC 2883). Only for profile `rfc`.
+    Rack,
     /// Fast retransmit based on a fine-grained timeout, as in ns-2's Vegas.
     Vegas,
 }
@@ -167,6 +171,10 @@ impl TcpSpec {
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
         check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
         self.check_windows(field)?;
+        let has_recovery = self.recovery != Some(TcpRecovery::Rack) || self.profile == Profile::Rfc;
+        check(has_recovery, &format!("{field}.recovery"), || {
+            "ns-2 has no RACK: give another recovery, or profile = \"rfc\"".to_owned()
+        })?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))
     }

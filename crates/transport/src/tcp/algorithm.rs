@@ -4,7 +4,8 @@ mod any;
 
 pub(super) use self::any::{AnyDetection, AnyRecovery};
 use super::loss::{
-    Begin, DuplicateAcks, FineTimer, IsLost, LossRecovery, NewReno, NoPhase, Pipe, Reno,
+    Begin, DuplicateAcks, FineTimer, IsLost, LossRecovery, NewReno, NoPhase, Pipe, Proportional,
+    Rack, Reno,
 };
 use super::ns2;
 use super::sent_log::Keeps;
@@ -35,6 +36,11 @@ pub enum RecoveryAlgorithm {
     /// RFC 6675: SACK options report what has been received, and pipe decides when to send. Falls
     /// back to [`RecoveryAlgorithm::NewReno`] if the receiver does not permit SACK.
     Sack,
+    /// RACK-TLP (RFC 8985) with PRR (RFC 6937), as in Linux: a segment is lost if one sent later has
+    /// arrived and the reordering window has passed, even if it is a retransmission. A probe finds
+    /// losses at the end of a flight. cwnd falls to ssthresh in proportion to what is delivered.
+    /// Falls back to [`RecoveryAlgorithm::NewReno`] if the receiver does not permit SACK.
+    Rack,
     /// `Agent/TCP/Sack1` of ns-2.35. Unlike RFC 6675 it
     /// - retransmits everything below a SACKed segment, whether lost or merely late;
     /// - adjusts pipe by whole segments and never recomputes it;
@@ -70,7 +76,7 @@ pub enum RecoveryAlgorithm {
 impl RecoveryAlgorithm {
     /// Returns whether the algorithm needs the receiver's SACK option (RFC 2018).
     pub const fn uses_sack(self) -> bool {
-        matches!(self, Self::Sack | Self::Sack1)
+        matches!(self, Self::Sack | Self::Rack | Self::Sack1)
     }
 
     /// Returns whether a fast retransmit doubles the retransmission timeout, like a timeout.
@@ -87,7 +93,8 @@ impl RecoveryAlgorithm {
     /// Returns the records that a sender's log must keep for the algorithm.
     pub(in crate::tcp) const fn keeps(self) -> Keeps {
         Keeps {
-            times: matches!(self, Self::Vegas | Self::Ns2Vegas { .. }),
+            times: matches!(self, Self::Rack | Self::Vegas | Self::Ns2Vegas { .. }),
+            marks: matches!(self, Self::Rack),
             sacks: self.uses_sack(),
             rates: false,
             vegas_table: match self {
@@ -131,6 +138,10 @@ impl RecoveryAlgorithm {
             Self::Sack => (
                 AnyDetection::Other(Box::new(IsLost::default())),
                 AnyRecovery::Other(Box::new(Pipe::new(keep_sacks))),
+            ),
+            Self::Rack => (
+                AnyDetection::Other(Box::new(Rack::new())),
+                AnyRecovery::Other(Box::new(Proportional::default())),
             ),
             Self::Sack1 => (
                 AnyDetection::Other(Box::new(ns2::Sack1Detection::default())),

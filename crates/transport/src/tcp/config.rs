@@ -121,7 +121,7 @@ impl SenderConfig {
     /// Use with [`skywave_congestion::AimdConfig::ns2_tcp`] or [`skywave_congestion::Vegas`].
     pub const fn ns2(recovery: RecoveryAlgorithm) -> Self {
         let recovery_exit = match recovery {
-            RecoveryAlgorithm::Sack1 => RecoveryExit::Ssthresh,
+            RecoveryAlgorithm::Sack1 | RecoveryAlgorithm::Rack => RecoveryExit::Ssthresh,
             _ => RecoveryExit::Deflated,
         };
         Self {
@@ -158,6 +158,8 @@ pub struct ReceiverConfig {
     /// have permitted SACK, unless `syn_options` is off and both ends are assumed to agree. At most
     /// 4 blocks fit.
     pub sack_blocks: u8,
+    /// Whether the first block of a SACK option reports duplicate segments (RFC 2883).
+    pub dsack: bool,
     /// How long the acknowledgement of a single segment may wait for a second one; `None`
     /// acknowledges every segment at once. Limited to 500 ms (RFC 5681 section 4.2).
     pub delayed_ack: Option<Duration>,
@@ -174,6 +176,7 @@ impl Default for ReceiverConfig {
             window: ReceiveWindow::default(),
             syn_options: true,
             sack_blocks: 4,
+            dsack: false,
             delayed_ack: Some(Duration::from_millis(200)),
             ecn: EcnUse::Off,
         }

@@ -58,9 +58,23 @@ struct Connection {
     syn_ack_sent: Option<Instant>,
     /// Whether a segment has shown that our SYN-ACK arrived.
     established: bool,
-    /// If SACK options are sent, the start of each range of out-of-order data, most recent first:
-    /// the order of SACK blocks.
-    recent: Option<Box<ArrayVec<u64, MAX_SACK_BLOCKS>>>,
+    /// If SACK options are sent, what they report.
+    reports: Option<Box<Reports>>,
+}
+
+/// What SACK options report.
+#[derive(Debug, Default)]
+struct Reports {
+    /// The start of each range of out-of-order data, most recent first: the order of SACK blocks.
+    recent: ArrayVec<u64, MAX_SACK_BLOCKS>,
+    /// A duplicate segment that the next acknowledgement reports (RFC 2883).
+    duplicate: Option<Range>,
+}
+
+impl Reports {
+    fn is_empty(&self) -> bool {
+        self.recent.is_empty() && self.duplicate.is_none()
+    }
 }
 
 /// The segment to send next.
@@ -145,7 +159,7 @@ impl Receiver {
             right_sizing: None,
             syn_ack_sent: None,
             established: false,
-            recent: permits_sack.then(Box::default),
+            reports: permits_sack.then(Box::default),
         });
         self.ecn = ReceiverEcn::accept(self.config.ecn, syn.flags);
         self.due = Due::SynAck;
@@ -210,10 +224,13 @@ impl Receiver {
             end: stop.min(limit),
         };
         let arrival = connection.received.insert(range);
-        if let Some(recent) = &connection.recent
-            && (arrival == Arrival::OutOfOrder || !recent.is_empty())
-        {
-            connection.note_arrival(range);
+        if let Some(reports) = &mut connection.reports {
+            if arrival == Arrival::Duplicate && self.config.dsack {
+                reports.duplicate = Some(range);
+            }
+            if arrival == Arrival::OutOfOrder || !reports.recent.is_empty() {
+                connection.note_arrival(range);
+            }
         }
         connection.adjust_window(now, arrival);
         let finished = self.end == Some(connection.received.next());
@@ -245,7 +262,7 @@ impl Receiver {
             TcpOptions {
                 mss: Some(self.config.max_segment_size),
                 window_scale: (connection.window_shift > 0).then_some(connection.window_shift),
-                sack_permitted: connection.recent.is_some(),
+                sack_permitted: connection.reports.is_some(),
                 ..TcpOptions::default()
             }
         } else {
@@ -306,9 +323,9 @@ impl Receiver {
 
 impl Connection {
     fn heap_size(&self) -> usize {
-        let recent = self.recent.as_deref().map_or(0, size_of_val);
+        let reports = self.reports.as_deref().map_or(0, size_of_val);
         let right_sizing = self.right_sizing.as_deref().map_or(0, size_of_val);
-        self.received.heap_size() + recent + right_sizing
+        self.received.heap_size() + reports + right_sizing
     }
 
     /// Handles the first segment that shows that our SYN-ACK arrived.
@@ -340,9 +357,9 @@ impl Connection {
 
     /// Returns whether there is anything to SACK.
     fn has_news(&self) -> bool {
-        self.recent
+        self.reports
             .as_ref()
-            .is_some_and(|recent| !recent.is_empty())
+            .is_some_and(|reports| !reports.is_empty())
     }
 
     /// Returns the out-of-order range that contains `offset`.
@@ -359,9 +376,10 @@ impl Connection {
     /// segment, even a duplicate; the most recently reported blocks follow.
     fn note_arrival(&mut self, data: Range) {
         let newest = self.range_of(data.start);
-        let Some(mut recent) = self.recent.take() else {
+        let Some(mut reports) = self.reports.take() else {
             return;
         };
+        let recent = &mut reports.recent;
         recent.retain(|offset| {
             let range = self.range_of(*offset);
             range.is_some() && range != newest
@@ -372,14 +390,17 @@ impl Connection {
             }
             recent.insert(0, data.start);
         }
-        self.recent = Some(recent);
+        self.reports = Some(reports);
     }
 
     /// Returns the SACK blocks, boxed so that a segment without them can stay in registers.
     #[cold]
     fn sack_blocks(&self, limit: u8) -> Box<ArrayVec<SackBlock, MAX_SACK_BLOCKS>> {
-        let recent = self.recent.iter().flat_map(|recent| recent.iter());
-        let ranges = recent.filter_map(|&offset| self.range_of(offset));
+        let reports = self.reports.as_deref();
+        let duplicate = reports.and_then(|reports| reports.duplicate);
+        let recent = reports.map_or(&[][..], |reports| &reports.recent);
+        let ranges = recent.iter().filter_map(|&offset| self.range_of(offset));
+        let ranges = duplicate.into_iter().chain(ranges);
         let block = |range: Range| SackBlock {
             left: self.remote.wire(range.start),
             right: self.remote.wire(range.end),
@@ -430,6 +451,14 @@ impl End for Receiver {
         };
         self.due = Due::Nothing;
         self.delay.stop();
+        if self.config.dsack
+            && let Some(Connection {
+                reports: Some(reports),
+                ..
+            }) = &mut self.connection
+        {
+            reports.duplicate = None;
+        }
         self.stats.acks_sent += 1;
         Some(Transmit {
             ecn: Ecn::NotEct,

@@ -1,19 +1,20 @@
 //! A sender's record of outstanding data, for controls and recoveries that need it.
 
 mod delivery;
+mod marks;
 mod ns2_table;
 mod scoreboard;
-
-use std::collections::VecDeque;
-use std::ops::Range;
 
 use skywave_congestion::DeliveryRate;
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::SackBlock;
+use std::collections::VecDeque;
 
 use self::delivery::Delivery;
+use self::marks::Marks;
 use self::ns2_table::VegasTable;
 pub(super) use self::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard};
+use super::reassembly::Range;
 use super::sequence::{Position, SequenceSpace};
 
 /// An unacknowledged segment.
@@ -29,6 +30,14 @@ pub(super) struct SentSegment {
     pub(super) transmissions: u32,
     /// Whether it is lost, and has not been sent again.
     pub(super) is_lost: bool,
+    /// Whether all of it has been SACKed; only kept with [`Keeps::marks`].
+    pub(super) is_sacked: bool,
+}
+
+impl SentSegment {
+    const fn len(&self) -> u64 {
+        self.end - self.start
+    }
 }
 
 /// The records that a log keeps.
@@ -38,6 +47,8 @@ pub(super) struct Keeps {
     pub(super) times: bool,
     /// The SACKed data.
     pub(super) sacks: bool,
+    /// Which segments have arrived or are lost, which needs `times` and `sacks`.
+    pub(super) marks: bool,
     /// Delivery rates, which need `times`.
     pub(super) rates: bool,
     /// ns-2's table of this many places.
@@ -72,6 +83,9 @@ struct Records {
     /// Everything that begins before this offset and was sent only once has arrived or is marked as
     /// lost.
     examined: u64,
+    marks: Option<Box<Marks>>,
+    /// The first block of the last SACK option, and whether the second block contains it.
+    first_block: Option<(Range, bool)>,
     delivery: Option<Box<Delivery>>,
 }
 
@@ -89,6 +103,8 @@ impl SentLog {
                 sacks: Scoreboard::new(),
                 has_news: false,
                 examined: 0,
+                marks: keeps.marks.then(Box::default),
+                first_block: None,
                 delivery: keeps.rates.then(|| Box::new(Delivery::new())),
             })
         };
@@ -133,6 +149,16 @@ impl SentLog {
         let Some(records) = &mut self.records else {
             return;
         };
+        if let Some(marks) = &mut records.marks {
+            records.first_block = first_block(blocks, space, at.una);
+            records.sacks.advance(at.una);
+            for block in blocks.iter().filter_map(|b| space.block(b, at.una, at.max)) {
+                let known = records.sacks.sacked();
+                for part in missing(known, block) {
+                    marks.on_sacked(part, block, &mut records.segments);
+                }
+            }
+        }
         if records.keeps.sacks {
             records.sacks.advance(at.una);
             records.has_news = records.sacks.update(blocks, space, at.una, at.max);
@@ -172,7 +198,101 @@ impl SentLog {
     pub(super) fn forget_sacks(&mut self) {
         if let Some(records) = &mut self.records {
             records.sacks.clear();
+            if let Some(marks) = &mut records.marks {
+                marks.forget_sacks(&mut records.segments);
+            }
         }
+    }
+
+    /// Takes the duplicate data that the last SACK option reports, if everything before `una` is
+    /// acknowledged (RFC 2883 section 4).
+    pub(super) fn take_dsack(&mut self, una: u64) -> Option<Range> {
+        let (block, is_within_second) = self.records.as_mut()?.first_block.take()?;
+        (block.end <= una || is_within_second).then_some(block)
+    }
+
+    /// Returns the segments reported for the first time since [`SentLog::clear_delivered`].
+    pub(super) fn delivered(&self) -> &[SentSegment] {
+        self.marks().map_or(&[], |marks| &marks.delivered)
+    }
+
+    /// Forgets which segments were delivered.
+    pub(super) fn clear_delivered(&mut self) {
+        if let Some((marks, _)) = self.marks_and_segments() {
+            marks.delivered.clear();
+        }
+    }
+
+    /// Returns the bytes in flight: neither SACKed nor lost.
+    pub(super) fn in_flight(&self, at: Position) -> u64 {
+        let outstanding = at.max - at.una;
+        self.marks()
+            .map_or(outstanding, |marks| marks.in_flight(outstanding))
+    }
+
+    /// Returns the bytes of the SACKed segments.
+    pub(super) fn sacked_bytes(&self) -> u64 {
+        self.marks().map_or(0, Marks::sacked)
+    }
+
+    /// Returns the number of SACKed segments.
+    pub(super) fn sacked_segments(&self) -> u32 {
+        self.marks().map_or(0, Marks::sacked_segments)
+    }
+
+    /// Returns the bytes of the segments that are lost and have not been sent again.
+    pub(super) fn lost(&self) -> u64 {
+        self.marks().map_or(0, Marks::lost)
+    }
+
+    /// Marks segments as lost: see [`Marks::find_lost`].
+    pub(super) fn find_lost(
+        &mut self,
+        newest: (Instant, u64),
+        remaining: impl Fn(&SentSegment) -> Duration,
+    ) -> Duration {
+        self.marks_and_segments()
+            .map_or(Duration::ZERO, |(marks, segments)| {
+                marks.find_lost(newest, segments, remaining)
+            })
+    }
+
+    /// Marks the segments as lost that have not arrived and for which `is_lost` holds.
+    pub(super) fn mark_lost_where(&mut self, is_lost: impl Fn(&SentSegment) -> bool) {
+        if let Some((marks, segments)) = self.marks_and_segments() {
+            marks.mark_where(segments, is_lost);
+        }
+    }
+
+    /// Returns the first segment that is lost and has not been sent again.
+    pub(super) fn next_lost(&mut self) -> Option<Range> {
+        let (marks, segments) = self.marks_and_segments()?;
+        marks.next_lost(segments)
+    }
+
+    /// Returns the last segment sent.
+    pub(super) fn last(&self) -> Option<Range> {
+        let last = self.records.as_ref()?.segments.back()?;
+        Some(Range {
+            start: last.start,
+            end: last.end,
+        })
+    }
+
+    /// Passes to `each` every segment marked as lost since the last call.
+    pub(super) fn take_found_lost(&mut self, each: impl FnMut(&SentSegment)) {
+        if let Some((marks, _)) = self.marks_and_segments() {
+            marks.take_found(each);
+        }
+    }
+
+    fn marks(&self) -> Option<&Marks> {
+        self.records.as_ref()?.marks.as_deref()
+    }
+
+    fn marks_and_segments(&mut self) -> Option<(&mut Marks, &mut VecDeque<SentSegment>)> {
+        let records = self.records.as_mut()?;
+        Some((records.marks.as_deref_mut()?, &mut records.segments))
     }
 
     /// Records that everything before `ack` is acknowledged and about to be removed.
@@ -195,6 +315,9 @@ impl SentLog {
         let segment = records.segments.pop_front_if(|sent| sent.end <= ack)?;
         if let Some(delivery) = &mut records.delivery {
             delivery.sampler.on_acked(now, segment.start);
+        }
+        if let Some(marks) = &mut records.marks {
+            marks.on_acked(&segment);
         }
         Some(segment)
     }
@@ -271,6 +394,7 @@ impl SentLog {
                 + records.segments.capacity() * size_of::<SentSegment>()
                 + records.sacks.heap_size()
                 + records.delivery.as_ref().map_or(0, |kept| kept.heap_size())
+                + records.marks.as_ref().map_or(0, |marks| marks.heap_size())
                 + records.table.as_ref().map_or(0, |table| table.heap_size())
         })
     }
@@ -281,7 +405,7 @@ impl Records {
     /// last sent, and passes them to `each`.
     fn mark_lost(
         &mut self,
-        range: Range<usize>,
+        range: core::ops::Range<usize>,
         is_lost: impl Fn(&SentSegment) -> bool,
         each: &mut impl FnMut(&SentSegment),
     ) {
@@ -298,6 +422,9 @@ impl Records {
         let first = self.segments.partition_point(|sent| sent.end <= start);
         let again = self.segments.range_mut(first..);
         for sent in again.take_while(|sent| sent.start < end) {
+            if let Some(marks) = &mut self.marks {
+                marks.on_sent_again(now, sent);
+            }
             sent.sent_at = now;
             sent.is_lost = false;
             sent.transmissions = sent.transmissions.saturating_add(1);
@@ -315,6 +442,7 @@ impl Records {
                 sent_at: now,
                 transmissions: before.map_or(1, |before| before.transmissions.saturating_add(1)),
                 is_lost: false,
+                is_sacked: false,
             };
             if let Some(delivery) = &mut self.delivery {
                 delivery.on_sent(now, &segment, data_end);
@@ -322,6 +450,40 @@ impl Records {
             self.segments.push_back(segment);
         }
     }
+}
+
+/// Returns the first block of a SACK option near `una`, and whether the second one contains it.
+fn first_block(blocks: &[SackBlock], space: SequenceSpace, una: u64) -> Option<(Range, bool)> {
+    let range = |block: &SackBlock| {
+        let start = space.offset(block.left, una)?;
+        let end = space.offset(block.right, una)?;
+        (start < end).then_some(Range { start, end })
+    };
+    let first = range(blocks.first()?)?;
+    let second = blocks.get(1).and_then(range);
+    let is_within = |second: Range| second.start <= first.start && first.end <= second.end;
+    Some((first, second.is_some_and(is_within)))
+}
+
+/// Returns the parts of `data` that none of the ascending ranges `known` contains.
+fn missing(known: &[Range], data: Range) -> impl Iterator<Item = Range> + '_ {
+    let first = known.partition_point(|range| range.end <= data.start);
+    let touched = known[first..]
+        .iter()
+        .take_while(move |r| r.start < data.end);
+    let ends = core::iter::once(Range {
+        start: data.end,
+        end: data.end,
+    });
+    let mut start = data.start;
+    touched.copied().chain(ends).filter_map(move |range| {
+        let gap = Range {
+            start,
+            end: range.start,
+        };
+        start = start.max(range.end);
+        (gap.start < gap.end).then_some(gap)
+    })
 }
 
 #[cfg(test)]
@@ -336,6 +498,7 @@ mod tests {
     const TIMES: Keeps = Keeps {
         times: true,
         sacks: false,
+        marks: false,
         rates: false,
         vegas_table: None,
     };

@@ -37,6 +37,11 @@ impl Timer {
         *self = Self::default();
     }
 
+    /// Returns when the timer fires; `None` while it is off.
+    pub(super) const fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
     /// Returns when [`Timer::fired`] must next be called: at or before the time at which the timer
     /// fires.
     pub(super) const fn wake(&self) -> Option<Instant> {

@@ -276,7 +276,7 @@ fn a_clean_path_is_filled_and_nothing_is_sent_twice() {
     assert!((4.1..4.6).contains(&taken), "{taken}");
 }
 
-const RECOVERIES: [RecoveryAlgorithm; 8] = [
+const RECOVERIES: [RecoveryAlgorithm; 9] = [
     RecoveryAlgorithm::Tahoe,
     RecoveryAlgorithm::Reno {
         once_per_window: false,
@@ -286,6 +286,7 @@ const RECOVERIES: [RecoveryAlgorithm; 8] = [
     },
     RecoveryAlgorithm::NewReno,
     RecoveryAlgorithm::Sack,
+    RecoveryAlgorithm::Rack,
     RecoveryAlgorithm::Sack1,
     RecoveryAlgorithm::Vegas,
     RecoveryAlgorithm::Ns2Vegas { table: 20 },

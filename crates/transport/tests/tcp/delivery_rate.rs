@@ -142,6 +142,7 @@ fn a_small_window_is_measured_too() {
 fn losses_neither_exaggerate_nor_lose_bytes() {
     for recovery in [
         RecoveryAlgorithm::Sack,
+        RecoveryAlgorithm::Rack,
         RecoveryAlgorithm::Sack1,
         RecoveryAlgorithm::NewReno,
         RecoveryAlgorithm::Tahoe,

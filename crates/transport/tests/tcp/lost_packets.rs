@@ -122,6 +122,7 @@ fn a_timeout_loses_whatever_has_not_arrived() {
 fn what_is_sent_again_was_reported_as_lost_before() {
     for recovery in [
         RecoveryAlgorithm::Sack,
+        RecoveryAlgorithm::Rack,
         RecoveryAlgorithm::NewReno,
         RecoveryAlgorithm::Reno {
             once_per_window: false,

@@ -20,6 +20,7 @@ mod marks;
 mod network;
 mod ns2_newreno;
 mod pacing;
+mod rack;
 mod receive_window;
 mod receiver;
 mod recovery;

@@ -71,6 +71,7 @@ impl Trace {
             window: ReceiveWindow::Fixed(WINDOW * SEGMENT),
             syn_options: false,
             sack_blocks: 0,
+            dsack: false,
             delayed_ack,
             ecn: EcnUse::Off,
         };

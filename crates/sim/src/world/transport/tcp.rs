@@ -102,6 +102,7 @@ impl TcpPlan {
                 once_per_window: is_ns2,
             },
             (Some(TcpRecovery::Sack), _) => RecoveryAlgorithm::Sack,
+            (Some(TcpRecovery::Rack), _) => RecoveryAlgorithm::Rack,
         }
     }
 
@@ -114,6 +115,7 @@ impl TcpPlan {
             RecoveryAlgorithm::Reno { .. } => Some(TcpRecovery::Reno),
             RecoveryAlgorithm::NewReno => Some(TcpRecovery::NewReno),
             RecoveryAlgorithm::Sack | RecoveryAlgorithm::Sack1 => Some(TcpRecovery::Sack),
+            RecoveryAlgorithm::Rack => Some(TcpRecovery::Rack),
             RecoveryAlgorithm::Vegas | RecoveryAlgorithm::Ns2Vegas { .. } => {
                 Some(TcpRecovery::Vegas)
             }
@@ -190,6 +192,7 @@ impl TcpPlan {
                 (true, Profile::Rfc) => tcp::ReceiverConfig::default().sack_blocks,
                 (true, Profile::Ns2) => NS2_SACK_BLOCKS,
             },
+            dsack: self.recovery() == RecoveryAlgorithm::Rack,
             delayed_ack: spec.delayed_ack,
             ecn: self.ecn(),
         }

@@ -4,7 +4,7 @@ use skywave_units::{Duration, Instant};
 
 use crate::tcp::loss::{
     Begin, CwndChange, Detection, DuplicateAcks, Found, NewReno, News, NoPhase, Phase, Recovery,
-    Reno,
+    Reno, Timing,
 };
 use crate::tcp::ns2;
 use crate::tcp::reassembly::Range;
@@ -38,8 +38,16 @@ impl Detection for AnyDetection {
         each_detection!(self, detection => detection.on_progress(news, log))
     }
 
-    fn on_timeout(&mut self, now: Instant, at: Position) {
-        each_detection!(self, detection => detection.on_timeout(now, at));
+    fn on_timeout(&mut self, now: Instant, at: Position, log: &mut SentLog) {
+        each_detection!(self, detection => detection.on_timeout(now, at, log));
+    }
+
+    fn on_timing(&mut self, timing: &Timing, log: &SentLog) {
+        each_detection!(self, detection => detection.on_timing(timing, log));
+    }
+
+    fn on_probe(&mut self, end: u64, is_retransmission: bool) {
+        each_detection!(self, detection => detection.on_probe(end, is_retransmission));
     }
 
     fn on_recovery(&mut self, at: Position) {
@@ -135,6 +143,14 @@ impl Recovery for AnyRecovery {
         each_recovery!(self, recovery => recovery.on_timeout(at, log));
     }
 
+    fn note(&mut self, at: Position, log: &SentLog) {
+        each_recovery!(self, recovery => recovery.note(at, log));
+    }
+
+    fn goes_back(&self) -> bool {
+        each_recovery!(self, recovery => recovery.goes_back())
+    }
+
     fn inflation(&self, nxt: u64, log: &SentLog) -> i64 {
         each_recovery!(self, recovery => recovery.inflation(nxt, log))
     }
@@ -160,7 +176,7 @@ impl Recovery for AnyRecovery {
         at: Position,
         cwnd: u64,
         fresh: Range,
-        log: &SentLog,
+        log: &mut SentLog,
     ) -> Option<Range> {
         each_recovery!(self, recovery => recovery.next_segment(at, cwnd, fresh, log))
     }

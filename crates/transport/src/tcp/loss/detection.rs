@@ -4,7 +4,7 @@ use core::fmt;
 
 use skywave_units::{Duration, Instant};
 
-use super::{CwndChange, Found, News};
+use super::{CwndChange, Found, News, Timing};
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
@@ -20,7 +20,7 @@ pub(in crate::tcp) trait Detection: fmt::Debug + Send {
     fn on_progress(&mut self, news: &News, log: &mut SentLog) -> Found;
 
     /// Handles an expired retransmission timer.
-    fn on_timeout(&mut self, now: Instant, at: Position);
+    fn on_timeout(&mut self, now: Instant, at: Position, log: &mut SentLog);
 
     /// Reports that a recovery begins because of the loss that was found.
     fn on_recovery(&mut self, at: Position) {
@@ -44,6 +44,16 @@ pub(in crate::tcp) trait Detection: fmt::Debug + Send {
     fn expire(&mut self, now: Instant, at: Position, log: &mut SentLog) -> Found {
         let _ = (now, at, log);
         Found::Nothing
+    }
+
+    /// Reports the sender's times, after new data was sent or acknowledged.
+    fn on_timing(&mut self, timing: &Timing, log: &SentLog) {
+        let _ = (timing, log);
+    }
+
+    /// Reports that a tail loss probe was sent, after which everything before `end` has been sent.
+    fn on_probe(&mut self, end: u64, is_retransmission: bool) {
+        let _ = (end, is_retransmission);
     }
 
     /// Returns the offset below which everything that is not SACKed is lost; zero if the detection

@@ -68,7 +68,7 @@ impl Detection for DuplicateAcks {
         Found::Nothing
     }
 
-    fn on_timeout(&mut self, _now: Instant, at: Position) {
+    fn on_timeout(&mut self, _now: Instant, at: Position, _log: &mut SentLog) {
         self.recover = at.max;
         self.duplicates = 0;
     }

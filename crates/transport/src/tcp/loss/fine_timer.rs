@@ -129,7 +129,7 @@ impl Detection for FineTimer {
         }
     }
 
-    fn on_timeout(&mut self, now: Instant, at: Position) {
+    fn on_timeout(&mut self, now: Instant, at: Position, _log: &mut SentLog) {
         self.recover = at.max;
         self.timed_out = true;
         self.reduced_at = Some(now);

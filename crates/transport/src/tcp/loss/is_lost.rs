@@ -51,7 +51,7 @@ impl Detection for IsLost {
     }
 
     /// Resets the state at a timeout (section 5.1).
-    fn on_timeout(&mut self, _now: Instant, at: Position) {
+    fn on_timeout(&mut self, _now: Instant, at: Position, _log: &mut SentLog) {
         self.recovery_point = at.max;
         self.duplicates = 0;
     }

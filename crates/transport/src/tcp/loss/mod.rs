@@ -13,8 +13,11 @@ mod is_lost;
 mod newreno;
 mod no_phase;
 mod pipe;
+mod proportional;
+mod rack;
 mod recovery;
 mod reno;
+mod tail_loss_probe;
 #[cfg(test)]
 pub(super) mod testing;
 mod words;
@@ -30,9 +33,13 @@ pub(super) use self::is_lost::IsLost;
 pub(super) use self::newreno::NewReno;
 pub(super) use self::no_phase::NoPhase;
 pub(super) use self::pipe::Pipe;
+pub(super) use self::proportional::Proportional;
+pub(super) use self::rack::Rack;
 pub(super) use self::recovery::Recovery;
 pub(super) use self::reno::Reno;
-pub(super) use self::words::{Begin, CwndChange, Found, News, OnDuplicate, OnProgress, Phase};
+pub(super) use self::words::{
+    Begin, CwndChange, Found, News, OnDuplicate, OnProgress, Phase, Timing,
+};
 use super::reassembly::Range;
 pub(super) use super::sent_log::DUPLICATE_THRESHOLD;
 use super::sent_log::{Keeps, SentLog, SentSegment};
@@ -48,6 +55,8 @@ pub(super) struct LossRecovery<D, R> {
     /// Whether the log has the times of segments, and delivery rates.
     keeps_times: bool,
     keeps_rates: bool,
+    /// Whether the log marks each segment as SACKed or lost.
+    keeps_marks: bool,
     log: SentLog,
     detection: D,
     recovery: R,
@@ -61,6 +70,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
             is_quiet: detection.is_quiet(&log) && !recovery.is_recovering(),
             keeps_times: keeps.times,
             keeps_rates: keeps.rates,
+            keeps_marks: keeps.marks,
             log,
             detection,
             recovery,
@@ -80,6 +90,12 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     /// Returns whether delivery rates are measured.
     pub(super) const fn keeps_rates(&self) -> bool {
         self.keeps_rates
+    }
+
+    /// Returns whether each segment is marked as SACKed or lost.
+    #[inline(always)]
+    pub(super) const fn keeps_marks(&self) -> bool {
+        self.keeps_marks
     }
 
     /// Reports that the handshake took `rtt`.
@@ -143,14 +159,15 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.is_quiet = false;
         let news = self.news(now, at, 0, None);
         let found = self.detection.on_duplicate(&news, &mut self.log);
-        if !self.recovery.is_recovering() {
-            return self.answer(found, at);
-        }
-        if self.recovery.on_duplicate(&news, &mut self.log) {
+        let answer = if !self.recovery.is_recovering() {
+            self.answer(found, at)
+        } else if self.recovery.on_duplicate(&news, &mut self.log) {
             OnDuplicate::Retransmit
         } else {
             OnDuplicate::Wait
-        }
+        };
+        self.recovery.note(at, &self.log);
+        answer
     }
 
     /// Handles an acknowledgement of `acked` bytes of new data, with `rtt` as the round-trip time
@@ -173,11 +190,13 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
             OnProgress::Recovery(phase)
         } else {
             match self.answer(found, at) {
-                OnDuplicate::Wait => OnProgress::Ordinary,
+                OnDuplicate::Wait if found == Found::Repaired => OnProgress::Repaired,
+                OnDuplicate::Wait | OnDuplicate::TailLoss { .. } => OnProgress::Ordinary,
                 OnDuplicate::Loss { begin, .. } => OnProgress::Loss(begin),
                 OnDuplicate::Retransmit => OnProgress::Overdue,
             }
         };
+        self.recovery.note(at, &self.log);
         self.is_quiet = !self.recovery.is_recovering() && self.detection.is_quiet(&self.log);
         progress
     }
@@ -189,6 +208,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
             acked,
             rtt,
             has_sacked: self.log.take_news(),
+            dsack: self.log.take_dsack(at.una),
             oldest: self.log.oldest(),
         }
     }
@@ -196,7 +216,8 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     /// Returns the response to a result of the detection outside of a recovery.
     fn answer(&mut self, found: Found, at: Position) -> OnDuplicate {
         match found {
-            Found::Nothing => OnDuplicate::Wait,
+            Found::Nothing | Found::Repaired => OnDuplicate::Wait,
+            Found::TailLoss { probe } => OnDuplicate::TailLoss { probe },
             Found::Covered => OnDuplicate::Retransmit,
             Found::Loss { is_repeated } => {
                 self.detection.on_recovery(at);
@@ -212,8 +233,38 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     pub(super) fn on_timeout(&mut self, now: Instant, at: Position) {
         self.is_quiet = false;
         self.log.on_timeout();
-        self.detection.on_timeout(now, at);
         self.recovery.on_timeout(at, &mut self.log);
+        self.detection.on_timeout(now, at, &mut self.log);
+        self.recovery.note(at, &self.log);
+    }
+
+    /// Returns whether a timeout sends everything again: see [`Recovery::goes_back`].
+    pub(super) fn goes_back(&self) -> bool {
+        self.recovery.goes_back()
+    }
+
+    /// Reports the sender's times, after new data was sent or acknowledged.
+    #[cold]
+    pub(super) fn on_timing(&mut self, timing: &Timing) {
+        self.detection.on_timing(timing, &self.log);
+    }
+
+    /// Reports that a tail loss probe was sent, after which everything before `end` has been sent.
+    #[cold]
+    pub(super) fn on_probe(&mut self, end: u64, is_retransmission: bool) {
+        self.detection.on_probe(end, is_retransmission);
+    }
+
+    /// Updates what a recovery that marks segments knows of them, after a segment was sent.
+    #[cold]
+    pub(super) fn note_sent(&mut self, at: Position) {
+        self.recovery.note(at, &self.log);
+    }
+
+    /// Returns the last segment sent.
+    #[cold]
+    pub(super) fn last_segment(&self) -> Option<Range> {
+        self.log.last()
     }
 
     /// Returns when [`LossRecovery::expire`] is due. A quiet detection has no
@@ -231,6 +282,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     pub(super) fn expire(&mut self, now: Instant, at: Position) -> OnDuplicate {
         self.is_quiet = false;
         let found = self.detection.expire(now, at, &mut self.log);
+        self.recovery.note(at, &self.log);
         if self.recovery.is_recovering() {
             return OnDuplicate::Wait;
         }
@@ -282,6 +334,9 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     /// that something was lost.
     #[cold]
     pub(super) fn lost(&self, at: Position) -> u64 {
+        if self.keeps_marks {
+            return self.log.lost();
+        }
         let below = self.detection.lost_below(at, &self.log);
         below.saturating_sub(at.una + self.log.sacks().sacked_before(below))
     }
@@ -294,7 +349,9 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         is_first_lost: bool,
         each: impl FnMut(&SentSegment),
     ) {
-        if self.keeps_times {
+        if self.keeps_marks {
+            self.log.take_found_lost(each);
+        } else if self.keeps_times {
             let below = self.detection.lost_below(at, &self.log);
             self.log.take_lost(below, is_first_lost, each);
         }
@@ -347,7 +404,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
 
     /// Returns the next segment of a pipe-based recovery: see [`Recovery::next_segment`].
     pub(super) fn next_segment(&mut self, at: Position, cwnd: u64, fresh: Range) -> Option<Range> {
-        self.recovery.next_segment(at, cwnd, fresh, &self.log)
+        self.recovery.next_segment(at, cwnd, fresh, &mut self.log)
     }
 
     /// Returns where to continue after a timeout if `nxt` is the next byte to send: behind SACKed

@@ -197,7 +197,7 @@ impl Recovery for Pipe {
         at: Position,
         cwnd: u64,
         fresh: Range,
-        log: &SentLog,
+        log: &mut SentLog,
     ) -> Option<Range> {
         if !self.has_room(cwnd, at.smss) {
             return None;

@@ -27,6 +27,17 @@ pub(in crate::tcp) trait Recovery: fmt::Debug + Send {
     /// Handles an expired retransmission timer, which ends the recovery.
     fn on_timeout(&mut self, at: Position, log: &mut SentLog);
 
+    /// Reports what is SACKed and lost, after everything else that happens.
+    fn note(&mut self, at: Position, log: &SentLog) {
+        let _ = (at, log);
+    }
+
+    /// Returns whether a timeout sends everything again from the first unacknowledged byte, rather
+    /// than that segment and what is marked as lost.
+    fn goes_back(&self) -> bool {
+        true
+    }
+
     /// Returns the temporary addition to cwnd if `nxt` is the next byte to send; may be negative.
     fn inflation(&self, nxt: u64, log: &SentLog) -> i64 {
         let _ = (nxt, log);
@@ -65,7 +76,7 @@ pub(in crate::tcp) trait Recovery: fmt::Debug + Send {
         at: Position,
         cwnd: u64,
         fresh: Range,
-        log: &SentLog,
+        log: &mut SentLog,
     ) -> Option<Range> {
         let _ = (at, cwnd, fresh, log);
         None

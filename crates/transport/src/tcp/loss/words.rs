@@ -2,6 +2,7 @@
 
 use skywave_units::{Duration, Instant};
 
+use crate::tcp::reassembly::Range;
 use crate::tcp::sent_log::SentSegment;
 use crate::tcp::sequence::Position;
 
@@ -18,6 +19,8 @@ pub(in crate::tcp) struct News {
     pub(in crate::tcp) rtt: Option<Duration>,
     /// Whether it SACKs something for the first time.
     pub(in crate::tcp) has_sacked: bool,
+    /// The duplicate data that it reports (RFC 2883), if the recovery marks segments.
+    pub(in crate::tcp) dsack: Option<Range>,
     /// The first unacknowledged segment, if sending times are recorded.
     pub(in crate::tcp) oldest: Option<SentSegment>,
 }
@@ -35,6 +38,24 @@ pub(in crate::tcp) enum Found {
     /// The first unacknowledged segment is lost, but was sent before the last reduction of the
     /// window, which covers it.
     Covered,
+    /// A tail loss probe has repaired a loss, to which the window must respond.
+    Repaired,
+    /// Acknowledgements have stopped.
+    TailLoss {
+        /// Whether a tail loss probe may be sent.
+        probe: bool,
+    },
+}
+
+/// The times that decide when a tail loss probe is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) struct Timing {
+    pub(in crate::tcp) now: Instant,
+    pub(in crate::tcp) srtt: Option<Duration>,
+    /// When the retransmission timer expires.
+    pub(in crate::tcp) rto_at: Instant,
+    /// Outstanding segments.
+    pub(in crate::tcp) in_flight: u32,
 }
 
 /// How a [`Recovery`](super::Recovery) begins.
@@ -75,6 +96,8 @@ pub(in crate::tcp) enum OnDuplicate {
     },
     /// Retransmit the first unacknowledged segment without changing the window.
     Retransmit,
+    /// Restart the retransmission timer, after a tail loss probe if one may be sent.
+    TailLoss { probe: bool },
 }
 
 /// The response to an acknowledgement of new data.
@@ -87,6 +110,8 @@ pub(in crate::tcp) enum OnProgress {
     Loss(Begin),
     /// No recovery is in progress, but the first unacknowledged segment is overdue: retransmit it.
     Overdue,
+    /// No recovery is in progress, but a tail loss probe has repaired a loss: reduce the window.
+    Repaired,
     /// A recovery was in progress.
     Recovery(Phase),
 }

@@ -47,7 +47,7 @@ impl Detection for Sack1Detection {
         Found::Nothing
     }
 
-    fn on_timeout(&mut self, _now: Instant, at: Position) {
+    fn on_timeout(&mut self, _now: Instant, at: Position, _log: &mut SentLog) {
         self.recovering = false;
         self.recover = at.max;
         self.duplicates = 0;
@@ -153,7 +153,7 @@ impl Recovery for Sack1Recovery {
         at: Position,
         cwnd: u64,
         fresh: Range,
-        log: &SentLog,
+        log: &mut SentLog,
     ) -> Option<Range> {
         if !self.has_room(cwnd, at.smss) {
             return None;

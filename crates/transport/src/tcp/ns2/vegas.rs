@@ -39,8 +39,8 @@ impl Detection for VegasDetection {
         self.timer.on_progress(news, log)
     }
 
-    fn on_timeout(&mut self, now: Instant, at: Position) {
-        self.timer.on_timeout(now, at);
+    fn on_timeout(&mut self, now: Instant, at: Position, log: &mut SentLog) {
+        self.timer.on_timeout(now, at, log);
     }
 
     fn on_handshake(&mut self, rtt: Duration) {

@@ -131,6 +131,8 @@ struct Due {
     /// A byte or more into a window that is closed or too small; also a segment that ns-2's Vegas
     /// sends early.
     probe: bool,
+    /// A tail loss probe (RFC 8985 section 7).
+    tail_loss_probe: bool,
     /// An acknowledgement, unless a segment with data carries it.
     ack: bool,
 }

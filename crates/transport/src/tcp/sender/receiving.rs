@@ -8,7 +8,7 @@ use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::{Flags, Segment};
 
 use super::{Sender, State, keeps};
-use crate::tcp::loss::{Begin, OnDuplicate, OnProgress, Phase};
+use crate::tcp::loss::{Begin, OnDuplicate, OnProgress, Phase, Timing};
 use crate::tcp::receive_window::MAX_WINDOW_SHIFT;
 use crate::tcp::sent_log::SentSegment;
 use crate::tcp::{Header, LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
@@ -226,6 +226,10 @@ impl Sender {
                 self.control.on_ack(&summary);
                 self.begin_recovery(now, begin, false);
             }
+            OnProgress::Repaired => {
+                self.control.on_ack(&summary);
+                self.report_loss(now, false);
+            }
             OnProgress::Overdue => {
                 self.control.on_ack(&summary);
                 self.report_lost_packets(now, true);
@@ -258,6 +262,9 @@ impl Sender {
             // RFC 6298 step 5.3; RFC 6582 section 3.2 step 3 for recovery.
             self.restart_timer(now);
         }
+        if self.loss.keeps_marks() {
+            self.report_timing(now);
+        }
         if self.una >= self.end && !all_acknowledged_before {
             self.events.all_acknowledged = true;
         }
@@ -265,6 +272,17 @@ impl Sender {
             self.events.closed = true;
             self.state = State::Ended;
         }
+    }
+
+    /// Reports the times that decide when a tail loss probe is due.
+    pub(super) fn report_timing(&mut self, now: Instant) {
+        let timing = Timing {
+            now,
+            srtt: self.rtt.srtt(),
+            rto_at: self.timer.due().unwrap_or(now + self.rtt.rto()),
+            in_flight: self.in_segments(self.flight()),
+        };
+        self.loss.on_timing(&timing);
     }
 
     /// Removes the segments that `ack` covers from the log and reports them to the control. Returns
@@ -329,6 +347,12 @@ impl Sender {
     fn repair(&mut self, now: Instant, answer: OnDuplicate) {
         match answer {
             OnDuplicate::Wait => self.report_lost_packets(now, false),
+            OnDuplicate::TailLoss { probe } => {
+                self.due.tail_loss_probe = probe && self.flight() > 0;
+                if self.flight() > 0 {
+                    self.restart_timer(now);
+                }
+            }
             OnDuplicate::Loss { begin, is_repeated } => {
                 self.begin_recovery(now, begin, is_repeated);
             }
@@ -429,12 +453,17 @@ impl Sender {
         self.counters.timeouts += 1;
         self.ecn.on_reduced(self.max);
         self.loss.on_timeout(now, self.position());
-        self.report_all_lost(now);
+        if self.loss.goes_back() {
+            self.report_all_lost(now);
+            self.nxt = self.una;
+        } else {
+            self.report_lost_packets(now, true);
+        }
         self.control.on_timeout(now, self.flight_at_loss());
-        self.nxt = self.una;
         self.limited = 0;
         self.timed = None;
-        self.due.retransmission = false;
+        self.due.retransmission = !self.loss.goes_back();
+        self.due.tail_loss_probe = false;
         self.rtt.back_off();
         self.restart_timer(now);
     }

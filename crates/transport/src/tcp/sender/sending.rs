@@ -20,6 +20,14 @@ impl Sender {
             self.nxt = self.una;
             return Some(probe);
         }
+        if core::mem::take(&mut self.due.tail_loss_probe)
+            && let Some((start, length)) = self.tail_loss_probe()
+        {
+            let is_retransmission = start < self.max;
+            let probe = self.data_segment(now, start, length);
+            self.loss.on_probe(self.max, is_retransmission);
+            return Some(probe);
+        }
         self.fits_window = true;
         let next = if self.due.retransmission || self.loss.counts_pipe() {
             self.next_of_recovery(now)
@@ -58,6 +66,22 @@ impl Sender {
         } else {
             self.sendable(now).map(|length| (self.nxt, length))
         }
+    }
+
+    /// Returns the first byte and data length of a tail loss probe: new data, or else the last
+    /// segment again (RFC 8985 section 7.3).
+    #[cold]
+    fn tail_loss_probe(&self) -> Option<(u64, u64)> {
+        let fresh = self.fresh();
+        if fresh > 0 {
+            let end = (self.max + fresh).min(self.end);
+            return Some((self.max, end.saturating_sub(self.max)));
+        }
+        let last = self.loss.last_segment()?;
+        Some((
+            last.start,
+            last.end.min(self.end).saturating_sub(last.start),
+        ))
     }
 
     /// Returns the data length of the next segment; zero for a FIN alone.
@@ -152,6 +176,10 @@ impl Sender {
             end: self.max + self.fresh(),
         };
         let segment = self.loss.next_segment(self.position(), cwnd, fresh)?;
+        if self.loss.keeps_marks() && segment.start <= self.una {
+            // RFC 6298 section 5: the RTO of the first segment starts when it leaves.
+            self.restart_timer(now);
+        }
         // The FIN occupies sequence space but is not data.
         let data = segment.end.min(self.end).saturating_sub(segment.start);
         Some((segment.start, data))
@@ -215,10 +243,16 @@ impl Sender {
         self.max = self.max.max(stop);
         let application_limited = stop >= self.end && self.max < self.cwnd_end();
         self.loss.on_sent(now, start, stop, self.end);
+        if self.loss.keeps_marks() {
+            self.loss.note_sent(self.position());
+        }
         self.nxt = self.nxt.max(stop);
         self.note_application_limit();
         self.last_sent = now;
         self.due.ack = false;
+        if is_new && self.loss.keeps_marks() {
+            self.report_timing(now);
+        }
         let in_flight = self.in_segments(self.flight());
         let mut sent = Sent::new(now, start, length as u32, in_flight);
         sent.application_limited = application_limited;

@@ -30,7 +30,7 @@ impl Detection for ByTime {
         Found::Nothing
     }
 
-    fn on_timeout(&mut self, _now: Instant, _at: Position) {
+    fn on_timeout(&mut self, _now: Instant, _at: Position, _log: &mut SentLog) {
         self.deadline = None;
     }
 

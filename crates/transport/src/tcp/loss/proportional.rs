@@ -1,0 +1,162 @@
+//! Proportional rate reduction (RFC 6937).
+
+use super::{Begin, News, Phase, Recovery};
+use crate::tcp::reassembly::Range;
+use crate::tcp::sent_log::SentLog;
+use crate::tcp::sequence::Position;
+
+/// PRR with the slow start reduction bound, with the RFC's variable names. It sends in proportion
+/// to what is delivered, so that the window falls to ssthresh within a round trip, and retransmits
+/// what the detection has marked as lost.
+///
+/// Outside of a recovery, whatever is SACKed or lost leaves room for other data in cwnd.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp) struct Proportional {
+    is_recovering: bool,
+    recovery_point: u64,
+    recover_fs: u64,
+    prr_delivered: u64,
+    prr_out: u64,
+    /// DeliveredData of the acknowledgement whose `sndcnt` has not been computed.
+    delivered: Option<u64>,
+    /// The bytes that may still be sent in response to the last acknowledgement.
+    sndcnt: u64,
+    /// The bytes delivered before the last acknowledgement, from the start of the stream.
+    total: u64,
+    /// Whether to send at least one segment: the fast retransmit.
+    is_first: bool,
+    is_active: bool,
+    pipe: u64,
+}
+
+impl Proportional {
+    fn on_delivered(&mut self, at: Position, log: &SentLog) {
+        let total = at.una + log.sacked_bytes();
+        let delivered = total.saturating_sub(self.total);
+        self.total = total;
+        self.prr_delivered += delivered;
+        self.delivered = Some(self.delivered.unwrap_or(0) + delivered);
+    }
+
+    /// Computes sndcnt (section 3) once per acknowledgement, with `ssthresh` as the target.
+    fn compute(&mut self, pipe: u64, ssthresh: u64, smss: u64) {
+        let Some(delivered) = self.delivered.take() else {
+            return;
+        };
+        self.sndcnt = if pipe > ssthresh {
+            let share = u128::from(self.prr_delivered) * u128::from(ssthresh);
+            // The RFC's CEIL is that of whole segments.
+            let due = share / u128::from(self.recover_fs.max(1));
+            let due = u64::try_from(due).unwrap_or(u64::MAX);
+            due.div_ceil(smss)
+                .saturating_mul(smss)
+                .saturating_sub(self.prr_out)
+        } else {
+            let limit = self
+                .prr_delivered
+                .saturating_sub(self.prr_out)
+                .max(delivered)
+                + smss;
+            limit.min(ssthresh - pipe)
+        };
+        if core::mem::take(&mut self.is_first) {
+            self.sndcnt = self.sndcnt.max(smss);
+        }
+    }
+
+    fn permits(&self, pipe: u64, cwnd: u64, smss: u64) -> bool {
+        if self.is_recovering {
+            self.sndcnt >= smss
+        } else {
+            pipe + smss <= cwnd
+        }
+    }
+}
+
+impl Recovery for Proportional {
+    fn begin(&mut self, at: Position, log: &mut SentLog) -> Begin {
+        *self = Self {
+            is_recovering: true,
+            recovery_point: at.max,
+            recover_fs: at.max - at.una,
+            total: self.total,
+            is_first: true,
+            ..Self::default()
+        };
+        self.on_delivered(at, log);
+        self.note(at, log);
+        Begin::Wait
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.is_recovering
+    }
+
+    fn on_duplicate(&mut self, news: &News, log: &mut SentLog) -> bool {
+        self.on_delivered(news.at, log);
+        false
+    }
+
+    fn on_progress(&mut self, news: &News, log: &mut SentLog) -> Phase {
+        self.on_delivered(news.at, log);
+        if news.at.una >= self.recovery_point {
+            self.is_recovering = false;
+            return Phase::Full;
+        }
+        Phase::Partial {
+            retransmit: false,
+            restart_timer: true,
+        }
+    }
+
+    fn on_timeout(&mut self, at: Position, log: &mut SentLog) {
+        if log.sacks().shows_reneging(at.una) {
+            log.forget_sacks();
+        }
+        self.is_recovering = false;
+        self.note(at, log);
+    }
+
+    fn note(&mut self, at: Position, log: &SentLog) {
+        self.total = self.total.max(at.una + log.sacked_bytes());
+        self.is_active = self.is_recovering || log.sacked_bytes() > 0 || log.lost() > 0;
+        self.pipe = log.in_flight(at);
+    }
+
+    fn goes_back(&self) -> bool {
+        false
+    }
+
+    fn counts_pipe(&self) -> bool {
+        self.is_active
+    }
+
+    fn has_room(&self, cwnd: u64, smss: u64) -> bool {
+        self.delivered.is_some() && self.is_recovering || self.permits(self.pipe, cwnd, smss)
+    }
+
+    fn has_unsent_loss(&self, _at: Position, log: &SentLog) -> bool {
+        log.lost() > 0
+    }
+
+    fn next_segment(
+        &mut self,
+        at: Position,
+        cwnd: u64,
+        fresh: Range,
+        log: &mut SentLog,
+    ) -> Option<Range> {
+        if self.is_recovering {
+            self.compute(self.pipe, cwnd, at.smss);
+        }
+        if !self.permits(self.pipe, cwnd, at.smss) {
+            return None;
+        }
+        let fresh = Some(fresh).filter(|fresh| fresh.start < fresh.end);
+        let segment = log.next_lost().or(fresh)?;
+        let bytes = segment.end - segment.start;
+        self.prr_out += bytes;
+        self.sndcnt = self.sndcnt.saturating_sub(bytes);
+        Some(segment)
+    }
+}

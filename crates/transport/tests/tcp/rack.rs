@@ -1,0 +1,185 @@
+//! RACK-TLP and PRR: what they send, acknowledgement by acknowledgement.
+
+use skywave_congestion::{Aimd, AimdConfig};
+use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
+use skywave_units::Duration;
+
+use crate::script::{RTT, Script, Sent, full, window};
+
+fn rack() -> SenderConfig {
+    SenderConfig {
+        segment_size: 1000,
+        ..SenderConfig::rfc(RecoveryAlgorithm::Rack)
+    }
+}
+
+/// A sender in congestion avoidance with `cwnd` full segments in flight.
+fn in_flight(cwnd: u32) -> Script {
+    let config = AimdConfig {
+        initial_ssthresh: f64::from(cwnd),
+        ..window(f64::from(cwnd))
+    };
+    let mut script = Script::with_control(rack(), Aimd::new(config));
+    script.apply(|sender| sender.write_unlimited().unwrap());
+    script.accept();
+    assert_eq!(script.sent().len(), cwnd as usize);
+    script.now += RTT;
+    script
+}
+
+/// The segment with this number, counted from 0.
+const fn segment(number: u32) -> Sent {
+    full(number * 1000 + 1)
+}
+
+/// SACKs segments `first..=last`, the newest of all; everything before segment `una` is acknowledged.
+fn sack(script: &mut Script, una: u32, first: u32, last: u32) -> Vec<Sent> {
+    script.sack(una * 1000 + 1, &[(first * 1000 + 1, last * 1000 + 1001)])
+}
+
+/// RFC 6937 section 3.1, second example: the first 15 of 20 segments are lost.
+#[test]
+fn rfc6937_3_1_prr_ssrb_retransmits_two_segments_per_acknowledgement() {
+    let mut script = in_flight(20);
+    assert_eq!(sack(&mut script, 0, 15, 15), [segment(20)]);
+    assert_eq!(sack(&mut script, 0, 15, 16), [segment(21)]);
+    assert_eq!(sack(&mut script, 0, 15, 17), [segment(0), segment(1)]);
+    assert_eq!(sack(&mut script, 0, 15, 18), [segment(2), segment(3)]);
+    assert_eq!(sack(&mut script, 0, 15, 19), [segment(4), segment(5)]);
+    assert_eq!(script.stats().ssthresh, 10.0);
+    assert_eq!(script.stats().fast_retransmits, 1);
+}
+
+/// RFC 6937 section 3.1, first example: a single loss. New data leave all through the round trip,
+/// about one segment for two delivered.
+#[test]
+fn rfc6937_3_1_one_loss_halves_the_rate_for_a_round_trip() {
+    let mut script = in_flight(20);
+    let sent: Vec<_> = (1..20).map(|last| sack(&mut script, 0, 1, last)).collect();
+    assert_eq!(sent[0], [segment(20)]);
+    assert_eq!(sent[1], [segment(21)]);
+    assert_eq!(sent[2], [segment(0)]);
+    let later: Vec<_> = sent[3..].iter().map(Vec::len).collect();
+    assert!(later.iter().all(|&count| count <= 1), "{later:?}");
+    assert!(
+        !later.windows(3).any(|three| three == [0, 0, 0]),
+        "{later:?}"
+    );
+    let total: usize = later.iter().sum();
+    assert!((7..=8).contains(&total), "{later:?}");
+}
+
+/// RFC 8985 section 9.1, first example: of three segments, the first and the last are lost.
+#[test]
+fn rfc8985_9_1_losses_at_the_end_of_a_flight_need_no_timeout() {
+    let mut script = Script::with_control(rack(), Aimd::new(window(4.0)));
+    script.apply(|sender| sender.write(3000)).unwrap();
+    script.accept();
+    assert_eq!(script.sent().len(), 3);
+    script.now += RTT;
+    // Too few are SACKed for a fast retransmit; a quarter of a round trip later it is a loss.
+    assert!(sack(&mut script, 0, 1, 1).is_empty());
+    let (waited, sent) = script.wait_for_segment();
+    assert_eq!((waited, &sent[..1]), (RTT / 4, &[segment(0)][..]));
+    script.now += RTT;
+    // The retransmission arrives, and everything sent before it is lost.
+    let sent = script.ack(2001);
+    assert_eq!(sent[0], segment(2));
+    assert_eq!(script.stats().timeouts, 0);
+}
+
+/// RFC 8985 section 9.1, second example: a lost retransmission.
+#[test]
+fn rfc8985_9_1_a_lost_retransmission_is_found_by_the_next() {
+    let mut script = in_flight(10);
+    sack(&mut script, 0, 2, 2);
+    sack(&mut script, 0, 2, 3);
+    assert_eq!(sack(&mut script, 0, 2, 4)[0], segment(0));
+    let mut sent = Vec::new();
+    for last in 5..10 {
+        script.now += Duration::from_millis(1);
+        sent.extend(sack(&mut script, 0, 2, last));
+    }
+    assert_eq!(sent[0], segment(1));
+    script.now += RTT;
+    // The second retransmission arrives, the first does not.
+    let sent = script.sack(1, &[(1001, 10_001)]);
+    assert!(sent.contains(&segment(0)), "{sent:?}");
+    assert_eq!(script.stats().timeouts, 0);
+}
+
+/// RFC 8985 section 7.2: two round trips after the last acknowledgement, one probe with new data or
+/// with the last segment.
+#[test]
+fn rfc8985_7_a_probe_finds_the_loss_of_the_last_segments() {
+    let mut script = Script::with_control(rack(), Aimd::new(window(10.0)));
+    script.apply(|sender| sender.write(10_000)).unwrap();
+    script.accept();
+    assert_eq!(script.sent().len(), 10);
+    script.now += RTT;
+    assert!(script.ack(7001).is_empty());
+    let (waited, sent) = script.wait_for_segment();
+    assert_eq!((waited, sent), (RTT * 2, vec![segment(9)]));
+    script.now += RTT;
+    // The probe arrives, so the two segments before it are lost.
+    let sent = script.sack(7001, &[(9001, 10_001)]);
+    assert_eq!(sent, [segment(7), segment(8)]);
+    let stats = script.stats();
+    assert_eq!((stats.timeouts, stats.fast_retransmits), (0, 1));
+}
+
+#[test]
+fn rfc8985_7_3_the_retransmission_timer_follows_the_probe() {
+    let mut script = Script::with_control(rack(), Aimd::new(window(10.0)));
+    script.apply(|sender| sender.write(2000)).unwrap();
+    script.accept();
+    assert_eq!(script.sent().len(), 2);
+    let (_, probe) = script.wait_for_segment();
+    assert_eq!(probe, [segment(1)]);
+    let (_, sent) = script.wait_for_segment();
+    assert_eq!(sent, [segment(0)]);
+    assert_eq!(script.stats().timeouts, 1);
+}
+
+/// RFC 8985 section 7.4.2: a loss that the probe repairs is congestion all the same, unless a D-SACK
+/// shows that nothing was lost.
+#[test]
+fn rfc8985_7_4_2_a_repaired_loss_reduces_the_window_once() {
+    for (reports_duplicate, reductions) in [(false, true), (true, false)] {
+        let mut script = Script::with_control(rack(), Aimd::new(window(10.0)));
+        script.apply(|sender| sender.write(10_000)).unwrap();
+        script.accept();
+        script.sent();
+        script.now += RTT;
+        script.ack(9001);
+        let (_, probe) = script.wait_for_segment();
+        assert_eq!(probe, [segment(9)]);
+        script.now += RTT;
+        if reports_duplicate {
+            script.sack(10_001, &[(9001, 10_001)]);
+        } else {
+            script.ack(10_001);
+        }
+        script.apply(|sender| sender.write(10_000)).unwrap();
+        script.now += RTT;
+        script.ack(15_001);
+        assert_eq!(script.stats().ssthresh.is_finite(), reductions);
+        assert_eq!(script.stats().fast_retransmits, 0);
+    }
+}
+
+/// RFC 8985 section 6.3: a timeout sends the first segment again, and later only what is lost.
+#[test]
+fn rfc8985_6_3_a_timeout_retransmits_only_what_is_missing() {
+    let mut script = in_flight(10);
+    // The probe has no answer either.
+    script.wait_for_segment();
+    let (_, sent) = script.wait_for_segment();
+    assert_eq!(sent, [segment(0)]);
+    assert_eq!(script.stats().timeouts, 1);
+    script.now += RTT;
+    // Segments 3 to 9 and the probe had arrived.
+    let sent = script.sack(1001, &[(3001, 11_001)]);
+    assert_eq!(sent, [segment(1), segment(2)]);
+    assert_eq!(script.ack(11_001)[0], segment(11));
+}
