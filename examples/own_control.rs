@@ -206,6 +206,7 @@ mod tests {
                 initial_cwnd: 4.0,
                 initial_ssthresh: f64::INFINITY,
                 ns2: false,
+                linux: false,
             };
             verify(Shy::default().build(&context), &calls)?;
         }

@@ -8,7 +8,7 @@ use skywave_units::Instant;
 
 use crate::control::borne;
 use crate::slow_start::SlowStart;
-use crate::{Ack, AckedPacket, Control, Loss, Mark};
+use crate::{Ack, AckedPacket, Control, Interests, Loss, Mark};
 
 /// How the window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,8 @@ pub struct AimdConfig {
     /// Whether cwnd may grow while the application, not cwnd, is the bottleneck. RFC 2861 and RFC
     /// 7661 say no; ns-2 always grows.
     pub grows_when_application_limited: bool,
+    /// Whether the first slow start may end before a loss, by HyStart++ (RFC 9406).
+    pub hystart: bool,
 }
 
 impl AimdConfig {
@@ -103,6 +105,7 @@ impl AimdConfig {
             decrease_factor: 0.5,
             cwnd_after_timeout: 1.0,
             grows_when_application_limited: false,
+            hystart: false,
         }
     }
 
@@ -118,6 +121,7 @@ impl AimdConfig {
             decrease_factor: 0.5,
             cwnd_after_timeout: 1.0,
             grows_when_application_limited: true,
+            hystart: false,
         }
     }
 
@@ -132,6 +136,7 @@ impl AimdConfig {
             decrease_factor: 0.5,
             cwnd_after_timeout: 1.0,
             grows_when_application_limited: false,
+            hystart: false,
         }
     }
 
@@ -147,6 +152,7 @@ impl AimdConfig {
             decrease_factor: 0.5,
             cwnd_after_timeout: 1.0,
             grows_when_application_limited: true,
+            hystart: false,
         }
     }
 }
@@ -189,6 +195,7 @@ impl Aimd {
     pub fn new(config: AimdConfig) -> Self {
         let at_least = |value: f64, least: f64| if value >= least { value } else { least };
         let most = f64::from(u32::MAX);
+        let slow_start = SlowStart::new(config.initial_ssthresh, config.decrease.min_ssthresh());
         let initial_cwnd = at_least(config.initial_cwnd, 1.0).min(most);
         Self {
             initial_cwnd,
@@ -199,7 +206,11 @@ impl Aimd {
             cwnd_after_timeout: at_least(config.cwnd_after_timeout, 1.0).min(most),
             grows_when_application_limited: config.grows_when_application_limited,
             cwnd: initial_cwnd,
-            slow_start: SlowStart::new(config.initial_ssthresh, config.decrease.min_ssthresh()),
+            slow_start: if config.hystart {
+                slow_start.with_hystart()
+            } else {
+                slow_start
+            },
             credit: 0.0,
             marked: 0,
             timed_out: false,
@@ -297,6 +308,13 @@ impl Aimd {
 }
 
 impl Control for Aimd {
+    fn interests(&self) -> Interests {
+        Interests {
+            packets: self.slow_start.wants_samples(),
+            ..Interests::default()
+        }
+    }
+
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
         if packet.ecn.is_ce() {
             self.marked += 1;
@@ -323,6 +341,7 @@ impl Control for Aimd {
             }
             GrowthLaw::Ns2TcpLike => self.grow_as_ns2_tcplike(ack, ack_ratio),
         }
+        self.slow_start.on_ack(self.cwnd, ack);
     }
 
     fn on_loss(&mut self, loss: &Loss) {

@@ -8,7 +8,8 @@ use skywave_units::{Duration, Instant};
 use crate::control::borne;
 use crate::slow_start::SlowStart;
 use crate::{
-    Ack, AnyControl, Control, ControlContext, ControlKind, Loss, Mark, Wants, rfc3390_window,
+    Ack, AnyControl, Control, ControlContext, ControlKind, Interests, Loss, Mark, Wants,
+    rfc3390_window,
 };
 
 /// The lower bound of ssthresh, and of cwnd after a loss (RFC 9438 section 4.6).
@@ -30,6 +31,11 @@ pub struct CubicConfig {
     /// Fast convergence: whether a window reduced before it regained its previous maximum releases
     /// bandwidth to others (section 4.7).
     pub fast_convergence: bool,
+    /// Whether the first slow start may end before a loss, by HyStart++ (RFC 9406).
+    pub hystart: bool,
+    /// The packets by which an acknowledgement may increase cwnd in slow start: 1 in RFC 5681
+    /// section 3.1, infinite in Linux.
+    pub slow_start_limit: f64,
 }
 
 impl CubicConfig {
@@ -42,6 +48,8 @@ impl CubicConfig {
             c: 0.4,
             beta: 0.7,
             fast_convergence: true,
+            hystart: false,
+            slow_start_limit: 1.0,
         }
     }
 }
@@ -60,6 +68,11 @@ pub struct CubicParameters {
     /// Fast convergence: whether a window reduced before it regained its previous maximum releases
     /// bandwidth to others (section 4.7).
     pub fast_convergence: bool,
+    /// Whether the first slow start may end before a loss, because delays grow: HyStart++
+    /// (draft-ietf-tcpm-hystartplusplus-04, which became RFC 9406). Absent: yes for TCP's profile
+    /// `linux`, whose CUBIC has HyStart; no otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hystart: Option<bool>,
 }
 
 impl Default for CubicParameters {
@@ -74,6 +87,7 @@ impl Default for CubicParameters {
             c,
             beta,
             fast_convergence,
+            hystart: None,
         }
     }
 }
@@ -104,14 +118,16 @@ impl ControlKind for CubicParameters {
             c: self.c,
             beta: self.beta,
             fast_convergence: self.fast_convergence,
+            hystart: self.hystart.unwrap_or(context.linux),
+            slow_start_limit: if context.linux { f64::INFINITY } else { 1.0 },
         }))
     }
 }
 
 /// A CUBIC window.
 ///
-/// Slow start is RFC 5681's. HyStart++ (RFC 9406) and the response to spurious losses (section 4.9)
-/// are not implemented. Marks reduce cwnd to no less than one packet; a sender with one packet does
+/// Slow start is RFC 5681's, with HyStart++ (RFC 9406) if asked for. The response to spurious losses
+/// (section 4.9) is not implemented. Marks reduce cwnd to no less than one packet; a sender with one packet does
 /// not wait for its retransmission timer (RFC 3168 section 6.1.2).
 ///
 /// The equations, C, beta_cubic and the lower bounds were checked against sections 4.2 to 4.8, 4.10
@@ -163,9 +179,15 @@ impl Cubic {
         config.initial_cwnd = at_least(config.initial_cwnd, 1.0).min(f64::from(u32::MAX));
         config.c = at_least(config.c, 1e-6);
         config.beta = at_least(config.beta, 0.01).min(0.99);
+        config.slow_start_limit = at_least(config.slow_start_limit, 1.0);
+        let slow_start = SlowStart::new(config.initial_ssthresh, MIN_SSTHRESH);
         Self {
             cwnd: config.initial_cwnd,
-            slow_start: SlowStart::new(config.initial_ssthresh, MIN_SSTHRESH),
+            slow_start: if config.hystart {
+                slow_start.with_hystart()
+            } else {
+                slow_start
+            },
             config,
             w_max: None,
             cwnd_prior: 0.0,
@@ -230,6 +252,13 @@ impl Cubic {
 }
 
 impl Control for Cubic {
+    fn interests(&self) -> Interests {
+        Interests {
+            packets: self.slow_start.wants_samples(),
+            ..Interests::default()
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.as_secs_f64();
@@ -254,7 +283,8 @@ impl Control for Cubic {
             return;
         }
         if self.slow_start.is_on(self.cwnd) {
-            self.cwnd += self.slow_start.step(ack, 1.0);
+            self.cwnd += self.slow_start.step(ack, self.config.slow_start_limit);
+            self.slow_start.on_ack(self.cwnd, ack);
         } else {
             self.avoid_congestion(ack.now, f64::from(ack.newly_acked));
         }

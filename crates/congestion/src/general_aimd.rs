@@ -72,6 +72,7 @@ mod tests {
             initial_cwnd: 16.0,
             initial_ssthresh: 16.0,
             ns2: false,
+            linux: false,
         });
         let ack = Ack::new(Instant::ZERO, 1, 15);
         for _ in 1..16 {

@@ -22,6 +22,8 @@ pub struct ControlContext {
     /// Whether the endpoint emulates ns-2 where it deviates from the RFCs. Most controls have no
     /// such deviation.
     pub ns2: bool,
+    /// Whether the endpoint follows Linux where the RFCs leave a choice.
+    pub linux: bool,
 }
 
 /// The features that a control requests from the transport.

@@ -20,6 +20,7 @@ mod control;
 mod cubic;
 mod delivery_rate;
 mod general_aimd;
+mod hystart;
 mod kind;
 mod pacer;
 mod reno;

@@ -3,13 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Aimd, AimdConfig, AnyControl, ControlContext, ControlKind};
+use crate::{Aimd, AimdConfig, AnyControl, ControlContext, ControlKind, GrowthLaw};
 
-/// Parameters of the control `reno`; there are none.
+/// Parameters of the control `reno`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Reno")]
-#[serde(deny_unknown_fields)]
-pub struct RenoParameters {}
+#[serde(deny_unknown_fields, default)]
+pub struct RenoParameters {
+    /// Whether the first slow start may end before a loss, because delays grow: HyStart++
+    /// (draft-ietf-tcpm-hystartplusplus-04, which became RFC 9406).
+    pub hystart: bool,
+}
 
 impl RenoParameters {
     /// Returns the window of a new connection.
@@ -18,7 +22,12 @@ impl RenoParameters {
             // The initial ssthresh comes from the context.
             AimdConfig::ns2_tcp(0)
         } else {
-            AimdConfig::rfc5681(context.packet_size)
+            AimdConfig {
+                growth: GrowthLaw::PerPacket {
+                    limit: if context.linux { u32::MAX } else { 1 },
+                },
+                ..AimdConfig::rfc5681(context.packet_size)
+            }
         };
         AimdConfig {
             initial_cwnd: context.initial_cwnd,
@@ -30,6 +39,10 @@ impl RenoParameters {
 
 impl ControlKind for RenoParameters {
     fn build(&self, context: &ControlContext) -> AnyControl {
-        Aimd::new(Self::config(context)).into()
+        let config = AimdConfig {
+            hystart: self.hystart,
+            ..Self::config(context)
+        };
+        Aimd::new(config).into()
     }
 }

@@ -46,6 +46,17 @@ impl RtoConfig {
         }
     }
 
+    /// Returns the parameters of Linux 6.12's TCP: RFC 6298's, but RTTVAR adds at least 200 ms to
+    /// SRTT (`tcp_rto_min`), and the upper bound is 120 s.
+    pub const fn linux() -> Self {
+        Self {
+            granularity: Duration::from_millis(200),
+            min: Duration::from_millis(200),
+            max: Duration::from_secs(120),
+            ..Self::rfc6298()
+        }
+    }
+
     /// Returns the parameters of ns-2.35's TCP: ticks of 10 ms, initially 3 s, between 200 ms and
     /// 60 s.
     pub const fn ns2_tcp() -> Self {

@@ -1,6 +1,7 @@
 //! Slow start (RFC 5681 section 3.1), which several windows share.
 
 use crate::Ack;
+use crate::hystart::HyStart;
 
 /// The slow start of a window: in effect while cwnd is below ssthresh, which it owns.
 ///
@@ -11,6 +12,8 @@ use crate::Ack;
 pub(crate) struct SlowStart {
     /// In packets; infinite for "arbitrarily high".
     ssthresh: f64,
+    /// Leaves slow start when delays grow, until ssthresh is set for the first time.
+    hystart: Option<Box<HyStart>>,
 }
 
 impl SlowStart {
@@ -19,7 +22,19 @@ impl SlowStart {
     pub(crate) const fn new(ssthresh: f64, least: f64) -> Self {
         Self {
             ssthresh: ssthresh.max(least),
+            hystart: None,
         }
+    }
+
+    /// Adds HyStart++, which applies only to an unset ssthresh (section 4.3).
+    pub(crate) fn with_hystart(mut self) -> Self {
+        self.hystart = self.ssthresh.is_infinite().then(Box::default);
+        self
+    }
+
+    /// Returns whether it needs the round-trip time of each acknowledgement.
+    pub(crate) const fn wants_samples(&self) -> bool {
+        self.hystart.is_some()
     }
 
     pub(crate) const fn ssthresh(&self) -> f64 {
@@ -34,17 +49,36 @@ impl SlowStart {
     /// Returns by how many packets `ack` increases cwnd in slow start: by those acknowledged, at
     /// most `limit` (N and L of RFC 3465 section 2.2).
     pub(crate) fn step(&self, ack: &Ack, limit: f64) -> f64 {
-        f64::from(ack.newly_acked).min(limit)
+        let divisor = self.hystart.as_ref().map_or(1.0, |it| it.growth_divisor());
+        f64::from(ack.newly_acked).min(limit) / divisor
+    }
+
+    /// Handles an acknowledgement after cwnd has grown because of it.
+    #[inline(always)]
+    pub(crate) fn on_ack(&mut self, cwnd: f64, ack: &Ack) {
+        if self.hystart.is_some() {
+            self.heed_delay(cwnd, ack);
+        }
+    }
+
+    #[inline(never)]
+    fn heed_delay(&mut self, cwnd: f64, ack: &Ack) {
+        let ends = self.hystart.as_mut().is_some_and(|it| it.on_ack(ack));
+        if ends {
+            self.on_congestion(cwnd);
+        }
     }
 
     /// Sets ssthresh in response to congestion.
-    pub(crate) const fn on_congestion(&mut self, ssthresh: f64) {
+    pub(crate) fn on_congestion(&mut self, ssthresh: f64) {
         self.ssthresh = ssthresh;
+        self.hystart = None;
     }
 
     /// Leaves slow start at `cwnd`, because the receiving host cannot keep up. ssthresh is at least
     /// `least`.
-    pub(crate) const fn on_receiver_overload(&mut self, cwnd: f64, least: f64) {
+    pub(crate) fn on_receiver_overload(&mut self, cwnd: f64, least: f64) {
+        self.hystart = None;
         self.ssthresh = self.ssthresh.min(cwnd).max(least);
     }
 }

@@ -9,7 +9,7 @@ use skywave_units::{Bytes, Duration};
 use crate::check::{check, check_datagram, check_packets, check_ssthresh, check_timer};
 use crate::named::at;
 use crate::{Backend, Registry};
-use crate::{Named, Profile, ScenarioError};
+use crate::{Named, ScenarioError};
 
 /// Parameters of TCP. The meaning of absent parameters depends on `profile`.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ use crate::{Named, Profile, ScenarioError};
 #[serde(default)]
 pub struct TcpSpec {
     /// The rules that apply where the RFCs leave a choice or ns-2 departs from them.
-    pub profile: Profile,
+    pub profile: TcpProfile,
     /// The congestion control, by name. Every control works with every recovery. Its parameters, if
     /// any, are in a table of that name next to this field.
     pub control: String,
@@ -28,8 +28,8 @@ pub struct TcpSpec {
     /// Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in their
     /// own way, ignore this.
     pub ecn: bool,
-    /// How lost segments are detected and retransmitted. Absent: `sack` for `cubic`, `vegas` for
-    /// `vegas`, and `newreno` for most other controls.
+    /// How lost segments are detected and retransmitted. Absent: `rack` for profile `linux`;
+    /// otherwise `sack` for `cubic`, `vegas` for `vegas`, and `newreno` for most other controls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<TcpRecovery>,
     /// Whether SACKs outlive a retransmission timeout, so that only missing segments are sent again
@@ -39,18 +39,18 @@ pub struct TcpSpec {
     /// The data bytes of a full segment (SMSS).
     pub segment: Bytes,
     /// The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`, for profile
-    /// `rfc`; 2 for `ns2`.
+    /// `rfc`; 10 for `linux` (RFC 6928); 2 for `ns2`.
     #[schemars(extend("x-unit" = "segments"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_cwnd: Option<u32>,
-    /// The initial ssthresh. Absent: unbounded for profile `rfc`; `receive_window` for `ns2`.
+    /// The initial ssthresh. Absent: unbounded; `receive_window` for profile `ns2`.
     #[schemars(extend("x-unit" = "segments"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
-    /// A fixed receive window, at most 1 GiB (RFC 7323 section 2.3). Absent: autotuned for profile
-    /// `rfc`, by dynamic right-sizing (Fisk and Feng 2001) as in Linux: at first 64 KiB, then at
-    /// least twice what a round trip delivers, and never less than before; 1000 for `ns2`, whose
-    /// windows are fixed.
+    /// A fixed receive window, at most 1 GiB (RFC 7323 section 2.3). Absent: autotuned, by dynamic
+    /// right-sizing (Fisk and Feng 2001) as in Linux: at first 64 KiB, then at least twice what a
+    /// round trip delivers, and never less than before; 1000 for profile `ns2`, whose windows are
+    /// fixed.
     #[schemars(extend("x-unit" = "segments"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<u32>,
@@ -60,7 +60,7 @@ pub struct TcpSpec {
     pub max_receive_window: Option<Bytes>,
     /// How long the receiver delays the acknowledgement of a single segment to wait for a second
     /// one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every segment is acknowledged at
-    /// once.
+    /// once; for profile `linux`, 40 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
     /// Whether to use limited transmit (RFC 3042; ns-2's `singledup_` for profile `ns2`).
@@ -68,7 +68,7 @@ pub struct TcpSpec {
     /// Maximum random delay before sending data the window permits (ns-2's `overhead_`). Afterwards
     /// everything the window permits leaves in one burst.
     pub send_jitter: Duration,
-    /// The granularity of the retransmission timer. Absent: no ticks for profile `rfc`; 10 ms for
+    /// The granularity of the retransmission timer. Absent: no ticks; 10 ms for profile
     /// `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
@@ -77,13 +77,27 @@ pub struct TcpSpec {
     /// `vegas`, for which ns-2 does not draw it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick_phase: Option<Duration>,
-    /// The RTO before the first round-trip time sample. Absent: 1 s for profile `rfc` (RFC 6298); 3
-    /// s for `ns2`.
+    /// The RTO before the first round-trip time sample. Absent: 1 s (RFC 6298); 3 s for profile
+    /// `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Duration>,
-    /// The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `ns2`.
+    /// The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `linux` and
+    /// `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Duration>,
+}
+
+/// The rules that apply where the RFCs leave a choice, or where ns-2 or Linux departs from them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpProfile {
+    /// The RFCs' recommendations.
+    #[default]
+    Rfc,
+    /// ns-2.35, as shipped. validation/ns2/README.md lists the differences.
+    Ns2,
+    /// Linux, as far as texts describe it. docs/controls.md compares it with the kernel.
+    Linux,
 }
 
 /// How TCP recovers from losses.
@@ -101,7 +115,7 @@ pub enum TcpRecovery {
     Sack,
     /// RACK-TLP (RFC 8985) with PRR (RFC 6937), as in Linux: losses are found by the sending times of
     /// segments, even those of retransmissions, and a probe finds losses at the end of a flight. The
-    /// receiver reports duplicates (RFC 2883). Only for profile `rfc`.
+    /// receiver reports duplicates (RFC 2883). Not for profile `ns2`.
     Rack,
     /// Fast retransmit based on a fine-grained timeout, as in ns-2's Vegas.
     Vegas,
@@ -110,7 +124,7 @@ pub enum TcpRecovery {
 impl Default for TcpSpec {
     fn default() -> Self {
         Self {
-            profile: Profile::Rfc,
+            profile: TcpProfile::Rfc,
             control: "reno".to_owned(),
             parameters: Named::none(),
             ecn: false,
@@ -171,9 +185,10 @@ impl TcpSpec {
         check_packets(self.initial_cwnd, &format!("{field}.initial_cwnd"))?;
         check_ssthresh(self.initial_ssthresh, &format!("{field}.initial_ssthresh"))?;
         self.check_windows(field)?;
-        let has_recovery = self.recovery != Some(TcpRecovery::Rack) || self.profile == Profile::Rfc;
+        let has_recovery =
+            self.recovery != Some(TcpRecovery::Rack) || self.profile != TcpProfile::Ns2;
         check(has_recovery, &format!("{field}.recovery"), || {
-            "ns-2 has no RACK: give another recovery, or profile = \"rfc\"".to_owned()
+            "ns-2 has no RACK: give another recovery or profile".to_owned()
         })?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))
@@ -196,7 +211,7 @@ impl TcpSpec {
         check(permitted.contains(&max.get()), &field, || {
             format!("{max}: give a window from 1 B to 1 GiB")
         })?;
-        let autotunes = self.receive_window.is_none() && self.profile == Profile::Rfc;
+        let autotunes = self.receive_window.is_none() && self.profile != TcpProfile::Ns2;
         check(autotunes, &field, || {
             "the window is fixed: give either receive_window, or max_receive_window with profile \
              rfc"

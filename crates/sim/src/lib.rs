@@ -60,9 +60,9 @@ pub use skywave_scenario::{
     ExponentialSpec, FeedbackSpec, FileSizeSpec, FlowSpec, FtpSpec, GilbertElliottSpec, Growth,
     KernelDccpSpec, KernelTcpSpec, LinkSpec, LossSpec, Named, OnOffSpec, PacketLossSpec,
     ParetoSpec, PerRoundTripSpec, PeriodSpec, PoissonSpec, Probes, Profile, ReceiverRttSpec,
-    ReplaySpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpRecovery,
-    TcpSpec, TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec, UdpSpec,
-    VoiceSpec, WebSpec, WindowSpec,
+    ReplaySpec, Scenario, ScenarioError, SmoothingSpec, SourceSpec, TalkspurtSpec, TcpProfile,
+    TcpRecovery, TcpSpec, TfrcRules, TfrcSpec, ThinkSpec, TraceSpec, TraceStep, TransportSpec,
+    UdpSpec, VoiceSpec, WebSpec, WindowSpec,
 };
 pub use skywave_traffic::{
     Carrier, Journal, Made, Playout, SendingEnd, Setup, Source, SourceKind, Sources, Transfer,

@@ -87,7 +87,7 @@ class Config(Checked):
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
             Comparison of Equation-Based and AIMD Congestion Control".
         cubic: Parameters of the control `cubic`.
-        reno: Parameters of the control `reno`; there are none.
+        reno: Parameters of the control `reno`.
         vegas: Parameters of the control `vegas`, in queued packets.
         vcp: How a VCP sender responds to its routers.
     """

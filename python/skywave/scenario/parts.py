@@ -29,21 +29,32 @@ NatChecksum: TypeAlias = Literal["adjusted", "recomputed"]
   becomes right.
 """
 
-Profile: TypeAlias = Literal["rfc", "ns2"]
-"""The rules that apply where the RFCs leave a choice or ns-2 departs from them.
+TcpProfile: TypeAlias = Literal["rfc", "ns2", "linux"]
+"""The rules that apply where the RFCs leave a choice, or where ns-2 or Linux departs from them.
 
 - ``rfc``: The RFCs' recommendations.
 - ``ns2``: ns-2.35, as shipped. validation/ns2/README.md lists the differences.
+- ``linux``: Linux, as far as texts describe it. docs/controls.md compares it with the kernel.
 """
 
-TcpRecovery: TypeAlias = Literal["tahoe", "reno", "newreno", "sack", "vegas"]
+TcpRecovery: TypeAlias = Literal["tahoe", "reno", "newreno", "sack", "rack", "vegas"]
 """How TCP recovers from losses.
 
 - ``tahoe``: Fast retransmit, followed by slow start from the lost segment.
 - ``reno``: Fast recovery until new data is acknowledged (RFC 5681).
 - ``newreno``: Fast recovery until all data outstanding at its start is acknowledged (RFC 6582).
 - ``sack``: Selective acknowledgements: RFC 6675 for profile `rfc`, Sack1 for `ns2`.
+- ``rack``: RACK-TLP (RFC 8985) with PRR (RFC 6937), as in Linux: losses are found by the sending
+  times of segments, even those of retransmissions, and a probe finds losses at the end of a flight.
+  The receiver reports duplicates (RFC 2883). Not for profile `ns2`.
 - ``vegas``: Fast retransmit based on a fine-grained timeout, as in ns-2's Vegas.
+"""
+
+Profile: TypeAlias = Literal["rfc", "ns2"]
+"""The rules that apply where the RFCs leave a choice or ns-2 departs from them.
+
+- ``rfc``: The RFCs' recommendations.
+- ``ns2``: ns-2.35, as shipped. validation/ns2/README.md lists the differences.
 """
 
 Growth: TypeAlias = Literal["rfc4341", "ns2-tcplike", "per-ack"]
@@ -514,47 +525,49 @@ class Tcp(Part):
             parameters, if any, are in a table of that name next to this field.
         ecn: Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in their own
             way, ignore this.
-        recovery: How lost segments are detected and retransmitted. Absent: `sack` for `cubic`,
-            `vegas` for `vegas`, and `newreno` for most other controls.
+        recovery: How lost segments are detected and retransmitted. Absent: `rack` for profile
+            `linux`; otherwise `sack` for `cubic`, `vegas` for `vegas`, and `newreno` for most other
+            controls.
         keep_sacks: Whether SACKs outlive a retransmission timeout, so that only missing segments
             are sent again (RFC 6675 section 5.1); `false` forgets them (RFC 2018 section 5). Used
             only by recovery `sack` of profile `rfc`.
         segment: The data bytes of a full segment (SMSS).
         initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`,
-            for profile `rfc`; 2 for `ns2`.
-        initial_ssthresh: The initial ssthresh. Absent: unbounded for profile `rfc`;
-            `receive_window` for `ns2`. In segments.
+            for profile `rfc`; 10 for `linux` (RFC 6928); 2 for `ns2`.
+        initial_ssthresh: The initial ssthresh. Absent: unbounded; `receive_window` for profile
+            `ns2`. In segments.
         receive_window: A fixed receive window, at most 1 GiB (RFC 7323 section 2.3). Absent:
-            autotuned for profile `rfc`, by dynamic right-sizing (Fisk and Feng 2001) as in Linux:
-            at first 64 KiB, then at least twice what a round trip delivers, and never less than
-            before; 1000 for `ns2`, whose windows are fixed. In segments.
+            autotuned, by dynamic right-sizing (Fisk and Feng 2001) as in Linux: at first 64 KiB,
+            then at least twice what a round trip delivers, and never less than before; 1000 for
+            profile `ns2`, whose windows are fixed. In segments.
         max_receive_window: The largest autotuned receive window, at most 1 GiB. Absent: 32 MiB, as
             Linux's `tcp_rmem[2]` since version 6.16.
         delayed_ack: How long the receiver delays the acknowledgement of a single segment to wait
             for a second one. Limited to 500 ms (RFC 5681 section 4.2). Absent: every segment is
-            acknowledged at once.
+            acknowledged at once; for profile `linux`, 40 ms.
         limited_transmit: Whether to use limited transmit (RFC 3042; ns-2's `singledup_` for profile
             `ns2`).
         send_jitter: Maximum random delay before sending data the window permits (ns-2's
             `overhead_`). Afterwards everything the window permits leaves in one burst.
-        tick: The granularity of the retransmission timer. Absent: no ticks for profile `rfc`; 10 ms
-            for `ns2`.
+        tick: The granularity of the retransmission timer. Absent: no ticks; 10 ms for profile
+            `ns2`.
         tick_phase: The offset of the start of the run within a tick. Used only by profile `ns2`.
             Absent: 5 ms, half a tick of ns-2, which draws it at random for each connection
             (`boot_time_`); 0 s for `vegas`, for which ns-2 does not draw it.
-        initial_rto: The RTO before the first round-trip time sample. Absent: 1 s for profile `rfc`
-            (RFC 6298); 3 s for `ns2`.
-        min_rto: The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `ns2`.
+        initial_rto: The RTO before the first round-trip time sample. Absent: 1 s (RFC 6298); 3 s
+            for profile `ns2`.
+        min_rto: The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `linux` and
+            `ns2`.
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
             Comparison of Equation-Based and AIMD Congestion Control".
         cubic: Parameters of the control `cubic`.
-        reno: Parameters of the control `reno`; there are none.
+        reno: Parameters of the control `reno`.
         vegas: Vegas with its own recovery and, in its ns-2 variant, with its inflation of cwnd.
         vcp: How a VCP sender responds to its routers.
     """
 
     TAG: ClassVar[str] = "tcp"
-    profile: Profile = "rfc"
+    profile: TcpProfile = "rfc"
     control: str | Control = "reno"
     ecn: bool = False
     recovery: TcpRecovery | None = None
@@ -627,7 +640,7 @@ class Dccp(Part):
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
             Comparison of Equation-Based and AIMD Congestion Control".
         cubic: Parameters of the control `cubic`.
-        reno: Parameters of the control `reno`; there are none.
+        reno: Parameters of the control `reno`.
         vegas: Parameters of the control `vegas`, in queued packets.
         vcp: How a VCP sender responds to its routers.
     """
@@ -1286,16 +1299,27 @@ class Cubic(Part):
         beta: beta_cubic: the fraction of the window left after a loss or a mark. Between 0 and 1.
         fast_convergence: Fast convergence: whether a window reduced before it regained its previous
             maximum releases bandwidth to others (section 4.7).
+        hystart: Whether the first slow start may end before a loss, because delays grow: HyStart++
+            (draft-ietf-tcpm-hystartplusplus-04, which became RFC 9406). Absent: yes for TCP's
+            profile `linux`, whose CUBIC has HyStart; no otherwise.
     """
 
     c: float = 0.4
     beta: float = 0.7
     fast_convergence: bool = True
+    hystart: bool | None = None
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class Reno(Part):
-    """Parameters of the control `reno`; there are none."""
+    """Parameters of the control `reno`.
+
+    Attributes:
+        hystart: Whether the first slow start may end before a loss, because delays grow: HyStart++
+            (draft-ietf-tcpm-hystartplusplus-04, which became RFC 9406).
+    """
+
+    hystart: bool = False
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)

@@ -262,6 +262,7 @@ fn config() -> impl Strategy<Value = AimdConfig> {
                 decrease_factor: factor,
                 cwnd_after_timeout: after,
                 grows_when_application_limited: grows,
+                hystart: false,
             },
         )
 }

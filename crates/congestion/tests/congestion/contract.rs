@@ -12,13 +12,14 @@ use skywave_units::{Duration, Instant};
 fn controls() -> Vec<(String, AnyControl)> {
     let set = built_in_controls();
     let contexts = [
-        (4.0, f64::INFINITY, false),
-        (1.0, 2.0, false),
-        (500.0, 64.0, true),
+        (4.0, f64::INFINITY, false, false),
+        (1.0, 2.0, false, false),
+        (500.0, 64.0, true, false),
+        (10.0, f64::INFINITY, false, true),
     ];
     let mut controls = Vec::new();
     for name in set.names() {
-        for (initial_cwnd, initial_ssthresh, ns2) in contexts {
+        for (initial_cwnd, initial_ssthresh, ns2, linux) in contexts {
             let control = set
                 .read(name, &json!({}))
                 .unwrap()
@@ -28,6 +29,7 @@ fn controls() -> Vec<(String, AnyControl)> {
                     initial_cwnd,
                     initial_ssthresh,
                     ns2,
+                    linux,
                 });
             controls.push((name.to_owned(), control));
         }

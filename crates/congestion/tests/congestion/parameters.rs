@@ -52,6 +52,7 @@ fn only_vegas_needs_each_packet() {
         initial_cwnd: 4.0,
         initial_ssthresh: f64::INFINITY,
         ns2: false,
+        linux: false,
     };
     for name in set.names() {
         let kind = set.read(name, &json!({})).unwrap().member;

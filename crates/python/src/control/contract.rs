@@ -45,4 +45,5 @@ const NEW_CONNECTION: ControlContext = ControlContext {
     initial_cwnd: 4.0,
     initial_ssthresh: f64::INFINITY,
     ns2: false,
+    linux: false,
 };

@@ -16,7 +16,7 @@ use crate::world::transport::ClockKind;
 use crate::world::view::{Event, PacketView};
 use rand::RngExt;
 use skywave_scenario::{
-    Dumbbell, FlowSpec, FtpSpec, Probes, Profile, Scenario, ScenarioError, SourceSpec, TcpSpec,
+    Dumbbell, FlowSpec, FtpSpec, Probes, Scenario, ScenarioError, SourceSpec, TcpProfile, TcpSpec,
     TransportSpec, stream,
 };
 
@@ -131,7 +131,7 @@ impl Bench {
         };
         let source = SourceSpec::new("ftp", &file);
         let transport = Arc::new(TransportSpec::Tcp(TcpSpec {
-            profile: Profile::Ns2,
+            profile: TcpProfile::Ns2,
             segment: SEGMENT,
             receive_window: Some(1000),
             ..TcpSpec::default()

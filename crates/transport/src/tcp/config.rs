@@ -78,6 +78,10 @@ pub struct SenderConfig {
     /// Whether packets are spread over the round trip, once its time is known, while the control
     /// names no pacing of its own ([`Pacing::of_window`](skywave_congestion::Pacing::of_window)).
     pub pacing: bool,
+    /// Whether every acknowledgement of segments that were sent once gives a round-trip time sample,
+    /// rather than one segment per round trip (RFC 6298 section 3). Only for recoveries and controls
+    /// that record sending times.
+    pub samples_every_ack: bool,
     /// The retransmission timeout.
     pub rto: RtoConfig,
 }
@@ -98,6 +102,7 @@ impl Default for SenderConfig {
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
             pacing: false,
+            samples_every_ack: false,
             rto: RtoConfig::rfc6298(),
         }
     }
@@ -114,6 +119,15 @@ impl SenderConfig {
             recovery,
             recovery_exit,
             ..Self::default()
+        }
+    }
+
+    /// Returns the configuration of Linux's TCP as far as it differs from the RFCs' recommendations.
+    pub fn linux(recovery: RecoveryAlgorithm) -> Self {
+        Self {
+            samples_every_ack: true,
+            rto: RtoConfig::linux(),
+            ..Self::rfc(recovery)
         }
     }
 
@@ -140,6 +154,7 @@ impl SenderConfig {
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
             pacing: false,
+            samples_every_ack: false,
             rto: RtoConfig::ns2_tcp(),
         }
     }

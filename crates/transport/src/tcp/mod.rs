@@ -13,7 +13,8 @@
 //! - The *sender* owns sequence numbers, the two windows and the retransmission timer.
 //!
 //! The defaults follow RFC 2018, 3168, 5681, 6298, 6582 and 9293. ns-2's TCP, used in much of the
-//! literature, differs in a few named settings: see [`SenderConfig::ns2`].
+//! literature, differs in a few named settings: see [`SenderConfig::ns2`]. Linux adds mechanisms
+//! that find losses sooner: see [`SenderConfig::linux`].
 //!
 //! Omissions, because data flows one way: the receiver never sends data or a FIN, so a connection
 //! ends half-closed once the sender's FIN is acknowledged. The receiver has no timer for its

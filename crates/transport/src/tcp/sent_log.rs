@@ -279,6 +279,11 @@ impl SentLog {
         })
     }
 
+    /// Returns whether segments have been marked as lost since [`SentLog::take_found_lost`].
+    pub(super) fn has_found_lost(&self) -> bool {
+        self.marks().is_some_and(Marks::has_found)
+    }
+
     /// Passes to `each` every segment marked as lost since the last call.
     pub(super) fn take_found_lost(&mut self, each: impl FnMut(&SentSegment)) {
         if let Some((marks, _)) = self.marks_and_segments() {

@@ -15,6 +15,7 @@ const fn context(ns2: bool) -> ControlContext {
         initial_cwnd: 4.0,
         initial_ssthresh: f64::INFINITY,
         ns2,
+        linux: false,
     }
 }
 

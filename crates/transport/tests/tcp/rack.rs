@@ -37,16 +37,24 @@ fn sack(script: &mut Script, una: u32, first: u32, last: u32) -> Vec<Sent> {
     script.sack(una * 1000 + 1, &[(first * 1000 + 1, last * 1000 + 1001)])
 }
 
-/// RFC 6937 section 3.1, second example: the first 15 of 20 segments are lost.
+/// RFC 6937 section 3.1, second example: the first 15 of 20 segments are lost. As SND.UNA does not
+/// advance, PRR-CRB applies.
 #[test]
-fn rfc6937_3_1_prr_ssrb_retransmits_two_segments_per_acknowledgement() {
+fn rfc6937_3_1_prr_crb_retransmits_a_segment_per_acknowledgement() {
     let mut script = in_flight(20);
     assert_eq!(sack(&mut script, 0, 15, 15), [segment(20)]);
     assert_eq!(sack(&mut script, 0, 15, 16), [segment(21)]);
-    assert_eq!(sack(&mut script, 0, 15, 17), [segment(0), segment(1)]);
-    assert_eq!(sack(&mut script, 0, 15, 18), [segment(2), segment(3)]);
-    assert_eq!(sack(&mut script, 0, 15, 19), [segment(4), segment(5)]);
+    for (last, again) in [(17, 0), (18, 1), (19, 2)] {
+        assert_eq!(sack(&mut script, 0, 15, last), [segment(again)]);
+    }
     assert_eq!(script.stats().ssthresh, 10.0);
+    // The first retransmission arrives: PRR-SSRB adds a segment.
+    script.now += RTT;
+    assert_eq!(
+        sack(&mut script, 1, 15, 19),
+        [segment(3), segment(4)],
+        "SafeACK"
+    );
     assert_eq!(script.stats().fast_retransmits, 1);
 }
 
@@ -122,8 +130,9 @@ fn rfc8985_7_a_probe_finds_the_loss_of_the_last_segments() {
     assert_eq!((waited, sent), (RTT * 2, vec![segment(9)]));
     script.now += RTT;
     // The probe arrives, so the two segments before it are lost.
-    let sent = script.sack(7001, &[(9001, 10_001)]);
-    assert_eq!(sent, [segment(7), segment(8)]);
+    assert_eq!(script.sack(7001, &[(9001, 10_001)]), [segment(7)]);
+    script.now += RTT;
+    assert_eq!(script.sack(8001, &[(9001, 10_001)]), [segment(8)]);
     let stats = script.stats();
     assert_eq!((stats.timeouts, stats.fast_retransmits), (0, 1));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use skywave_congestion::{AimdConfig, Clocking, ControlContext, RtoConfig};
 use skywave_registry::ParameterError;
-use skywave_scenario::{Backend, Profile, Registry, TcpRecovery, TcpSpec};
+use skywave_scenario::{Backend, Registry, TcpProfile, TcpRecovery, TcpSpec};
 use skywave_transport::tcp::{
     self, LimitedTransmit, Ports, ReceiveWindow, Receiver, RecoveryAlgorithm, Sender,
     TcpControlKind,
@@ -19,6 +19,12 @@ const NS2_TICK_PHASE: Duration = Duration::from_millis(5);
 
 /// The window of a profile without autotuning, in segments, where a scenario gives none.
 const NS2_WINDOW: u32 = 1000;
+
+/// The initial window of RFC 6928 section 2, in segments.
+const RFC6928_WINDOW: f64 = 10.0;
+
+/// Linux's `TCP_DELACK_MIN`.
+const LINUX_DELAYED_ACK: Duration = Duration::from_millis(40);
 
 /// The SACK blocks of ns-2's Sack1 sink (`maxSackBlocks_`).
 const NS2_SACK_BLOCKS: u8 = 3;
@@ -68,8 +74,12 @@ impl TcpPlan {
         let spec = &self.spec;
         let segment = spec.segment.get() as u32;
         let profile = match spec.profile {
-            Profile::Rfc => AimdConfig::rfc5681(segment),
-            Profile::Ns2 => AimdConfig::ns2_tcp(self.ns2_window()),
+            TcpProfile::Rfc => AimdConfig::rfc5681(segment),
+            TcpProfile::Linux => AimdConfig {
+                initial_cwnd: RFC6928_WINDOW,
+                ..AimdConfig::rfc5681(segment)
+            },
+            TcpProfile::Ns2 => AimdConfig::ns2_tcp(self.ns2_window()),
         };
         ControlContext {
             packet_size: segment,
@@ -77,17 +87,19 @@ impl TcpPlan {
             initial_ssthresh: spec
                 .initial_ssthresh
                 .map_or(profile.initial_ssthresh, f64::from),
-            ns2: spec.profile == Profile::Ns2,
+            ns2: spec.profile == TcpProfile::Ns2,
+            linux: spec.profile == TcpProfile::Linux,
         }
     }
 
     /// Returns the recovery selected, or the control's own, in the variant of the profile.
     fn recovery(&self) -> RecoveryAlgorithm {
-        let is_ns2 = self.spec.profile == Profile::Ns2;
+        let is_ns2 = self.spec.profile == TcpProfile::Ns2;
         let ns2_vegas = RecoveryAlgorithm::Ns2Vegas {
             table: self.ns2_window(),
         };
         match (self.spec.recovery, self.control.recovery()) {
+            (None, _) if self.spec.profile == TcpProfile::Linux => RecoveryAlgorithm::Rack,
             (None, None) | (Some(TcpRecovery::NewReno), _) => RecoveryAlgorithm::NewReno,
             (None, Some(RecoveryAlgorithm::Vegas)) | (Some(TcpRecovery::Vegas), _) if is_ns2 => {
                 ns2_vegas
@@ -129,12 +141,18 @@ impl TcpPlan {
             }
             ReceiveWindow::Fixed(_) => spec.receive_window = Some(self.ns2_window()),
         }
+        spec.delayed_ack = self.delayed_ack();
         spec.initial_rto = Some(rto.initial);
         spec.min_rto = Some(rto.min);
         if let Clocking::Ticks(tick) = rto.clocking {
             spec.tick = Some(tick);
             spec.tick_phase = Some(rto.tick_phase);
         }
+    }
+
+    fn delayed_ack(&self) -> Option<Duration> {
+        let linux = (self.spec.profile == TcpProfile::Linux).then_some(LINUX_DELAYED_ACK);
+        self.spec.delayed_ack.or(linux)
     }
 
     fn ecn(&self) -> tcp::EcnUse {
@@ -149,8 +167,9 @@ impl TcpPlan {
     fn sender_config(&self) -> tcp::SenderConfig {
         let (spec, recovery) = (&self.spec, self.recovery());
         let base = match spec.profile {
-            Profile::Rfc => tcp::SenderConfig::rfc(recovery),
-            Profile::Ns2 => {
+            TcpProfile::Rfc => tcp::SenderConfig::rfc(recovery),
+            TcpProfile::Linux => tcp::SenderConfig::linux(recovery),
+            TcpProfile::Ns2 => {
                 let base = tcp::SenderConfig::ns2(recovery);
                 let rto = RtoConfig {
                     tick_phase: spec.tick_phase.unwrap_or(match recovery {
@@ -170,8 +189,8 @@ impl TcpPlan {
             window: self.receive_window(),
             limited_transmit: match (spec.limited_transmit, spec.profile) {
                 (false, _) => LimitedTransmit::Off,
-                (true, Profile::Rfc) => LimitedTransmit::NewData,
-                (true, Profile::Ns2) => LimitedTransmit::Any,
+                (true, TcpProfile::Rfc | TcpProfile::Linux) => LimitedTransmit::NewData,
+                (true, TcpProfile::Ns2) => LimitedTransmit::Any,
             },
             send_jitter: spec.send_jitter,
             ecn: self.ecn(),
@@ -189,11 +208,13 @@ impl TcpPlan {
             syn_options: self.has_syn_options(),
             sack_blocks: match (self.recovery().uses_sack(), spec.profile) {
                 (false, _) => 0,
-                (true, Profile::Rfc) => tcp::ReceiverConfig::default().sack_blocks,
-                (true, Profile::Ns2) => NS2_SACK_BLOCKS,
+                (true, TcpProfile::Rfc | TcpProfile::Linux) => {
+                    tcp::ReceiverConfig::default().sack_blocks
+                }
+                (true, TcpProfile::Ns2) => NS2_SACK_BLOCKS,
             },
             dsack: self.recovery() == RecoveryAlgorithm::Rack,
-            delayed_ack: spec.delayed_ack,
+            delayed_ack: self.delayed_ack(),
             ecn: self.ecn(),
         }
     }
@@ -201,13 +222,13 @@ impl TcpPlan {
     /// Returns whether the SYN has options. ns-2's has none, and its windows have no limit. Here a
     /// window of 64 KiB or more needs the window scale option, which enlarges the SYN.
     fn has_syn_options(&self) -> bool {
-        self.spec.profile == Profile::Rfc || self.receive_window().max() > u32::from(u16::MAX)
+        self.spec.profile != TcpProfile::Ns2 || self.receive_window().max() > u32::from(u16::MAX)
     }
 
     fn receive_window(&self) -> ReceiveWindow {
         let spec = &self.spec;
         match (spec.receive_window, spec.profile) {
-            (None, Profile::Rfc) => match spec.max_receive_window {
+            (None, TcpProfile::Rfc | TcpProfile::Linux) => match spec.max_receive_window {
                 Some(max) => ReceiveWindow::Autotuned {
                     max: max.get() as u32,
                 },

@@ -28,7 +28,7 @@ impl SendersChoice {
 impl Default for SendersChoice {
     /// Returns CCID 251 with AIMD as in RFC 5681.
     fn default() -> Self {
-        Self(Arc::new(RenoParameters {}))
+        Self(Arc::new(RenoParameters::default()))
     }
 }
 
@@ -61,6 +61,7 @@ impl Mechanism for SendersChoice {
             initial_cwnd: context.ccid2.initial_cwnd(context.mps),
             initial_ssthresh: context.ccid2.initial_ssthresh,
             ns2: false,
+            linux: false,
         });
         let sender =
             Sender::with_control(context.ccid2, control, context.ack_ratio, VectorKind::Ack);

@@ -1,13 +1,17 @@
-//! Proportional rate reduction (RFC 6937).
+//! Proportional rate reduction (RFC 6937), with the choice of its successor between the two
+//! reduction bounds.
 
 use super::{Begin, News, Phase, Recovery};
 use crate::tcp::reassembly::Range;
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
-/// PRR with the slow start reduction bound, with the RFC's variable names. It sends in proportion
-/// to what is delivered, so that the window falls to ssthresh within a round trip, and retransmits
-/// what the detection has marked as lost.
+/// PRR, with the RFC's variable names. It sends in proportion to what is delivered, so that the
+/// window falls to ssthresh within a round trip, and retransmits what the detection has marked as
+/// lost. Below ssthresh, an acknowledgement that advances SND.UNA and indicates no further loss
+/// (SafeACK of RFC 9937 section 6.2) releases what it delivers and a segment more; another one
+/// releases only what it delivers, or what earlier ones have left unused. RFC 9937 is the successor
+/// of RFC 6937; what is taken from it is what the documentation of ns-3's PRR states.
 ///
 /// Outside of a recovery, whatever is SACKed or lost leaves room for other data in cwnd.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,30 +21,42 @@ pub(in crate::tcp) struct Proportional {
     recover_fs: u64,
     prr_delivered: u64,
     prr_out: u64,
-    /// DeliveredData of the acknowledgement whose `sndcnt` has not been computed.
-    delivered: Option<u64>,
+    /// The acknowledgement whose `sndcnt` has not been computed.
+    pending: Option<Pending>,
     /// The bytes that may still be sent in response to the last acknowledgement.
     sndcnt: u64,
     /// The bytes delivered before the last acknowledgement, from the start of the stream.
     total: u64,
     /// Whether to send at least one segment: the fast retransmit.
     is_first: bool,
+    /// Whether anything is SACKed or lost, or a recovery is in progress.
     is_active: bool,
     pipe: u64,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    /// DeliveredData.
+    delivered: u64,
+    is_safe: bool,
+}
+
 impl Proportional {
-    fn on_delivered(&mut self, at: Position, log: &SentLog) {
+    fn on_delivered(&mut self, at: Position, log: &SentLog, has_advanced: bool) {
         let total = at.una + log.sacked_bytes();
         let delivered = total.saturating_sub(self.total);
         self.total = total;
         self.prr_delivered += delivered;
-        self.delivered = Some(self.delivered.unwrap_or(0) + delivered);
+        let before = self.pending.map_or(0, |pending| pending.delivered);
+        self.pending = Some(Pending {
+            delivered: before + delivered,
+            is_safe: has_advanced && !log.has_found_lost(),
+        });
     }
 
     /// Computes sndcnt (section 3) once per acknowledgement, with `ssthresh` as the target.
     fn compute(&mut self, pipe: u64, ssthresh: u64, smss: u64) {
-        let Some(delivered) = self.delivered.take() else {
+        let Some(Pending { delivered, is_safe }) = self.pending.take() else {
             return;
         };
         self.sndcnt = if pipe > ssthresh {
@@ -52,11 +68,9 @@ impl Proportional {
                 .saturating_mul(smss)
                 .saturating_sub(self.prr_out)
         } else {
-            let limit = self
-                .prr_delivered
-                .saturating_sub(self.prr_out)
-                .max(delivered)
-                + smss;
+            let banked = self.prr_delivered.saturating_sub(self.prr_out);
+            let safe = if is_safe { smss } else { 0 };
+            let limit = banked.max(delivered) + safe;
             limit.min(ssthresh - pipe)
         };
         if core::mem::take(&mut self.is_first) {
@@ -83,7 +97,7 @@ impl Recovery for Proportional {
             is_first: true,
             ..Self::default()
         };
-        self.on_delivered(at, log);
+        self.on_delivered(at, log, false);
         self.note(at, log);
         Begin::Wait
     }
@@ -93,12 +107,12 @@ impl Recovery for Proportional {
     }
 
     fn on_duplicate(&mut self, news: &News, log: &mut SentLog) -> bool {
-        self.on_delivered(news.at, log);
+        self.on_delivered(news.at, log, false);
         false
     }
 
     fn on_progress(&mut self, news: &News, log: &mut SentLog) -> Phase {
-        self.on_delivered(news.at, log);
+        self.on_delivered(news.at, log, true);
         if news.at.una >= self.recovery_point {
             self.is_recovering = false;
             return Phase::Full;
@@ -132,7 +146,7 @@ impl Recovery for Proportional {
     }
 
     fn has_room(&self, cwnd: u64, smss: u64) -> bool {
-        self.delivered.is_some() && self.is_recovering || self.permits(self.pipe, cwnd, smss)
+        self.is_recovering && self.pending.is_some() || self.permits(self.pipe, cwnd, smss)
     }
 
     fn has_unsent_loss(&self, _at: Position, log: &SentLog) -> bool {

@@ -195,7 +195,11 @@ impl Sender {
         let sample = self.sample_rtt(now, ack);
         // If each segment's sending time is known, the sample is the last segment's.
         let (rtt, delivery_rate) = if self.loss.keeps_times() {
-            self.take_acked(now, ack)
+            let (rtt, delivery_rate) = self.take_acked(now, ack);
+            if let Some(rtt) = rtt.filter(|_| self.config.samples_every_ack && sample.is_none()) {
+                self.rtt.on_sample(now, rtt);
+            }
+            (rtt, delivery_rate)
         } else {
             (sample, None)
         };

@@ -118,8 +118,7 @@ impl Marks {
         let mut longest = Duration::ZERO;
         let mut are_resolved = true;
         let from = segments.partition_point(|sent| sent.start < self.examined);
-        for index in from..segments.len() {
-            let sent = &mut segments[index];
+        for sent in segments.range_mut(from..) {
             if sent.transmissions == 1 {
                 if (sent.sent_at, sent.end) >= newest {
                     break;
@@ -135,7 +134,7 @@ impl Marks {
                 }
             }
             if are_resolved {
-                self.examined = segments[index].end;
+                self.examined = sent.end;
             }
         }
         let mut again = core::mem::take(&mut self.again);
@@ -198,6 +197,11 @@ impl Marks {
             start: lost.start,
             end: lost.end,
         })
+    }
+
+    /// Returns whether segments were found lost since [`Marks::take_found`].
+    pub(super) const fn has_found(&self) -> bool {
+        !self.found.is_empty()
     }
 
     /// Passes to `each` every segment found lost since the last call.

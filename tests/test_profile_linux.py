@@ -1,0 +1,65 @@
+"""The TCP profile ``linux`` beside the Linux kernel on virtual time."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import skywave
+from skywave import Ftp, ScenarioError, Tcp
+from skywave.scenario import Cubic
+from validation.virtual_time.controls import SEGMENT, find
+from validation.virtual_time.networks import NETWORKS, Network
+
+TABLE = Path(__file__).parents[1] / "validation/virtual_time/controls.csv"
+BY_KEY = {network.key: network for network in NETWORKS}
+WITHOUT_CHANCE = [network for network in NETWORKS if network.loss is None]
+
+
+@cache
+def goodput_of_linux(network: str, control: str) -> float:
+    """Return the goodput that the kernel had, in Mbps."""
+    with TABLE.open(encoding="utf-8") as file:
+        [row] = [
+            row
+            for row in csv.DictReader(file)
+            if (row["row"], row["of"], row["clock"]) == (network, control, "virtual time")
+        ]
+    return float(row["goodput of all flows (Mbps)"].split()[0])
+
+
+@pytest.mark.parametrize("network", WITHOUT_CHANCE, ids=lambda network: network.key)
+@pytest.mark.parametrize("control", ["reno", "cubic"])
+def test_goodput_is_within_5_percent_of_the_kernels(network: Network, control: str) -> None:
+    tcp = Tcp(control=control, profile="linux", segment=SEGMENT)
+    results = skywave.run(network.scenario("linux", 1, tcp, Ftp()))
+    linux = goodput_of_linux(network.name, control)
+    assert find(results)["goodput"] == pytest.approx(linux, rel=0.05)
+    assert sum(flow["timeouts"] for flow in results.totals["flows"]) == 0
+
+
+def test_its_defaults_are_those_of_linux() -> None:
+    tcp = Tcp(control="cubic", profile="linux")
+    scenario = BY_KEY["access"].scenario("linux", 1, tcp, Ftp())
+    complete = scenario.inspect().scenario["flows"][0]["transport"]["tcp"]
+    names = ("recovery", "initial_cwnd", "min_rto", "delayed_ack")
+    assert [complete[name] for name in names] == ["rack", 10, "200 ms", "40 ms"]
+
+
+def test_hystart_keeps_the_first_slow_start_out_of_a_deep_buffer() -> None:
+    resent = []
+    for hystart in (False, True):
+        tcp = Tcp(control="cubic", cubic=Cubic(hystart=hystart), segment=SEGMENT)
+        results = skywave.run(BY_KEY["bloated"].scenario("hystart", 1, tcp, Ftp()))
+        resent.append(results.totals["flows"][0]["retransmissions"])
+    assert resent[1] < resent[0] / 10
+
+
+def test_ns_2_has_no_rack() -> None:
+    tcp = Tcp(profile="ns2", recovery="rack")
+    scenario = BY_KEY["access"].scenario("ns2", 1, tcp, Ftp())
+    with pytest.raises(ScenarioError, match=r"tcp\.recovery: ns-2 has no RACK: give another"):
+        skywave.run(scenario)
