@@ -30,11 +30,12 @@ pub use network::{Hop, Network, NetworkObserver, NoRoute, Routed, Topology, Way}
 pub use packet::{CLASSES, Packet};
 pub use queue::{
     AdaptiveRed, Admission, AnyQueue, Arrival, Backlog, Checked, CoDel, CoDelConfig, CoDelSpec,
-    Conduct, Dialect, Discipline, DropReason, DropTail, DropTailSpec, Dropped, FqCoDel,
-    FqCoDelConfig, FqCoDelSpec, HandsOn, Head, Keeps, Kept, KernelQueue, KernelQueueError,
-    KernelQueueSpec, Limit, Line, Pie, PieConfig, PieSpec, Qdisc, QueueChoice, QueueKind,
-    QueueSpec, Queues, Red, RedConfig, RedSpec, RedThresholds, RedWeight, Room, SubQueueSpec,
-    Verdict, Weighted, WeightedSpec, Writes, register_built_in_queues,
+    Conduct, Dialect, Discipline, DropReason, DropTail, DropTailSpec, Dropped, DualPi2,
+    DualPi2Config, DualPi2Scheduler, DualPi2Spec, FqCoDel, FqCoDelConfig, FqCoDelSpec, HandsOn,
+    Head, Keeps, Kept, KernelQueue, KernelQueueError, KernelQueueSpec, Limit, Line, Pie, PieConfig,
+    PieSpec, Qdisc, QueueChoice, QueueKind, QueueSpec, Queues, Red, RedConfig, RedSpec,
+    RedThresholds, RedWeight, Room, SubQueueSpec, Verdict, Weighted, WeightedSpec, Writes,
+    register_built_in_queues,
 };
 pub use quick_start::QuickStartRouter;
 pub use trace::{

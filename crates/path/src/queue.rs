@@ -1,8 +1,8 @@
 //! Queue disciplines: which packets are refused, marked or delayed, and in which order they leave.
 //!
 //! The disciplines are [`DropTail`], [`Red`] (including adaptive RED), [`CoDel`], [`FqCoDel`],
-//! [`Pie`], and [`Weighted`], which serves several of them side by side. They are looked up by name
-//! in [`Queues`]; you can register your own.
+//! [`Pie`], [`DualPi2`], and [`Weighted`], which serves several of them side by side. They are looked
+//! up by name in [`Queues`]; you can register your own.
 //!
 //! # Adding a discipline
 //!
@@ -129,6 +129,7 @@ mod codel;
 mod conduct;
 mod drop_tail;
 mod drop_tail_spec;
+mod dualpi2;
 mod fq_codel;
 mod keeps;
 mod kernel;
@@ -149,6 +150,7 @@ pub use codel::{CoDel, CoDelConfig, CoDelSpec};
 pub use conduct::{Conduct, Dialect, Writes};
 pub use drop_tail::DropTail;
 pub use drop_tail_spec::DropTailSpec;
+pub use dualpi2::{DualPi2, DualPi2Config, DualPi2Scheduler, DualPi2Spec};
 pub use fq_codel::{FqCoDel, FqCoDelConfig, FqCoDelSpec};
 pub use keeps::Keeps;
 pub use kernel::{Discipline, KernelQueue, KernelQueueError, Qdisc};

@@ -55,6 +55,12 @@ impl<P: Packet> Backlog<P> {
         Some((now - arrival, packet))
     }
 
+    /// Returns how long the oldest packet has waited at `now`; zero if there is none.
+    pub fn delay(&self, now: Instant) -> Duration {
+        let oldest = self.packets.front();
+        oldest.map_or(Duration::ZERO, |&(arrival, _)| now - arrival)
+    }
+
     /// Returns whether a packet of `size` bytes fits.
     pub fn has_room_for(&self, size: u32, room: Room) -> bool {
         room.fits(size, self.packets.len(), self.bytes)

@@ -212,6 +212,10 @@ contracts! {
         |tally| tally.written > 0 && tally.dropped_inside > 0;
     pie: r#"{ "pie": { "packets": 20, "ecn": true, "target": "1 ms", "update": "1 ms" } }"#,
         |tally| tally.refused > 0;
+    dualpi2: r#"{ "dualpi2": { "packets": 20, "target": "1 ms", "t_update": "1 ms", "alpha": 10, "beta": 20 } }"#,
+        |tally| tally.refused > 0 && tally.written > 0 && tally.dropped_inside > 0;
+    dualpi2_of_bytes: r#"{ "dualpi2": { "bytes": "9 kB", "tshift": "5 ms" } }"#,
+        |tally| tally.refused > 0 && tally.written > 0;
     kernels: r#"{ "kernel": { "qdisc": "pfifo limit 9", "simulated": { "drop-tail": { "packets": 9 } } } }"#,
         |tally| tally.refused > 0;
     weighted: r#"{ "weighted": { "queues": [
@@ -482,6 +486,11 @@ inner_values! {
     values_of_codel: r#"{ "codel": { "packets": 50 } }"#, ["count", "dropping"];
     values_of_fq_codel: r#"{ "fq-codel": {} }"#, ["new_queues", "old_queues"];
     values_of_pie: r#"{ "pie": { "packets": 50 } }"#, ["drop_probability", "delay_s"];
+    values_of_dualpi2: r#"{ "dualpi2": { "packets": 50 } }"#, [
+        "base_probability", "p_c", "p_cl", "p_l",
+        "l4s.delay_s", "l4s.packets", "l4s.bytes",
+        "classic.delay_s", "classic.packets", "classic.bytes",
+    ];
     values_of_weighted: r#"{ "weighted": { "queues": [
         { "weight": 1, "queue": { "red": { "packets": 9 } } }, { "weight": 1 } ] } }"#,
         ["queues[0].average_packets", "queues[0].max_p"];

@@ -72,6 +72,19 @@ fn bounds_are_refused_or_accepted_as_documented() {
             "pie",
             json!({ "target": "1 ns", "update": "1 us", "mark_p": 1.0 }),
         ),
+        (
+            "dualpi2",
+            json!({ "k": least, "alpha": least, "beta": least, "p_c_max": least }),
+        ),
+        (
+            "dualpi2",
+            json!({ "target": "1 ns", "t_update": "1 us", "p_c_max": 1.0, "weight": 1 }),
+        ),
+        (
+            "dualpi2",
+            json!({ "min_th": "0 s", "range": "0 s", "th_len": 0, "mtu": "65535 B", "weight": 1000 }),
+        ),
+        ("dualpi2", json!({ "tshift": "0 s", "mtu": "1 B" })),
     ] {
         let parameters = with(&accepted);
         assert_eq!(refused(queue, &parameters), None, "{queue} {accepted}");
@@ -104,10 +117,49 @@ fn bounds_are_refused_or_accepted_as_documented() {
         ("pie", "mark_p", json!(above_one)),
         ("pie", "mean_packet", json!("0 B")),
         ("pie", "mean_packet", json!("65536 B")),
+        ("dualpi2", "packets", json!(0)),
+        ("dualpi2", "k", json!(0.0)),
+        ("dualpi2", "k", json!(-1.0)),
+        ("dualpi2", "target", json!("0 s")),
+        ("dualpi2", "t_update", json!("999 ns")),
+        ("dualpi2", "alpha", json!(0.0)),
+        ("dualpi2", "beta", json!(-1.0)),
+        ("dualpi2", "p_c_max", json!(0.0)),
+        ("dualpi2", "p_c_max", json!(above_one)),
+        ("dualpi2", "mtu", json!("0 B")),
+        ("dualpi2", "mtu", json!("65536 B")),
+        ("dualpi2", "weight", json!(0)),
+        ("dualpi2", "weight", json!(1001)),
     ] {
         let found = refused(queue, &with(&json!({ field: value })));
         assert_eq!(found.as_deref(), Some(field), "{queue} {field} {value}");
     }
+}
+
+#[test]
+fn a_limit_of_dualpi2_has_room_for_an_mtu() {
+    for (parameters, field) in [
+        (json!({ "bytes": "1500 B" }), None),
+        (json!({ "bytes": "1499 B" }), Some("bytes")),
+        (json!({ "bytes": "1499 B", "mtu": "1 kB" }), None),
+        (json!({}), Some("")),
+        (json!({ "packets": 1, "bytes": "9 kB" }), Some("")),
+    ] {
+        let found = refused("dualpi2", &parameters);
+        assert_eq!(found.as_deref(), field, "{parameters}");
+    }
+}
+
+#[test]
+fn a_coupling_of_zero_is_explained_in_one_line() {
+    let mut queues: Queues<Parcel> = Queues::new("queue discipline");
+    register_built_in_queues(&mut queues);
+    let error = queues.read("dualpi2", &with(&json!({ "k": 0 }))).err();
+    let message = error.unwrap().to_string();
+    assert_eq!(
+        message,
+        "k: 0 couples nothing: above 0 (RFC 9332 recommends 2)"
+    );
 }
 
 #[test]
