@@ -135,6 +135,24 @@ fn errors_of_pie_name_their_field() {
 }
 
 #[test]
+fn errors_of_dualpi2_name_their_field() {
+    assert_errors(&[
+        (
+            QUEUE,
+            "queue = { dualpi2 = { packets = 9, k = 0 } }",
+            "links[0].queue.dualpi2.k",
+            "0 couples nothing: above 0 (RFC 9332 recommends 2)",
+        ),
+        (
+            QUEUE,
+            "queue = { dualpi2 = { packets = 9, t_update = \"0 s\" } }",
+            "links[0].queue.dualpi2.t_update",
+            "0 s between updates",
+        ),
+    ]);
+}
+
+#[test]
 fn errors_of_queues_name_their_field() {
     assert_errors(&[
         (

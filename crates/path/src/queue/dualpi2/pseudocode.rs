@@ -249,7 +249,6 @@ fn compare(seed: u64, decisions: &mut Decisions) {
             assert_eq!(accepted, theirs.enqueue(now, pkt), "seed {seed}, call {id}");
             decisions.full += u32::from(!accepted);
         } else {
-            // The code that the packet had on arrival tells which queue it was in.
             let before: Vec<Parcel> = [&theirs.lq, &theirs.cq]
                 .into_iter()
                 .flat_map(|queue| queue.packets.iter().map(|&(_, pkt)| pkt))

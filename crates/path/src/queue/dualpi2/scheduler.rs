@@ -55,36 +55,24 @@ impl Scheduler {
         l4s: &Backlog<P>,
         classic: &Backlog<P>,
     ) -> Option<Turn> {
-        let queue = match (l4s.packets() > 0, classic.packets() > 0) {
-            (false, false) => {
-                self.reset();
-                return None;
-            }
-            (true, false) => Queue::L4s,
-            (false, true) => Queue::Classic,
-            (true, true) => {
-                let l4s_first = match self.kind {
-                    DualPi2Scheduler::Wrr { .. } => self.credit < 0,
-                    // RFC 9332 Figure 10, `scheduler`.
-                    DualPi2Scheduler::TsFifo { tshift } => {
-                        l4s.delay(now) + tshift >= classic.delay(now)
-                    }
-                };
-                let queue = if l4s_first {
-                    Queue::L4s
-                } else {
-                    Queue::Classic
-                };
-                return Some(Turn {
-                    queue,
-                    contends: true,
-                });
-            }
+        let (has_l4s, has_classic) = (l4s.packets() > 0, classic.packets() > 0);
+        if !has_l4s && !has_classic {
+            self.reset();
+            return None;
+        }
+        let contends = has_l4s && has_classic;
+        let l4s_first = match self.kind {
+            _ if !contends => has_l4s,
+            DualPi2Scheduler::Wrr { .. } => self.credit < 0,
+            // RFC 9332 Figure 10, `scheduler`.
+            DualPi2Scheduler::TsFifo { tshift } => l4s.delay(now) + tshift >= classic.delay(now),
         };
-        Some(Turn {
-            queue,
-            contends: false,
-        })
+        let queue = if l4s_first {
+            Queue::L4s
+        } else {
+            Queue::Classic
+        };
+        Some(Turn { queue, contends })
     }
 
     /// Accounts for a packet that is sent. One that no other packet had to wait for is free, so that
