@@ -49,7 +49,7 @@ pub struct DualPi2<P> {
     classic: Lane<P>,
     base: BaseAqm,
     scheduler: Scheduler,
-    /// p_L as of the last L4S packet that left.
+    /// p_L at the last L4S packet, whether it left or was dropped.
     p_l: f64,
     dropped: VecDeque<Dropped<P>>,
 }
@@ -202,11 +202,13 @@ impl<P: Packet> Keeps<P> for DualPi2<P> {
         record("p_c", self.p_c());
         record("p_cl", self.p_cl());
         record("p_l", self.p_l);
-        for (queue, lane) in [("l4s", &self.l4s), ("classic", &self.classic)] {
-            record(&format!("{queue}.delay_s"), lane.delay.as_secs_f64());
-            record(&format!("{queue}.packets"), lane.waiting.packets() as f64);
-            record(&format!("{queue}.bytes"), lane.waiting.bytes() as f64);
-        }
+        let (l4s, classic) = (&self.l4s, &self.classic);
+        record("l4s_delay_s", l4s.delay.as_secs_f64());
+        record("l4s_packets", l4s.waiting.packets() as f64);
+        record("l4s_bytes", l4s.waiting.bytes() as f64);
+        record("classic_delay_s", classic.delay.as_secs_f64());
+        record("classic_packets", classic.waiting.packets() as f64);
+        record("classic_bytes", classic.waiting.bytes() as f64);
     }
 }
 

@@ -488,8 +488,8 @@ inner_values! {
     values_of_pie: r#"{ "pie": { "packets": 50 } }"#, ["drop_probability", "delay_s"];
     values_of_dualpi2: r#"{ "dualpi2": { "packets": 50 } }"#, [
         "base_probability", "p_c", "p_cl", "p_l",
-        "l4s.delay_s", "l4s.packets", "l4s.bytes",
-        "classic.delay_s", "classic.packets", "classic.bytes",
+        "l4s_delay_s", "l4s_packets", "l4s_bytes",
+        "classic_delay_s", "classic_packets", "classic_bytes",
     ];
     values_of_weighted: r#"{ "weighted": { "queues": [
         { "weight": 1, "queue": { "red": { "packets": 9 } } }, { "weight": 1 } ] } }"#,
