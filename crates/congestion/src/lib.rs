@@ -4,7 +4,7 @@
 //!   at run time, and [`Controls`] the set of controls by name. The `contract` feature provides
 //!   property tests for any implementation.
 //! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
-//! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based.
+//! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based. [`Bbr`] is BBRv3, which models the path.
 //! - [`tfrc`] is TCP-Friendly Rate Control (RFC 5348), which controls a rate instead of a window.
 //! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.
 //! - [`RttEstimator`] computes SRTT and the RTO (RFC 6298).
@@ -13,6 +13,7 @@
 
 mod aimd;
 mod any;
+mod bbr;
 mod built_in;
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -33,6 +34,7 @@ mod vegas;
 
 pub use aimd::{Aimd, AimdConfig, DecreaseLaw, GrowthLaw, rfc3390_window};
 pub use any::AnyControl;
+pub use bbr::{Bbr, BbrConfig, BbrParameters};
 pub use built_in::built_in_controls;
 pub use control::{
     Ack, AckedPacket, Control, Interests, Loss, LostPacket, Mark, MarkedPackets, Sent,

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use skywave_congestion::{
-    Ack, AckedPacket, Aimd, AimdConfig, AnyControl, Control, Cubic, CubicConfig, GrowthLaw, Vegas,
-    VegasConfig, VegasRules,
+    Ack, AckedPacket, Aimd, AimdConfig, AnyControl, Bbr, BbrConfig, Control, Cubic, CubicConfig,
+    GrowthLaw, Vegas, VegasConfig, VegasRules,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -39,7 +39,11 @@ fn windows(ssthresh: f64) -> Vec<AnyControl> {
     });
     let aimd = aimd.into_iter().map(AnyControl::from);
     let vegas = vegas.into_iter().map(AnyControl::new);
-    aimd.chain([AnyControl::new(cubic)]).chain(vegas).collect()
+    let others = [
+        AnyControl::new(cubic),
+        AnyControl::new(Bbr::new(BbrConfig::new(1000, 4.0))),
+    ];
+    aimd.chain(others).chain(vegas).collect()
 }
 
 /// The growth of cwnd at each of several acknowledgements of a full window; `echoes` says which of

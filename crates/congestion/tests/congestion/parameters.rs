@@ -18,6 +18,14 @@ fn bounds_are_refused_or_accepted_as_documented() {
         ("aimd", json!({ "increase": 10_000.0, "decrease": 0.99 })),
         ("cubic", json!({ "c": least, "beta": least })),
         ("cubic", json!({ "c": f64::MAX, "beta": below_one })),
+        (
+            "bbr",
+            json!({ "loss_threshold": least, "beta": least, "headroom": 0.0 }),
+        ),
+        (
+            "bbr",
+            json!({ "loss_threshold": below_one, "beta": below_one, "headroom": below_one }),
+        ),
         ("vegas", json!({ "alpha": 0.0, "beta": 0.0, "gamma": 0.0 })),
         ("vegas", json!({ "alpha": 2.0, "beta": 2.0 })),
     ] {
@@ -32,6 +40,12 @@ fn bounds_are_refused_or_accepted_as_documented() {
         ("cubic", "c", -1.0),
         ("cubic", "beta", 0.0),
         ("cubic", "beta", 1.0),
+        ("bbr", "loss_threshold", 0.0),
+        ("bbr", "loss_threshold", 1.0),
+        ("bbr", "beta", 0.0),
+        ("bbr", "beta", 1.0),
+        ("bbr", "headroom", -least),
+        ("bbr", "headroom", 1.0),
         ("vegas", "alpha", -least),
         ("vegas", "beta", -least),
         ("vegas", "gamma", -least),
@@ -42,10 +56,10 @@ fn bounds_are_refused_or_accepted_as_documented() {
     }
 }
 
-/// Vegas delimits its rounds by single packets; the others need only the summary of each
-/// acknowledgement.
+/// Vegas delimits its rounds by single packets, and BBR models the path by them; the others need
+/// only the summary of each acknowledgement.
 #[test]
-fn only_vegas_needs_each_packet() {
+fn only_vegas_and_bbr_need_each_packet() {
     let set = built_in_controls();
     let context = ControlContext {
         packet_size: 1000,
@@ -57,17 +71,20 @@ fn only_vegas_needs_each_packet() {
     for name in set.names() {
         let kind = set.read(name, &json!({})).unwrap().member;
         let interests = kind.build(&context).interests();
-        assert_eq!(interests.packets, name == "vegas", "{name}");
-        assert!(!interests.delivery_rate, "{name}");
+        let is_bbr = name == "bbr";
+        assert_eq!(interests.packets, is_bbr || name == "vegas", "{name}");
+        assert_eq!(interests.delivery_rate, is_bbr, "{name}");
+        assert_eq!(interests.every_ack, is_bbr, "{name}");
     }
 }
 
-/// The systems whose default is CUBIC use SACK (RFC 9438 section 1).
+/// The systems whose default is CUBIC use SACK (RFC 9438 section 1), and BBR's estimates need it.
 #[test]
-fn only_cubic_asks_for_sack() {
+fn only_cubic_and_bbr_ask_for_sack() {
     let set = built_in_controls();
     for name in set.names() {
         let wants = set.read(name, &json!({})).unwrap().member.wants();
-        assert_eq!(wants.sack, name == "cubic", "{name}");
+        assert_eq!(wants.sack, ["bbr", "cubic"].contains(&name), "{name}");
+        assert_eq!(wants.pacing, name == "bbr", "{name}");
     }
 }

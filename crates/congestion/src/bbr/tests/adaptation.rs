@@ -1,0 +1,70 @@
+//! Cases of paths whose bandwidth changes or is policed.
+
+use skywave_units::Duration;
+
+use super::super::state::AckPhase;
+use super::path::{Path, Policer};
+use super::{RTT, State, assert_within, is, is_probe_bw};
+
+/// "Increasing Bandwidth 10x and Ensuring Full Bandwidth is Reached".
+#[test]
+fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
+    let mut path = Path::new(10.0, RTT, 1.0);
+    path.reach(is(State::ProbeBwCruise));
+    path.bbr.inflight_longterm = path.bbr.inflight_longterm.min(1.25 * path.bdp());
+    path.change_rate(10.0);
+    path.reach(is(State::ProbeBwUp));
+    let (start, rate) = (path.bbr.rounds.count, path.rate);
+    let mut limits = vec![path.bbr.inflight_longterm];
+    for _ in 0..5 {
+        let slope = path.bbr.probe_bw.up_rounds;
+        path.reach(|bbr| bbr.probe_bw.up_rounds > slope);
+        assert_eq!(path.bbr.state, State::ProbeBwUp);
+        limits.push(path.bbr.inflight_longterm);
+    }
+    let steps: Vec<f64> = limits
+        .windows(2)
+        .map(|two| (two[1] - two[0]) / 1000.0)
+        .collect();
+    // An increase counts for the round in which enough has been acknowledged for all of it.
+    for (step, expected) in steps.iter().zip([1.0, 2.0, 4.0, 8.0, 16.0]) {
+        assert!((step - expected).abs() <= 1.0, "{steps:?}");
+    }
+    path.reach(|bbr| bbr.max_bw > 0.95 * rate);
+    let rounds = path.bbr.rounds.count - start;
+    // O(log(BDP)): the BDP is 500 packets, about 2^9, and a raised limit shows in samples only a round
+    // later.
+    assert!(rounds <= 3 * 9, "{rounds} rounds");
+}
+
+/// "Decreasing Bandwidth 10x and Ensuring Max Bandwidth Adapts Down".
+#[test]
+fn decreasing_bandwidth_10x_and_ensuring_max_bandwidth_adapts_down() {
+    let mut path = Path::new(100.0, RTT, 1.0);
+    // The cycle begins one round after ProbeBW_DOWN. Samples of the change belong to one cycle.
+    path.reach(|bbr| bbr.state == State::ProbeBwCruise && bbr.probe_bw.ack_phase == AckPhase::Init);
+    path.change_rate(0.1);
+    let (rate, cycle) = (path.rate, path.bbr.cycle_count);
+    let quick = path.run_until(Duration::from_secs(2), |bbr| bbr.short_term.bw < 2.0 * rate);
+    assert!(quick, "{}", path.bbr.short_term.bw);
+    assert!(path.bbr.max_bw > 5.0 * path.rate);
+    path.reach(|bbr| bbr.cycle_count >= cycle + 2);
+    path.reach(|bbr| bbr.rounds.start);
+    path.run_for(RTT * 4);
+    assert_within(path.bbr.max_bw, path.rate, 0.1);
+}
+
+/// "Handling Token Bucket Policers".
+#[test]
+fn handling_token_bucket_policers() {
+    let mut path = Path::new(100.0, RTT, 1.0);
+    path.policer = Some(Policer::new(1.25e6, 1e6));
+    path.reach(is_probe_bw);
+    path.reach(|bbr| bbr.short_term.bw.is_finite() && bbr.short_term.inflight.is_finite());
+    path.run_for(Duration::from_secs(20));
+    let (acked, lost) = (path.acked, path.lost);
+    path.run_for(Duration::from_secs(20));
+    let (acked, lost) = (path.acked - acked, path.lost - lost);
+    assert!(acked as f64 > 0.75 * 20.0 * 1250.0, "{acked}");
+    assert!((lost as f64) < 0.05 * acked as f64, "{lost} of {acked}");
+}
