@@ -72,7 +72,7 @@ def test_every_example_validates_as_it_is_written_and_normalised(path: Path) -> 
         ("tcp = {}", "tcp = {}, udp = {}"),
         ("tcp = {}", "tcp = { segmennt = 1 }"),
         ("tcp = {}", 'tcp = { recovery = "fack" }'),
-        ("tcp = {}", 'tcp = { control = "bbr" }'),
+        ("tcp = {}", 'tcp = { control = "copa" }'),
         ("tcp = {}", 'tcp = { control = "cubic", cubic = { betta = 1 } }'),
         ("tcp = {}", "dccp = { ccid = 5 }"),
         ("pairs = 1", 'pairs = 1\nqueue = "red-queue"'),

@@ -42,6 +42,10 @@ pub struct Wants {
     /// uses them (RFC 6675), unless the user chooses another one; DCCP's Ack Vectors are always
     /// selective.
     pub sack: bool,
+    /// Whether the control wants losses to be found by sending times, so that a lost retransmission
+    /// does not wait for a timeout. Over TCP this selects RACK-TLP (RFC 8985), unless the user
+    /// chooses another recovery.
+    pub rack: bool,
     /// The ECN code point that the control wants on data; any code point enables ECN. `None` leaves
     /// both choices to the transport and the user.
     pub ecn: Option<Ect>,
@@ -56,6 +60,14 @@ impl Wants {
     #[must_use]
     pub const fn with_sack(mut self) -> Self {
         self.sack = true;
+        self
+    }
+
+    /// Adds a request for RACK-TLP, which includes selective acknowledgements.
+    #[must_use]
+    pub const fn with_rack(mut self) -> Self {
+        self.sack = true;
+        self.rack = true;
         self
     }
 

@@ -21,6 +21,7 @@ QUEUES = {
     "codel": "{{ codel = {{ packets = {packets} }} }}",
     "fq-codel": "{{ fq-codel = {{ packets = {packets} }} }}",
     "pie": "{{ pie = {{ packets = {packets} }} }}",
+    "dualpi2": "{{ dualpi2 = {{ packets = {packets} }} }}",
 }
 CCIDS = ("2", "3", "4")
 

@@ -14,7 +14,7 @@ from attrs import converters, field, frozen
 from skywave import _core
 from skywave.control import Control
 from skywave.scenario.part import Part, naming_fields
-from skywave.scenario.parts import Aimd, Cubic, Reno, Tfrc, Vcp, Vegas
+from skywave.scenario.parts import Aimd, Bbr, Cubic, Reno, Tfrc, Vcp, Vegas
 from skywave.scenario.quantities import Bytes, Duration
 
 
@@ -86,6 +86,7 @@ class Config(Checked):
             0 s: forever.
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
             Comparison of Equation-Based and AIMD Congestion Control".
+        bbr: Parameters of the control `bbr`.
         cubic: Parameters of the control `cubic`.
         reno: Parameters of the control `reno`.
         vegas: Parameters of the control `vegas`, in queued packets.
@@ -114,6 +115,7 @@ class Config(Checked):
     silence_timeout: Duration = field(default=Duration("30 s"), converter=Duration)
     idle_timeout: Duration = field(default=Duration("0 s"), converter=Duration)
     aimd: Aimd | None = None
+    bbr: Bbr | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None

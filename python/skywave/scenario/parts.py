@@ -526,8 +526,8 @@ class Tcp(Part):
         ecn: Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in their own
             way, ignore this.
         recovery: How lost segments are detected and retransmitted. Absent: `rack` for profile
-            `linux`; otherwise `sack` for `cubic`, `vegas` for `vegas`, and `newreno` for most other
-            controls.
+            `linux`; otherwise `rack` for `bbr`, `sack` for `cubic`, `vegas` for `vegas`, and
+            `newreno` for most other controls.
         keep_sacks: Whether SACKs outlive a retransmission timeout, so that only missing segments
             are sent again (RFC 6675 section 5.1); `false` forgets them (RFC 2018 section 5). Used
             only by recovery `sack` of profile `rfc`.
@@ -560,6 +560,7 @@ class Tcp(Part):
             `ns2`.
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
             Comparison of Equation-Based and AIMD Congestion Control".
+        bbr: Parameters of the control `bbr`.
         cubic: Parameters of the control `cubic`.
         reno: Parameters of the control `reno`.
         vegas: Vegas with its own recovery and, in its ns-2 variant, with its inflation of cwnd.
@@ -585,6 +586,7 @@ class Tcp(Part):
     initial_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
     aimd: Aimd | None = None
+    bbr: Bbr | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
@@ -639,6 +641,7 @@ class Dccp(Part):
         min_rto: The minimum timeout. Absent: 200 ms for profile `rfc`; 1 s for `ns2`.
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
             Comparison of Equation-Based and AIMD Congestion Control".
+        bbr: Parameters of the control `bbr`.
         cubic: Parameters of the control `cubic`.
         reno: Parameters of the control `reno`.
         vegas: Parameters of the control `vegas`, in queued packets.
@@ -668,6 +671,7 @@ class Dccp(Part):
     initial_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
     aimd: Aimd | None = None
+    bbr: Bbr | None = None
     cubic: Cubic | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
@@ -849,6 +853,53 @@ class DropTail(Part):
     TAG: ClassVar[str] = "drop-tail"
     packets: int | None = None
     bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class DualPi2(Part):
+    """Parameters of DualPI2, as written in a file. The defaults are those of RFC 9332 Appendix A.
+    That recommends a capacity of 250 ms at the rate of the link.
+
+    Attributes:
+        packets: Capacity of both queues together, in packets; give this or `bytes`.
+        bytes: Capacity of both queues together, in bytes; at least `mtu`.
+        k: The coupling factor: the marking probability of L4S packets is k times the square root of
+            the drop probability of Classic packets (RFC 9332 section 2.1).
+        target: The target delay of the Classic queue.
+        t_update: The period of updates of the base probability.
+        alpha: The change of the base probability per update and second of delay above the target.
+            In 1/s.
+        beta: The change of the base probability per second by which the delay has grown since the
+            last update. In 1/s.
+        p_c_max: The drop probability from which on Classic packets are dropped even if they could
+            be marked (RFC 9332 Appendix A.2). Default: 1/k^2, at most 1.
+        min_th: The delay of the L4S queue above which it marks by itself.
+        range: How much longer than `min_th` the delay of the L4S queue must be for all packets to
+            be marked; `0 s` makes a step of the ramp.
+        th_len: While the L4S queue has at most this many packets, it does not mark by itself.
+        mtu: The maximum packet size: the room that a packet needs to be accepted.
+        weight: The bytes that the L4S queue sends per byte of the Classic queue while both have
+            packets waiting (RFC 9332 section 4.2.2).
+        tshift: The maximum extra delay of Classic packets. If given, the scheduler is a
+            time-shifted FIFO (RFC 9332 section 4.2.2) instead of weighted round robin, and `weight`
+            has no effect.
+    """
+
+    TAG: ClassVar[str] = "dualpi2"
+    packets: int | None = None
+    bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
+    k: float = 2.0
+    target: Duration = field(default=Duration("15 ms"), converter=Duration)
+    t_update: Duration = field(default=Duration("16 ms"), converter=Duration)
+    alpha: float = 0.16
+    beta: float = 3.2
+    p_c_max: float | None = None
+    min_th: Duration = field(default=Duration("800 us"), converter=Duration)
+    range: Duration = field(default=Duration("400 us"), converter=Duration)
+    th_len: int = 1
+    mtu: Bytes = field(default=Bytes("1.5 kB"), converter=Bytes)
+    weight: int = 15
+    tshift: Duration | None = field(default=None, converter=converters.optional(Duration))
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
@@ -1291,6 +1342,24 @@ class Aimd(Part):
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
+class Bbr(Part):
+    """Parameters of the control `bbr`.
+
+    Attributes:
+        loss_threshold: BBR.LossThresh: the loss rate of a round trip above which a probe for
+            bandwidth ends. Between 0 and 1.
+        beta: BBR.Beta: the fraction of the short-term limits left after a round trip with a loss.
+            Between 0 and 1.
+        headroom: BBR.Headroom: the fraction of the data that the path can hold without loss that is
+            left free for other flows. From 0 to less than 1.
+    """
+
+    loss_threshold: float = 0.02
+    beta: float = 0.7
+    headroom: float = 0.15
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Cubic(Part):
     """Parameters of the control `cubic`.
 
@@ -1392,6 +1461,7 @@ Queue: TypeAlias = (
     AdaptiveRed
     | CoDel
     | DropTail
+    | DualPi2
     | FqCoDel
     | KernelQueue
     | Pie
@@ -1426,12 +1496,14 @@ __all__ = [
     "AdaptiveRed",
     "Aimd",
     "Back",
+    "Bbr",
     "Bernoulli",
     "Cbr",
     "CoDel",
     "Cubic",
     "Dccp",
     "DropTail",
+    "DualPi2",
     "Dumbbell",
     "DynamicFeedback",
     "Exponential",

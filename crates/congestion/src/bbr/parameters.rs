@@ -109,7 +109,7 @@ impl ControlKind for BbrParameters {
     /// Returns a request for SACK, without which the estimates are "much less accurate" ("TCP
     /// Connections without SACK"), and for pacing.
     fn wants(&self) -> Wants {
-        Wants::default().with_sack().with_pacing()
+        Wants::default().with_rack().with_pacing()
     }
 
     fn build(&self, context: &ControlContext) -> AnyControl {

@@ -255,12 +255,13 @@ fn what_cannot_be_emulated_is_refused() {
     }
 }
 
-const QUEUES: [&str; 6] = [
+const QUEUES: [&str; 7] = [
     "'unlimited'",
     "{ drop-tail = { packets = 4 } }",
     "{ codel = { packets = 20 } }",
     "{ fq-codel = {} }",
     "{ pie = { packets = 20 } }",
+    "{ dualpi2 = { packets = 20 } }",
     "{ red = { packets = 30, ecn = true } }",
 ];
 

@@ -51,13 +51,14 @@ fn errors_of_tcp_name_their_field() {
             "tcp = {}",
             "tcp = { recovery = \"fack\" }",
             "flows[0].transport.tcp.recovery",
-            "unknown variant `fack`, expected one of `tahoe`, `reno`, `newreno`, `sack`, `vegas`",
+            "unknown variant `fack`, expected one of `tahoe`, `reno`, `newreno`, `sack`, \
+             `rack`, `vegas`",
         ),
         (
             "tcp = {}",
-            "tcp = { control = \"bbr\" }",
+            "tcp = { control = \"copa\" }",
             "flows[0].transport.tcp.control",
-            "\"bbr\" is not a known control: use ",
+            "\"copa\" is not a known control: use ",
         ),
     ]);
 }
@@ -215,9 +216,9 @@ fn errors_of_the_senders_choice_name_their_field() {
         ),
         (
             "ccid = 2",
-            "ccid = 251, control = \"bbr\"",
+            "ccid = 251, control = \"westwood\"",
             "flows[1].transport.dccp.control",
-            "\"bbr\" is not a known control: use ",
+            "\"westwood\" is not a known control: use ",
         ),
         (
             "ccid = 2",

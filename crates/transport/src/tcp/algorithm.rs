@@ -105,12 +105,14 @@ impl RecoveryAlgorithm {
     }
 
     /// Builds the algorithm with the log that `keeps` describes. With [`RecoveryAlgorithm::Sack`],
-    /// `keep_sacks` says whether SACKs outlive a timeout.
+    /// `keep_sacks` says whether SACKs outlive a timeout. If `obeys_control`, the control decides on
+    /// cwnd in a recovery.
     pub(in crate::tcp) fn build(
         self,
         exit: RecoveryExit,
         keep_sacks: bool,
         keeps: Keeps,
+        obeys_control: bool,
     ) -> AnyLossRecovery {
         let duplicates = AnyDetection::Duplicates;
         let (detection, recovery) = match self {
@@ -141,7 +143,7 @@ impl RecoveryAlgorithm {
             ),
             Self::Rack => (
                 AnyDetection::Other(Box::new(Rack::new())),
-                AnyRecovery::Other(Box::new(Proportional::default())),
+                AnyRecovery::Other(Box::new(Proportional::new(obeys_control))),
             ),
             Self::Sack1 => (
                 AnyDetection::Other(Box::new(ns2::Sack1Detection::default())),

@@ -113,7 +113,12 @@ impl TcpControlKind for AnyTransport {
     }
 
     fn recovery(&self) -> Option<RecoveryAlgorithm> {
-        self.wants().sack.then_some(RecoveryAlgorithm::Sack)
+        let wants = self.wants();
+        if wants.rack {
+            Some(RecoveryAlgorithm::Rack)
+        } else {
+            wants.sack.then_some(RecoveryAlgorithm::Sack)
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! RACK-TLP and PRR: what they send, acknowledgement by acknowledgement.
 
-use skywave_congestion::{Aimd, AimdConfig};
+use std::sync::{Arc, Mutex};
+
+use skywave_congestion::{Ack, Aimd, AimdConfig, AnyControl, Control, Interests, Loss};
 use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
-use skywave_units::Duration;
+use skywave_units::{Duration, Instant};
 
 use crate::script::{RTT, Script, Sent, full, window};
 
@@ -191,4 +193,54 @@ fn rfc8985_6_3_a_timeout_retransmits_only_what_is_missing() {
     let sent = script.sack(1001, &[(3001, 11_001)]);
     assert_eq!(sent, [segment(1), segment(2)]);
     assert_eq!(script.ack(11_001)[0], segment(11));
+}
+
+/// A constant window that decides in a recovery too, and records acknowledgements: how many segments
+/// each reports, how many are then in flight, and whether a recovery is in progress.
+struct EveryAck(Arc<Mutex<Vec<(u32, u32, bool)>>>);
+
+impl Control for EveryAck {
+    fn interests(&self) -> Interests {
+        Interests {
+            every_ack: true,
+            ..Interests::default()
+        }
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        let seen = (ack.newly_acked, ack.in_flight, ack.recovering);
+        self.0.lock().unwrap().push(seen);
+    }
+    fn on_loss(&mut self, _loss: &Loss) {}
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+    fn limit_cwnd(&mut self, _limit: f64) {}
+    fn cwnd(&self) -> f64 {
+        10.0
+    }
+}
+
+#[test]
+fn a_control_may_decide_on_cwnd_in_a_recovery() {
+    let seen = Arc::default();
+    let control = AnyControl::new(EveryAck(Arc::clone(&seen)));
+    let mut script = Script::with_control(rack(), control);
+    script.apply(|sender| sender.write_unlimited().unwrap());
+    script.accept();
+    assert_eq!(script.sent().len(), 10);
+    script.now += RTT;
+    assert_eq!(sack(&mut script, 0, 1, 1), [segment(10)]);
+    assert_eq!(sack(&mut script, 0, 1, 2), [segment(11)]);
+    // cwnd is not reduced, so the lost segment and what has arrived make room for two.
+    assert_eq!(sack(&mut script, 0, 1, 3), [segment(0), segment(12)]);
+    assert_eq!(sack(&mut script, 4, 5, 5), [segment(13), segment(14)]);
+    script.ack(13_001);
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [
+            (1, 9, false),
+            (1, 9, false),
+            (1, 8, true),
+            (2, 8, true),
+            (8, 2, false)
+        ]
+    );
 }

@@ -149,6 +149,24 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         }
     }
 
+    /// Takes the delivery-rate sample of an acknowledgement that does not advance.
+    #[cold]
+    pub(super) fn take_sample(&mut self) -> Option<DeliveryRate> {
+        self.log.delivery_rate(None)
+    }
+
+    /// Returns the bytes of the SACKed segments, if segments are marked.
+    #[cold]
+    pub(super) fn sacked_bytes(&self) -> u64 {
+        self.log.sacked_bytes()
+    }
+
+    /// Returns the bytes in flight: all outstanding ones unless segments are marked.
+    #[cold]
+    pub(super) fn in_flight(&self, at: Position) -> u64 {
+        self.log.in_flight(at)
+    }
+
     /// Reports that nothing more can be sent although cwnd has room.
     pub(super) fn mark_application_limited(&mut self) {
         self.log.mark_application_limited();

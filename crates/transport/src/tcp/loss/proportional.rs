@@ -16,6 +16,8 @@ use crate::tcp::sequence::Position;
 /// Outside of a recovery, whatever is SACKed or lost leaves room for other data in cwnd.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Proportional {
+    /// Whether the control decides on cwnd in a recovery, so that PRR does not apply.
+    obeys_control: bool,
     is_recovering: bool,
     recovery_point: u64,
     recover_fs: u64,
@@ -42,6 +44,14 @@ struct Pending {
 }
 
 impl Proportional {
+    /// Creates the recovery. If `obeys_control`, the control decides on cwnd in a recovery too.
+    pub(in crate::tcp) fn new(obeys_control: bool) -> Self {
+        Self {
+            obeys_control,
+            ..Self::default()
+        }
+    }
+
     fn on_delivered(&mut self, at: Position, log: &SentLog, has_advanced: bool) {
         let total = at.una + log.sacked_bytes();
         let delivered = total.saturating_sub(self.total);
@@ -79,7 +89,7 @@ impl Proportional {
     }
 
     fn permits(&self, pipe: u64, cwnd: u64, smss: u64) -> bool {
-        if self.is_recovering {
+        if self.is_recovering && !self.obeys_control {
             self.sndcnt >= smss
         } else {
             pipe + smss <= cwnd
@@ -93,6 +103,7 @@ impl Recovery for Proportional {
             is_recovering: true,
             recovery_point: at.max,
             recover_fs: at.max - at.una,
+            obeys_control: self.obeys_control,
             total: self.total,
             is_first: true,
             ..Self::default()

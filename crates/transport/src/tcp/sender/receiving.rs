@@ -52,7 +52,7 @@ impl Sender {
             if self.config.recovery.uses_sack() && !segment.options.sack_permitted {
                 let newreno = RecoveryAlgorithm::NewReno;
                 let keeps = keeps(newreno, self.control.interests());
-                self.loss = newreno.build(self.config.recovery_exit, false, keeps);
+                self.loss = newreno.build(self.config.recovery_exit, false, keeps, false);
             }
         }
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
@@ -137,11 +137,16 @@ impl Sender {
         if ack > self.una {
             self.on_progress(now, ack, echo.is_some());
         } else {
-            self.loss.drop_sample();
+            if self.every_ack.is_none() {
+                self.loss.drop_sample();
+            }
             if same_window && window > 0 && self.flight() > 0 && segment.payload.is_empty() {
                 // A duplicate acknowledgement as defined in RFC 5681 section 2. The answer to a
                 // probe of a closed window is not one.
                 self.on_duplicate(now);
+            }
+            if self.every_ack.is_some() {
+                self.report_out_of_order(now);
             }
         }
         // Not if this acknowledgement also reported a loss: one reduction is enough.
@@ -216,6 +221,9 @@ impl Sender {
         summary.application_limited = unused >= self.smss && !is_jittered;
         summary.ecn_echo = ecn_echo;
         self.acked_rest = (unreported % self.smss) as u32;
+        if self.every_ack.is_some() {
+            self.count_out_of_order(&mut summary);
+        }
 
         let progress = if self.loss.is_quiet() {
             OnProgress::Ordinary
@@ -250,6 +258,13 @@ impl Sender {
             OnProgress::Recovery(Phase::Partial { retransmit, .. }) => {
                 self.report_lost_packets(now, retransmit);
                 self.on_partial(retransmit);
+                if self.every_ack.is_some() {
+                    summary.recovering = true;
+                    self.control.on_ack(&summary);
+                }
+            }
+            OnProgress::Recovery(Phase::Full) if self.every_ack.is_some() => {
+                self.control.on_ack(&summary);
             }
             OnProgress::Recovery(Phase::Full) => self.on_recovered(&summary),
         }
@@ -275,6 +290,36 @@ impl Sender {
         if self.closing && self.una > self.end {
             self.events.closed = true;
             self.state = State::Ended;
+        }
+    }
+
+    /// Counts data delivered out of order in the acknowledgement that reports it, rather than in the
+    /// one that covers it.
+    #[cold]
+    fn count_out_of_order(&mut self, summary: &mut Ack) {
+        let at = self.position();
+        let Some(reported) = &mut self.every_ack else {
+            return;
+        };
+        // The SYN takes up the first offset.
+        let delivered = at.una.saturating_sub(1) + self.loss.sacked_bytes();
+        reported.delivered = reported.delivered.max(delivered);
+        let segments = reported.delivered / self.smss;
+        let newly_acked = segments.saturating_sub(reported.segments);
+        reported.segments = reported.segments.max(segments);
+        summary.newly_acked = u32::try_from(newly_acked).unwrap_or(u32::MAX);
+        summary.in_flight = self.in_segments(self.loss.in_flight(at));
+        summary.recovering = self.loss.is_recovering();
+    }
+
+    /// Reports an acknowledgement that does not advance to a control that asks for every one.
+    #[cold]
+    fn report_out_of_order(&mut self, now: Instant) {
+        let mut summary = Ack::new(now, 0, 0);
+        summary.delivery_rate = self.loss.take_sample();
+        self.count_out_of_order(&mut summary);
+        if summary.newly_acked > 0 || summary.delivery_rate.is_some() {
+            self.control.on_ack(&summary);
         }
     }
 
