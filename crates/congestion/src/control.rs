@@ -14,9 +14,10 @@ pub struct Interests {
     pub packets: bool,
     /// [`Ack::delivery_rate`].
     pub delivery_rate: bool,
-    /// Calls of [`Control::on_ack`] during a loss recovery too, and for acknowledgements that only
-    /// report data out of order. The control then decides on cwnd in a recovery as well
-    /// ([`Ack::recovering`]), and TCP's recovery does not (RFC 6937). DCCP always makes these calls.
+    /// Calls of [`Control::on_ack`] during a loss recovery too, and, with TCP's RACK-TLP, for
+    /// acknowledgements that only report data out of order. The control then decides on cwnd in a
+    /// recovery as well ([`Ack::recovering`]), instead of PRR (RFC 6937). DCCP always makes these
+    /// calls.
     pub every_ack: bool,
 }
 

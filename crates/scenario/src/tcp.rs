@@ -16,7 +16,7 @@ use crate::{Named, ScenarioError};
 #[schemars(rename = "Tcp")]
 #[serde(default)]
 pub struct TcpSpec {
-    /// The rules that apply where the RFCs leave a choice or ns-2 departs from them.
+    /// The rules that apply where the RFCs leave a choice, or where ns-2 or Linux departs from them.
     pub profile: TcpProfile,
     /// The congestion control, by name. Every control works with every recovery. Its parameters, if
     /// any, are in a table of that name next to this field.
@@ -29,7 +29,8 @@ pub struct TcpSpec {
     /// own way, ignore this.
     pub ecn: bool,
     /// How lost segments are detected and retransmitted. Absent: `rack` for profile `linux`;
-    /// otherwise `rack` for `bbr`, `sack` for `cubic`, `vegas` for `vegas`, and `newreno` for most other controls.
+    /// otherwise `rack` for `bbr`, `sack` for `cubic`, `vegas` for `vegas`, and `newreno` for most
+    /// other controls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<TcpRecovery>,
     /// Whether SACKs outlive a retransmission timeout, so that only missing segments are sent again
@@ -68,8 +69,7 @@ pub struct TcpSpec {
     /// Maximum random delay before sending data the window permits (ns-2's `overhead_`). Afterwards
     /// everything the window permits leaves in one burst.
     pub send_jitter: Duration,
-    /// The granularity of the retransmission timer. Absent: no ticks; 10 ms for profile
-    /// `ns2`.
+    /// The granularity of the retransmission timer. Absent: no ticks; 10 ms for profile `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
     /// The offset of the start of the run within a tick. Used only by profile `ns2`. Absent: 5 ms,
@@ -81,8 +81,7 @@ pub struct TcpSpec {
     /// `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Duration>,
-    /// The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `linux` and
-    /// `ns2`.
+    /// The minimum RTO. Absent: 1 s for profile `rfc` (RFC 6298); 200 ms for `linux` and `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Duration>,
 }
@@ -214,8 +213,8 @@ impl TcpSpec {
         let autotunes = self.receive_window.is_none() && self.profile != TcpProfile::Ns2;
         check(autotunes, &field, || {
             "the window is fixed: give either receive_window, or max_receive_window with profile \
-             rfc"
-            .to_owned()
+             rfc or linux"
+                .to_owned()
         })
     }
 }

@@ -520,7 +520,8 @@ class Tcp(Part):
     """Parameters of TCP. The meaning of absent parameters depends on `profile`.
 
     Attributes:
-        profile: The rules that apply where the RFCs leave a choice or ns-2 departs from them.
+        profile: The rules that apply where the RFCs leave a choice, or where ns-2 or Linux departs
+            from them.
         control: The congestion control, by name. Every control works with every recovery. Its
             parameters, if any, are in a table of that name next to this field.
         ecn: Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in their own

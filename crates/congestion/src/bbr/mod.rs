@@ -26,7 +26,7 @@ use self::loss::{Recovery, Undo};
 use self::model::{ExtraAcked, Rounds, ShortTerm, Signals};
 use self::probe_bw::ProbeBw;
 use self::probe_rtt::ProbeRtt;
-use self::random::Random;
+use self::random::ProbeDraws;
 use self::sample::{PacketLog, RateSample};
 use self::startup::{FullPipe, LostRanges};
 use self::state::State;
@@ -66,7 +66,7 @@ pub struct Bbr {
     lost_ranges: LostRanges,
     probe_bw: ProbeBw,
     probe_rtt: ProbeRtt,
-    random: Random,
+    random: ProbeDraws,
     /// BBR.max_bw.
     max_bw: f64,
     max_bw_filter: WindowedMax,
@@ -130,7 +130,7 @@ impl Bbr {
             lost_ranges: LostRanges::default(),
             probe_bw: ProbeBw::default(),
             probe_rtt: ProbeRtt::new(Instant::ZERO),
-            random: Random::default(),
+            random: ProbeDraws::default(),
             max_bw: 0.0,
             max_bw_filter: WindowedMax::default(),
             cycle_count: 0,

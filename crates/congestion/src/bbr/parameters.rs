@@ -106,8 +106,8 @@ impl ControlKind for BbrParameters {
         Ok(())
     }
 
-    /// Returns a request for SACK, without which the estimates are "much less accurate" ("TCP
-    /// Connections without SACK"), and for pacing.
+    /// Returns a request for pacing, and for RACK-TLP, whose SACKs the estimates need ("TCP
+    /// Connections without SACK").
     fn wants(&self) -> Wants {
         Wants::default().with_rack().with_pacing()
     }

@@ -4,8 +4,7 @@ mod any;
 
 pub(super) use self::any::{AnyDetection, AnyRecovery};
 use super::loss::{
-    Begin, DuplicateAcks, FineTimer, IsLost, LossRecovery, NewReno, NoPhase, Pipe, Proportional,
-    Rack, Reno,
+    Begin, DuplicateAcks, FineTimer, IsLost, LossRecovery, NewReno, NoPhase, Pipe, Prr, Rack, Reno,
 };
 use super::ns2;
 use super::sent_log::Keeps;
@@ -143,7 +142,7 @@ impl RecoveryAlgorithm {
             ),
             Self::Rack => (
                 AnyDetection::Other(Box::new(Rack::new())),
-                AnyRecovery::Other(Box::new(Proportional::new(obeys_control))),
+                AnyRecovery::Other(Box::new(Prr::new(obeys_control))),
             ),
             Self::Sack1 => (
                 AnyDetection::Other(Box::new(ns2::Sack1Detection::default())),

@@ -5,10 +5,11 @@ mod marks;
 mod ns2_table;
 mod scoreboard;
 
+use std::collections::VecDeque;
+
 use skywave_congestion::DeliveryRate;
 use skywave_units::{Duration, Instant};
 use skywave_wire::tcp::SackBlock;
-use std::collections::VecDeque;
 
 use self::delivery::Delivery;
 use self::marks::Marks;
@@ -228,6 +229,13 @@ impl SentLog {
         let outstanding = at.max - at.una;
         self.marks()
             .map_or(outstanding, |marks| marks.in_flight(outstanding))
+    }
+
+    /// Returns the full segments delivered since the last call, in order or not, if segments are
+    /// marked.
+    pub(super) fn take_delivered(&mut self, at: Position) -> Option<u32> {
+        let (marks, _) = self.marks_and_segments()?;
+        Some(marks.take_delivered(at))
     }
 
     /// Returns the bytes of the SACKed segments.

@@ -58,8 +58,8 @@ impl Detection for AnyDetection {
         each_detection!(self, detection => detection.on_recovered());
     }
 
-    fn on_handshake(&mut self, rtt: Duration) {
-        each_detection!(self, detection => detection.on_handshake(rtt));
+    fn on_handshake(&mut self, now: Instant, rtt: Duration) {
+        each_detection!(self, detection => detection.on_handshake(now, rtt));
     }
 
     fn deadline(&self) -> Option<Instant> {

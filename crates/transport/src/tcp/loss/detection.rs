@@ -31,8 +31,8 @@ pub(in crate::tcp) trait Detection: fmt::Debug + Send {
     fn on_recovered(&mut self) {}
 
     /// Reports that the handshake took `rtt`.
-    fn on_handshake(&mut self, rtt: Duration) {
-        let _ = rtt;
+    fn on_handshake(&mut self, now: Instant, rtt: Duration) {
+        let _ = (now, rtt);
     }
 
     /// Returns when [`Detection::expire`] is due.

@@ -137,7 +137,7 @@ impl Detection for FineTimer {
         self.lent = 0;
     }
 
-    fn on_handshake(&mut self, rtt: Duration) {
+    fn on_handshake(&mut self, _now: Instant, rtt: Duration) {
         self.on_sample(rtt);
     }
 

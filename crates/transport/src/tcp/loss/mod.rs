@@ -13,7 +13,7 @@ mod is_lost;
 mod newreno;
 mod no_phase;
 mod pipe;
-mod proportional;
+mod prr;
 mod rack;
 mod recovery;
 mod reno;
@@ -33,7 +33,7 @@ pub(super) use self::is_lost::IsLost;
 pub(super) use self::newreno::NewReno;
 pub(super) use self::no_phase::NoPhase;
 pub(super) use self::pipe::Pipe;
-pub(super) use self::proportional::Proportional;
+pub(super) use self::prr::Prr;
 pub(super) use self::rack::Rack;
 pub(super) use self::recovery::Recovery;
 pub(super) use self::reno::Reno;
@@ -99,8 +99,8 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     }
 
     /// Reports that the handshake took `rtt`.
-    pub(super) fn on_handshake(&mut self, rtt: Duration) {
-        self.detection.on_handshake(rtt);
+    pub(super) fn on_handshake(&mut self, now: Instant, rtt: Duration) {
+        self.detection.on_handshake(now, rtt);
     }
 
     /// Records an outgoing segment: see [`SentLog::on_sent`].
@@ -155,10 +155,11 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.log.delivery_rate(None)
     }
 
-    /// Returns the bytes of the SACKed segments, if segments are marked.
+    /// Returns the full segments delivered since the last call, in order or not, if segments are
+    /// marked. A rest is counted later.
     #[cold]
-    pub(super) fn sacked_bytes(&self) -> u64 {
-        self.log.sacked_bytes()
+    pub(super) fn take_delivered(&mut self, at: Position) -> Option<u32> {
+        self.log.take_delivered(at)
     }
 
     /// Returns the bytes in flight: all outstanding ones unless segments are marked.

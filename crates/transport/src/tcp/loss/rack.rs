@@ -95,20 +95,19 @@ impl Rack {
     }
 
     /// The first half of RACK_update_reo_wnd ().
-    fn heed_dsack(&mut self, news: &News) {
+    fn adapt_reo_wnd(&mut self, news: &News) {
         self.dsack_round.take_if(|round| news.at.una >= *round);
+        let exits = self.is_recovering && news.at.una >= self.recovery_point;
+        self.is_recovering &= !exits;
         if self.dsack_round.is_none() && news.dsack.is_some() {
             self.dsack_round = Some(news.at.max);
             self.reo_wnd_mult = self.reo_wnd_mult.saturating_add(1);
             self.reo_wnd_persist = RECOVERIES_OF_WINDOW;
-        }
-    }
-
-    fn end_recovery(&mut self) {
-        self.is_recovering = false;
-        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
-        if self.reo_wnd_persist == 0 {
-            self.reo_wnd_mult = 1;
+        } else if exits {
+            self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+            if self.reo_wnd_persist == 0 {
+                self.reo_wnd_mult = 1;
+            }
         }
     }
 
@@ -154,10 +153,7 @@ impl Detection for Rack {
 
     fn on_progress(&mut self, news: &News, log: &mut SentLog) -> Found {
         self.update(news.now, log);
-        self.heed_dsack(news);
-        if self.is_recovering && news.at.una >= self.recovery_point {
-            self.end_recovery();
-        }
+        self.adapt_reo_wnd(news);
         let has_repaired = self.probe.has_repaired(news);
         match self.detect(news.now, news.at, log) {
             Found::Nothing if has_repaired && !self.is_recovering => Found::Repaired,
@@ -181,8 +177,8 @@ impl Detection for Rack {
         }
     }
 
-    fn on_handshake(&mut self, rtt: Duration) {
-        self.update_min_rtt(Instant::ZERO, rtt);
+    fn on_handshake(&mut self, now: Instant, rtt: Duration) {
+        self.update_min_rtt(now, rtt);
         self.probe.on_rtt_sample();
     }
 

@@ -43,8 +43,8 @@ impl Detection for VegasDetection {
         self.timer.on_timeout(now, at, log);
     }
 
-    fn on_handshake(&mut self, rtt: Duration) {
-        self.timer.on_handshake(rtt);
+    fn on_handshake(&mut self, now: Instant, rtt: Duration) {
+        self.timer.on_handshake(now, rtt);
     }
 
     fn take_cwnd_change(&mut self) -> Option<CwndChange> {

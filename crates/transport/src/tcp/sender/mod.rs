@@ -79,8 +79,8 @@ pub struct Sender {
     window_field: u16,
     /// Acknowledged bytes that do not add up to a full segment yet.
     acked_rest: u32,
-    /// What the control knows to be delivered, if it asks for every acknowledgement.
-    every_ack: Option<Box<Reported>>,
+    /// Whether the control asks for every acknowledgement.
+    every_ack: bool,
     /// Outstanding bytes sent only by limited transmit.
     limited: u32,
     /// Segments released by the last acknowledgement of a recovery.
@@ -100,15 +100,6 @@ pub struct Sender {
     closing: bool,
     events: Events,
     counters: Counters,
-}
-
-/// What a control that asks for every acknowledgement knows to be delivered.
-#[derive(Clone, Copy, Debug, Default)]
-struct Reported {
-    /// Bytes delivered, in order or not.
-    delivered: u64,
-    /// Segments acknowledged.
-    segments: u64,
 }
 
 /// Returns the records that the log must keep for a recovery and a control.
@@ -265,7 +256,7 @@ impl Sender {
             // RFC 7323 section 2.2: the window of a SYN is never scaled.
             window_field: config.window.field(0),
             acked_rest: 0,
-            every_ack: interests.every_ack.then(Box::default),
+            every_ack: interests.every_ack,
             limited: 0,
             released: 0,
             timed: None,

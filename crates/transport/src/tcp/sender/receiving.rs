@@ -74,7 +74,7 @@ impl Sender {
             }
         }
         if let Some(rtt) = self.sample_rtt(now, 1) {
-            self.loss.on_handshake(rtt);
+            self.loss.on_handshake(now, rtt);
         }
     }
 
@@ -137,7 +137,7 @@ impl Sender {
         if ack > self.una {
             self.on_progress(now, ack, echo.is_some());
         } else {
-            if self.every_ack.is_none() {
+            if !self.every_ack {
                 self.loss.drop_sample();
             }
             if same_window && window > 0 && self.flight() > 0 && segment.payload.is_empty() {
@@ -145,8 +145,8 @@ impl Sender {
                 // probe of a closed window is not one.
                 self.on_duplicate(now);
             }
-            if self.every_ack.is_some() {
-                self.report_out_of_order(now);
+            if self.every_ack {
+                self.report_out_of_order(now, echo.is_some());
             }
         }
         // Not if this acknowledgement also reported a loss: one reduction is enough.
@@ -202,7 +202,7 @@ impl Sender {
         let (rtt, delivery_rate) = if self.loss.keeps_times() {
             let (rtt, delivery_rate) = self.take_acked(now, ack);
             if let Some(rtt) = rtt.filter(|_| self.config.samples_every_ack && sample.is_none()) {
-                self.rtt.on_sample(now, rtt);
+                self.rtt.on_sample(now - rtt, rtt);
             }
             (rtt, delivery_rate)
         } else {
@@ -221,9 +221,6 @@ impl Sender {
         summary.application_limited = unused >= self.smss && !is_jittered;
         summary.ecn_echo = ecn_echo;
         self.acked_rest = (unreported % self.smss) as u32;
-        if self.every_ack.is_some() {
-            self.count_out_of_order(&mut summary);
-        }
 
         let progress = if self.loss.is_quiet() {
             OnProgress::Ordinary
@@ -232,6 +229,9 @@ impl Sender {
             self.change_cwnd();
             progress
         };
+        if self.every_ack {
+            self.count_out_of_order(&mut summary);
+        }
         match progress {
             OnProgress::Ordinary => self.control.on_ack(&summary),
             OnProgress::Loss(begin) => {
@@ -258,12 +258,11 @@ impl Sender {
             OnProgress::Recovery(Phase::Partial { retransmit, .. }) => {
                 self.report_lost_packets(now, retransmit);
                 self.on_partial(retransmit);
-                if self.every_ack.is_some() {
-                    summary.recovering = true;
+                if self.every_ack {
                     self.control.on_ack(&summary);
                 }
             }
-            OnProgress::Recovery(Phase::Full) if self.every_ack.is_some() => {
+            OnProgress::Recovery(Phase::Full) if self.every_ack => {
                 self.control.on_ack(&summary);
             }
             OnProgress::Recovery(Phase::Full) => self.on_recovered(&summary),
@@ -298,24 +297,18 @@ impl Sender {
     #[cold]
     fn count_out_of_order(&mut self, summary: &mut Ack) {
         let at = self.position();
-        let Some(reported) = &mut self.every_ack else {
-            return;
-        };
-        // The SYN takes up the first offset.
-        let delivered = at.una.saturating_sub(1) + self.loss.sacked_bytes();
-        reported.delivered = reported.delivered.max(delivered);
-        let segments = reported.delivered / self.smss;
-        let newly_acked = segments.saturating_sub(reported.segments);
-        reported.segments = reported.segments.max(segments);
-        summary.newly_acked = u32::try_from(newly_acked).unwrap_or(u32::MAX);
+        if let Some(segments) = self.loss.take_delivered(at) {
+            summary.newly_acked = segments;
+        }
         summary.in_flight = self.in_segments(self.loss.in_flight(at));
         summary.recovering = self.loss.is_recovering();
     }
 
     /// Reports an acknowledgement that does not advance to a control that asks for every one.
     #[cold]
-    fn report_out_of_order(&mut self, now: Instant) {
+    fn report_out_of_order(&mut self, now: Instant, ecn_echo: bool) {
         let mut summary = Ack::new(now, 0, 0);
+        summary.ecn_echo = ecn_echo;
         summary.delivery_rate = self.loss.take_sample();
         self.count_out_of_order(&mut summary);
         if summary.newly_acked > 0 || summary.delivery_rate.is_some() {

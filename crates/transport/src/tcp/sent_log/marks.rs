@@ -6,6 +6,7 @@ use skywave_units::{Duration, Instant};
 
 use super::SentSegment;
 use crate::tcp::reassembly::Range;
+use crate::tcp::sequence::Position;
 
 /// Which outstanding segments have been SACKed, and which are lost and have not been sent again.
 /// The segments themselves carry the marks; this keeps the sums.
@@ -13,6 +14,8 @@ use crate::tcp::reassembly::Range;
 pub(super) struct Marks {
     /// The segments that the current acknowledgement reports for the first time.
     pub(super) delivered: Vec<SentSegment>,
+    /// The bytes, from the start of the stream, that [`Marks::take_delivered`] has counted.
+    counted: u64,
     /// The lost segments that the control does not know of.
     found: Vec<SentSegment>,
     /// Bytes, and number, of the SACKed segments.
@@ -33,6 +36,15 @@ impl Marks {
     /// Returns the bytes that are neither SACKed nor lost, of `outstanding` bytes.
     pub(super) const fn in_flight(&self, outstanding: u64) -> u64 {
         outstanding.saturating_sub(self.sacked + self.lost)
+    }
+
+    /// Returns the full segments delivered since the last call.
+    pub(super) fn take_delivered(&mut self, at: Position) -> u32 {
+        // The SYN takes up the first offset.
+        let delivered = at.una.saturating_sub(1) + self.sacked;
+        let segments = delivered.saturating_sub(self.counted) / at.smss;
+        self.counted += segments * at.smss;
+        u32::try_from(segments).unwrap_or(u32::MAX)
     }
 
     pub(super) const fn sacked(&self) -> u64 {

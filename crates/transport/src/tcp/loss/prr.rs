@@ -15,7 +15,7 @@ use crate::tcp::sequence::Position;
 ///
 /// Outside of a recovery, whatever is SACKed or lost leaves room for other data in cwnd.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::tcp) struct Proportional {
+pub(in crate::tcp) struct Prr {
     /// Whether the control decides on cwnd in a recovery, so that PRR does not apply.
     obeys_control: bool,
     is_recovering: bool,
@@ -43,7 +43,7 @@ struct Pending {
     is_safe: bool,
 }
 
-impl Proportional {
+impl Prr {
     /// Creates the recovery. If `obeys_control`, the control decides on cwnd in a recovery too.
     pub(in crate::tcp) fn new(obeys_control: bool) -> Self {
         Self {
@@ -88,16 +88,17 @@ impl Proportional {
         }
     }
 
-    fn permits(&self, pipe: u64, cwnd: u64, smss: u64) -> bool {
+    /// Returns the bytes that may be sent now.
+    fn room(&self, cwnd: u64) -> u64 {
         if self.is_recovering && !self.obeys_control {
-            self.sndcnt >= smss
+            self.sndcnt
         } else {
-            pipe + smss <= cwnd
+            cwnd.saturating_sub(self.pipe)
         }
     }
 }
 
-impl Recovery for Proportional {
+impl Recovery for Prr {
     fn begin(&mut self, at: Position, log: &mut SentLog) -> Begin {
         *self = Self {
             is_recovering: true,
@@ -156,8 +157,9 @@ impl Recovery for Proportional {
         self.is_active
     }
 
-    fn has_room(&self, cwnd: u64, smss: u64) -> bool {
-        self.is_recovering && self.pending.is_some() || self.permits(self.pipe, cwnd, smss)
+    fn has_room(&self, cwnd: u64, _smss: u64) -> bool {
+        // Segments may be short.
+        self.is_recovering && self.pending.is_some() || self.room(cwnd) > 0
     }
 
     fn has_unsent_loss(&self, _at: Position, log: &SentLog) -> bool {
@@ -174,12 +176,12 @@ impl Recovery for Proportional {
         if self.is_recovering {
             self.compute(self.pipe, cwnd, at.smss);
         }
-        if !self.permits(self.pipe, cwnd, at.smss) {
-            return None;
-        }
         let fresh = Some(fresh).filter(|fresh| fresh.start < fresh.end);
         let segment = log.next_lost().or(fresh)?;
         let bytes = segment.end - segment.start;
+        if bytes > self.room(cwnd) {
+            return None;
+        }
         self.prr_out += bytes;
         self.sndcnt = self.sndcnt.saturating_sub(bytes);
         Some(segment)
