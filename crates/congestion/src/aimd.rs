@@ -329,7 +329,7 @@ impl Control for Aimd {
         self.timed_out = false;
         let is_limited = ack.application_limited && !self.grows_when_application_limited;
         if is_limited || ack.ecn_echo {
-            return;
+            return self.slow_start.on_ack(self.cwnd, ack);
         }
         let unmarked = f64::from(ack.newly_acked.saturating_sub(marked));
         let ack_ratio = f64::from(ack.ack_ratio.max(1));

@@ -270,7 +270,7 @@ impl Control for Cubic {
         self.timed_out = false;
         if ack.application_limited {
             self.idle_since.get_or_insert(ack.now);
-            return;
+            return self.slow_start.on_ack(self.cwnd, ack);
         }
         let idle = self
             .idle_since

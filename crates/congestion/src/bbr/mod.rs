@@ -52,6 +52,8 @@ pub struct Bbr {
     log: PacketLog,
     /// From when on pacing would permit the next packet, as would cwnd if nothing is in flight.
     may_send_since: Option<Instant>,
+    /// When the last packet was found lost.
+    lost_at: Option<Instant>,
     /// RS.
     rs: RateSample,
     /// When the newest packet of the current acknowledgement was sent, among those sent once.
@@ -120,6 +122,7 @@ impl Bbr {
             has_started: false,
             log: PacketLog::new(config.packet_size),
             may_send_since: None,
+            lost_at: None,
             rs: RateSample::default(),
             newest_sent_at: None,
             state: State::Startup,
@@ -203,7 +206,7 @@ impl Control for Bbr {
 
     fn on_sent(&mut self, sent: &Sent) {
         self.advance(sent.now);
-        if sent.in_flight <= 1 {
+        if self.log.in_flight == 0.0 {
             // The transport may have found out that it has nothing to send only after the last
             // packet had left.
             if self.may_send_since.is_some_and(|since| sent.now > since) {
@@ -228,6 +231,7 @@ impl Control for Bbr {
 
     fn on_packet_lost(&mut self, packet: &LostPacket) {
         self.advance(packet.now);
+        self.lost_at = Some(packet.now);
         if let Some(lost) = self.log.on_lost(packet.number) {
             self.handle_lost_packet(&lost);
         }
@@ -261,14 +265,19 @@ impl Control for Bbr {
         self.handle_mark();
     }
 
-    /// OnEnterRTO ("Modulating cwnd in Loss Recovery"). Nothing is in flight any more.
+    /// OnEnterRTO ("Modulating cwnd in Loss Recovery"). A transport that names the lost packets (TCP)
+    /// has the others in flight; one that names none (DCCP) has nothing.
     fn on_timeout(&mut self, now: Instant, _in_flight: u32) {
         self.advance(now);
         self.note_loss();
         self.save_cwnd();
-        self.log.on_timeout();
+        if self.lost_at == Some(now) {
+            self.log.count_in_flight();
+        } else {
+            self.log.give_up();
+        }
         self.may_send_since = self.may_send_since.max(Some(now));
-        self.cwnd = self.cwnd.min(self.smss);
+        self.cwnd = self.cwnd.min(self.log.in_flight + self.smss);
     }
 
     fn on_spurious_loss(&mut self, now: Instant) {

@@ -158,8 +158,13 @@ impl PacketLog {
         }
     }
 
+    /// Recomputes C.inflight after losses.
+    pub(super) fn count_in_flight(&mut self) {
+        self.in_flight = self.in_flight.min(self.outstanding as f64);
+    }
+
     /// Gives up everything in flight.
-    pub(super) fn on_timeout(&mut self) {
+    pub(super) fn give_up(&mut self) {
         for packet in self.packets.values_mut() {
             packet.is_lost = true;
         }

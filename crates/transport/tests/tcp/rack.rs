@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use skywave_congestion::{Ack, Aimd, AimdConfig, AnyControl, Control, Interests, Loss};
+use skywave_congestion::{
+    Ack, AckedPacket, Aimd, AimdConfig, AnyControl, Control, Interests, Loss,
+};
 use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
 use skywave_units::{Duration, Instant};
 
@@ -218,20 +220,105 @@ fn losses_of_short_segments_need_no_timeout() {
     assert_eq!(script.stats().timeouts, 0);
 }
 
-/// A constant window that decides in a recovery too, and records acknowledgements: how many segments
-/// each reports, how many are then in flight, and whether a recovery is in progress.
-struct EveryAck(Arc<Mutex<Vec<(u32, u32, bool)>>>);
+/// A sender that has sent these numbers of bytes, each in a segment.
+fn writing(lengths: &[u64]) -> Script {
+    let mut script = Script::with_control(rack(), Aimd::new(window(10.0)));
+    script.apply(|sender| sender.connect());
+    script.accept();
+    script.sent();
+    for &length in lengths {
+        script.apply(|sender| sender.write(length)).unwrap();
+    }
+    assert_eq!(script.sent().len(), lengths.len());
+    script.now += RTT;
+    script
+}
+
+/// With nothing in flight, a lost retransmission does not wait until as much has been delivered.
+#[test]
+fn a_long_lost_segment_among_short_ones_needs_no_timeout() {
+    let mut script = writing(&[1000, 100, 100, 100, 100]);
+    script.sack(1, &[(1001, 1101)]);
+    script.sack(1, &[(1001, 1201)]);
+    assert_eq!(script.sack(1, &[(1001, 1301)]), [segment(0)]);
+    script.now += Duration::from_millis(1);
+    script.apply(|sender| sender.write(100)).unwrap();
+    let short = Sent {
+        offset: 1401,
+        length: 100,
+    };
+    assert_eq!(script.sack(1, &[(1001, 1401)]), [short]);
+    script.now += RTT;
+    assert_eq!(script.sack(1, &[(1001, 1501)]), [segment(0)]);
+}
+
+/// A timeout sends whole segments again: one that left only in part would count as sent.
+#[test]
+fn rfc8985_6_3_a_timeout_retransmits_whole_segments() {
+    let mut script = writing(&[300, 300, 300, 300]);
+    let short = |offset| Sent {
+        offset,
+        length: 300,
+    };
+    assert_eq!(script.wait_for_segment().1, [short(901)], "the probe");
+    // A cwnd of 1000 B has room for three.
+    let sent = script.wait_for_segment().1;
+    assert_eq!(sent, [short(1), short(301), short(601)]);
+    script.now += RTT;
+    assert_eq!(script.ack(901), [short(901)]);
+    assert_eq!(script.stats().timeouts, 1);
+}
+
+/// RFC 8985 section 9.3: losses in two successive windows of data are two reasons to reduce the
+/// window, even if the acknowledgement that ends the first recovery shows the second loss.
+#[test]
+fn rfc8985_9_3_a_loss_seen_at_the_end_of_a_recovery_begins_the_next() {
+    let mut script = in_flight(10);
+    for last in 1..4 {
+        sack(&mut script, 0, 1, last);
+    }
+    let mut sent = Vec::new();
+    for last in 4..12 {
+        script.now += Duration::from_millis(30);
+        sent.extend(sack(&mut script, 0, 1, last));
+    }
+    assert_eq!(sent[0], segment(12));
+    let last = sent.last().unwrap().offset / 1000;
+    assert!(last > 13);
+    let before = script.stats();
+    script.now += RTT;
+    let sent = sack(&mut script, 12, last, last);
+    assert_eq!(sent[0], segment(12));
+    let after = script.stats();
+    assert_eq!(after.fast_retransmits, before.fast_retransmits + 1);
+    assert!(after.ssthresh < before.ssthresh);
+}
+
+/// The calls of a control: the number of each packet acknowledged, and of each acknowledgement the
+/// segments that it reports, those then in flight, and whether a recovery is in progress.
+#[derive(Default)]
+struct Calls {
+    packets: Vec<u64>,
+    acks: Vec<(u32, u32, bool)>,
+}
+
+/// A constant window that decides in a recovery too.
+struct EveryAck(Arc<Mutex<Calls>>);
 
 impl Control for EveryAck {
     fn interests(&self) -> Interests {
         Interests {
             every_ack: true,
+            packets: true,
             ..Interests::default()
         }
     }
     fn on_ack(&mut self, ack: &Ack) {
         let seen = (ack.newly_acked, ack.in_flight, ack.recovering);
-        self.0.lock().unwrap().push(seen);
+        self.0.lock().unwrap().acks.push(seen);
+    }
+    fn on_packet_acked(&mut self, packet: &AckedPacket) {
+        self.0.lock().unwrap().packets.push(packet.number);
     }
     fn on_loss(&mut self, _loss: &Loss) {}
     fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
@@ -243,8 +330,8 @@ impl Control for EveryAck {
 
 #[test]
 fn a_control_may_decide_on_cwnd_in_a_recovery() {
-    let seen = Arc::default();
-    let control = AnyControl::new(EveryAck(Arc::clone(&seen)));
+    let calls = Arc::default();
+    let control = AnyControl::new(EveryAck(Arc::clone(&calls)));
     let mut script = Script::with_control(rack(), control);
     script.apply(|sender| sender.write_unlimited().unwrap());
     script.accept();
@@ -257,7 +344,7 @@ fn a_control_may_decide_on_cwnd_in_a_recovery() {
     assert_eq!(script.ack(4001), [segment(13)]);
     script.ack(13_001);
     assert_eq!(
-        *seen.lock().unwrap(),
+        calls.lock().unwrap().acks,
         [
             (1, 9, false),
             (1, 9, false),
@@ -266,4 +353,9 @@ fn a_control_may_decide_on_cwnd_in_a_recovery() {
             (9, 1, false)
         ]
     );
+    // Each packet is reported when it arrives, and once.
+    let arrived = [1001, 2001, 3001, 1]
+        .into_iter()
+        .chain((4001..13_001).step_by(1000));
+    assert!(calls.lock().unwrap().packets.iter().copied().eq(arrived));
 }

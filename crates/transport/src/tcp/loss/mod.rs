@@ -136,7 +136,10 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         let mut rtt = None;
         while let Some(segment) = self.log.pop_acked(now, ack) {
             each(&segment);
-            rtt = (segment.transmissions == 1).then(|| now - segment.sent_at);
+            // A segment that was SACKed arrived earlier.
+            if !segment.is_sacked {
+                rtt = (segment.transmissions == 1).then(|| now - segment.sent_at);
+            }
         }
         (rtt, self.log.delivery_rate(rtt))
     }
@@ -206,7 +209,14 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
             if phase == Phase::Full {
                 self.detection.on_recovered();
             }
-            OnProgress::Recovery(phase)
+            // Other detections find the loss again at the next duplicate acknowledgement.
+            match (phase, found) {
+                (Phase::Full, Found::Loss { .. }) if self.keeps_marks => {
+                    self.detection.on_recovery(at);
+                    OnProgress::NextLoss(self.recovery.begin(at, &mut self.log))
+                }
+                _ => OnProgress::Recovery(phase),
+            }
         } else {
             match self.answer(found, at) {
                 OnDuplicate::Wait if found == Found::Repaired => OnProgress::Repaired,
@@ -278,6 +288,19 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     #[cold]
     pub(super) fn note_sent(&mut self, at: Position) {
         self.recovery.note(at, &self.log);
+    }
+
+    /// Passes to `each` every segment that the SACK options of the current acknowledgement report for
+    /// the first time, if segments are marked.
+    #[cold]
+    pub(super) fn each_delivered(&self, each: impl FnMut(&SentSegment)) {
+        self.log.delivered().iter().for_each(each);
+    }
+
+    /// Returns the end of the first unacknowledged segment.
+    #[cold]
+    pub(super) fn end_of_first(&self) -> Option<u64> {
+        self.log.oldest().map(|oldest| oldest.end)
     }
 
     /// Returns the last segment sent.

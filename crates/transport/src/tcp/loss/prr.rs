@@ -83,7 +83,8 @@ impl Prr {
             let limit = banked.max(delivered) + safe;
             limit.min(ssthresh - pipe)
         };
-        if core::mem::take(&mut self.is_first) {
+        // With nothing in flight, only a timeout would follow.
+        if core::mem::take(&mut self.is_first) || pipe == 0 {
             self.sndcnt = self.sndcnt.max(smss);
         }
     }

@@ -65,6 +65,8 @@ impl Rack {
     /// RACK_update () and RACK_detect_reordering () (section 6.2, steps 1 to 3).
     fn update(&mut self, now: Instant, log: &mut SentLog) {
         let fack = self.fack;
+        // The last of the valid segments in order of sending.
+        let mut last = None;
         for sent in log.delivered() {
             let rtt = now - sent.sent_at;
             let is_retransmitted = sent.transmissions > 1;
@@ -77,10 +79,11 @@ impl Rack {
             if is_retransmitted && self.min_rtt.is_some_and(|(min_rtt, _)| rtt < min_rtt) {
                 continue;
             }
-            if (sent.sent_at, sent.end) > self.newest {
-                self.newest = (sent.sent_at, sent.end);
-                self.rtt = rtt;
-            }
+            last = last.max(Some((sent.sent_at, sent.end)));
+        }
+        if let Some(last) = last {
+            self.rtt = now - last.0;
+            self.newest = self.newest.max(last);
         }
         log.clear_delivered();
     }

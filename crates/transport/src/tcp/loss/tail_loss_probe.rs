@@ -66,8 +66,10 @@ impl TailLossProbe {
         let Some(end) = self.end.filter(|&end| news.at.una >= end) else {
             return false;
         };
-        let both_arrived =
-            news.dsack.is_some_and(|block| block.end == end) || news.acked == 0 && !news.has_sacked;
+        let both_arrived = match news.dsack {
+            Some(block) => block.end == end,
+            None => news.acked == 0 && !news.has_sacked,
+        };
         let has_repaired = self.is_retransmission && !both_arrived && news.at.una > end;
         if !self.is_retransmission || both_arrived || has_repaired {
             self.end = None;

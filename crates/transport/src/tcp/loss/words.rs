@@ -112,6 +112,9 @@ pub(in crate::tcp) enum OnProgress {
     Overdue,
     /// No recovery is in progress, but a tail loss probe has repaired a loss: reduce the window.
     Repaired,
+    /// A recovery has ended, but data sent after its start is lost: reduce the window again, and
+    /// begin the next one.
+    NextLoss(Begin),
     /// A recovery was in progress.
     Recovery(Phase),
 }

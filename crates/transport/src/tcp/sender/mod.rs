@@ -449,6 +449,7 @@ impl End for Sender {
 
     fn expire(&mut self, now: Instant) {
         if self.loss.deadline().is_some_and(|at| at <= now) {
+            self.note_application_limit();
             self.on_loss_deadline(now);
         }
         if !self.timer.fired(now) {

@@ -5,6 +5,7 @@ use skywave_congestion::{
     RttEstimator,
 };
 use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
 use skywave_wire::tcp::{Flags, Segment};
 
 use super::{Sender, State, keeps};
@@ -125,9 +126,13 @@ impl Sender {
         if let Some(extension) = self.control.extension() {
             self.echo = extension.echo(flags);
         }
-        if !sack.is_empty() {
+        let has_blocks = !sack.is_empty();
+        if has_blocks {
             let at = self.position();
             self.loss.on_sack(now, &sack, self.local, at);
+            if self.every_ack {
+                self.report_sacked();
+            }
         }
         // The marked segment was in flight until now.
         let echo = self.ecn.is_echo(flags).then(|| {
@@ -140,9 +145,12 @@ impl Sender {
             if !self.every_ack {
                 self.loss.drop_sample();
             }
-            if same_window && window > 0 && self.flight() > 0 && segment.payload.is_empty() {
-                // A duplicate acknowledgement as defined in RFC 5681 section 2. The answer to a
-                // probe of a closed window is not one.
+            // A duplicate acknowledgement as defined in RFC 5681 section 2. The answer to a probe of
+            // a closed window is not one.
+            let is_duplicate = same_window && window > 0 && self.flight() > 0;
+            // RFC 8985 learns from every SACK, and from the answer to a probe that was not needed.
+            let is_news = self.loss.keeps_marks() && (has_blocks || same_window);
+            if (is_duplicate || is_news) && segment.payload.is_empty() {
                 self.on_duplicate(now);
             }
             if self.every_ack {
@@ -227,6 +235,9 @@ impl Sender {
         } else {
             let progress = self.loss.on_progress(now, self.position(), acked, rtt);
             self.change_cwnd();
+            if self.loss.keeps_marks() {
+                self.report_lost_packets(now, false);
+            }
             progress
         };
         if self.every_ack {
@@ -262,10 +273,11 @@ impl Sender {
                     self.control.on_ack(&summary);
                 }
             }
-            OnProgress::Recovery(Phase::Full) if self.every_ack => {
-                self.control.on_ack(&summary);
-            }
             OnProgress::Recovery(Phase::Full) => self.on_recovered(&summary),
+            OnProgress::NextLoss(begin) => {
+                self.on_recovered(&summary);
+                self.begin_recovery(now, begin, false);
+            }
         }
         if self.flight() == 0 {
             // RFC 6298 step 5.2.
@@ -290,6 +302,15 @@ impl Sender {
             self.events.closed = true;
             self.state = State::Ended;
         }
+    }
+
+    /// Reports the packets that the acknowledgement SACKs for the first time.
+    #[cold]
+    fn report_sacked(&mut self) {
+        let (control, ecn) = (&mut self.control, self.echo);
+        self.loss.each_delivered(|segment| {
+            control.on_packet_acked(&acked_packet(segment, ecn));
+        });
     }
 
     /// Counts data delivered out of order in the acknowledgement that reports it, rather than in the
@@ -331,19 +352,12 @@ impl Sender {
     /// the round-trip time of the last segment, if it was sent only once, and the delivery rate, if
     /// the control asks for it.
     fn take_acked(&mut self, now: Instant, ack: u64) -> (Option<Duration>, Option<DeliveryRate>) {
-        let Self {
-            loss,
-            control,
-            echo,
-            ..
-        } = self;
-        loss.take_acked(now, ack, |segment| {
-            control.on_packet_acked(&AckedPacket::new(
-                segment.start,
-                segment.sent_at,
-                segment.transmissions,
-                *echo,
-            ));
+        let (control, ecn, every_ack) = (&mut self.control, self.echo, self.every_ack);
+        self.loss.take_acked(now, ack, |segment| {
+            let is_reported = every_ack && segment.is_sacked;
+            if !is_reported {
+                control.on_packet_acked(&acked_packet(segment, ecn));
+            }
         })
     }
 
@@ -357,6 +371,9 @@ impl Sender {
     }
 
     fn on_recovered(&mut self, summary: &Ack) {
+        if self.every_ack {
+            return self.control.on_ack(summary);
+        }
         match self.config.recovery_exit {
             RecoveryExit::FlightSize => {
                 let flight = self.flight().max(self.smss) + self.smss;
@@ -390,7 +407,9 @@ impl Sender {
         match answer {
             OnDuplicate::Wait => self.report_lost_packets(now, false),
             OnDuplicate::TailLoss { probe } => {
-                self.due.tail_loss_probe = probe && self.flight() > 0;
+                // A closed window has probes of its own.
+                let fits = self.max <= self.una + self.rwnd;
+                self.due.tail_loss_probe = probe && fits && self.flight() > 0;
                 if self.flight() > 0 {
                     self.restart_timer(now);
                 }
@@ -518,6 +537,10 @@ impl Sender {
         self.rtt.back_off();
         self.restart_timer(now);
     }
+}
+
+fn acked_packet(segment: &SentSegment, ecn: Ecn) -> AckedPacket {
+    AckedPacket::new(segment.start, segment.sent_at, segment.transmissions, ecn)
 }
 
 fn lost_packet(now: Instant, segment: &SentSegment) -> LostPacket {

@@ -57,7 +57,12 @@ impl Sender {
             }
             self.due.retransmission = false;
             let received = self.loss.end_of_hole(self.una).saturating_sub(self.una);
-            let length = self.smss.min(self.end - self.una).min(self.flight());
+            let mut length = self.smss.min(self.end - self.una).min(self.flight());
+            if self.loss.keeps_marks() {
+                // A segment that leaves only in part would count as sent again.
+                let first = self.loss.end_of_first().unwrap_or(u64::MAX);
+                length = length.min(first.saturating_sub(self.una));
+            }
             return Some((self.una, length.min(received)));
         }
         self.due.retransmission = false;
@@ -250,10 +255,14 @@ impl Sender {
         self.note_application_limit();
         self.last_sent = now;
         self.due.ack = false;
-        if is_new && self.loss.keeps_marks() {
+        if is_new && self.loss.keeps_marks() && stop <= self.una + self.rwnd {
             self.report_timing(now);
         }
-        let in_flight = self.in_segments(self.flight());
+        let in_flight = self.in_segments(if self.every_ack {
+            self.loss.in_flight(self.position())
+        } else {
+            self.flight()
+        });
         let mut sent = Sent::new(now, start, length as u32, in_flight);
         sent.application_limited = application_limited;
         self.control.on_sent(&sent);

@@ -111,8 +111,12 @@ impl Marks {
     /// Forgets which segments are SACKed.
     pub(super) fn forget_sacks(&mut self, segments: &mut VecDeque<SentSegment>) {
         for sent in segments {
-            sent.is_sacked = false;
+            let was_sacked = core::mem::take(&mut sent.is_sacked);
+            if was_sacked && sent.transmissions > 1 {
+                self.again.push_back((sent.sent_at, sent.start));
+            }
         }
+        self.again.make_contiguous().sort_unstable();
         self.sacked = 0;
         self.sacked_segments = 0;
         self.examined = 0;
