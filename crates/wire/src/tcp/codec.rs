@@ -5,7 +5,7 @@ use bytes::Bytes;
 use etherparse::{TcpHeader, TcpHeaderSlice, TcpOptionElement, TcpOptionsIterator, err};
 use thiserror::Error;
 
-use super::{Flags, SackBlock, Segment, TcpOptions, Timestamps};
+use super::{AccurateEcn, Flags, SackBlock, Segment, TcpOptions, Timestamps};
 use crate::Payload;
 use crate::checksum::{Checksum, internet_checksum};
 
@@ -16,6 +16,8 @@ pub const IP_PROTOCOL: u8 = 6;
 pub const MIN_HEADER: usize = 20;
 /// The most bytes of options that Data Offset permits.
 const MAX_OPTIONS: usize = 40;
+/// An option that does nothing.
+const NOP: u8 = 1;
 /// The offset of the checksum.
 const CHECKSUM: usize = 16;
 /// The longest segment that the length fields of IP can describe.
@@ -82,12 +84,15 @@ impl TcpOptions {
     /// Options are aligned to 32 bits as in Linux (timestamps take 12 bytes, three SACK blocks 28),
     /// and packed only if they would not fit otherwise.
     pub fn encoded_len(&self) -> usize {
-        let aligned = self.aligned_len();
-        if aligned <= MAX_OPTIONS {
-            aligned
+        if self.is_aligned() {
+            self.aligned_len()
         } else {
             self.packed_len().next_multiple_of(4)
         }
+    }
+
+    fn is_aligned(&self) -> bool {
+        self.aligned_len() <= MAX_OPTIONS
     }
 
     fn aligned_len(&self) -> usize {
@@ -101,7 +106,7 @@ impl TcpOptions {
         if !self.sack.is_empty() {
             length += 4 + 8 * self.sack.len();
         }
-        length
+        length + self.accurate_ecn_len().next_multiple_of(4)
     }
 
     fn packed_len(&self) -> usize {
@@ -112,12 +117,42 @@ impl TcpOptions {
         if !self.sack.is_empty() {
             length += 2 + 8 * self.sack.len();
         }
-        length
+        length + self.accurate_ecn_len()
     }
 
-    /// Returns the options in sending order, with NOPs in between.
+    fn accurate_ecn_len(&self) -> usize {
+        (self.accurate_ecn.as_ref()).map_or(0, AccurateEcn::encoded_len)
+    }
+
+    /// Returns the encoded options, or `None` if they are too long.
+    fn encode(&self) -> Option<ArrayVec<u8, MAX_OPTIONS>> {
+        let length = if self.is_aligned() {
+            self.aligned_len()
+        } else {
+            self.packed_len()
+        };
+        let elements = etherparse::TcpOptions::try_from_elements(&self.elements()).ok()?;
+        let elements = elements.as_slice();
+        if length > MAX_OPTIONS {
+            return None;
+        }
+        let Some(accurate_ecn) = &self.accurate_ecn else {
+            return elements.try_into().ok();
+        };
+        // etherparse does not know this option, and pads the others.
+        let mut space = ArrayVec::new();
+        let known = length - self.accurate_ecn_len();
+        space.extend(elements.iter().copied().take(known));
+        while space.len() < known {
+            space.push(NOP);
+        }
+        accurate_ecn.emit(&mut space);
+        Some(space)
+    }
+
+    /// Returns the options that etherparse knows in sending order, with NOPs in between.
     fn elements(&self) -> ArrayVec<TcpOptionElement, 16> {
-        let aligned = self.aligned_len() <= MAX_OPTIONS;
+        let aligned = self.is_aligned();
         let mut elements = ArrayVec::new();
         let align = |elements: &mut ArrayVec<_, 16>, count| {
             for _ in 0..if aligned { count } else { 0 } {
@@ -171,10 +206,13 @@ impl TcpOptions {
                 }
                 Some(Err(_)) => {
                     let length = rest.get(1).map_or(0, |&length| usize::from(length));
-                    match rest.get(length..) {
-                        Some(rest) if length >= 2 => rest,
-                        _ => break,
+                    if length < 2 || length > rest.len() {
+                        break;
                     }
+                    let (option, others) = rest.split_at(length);
+                    let accurate_ecn = AccurateEcn::parse(option[0], &option[2..]);
+                    options.accurate_ecn = accurate_ecn.or(options.accurate_ecn);
+                    others
                 }
                 None => break,
             };
@@ -296,11 +334,12 @@ impl Segment {
         );
         header.acknowledgment_number = self.ack;
         set_flags(&mut header, self.flags);
-        header
-            .set_options(&self.options.elements())
-            .map_err(|_| EmitError::OptionsTooLong {
-                length: self.options.packed_len(),
-            })?;
+        let too_long = || EmitError::OptionsTooLong {
+            length: self.options.packed_len(),
+        };
+        let options = self.options.encode().ok_or_else(too_long)?;
+        // It pads what is not a multiple of four bytes long.
+        header.set_options_raw(&options).map_err(|_| too_long())?;
 
         let start = out.len();
         out.reserve(length);

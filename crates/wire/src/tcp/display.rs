@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Flags, SackBlock, Segment, TcpOptions};
+use super::{AccurateEcn, Flags, SackBlock, Segment, TcpOptions};
 
 /// `49152 > 80 [P.] seq 1:101 ack 17 win 65535, sack 5:9, 100 bytes`, similar to tcpdump.
 impl fmt::Display for Segment {
@@ -78,6 +78,26 @@ impl fmt::Display for TcpOptions {
         }
         for (index, block) in self.sack.iter().enumerate() {
             write!(f, "{}{block}", if index == 0 { ", sack " } else { " " })?;
+        }
+        match &self.accurate_ecn {
+            Some(accurate_ecn) => write!(f, ", {accurate_ecn}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// `AccECN ce 1460 ect1 9001`: the counters that are present.
+impl fmt::Display for AccurateEcn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AccECN")?;
+        for (name, counter) in [
+            ("ce", self.ce()),
+            ("ect0", self.ect0()),
+            ("ect1", self.ect1()),
+        ] {
+            if let Some(counter) = counter {
+                write!(f, " {name} {counter}")?;
+            }
         }
         Ok(())
     }

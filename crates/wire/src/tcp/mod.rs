@@ -8,9 +8,11 @@ use arrayvec::ArrayVec;
 
 use crate::Payload;
 
+mod accurate_ecn;
 mod codec;
 mod display;
 
+pub use accurate_ecn::{AccurateEcn, AccurateEcnOrder};
 pub use codec::{EmitError, IP_PROTOCOL, MIN_HEADER, ParseError};
 
 /// A TCP segment.
@@ -107,6 +109,8 @@ pub struct TcpOptions {
     pub sack: ArrayVec<SackBlock, 4>,
     /// Timestamps (RFC 7323 section 3).
     pub timestamps: Option<Timestamps>,
+    /// Counters of the ECN code points that have arrived (RFC 9768 section 3.2.3).
+    pub accurate_ecn: Option<AccurateEcn>,
 }
 
 impl TcpOptions {
@@ -117,6 +121,7 @@ impl TcpOptions {
             && !self.sack_permitted
             && self.sack.is_empty()
             && self.timestamps.is_none()
+            && self.accurate_ecn.is_none()
     }
 }
 

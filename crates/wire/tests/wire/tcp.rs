@@ -5,7 +5,9 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use skywave_wire::Checksum;
-use skywave_wire::tcp::{EmitError, Flags, SackBlock, Segment, TcpOptions, Timestamps};
+use skywave_wire::tcp::{
+    AccurateEcn, AccurateEcnOrder, EmitError, Flags, SackBlock, Segment, TcpOptions, Timestamps,
+};
 
 use crate::support;
 
@@ -16,9 +18,10 @@ fn options() -> impl Strategy<Value = TcpOptions> {
         any::<bool>(),
         vec(any::<(u32, u32)>(), 0..=4),
         option::of(any::<(u32, u32)>()),
+        option::of(accurate_ecn()),
     )
         .prop_map(
-            |(mss, window_scale, sack_permitted, sack, timestamps)| TcpOptions {
+            |(mss, window_scale, sack_permitted, sack, timestamps, accurate_ecn)| TcpOptions {
                 mss,
                 window_scale,
                 sack_permitted,
@@ -27,8 +30,20 @@ fn options() -> impl Strategy<Value = TcpOptions> {
                     .map(|(left, right)| SackBlock { left, right })
                     .collect(),
                 timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
+                accurate_ecn,
             },
         )
+}
+
+fn accurate_ecn() -> impl Strategy<Value = AccurateEcn> {
+    let order = prop_oneof![
+        Just(AccurateEcnOrder::Ect0First),
+        Just(AccurateEcnOrder::Ect1First)
+    ];
+    (order, vec(0..AccurateEcn::MODULUS, 0..=3)).prop_map(|(order, counters)| AccurateEcn {
+        order,
+        counters: counters.into_iter().collect(),
+    })
 }
 
 fn segment() -> impl Strategy<Value = Segment> {
@@ -108,15 +123,16 @@ fn reads_a_syn_of_linux() {
     );
 }
 
+static SYN: [u8; 20] = [
+    0xc0, 0x00, 0x00, 0x50, 0x01, 0x02, 0x03, 0x04, 0, 0, 0, 0, 0x51, 0xc2, 0xfa, 0xf0, 0, 0, 0, 0,
+];
+
 /// RFC 9768 section 3.1.1: a SYN that asks for Accurate ECN has AE, CWR and ECE. AE is the lowest
 /// bit of the byte that holds Data Offset.
 #[test]
 fn reads_and_writes_a_syn_with_accurate_ecn() {
-    let bytes = [
-        0xc0, 0x00, 0x00, 0x50, 0x01, 0x02, 0x03, 0x04, 0, 0, 0, 0, 0x51, 0xc2, 0xfa, 0xf0, 0, 0,
-        0, 0,
-    ];
-    let segment = Segment::parse(&Bytes::copy_from_slice(&bytes), Checksum::Ignored).unwrap();
+    let bytes = SYN;
+    let segment = Segment::parse(&Bytes::from_static(&SYN), Checksum::Ignored).unwrap();
     let expected = [Flags::SYN, Flags::AE, Flags::CWR, Flags::ECE];
     let expected = expected.into_iter().reduce(Flags::union).unwrap();
     assert_eq!(segment.flags, expected);
@@ -183,5 +199,57 @@ proptest! {
             }
             Err(error) => prop_assert!(error.offset() <= bytes.len(), "{}", error),
         }
+    }
+}
+
+/// Draft-34 section 3.2.3, figure 4: the two orders of the counters, and tables of lengths.
+#[test]
+fn reads_and_writes_the_options_of_accurate_ecn() {
+    let space_of = |order, counters: &[u32]| {
+        let mut segment = Segment::parse(&Bytes::from_static(&SYN), Checksum::Ignored).unwrap();
+        segment.options.accurate_ecn = Some(AccurateEcn {
+            order,
+            counters: counters.iter().copied().collect(),
+        });
+        let bytes = segment.to_bytes(Checksum::Ignored).unwrap();
+        let parsed = Segment::parse(&bytes, Checksum::Ignored).unwrap();
+        assert_eq!(parsed.options, segment.options);
+        (parsed, bytes.slice(20..))
+    };
+    let (parsed, space) = space_of(AccurateEcnOrder::Ect0First, &[0x01_02_03, 4, 0xff_ff_ff]);
+    assert_eq!(
+        space,
+        [1, 172, 11, 1, 2, 3, 0, 0, 4, 0xff, 0xff, 0xff].as_slice()
+    );
+    let read = parsed.options.accurate_ecn.unwrap();
+    assert_eq!(
+        (read.ect0(), read.ce(), read.ect1()),
+        (Some(0x01_02_03), Some(4), Some(0xff_ff_ff))
+    );
+    let (parsed, space) = space_of(AccurateEcnOrder::Ect1First, &[7, 8]);
+    assert_eq!(space, [174, 8, 0, 0, 7, 0, 0, 8].as_slice());
+    assert_eq!(parsed.options.to_string(), ", AccECN ce 8 ect1 7");
+    let read = parsed.options.accurate_ecn.unwrap();
+    assert_eq!(
+        (read.ect0(), read.ce(), read.ect1()),
+        (None, Some(8), Some(7))
+    );
+    let (_, space) = space_of(AccurateEcnOrder::Ect0First, &[7]);
+    assert_eq!(space, [1, 1, 1, 172, 5, 0, 0, 7].as_slice());
+    let (_, space) = space_of(AccurateEcnOrder::Ect1First, &[]);
+    assert_eq!(space, [1, 1, 174, 2].as_slice());
+}
+
+/// Section 3.2.3: for another length, the whole fields that fit are used.
+#[test]
+fn an_option_of_accurate_ecn_may_have_any_length() {
+    for (length, count) in [(3, 0), (4, 0), (6, 1), (10, 2), (14, 3)] {
+        let mut bytes = SYN.to_vec();
+        bytes[12] = 0x90;
+        bytes.extend([172, length]);
+        bytes.resize(36, 0);
+        let segment = Segment::parse(&bytes.into(), Checksum::Ignored).unwrap();
+        let read = segment.options.accurate_ecn.unwrap();
+        assert_eq!(read.counters.len(), count, "{length} bytes");
     }
 }

@@ -1,16 +1,14 @@
 //! TCP segments.
 
-use skywave_wire::tcp::{self, Flags, SackBlock, Segment, TcpOptions, Timestamps};
+use skywave_wire::tcp::{
+    self, AccurateEcn, AccurateEcnOrder, Flags, SackBlock, Segment, TcpOptions, Timestamps,
+};
 use skywave_wire::{Checksum, Ecn, Payload};
 
 use super::{CHECKSUM_GOOD, capture, is_installed, pairs, tshark};
 
-#[test]
-fn tshark_reads_tcp_as_it_was_meant() {
-    if !is_installed() {
-        return;
-    }
-    let segment = |flags, options, payload| Segment {
+fn segment(flags: Flags, options: TcpOptions, payload: u32) -> Segment {
+    Segment {
         source_port: 40_001,
         destination_port: 40_002,
         seq: 4_000_000_000,
@@ -21,7 +19,14 @@ fn tshark_reads_tcp_as_it_was_meant() {
         identification: 0,
         options,
         payload: Payload::Synthetic(payload),
-    };
+    }
+}
+
+#[test]
+fn tshark_reads_tcp_as_it_was_meant() {
+    if !is_installed() {
+        return;
+    }
     let syn = TcpOptions {
         mss: Some(1448),
         window_scale: Some(9),
@@ -120,5 +125,54 @@ fn tshark_reads_tcp_as_it_was_meant() {
             "{segment}"
         );
         assert_eq!(row[8..], expected[2..], "{segment}");
+    }
+}
+
+#[test]
+fn tshark_reads_the_counters_of_accurate_ecn() {
+    if !is_installed() {
+        return;
+    }
+    let cases = [
+        (AccurateEcnOrder::Ect0First, &[1, 2, 3][..], ["1", "2", "3"]),
+        (AccurateEcnOrder::Ect1First, &[1, 2, 3], ["3", "2", "1"]),
+        (
+            AccurateEcnOrder::Ect0First,
+            &[0xff_ff_ff],
+            ["16777215", "", ""],
+        ),
+        (AccurateEcnOrder::Ect1First, &[5, 6], ["", "6", "5"]),
+    ];
+    let block = SackBlock { left: 1, right: 2 };
+    let mut emitted = Vec::new();
+    for (order, counters, _) in &cases {
+        let options = TcpOptions {
+            sack: core::iter::repeat_n(block, 3).collect(),
+            accurate_ecn: Some(AccurateEcn {
+                order: *order,
+                counters: counters.iter().copied().collect(),
+            }),
+            ..TcpOptions::default()
+        };
+        let [pair, ..] = pairs();
+        let bytes = segment(Flags::ACK, options, 0).to_bytes(Checksum::Over(pair));
+        emitted.push((pair, Ecn::NotEct, bytes.unwrap().to_vec()));
+    }
+    let names = [
+        "tcp.options.acc_ecn.ee0b",
+        "tcp.options.acc_ecn.eceb",
+        "tcp.options.acc_ecn.ee1b",
+        "_ws.malformed",
+    ];
+    let rows = tshark(
+        &capture("accurate_ecn.pcapng", tcp::IP_PROTOCOL, &emitted),
+        &names,
+    );
+    assert_eq!(rows.len(), cases.len());
+    for (row, (.., expected)) in rows.iter().zip(&cases) {
+        assert_eq!(
+            (&row[..3], row[3].as_str()),
+            (&expected.map(String::from)[..], "")
+        );
     }
 }
