@@ -1,12 +1,13 @@
 //! The receiving end: reassembly and acknowledgement.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use rand_xoshiro::SplitMix64;
 use skywave_units::rand_core::{Rng, SeedableRng};
 use skywave_units::{Duration, Instant};
-use skywave_wire::tcp::{Flags, SackBlock, Segment, TcpOptions};
+use skywave_wire::tcp::{AccurateEcn, Flags, SackBlock, Segment, TcpOptions};
 use skywave_wire::{Ecn, Payload};
 
 use super::ecn::ReceiverEcn;
@@ -23,6 +24,9 @@ const MAX_ACK_DELAY: Duration = Duration::from_millis(500);
 /// The SACK blocks that fit the options (RFC 2018 section 3).
 const MAX_SACK_BLOCKS: usize = 4;
 
+/// The SACK blocks that fit besides the option of Accurate ECN.
+const SACK_BLOCKS_BESIDE_COUNTERS: u8 = 3;
+
 /// The receiving end of a TCP connection.
 ///
 /// It accepts one connection, delivers the stream in order and acknowledges it: immediately if data
@@ -37,7 +41,7 @@ pub struct Receiver {
     local: SequenceSpace,
     connection: Option<Connection>,
     /// The offset after the sender's FIN, once the FIN has been seen.
-    end: Option<u64>,
+    end: Option<NonZeroU64>,
     due: Due,
     delay: Timer,
     ecn: ReceiverEcn,
@@ -134,19 +138,24 @@ impl Receiver {
     pub fn is_finished(&self) -> bool {
         self.connection
             .as_ref()
-            .is_some_and(|connection| self.end == Some(connection.received.next()))
+            .is_some_and(|connection| self.ends_at(connection.received.next()))
+    }
+
+    fn ends_at(&self, offset: u64) -> bool {
+        self.end.is_some_and(|end| end.get() == offset)
     }
 
     /// Returns the bytes of heap memory in use, without the configuration: those for the gaps that
     /// there have been at once, for SACK and for an autotuned window.
     pub fn heap_size(&self) -> usize {
-        self.connection.as_ref().map_or(0, Connection::heap_size)
+        let connection = self.connection.as_ref().map_or(0, Connection::heap_size);
+        connection + self.ecn.heap_size()
     }
 
     /// Handles a SYN in LISTEN (RFC 9293 section 3.10.7.2).
     #[cold]
     #[inline(never)]
-    fn accept(&mut self, syn: Segment) {
+    fn accept(&mut self, ecn: Ecn, syn: Segment) {
         let window = self.config.window;
         let scaling = self.config.syn_options && syn.options.window_scale.is_some();
         let permits_sack =
@@ -161,7 +170,7 @@ impl Receiver {
             established: false,
             reports: permits_sack.then(Box::default),
         });
-        self.ecn = ReceiverEcn::accept(self.config.ecn, syn.flags);
+        self.ecn = ReceiverEcn::accept(self.config.ecn, syn.flags, ecn);
         self.due = Due::SynAck;
     }
 
@@ -191,6 +200,9 @@ impl Receiver {
             // answered with a plain acknowledgement.
             let repeated = offset == Some(0) && !connection.established;
             self.due = if repeated { Due::SynAck } else { Due::Ack };
+            if repeated {
+                self.ecn.on_syn_again(ecn);
+            }
             return;
         }
         if !segment.flags.contains(Flags::ACK) || segment.ack != self.local.wire(1) {
@@ -203,6 +215,7 @@ impl Receiver {
         let length = segment.payload.len() as u64;
         let fin = segment.flags.contains(Flags::FIN);
         if length == 0 && !fin {
+            self.ecn.on_control(ecn);
             // The end of the handshake. Any other empty segment asks for our state.
             if start != next {
                 self.due = Due::Ack;
@@ -210,14 +223,15 @@ impl Receiver {
             return;
         }
         self.stats.segments_received += 1;
-        self.ecn.on_data(ecn, segment.flags);
+        let before = self.delay.wake().map(|_| next);
+        let is_urgent = (self.ecn).on_data(ecn, segment.flags, length as u32, before);
         if let Some(extension) = &mut self.extension {
             extension.on_data(ecn);
         }
         let limit = next + u64::from(connection.window);
         let stop = start + length + u64::from(fin);
         if fin && stop <= limit {
-            self.end = Some(stop);
+            self.end = NonZeroU64::new(stop);
         }
         let range = Range {
             start,
@@ -233,7 +247,9 @@ impl Receiver {
             }
         }
         connection.adjust_window(now, arrival);
-        let finished = self.end == Some(connection.received.next());
+        let finished = self
+            .end
+            .is_some_and(|end| end.get() == connection.received.next());
         let delivered = connection.received.next() - 1 - u64::from(finished);
         self.stats.bytes_delivered = delivered;
         match arrival {
@@ -244,6 +260,7 @@ impl Receiver {
         match self.config.delayed_ack {
             Some(delay)
                 if arrival == Arrival::InOrder
+                    && !is_urgent
                     && !finished
                     && self.delay.wake().is_none()
                     && !self
@@ -257,12 +274,19 @@ impl Receiver {
         }
     }
 
-    fn syn_ack(&self, connection: &Connection) -> Segment {
+    #[cold]
+    fn syn_ack(
+        &self,
+        connection: &Connection,
+        flags: Flags,
+        accurate_ecn: Option<Box<AccurateEcn>>,
+    ) -> Segment {
         let options = if self.config.syn_options {
             TcpOptions {
                 mss: Some(self.config.max_segment_size),
                 window_scale: (connection.window_shift > 0).then_some(connection.window_shift),
                 sack_permitted: connection.reports.is_some(),
+                accurate_ecn: accurate_ecn.map(|option| *option),
                 ..TcpOptions::default()
             }
         } else {
@@ -272,26 +296,37 @@ impl Receiver {
         self.segment(
             0,
             connection.remote.wire(1),
-            Flags::SYN.union(self.ecn.syn_ack_flags()),
+            Flags::SYN.union(flags),
             connection.window_field(0),
             options,
         )
     }
 
     #[inline(always)]
-    fn ack(&self, connection: &Connection, flags: Flags) -> Segment {
-        let ack = connection.remote.wire(connection.received.next());
+    fn ack(&self, connection: &Connection, next: u64, flags: Flags) -> Segment {
+        let ack = connection.remote.wire(next);
         let window = connection.window_field(connection.window_shift);
         self.segment(1, ack, flags, window, TcpOptions::default())
     }
 
-    /// Builds an acknowledgement that reports out-of-order data.
+    /// Builds an acknowledgement that reports out-of-order data, or counters of marks.
     #[inline(always)]
-    fn sack(&self, connection: &Connection, flags: Flags) -> Segment {
+    fn sack(
+        &self,
+        connection: &Connection,
+        flags: Flags,
+        accurate_ecn: Option<Box<AccurateEcn>>,
+    ) -> Segment {
         let ack = connection.remote.wire(connection.received.next());
         let window = connection.window_field(connection.window_shift);
+        let most = if accurate_ecn.is_some() {
+            SACK_BLOCKS_BESIDE_COUNTERS
+        } else {
+            u8::MAX
+        };
         let options = TcpOptions {
-            sack: *connection.sack_blocks(self.config.sack_blocks),
+            sack: *connection.sack_blocks(self.config.sack_blocks.min(most)),
+            accurate_ecn: accurate_ecn.map(|option| *option),
             ..TcpOptions::default()
         };
         self.segment(1, ack, flags, window, options)
@@ -421,7 +456,7 @@ impl End for Receiver {
             && !segment.flags.contains(Flags::ACK)
             && !segment.flags.contains(Flags::RST)
         {
-            self.accept(segment);
+            self.accept(ecn, segment);
         }
     }
 
@@ -435,13 +470,25 @@ impl End for Receiver {
         let connection = self.connection.as_ref()?;
         let packet = match self.due {
             Due::Nothing => return None,
-            Due::SynAck => self.syn_ack(connection),
+            Due::SynAck => {
+                let (flags, accurate_ecn) = self.ecn.on_syn_ack();
+                self.syn_ack(connection, flags, accurate_ecn)
+            }
             Due::Ack => {
+                if let Some((next, flags)) = self.ecn.take_earlier() {
+                    let packet = self.ack(connection, next, flags);
+                    self.stats.acks_sent += 1;
+                    return Some(Transmit {
+                        ecn: Ecn::NotEct,
+                        packet,
+                    });
+                }
                 let flags = self.ecn.ack_flags();
-                let mut ack = if connection.has_news() {
-                    self.sack(connection, flags)
+                let accurate_ecn = self.ecn.on_ack();
+                let mut ack = if connection.has_news() || accurate_ecn.is_some() {
+                    self.sack(connection, flags, accurate_ecn)
                 } else {
-                    self.ack(connection, flags)
+                    self.ack(connection, connection.received.next(), flags)
                 };
                 if let Some(extension) = &mut self.extension {
                     extension.write(Header::of(&ack)).put_into(&mut ack);

@@ -171,6 +171,14 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.log.in_flight(at)
     }
 
+    /// Returns the bytes, from the start of the stream, that an acknowledgement of everything before
+    /// `ack` and the SACKs so far report as delivered.
+    #[cold]
+    pub(super) fn delivered_by(&self, ack: u64) -> u64 {
+        let sacks = self.log.sacks();
+        ack + sacks.sacked_before(u64::MAX) - sacks.sacked_before(ack)
+    }
+
     /// Reports that nothing more can be sent although cwnd has room.
     pub(super) fn mark_application_limited(&mut self) {
         self.log.mark_application_limited();

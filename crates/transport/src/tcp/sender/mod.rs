@@ -68,9 +68,9 @@ pub struct Sender {
     /// The byte after the last one written, which is the FIN's offset.
     end: u64,
     /// The receiver's window (SND.WND), in bytes.
-    rwnd: u64,
+    rwnd: u32,
     /// The largest value of `rwnd` so far.
-    max_rwnd: u64,
+    max_rwnd: u32,
     /// Whether cwnd or the application, not `rwnd`, decided on the next segment.
     fits_window: bool,
     /// The window scale shift of the receiver's windows.
@@ -361,7 +361,8 @@ impl Sender {
     /// Returns the bytes of heap memory in use, without the configuration and the control: zero for
     /// most algorithms.
     pub fn heap_size(&self) -> usize {
-        self.loss.heap_size() + self.jitter.as_deref().map_or(0, size_of_val)
+        let jitter = self.jitter.as_deref().map_or(0, size_of_val);
+        self.loss.heap_size() + self.ecn.heap_size() + jitter
     }
 
     const fn position(&self) -> Position {
@@ -370,6 +371,12 @@ impl Sender {
             max: self.max,
             smss: self.smss,
         }
+    }
+
+    /// Returns the byte after the last one that the receiver's window permits.
+    #[inline(always)]
+    fn window_end(&self) -> u64 {
+        self.una + u64::from(self.rwnd)
     }
 
     /// Returns FlightSize, in bytes.
@@ -386,7 +393,7 @@ impl Sender {
     fn flight_at_loss(&self) -> u32 {
         self.in_segments(match self.config.reduced {
             ReducedWindow::Flight => self.flight() - u64::from(self.limited),
-            ReducedWindow::Receiver => self.rwnd,
+            ReducedWindow::Receiver => u64::from(self.rwnd),
         })
     }
 
@@ -413,10 +420,10 @@ impl End for Sender {
 
     // Inlined, so that a driver that knows a segment has no options does not pay for them.
     #[inline(always)]
-    fn receive(&mut self, now: Instant, _ecn: Ecn, segment: Segment) {
+    fn receive(&mut self, now: Instant, ecn: Ecn, segment: Segment) {
         match self.state {
-            State::Established => self.on_segment(now, segment),
-            State::SynSent | State::SynRepeated => self.on_syn_ack(now, segment),
+            State::Established => self.on_segment(now, ecn, segment),
+            State::SynSent | State::SynRepeated => self.on_syn_ack(now, ecn, segment),
             State::Closed | State::Ended => {}
         }
     }

@@ -6,9 +6,10 @@ use skywave_congestion::{
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
-use skywave_wire::tcp::{Flags, Segment};
+use skywave_wire::tcp::{Flags, Segment, TcpOptions};
 
 use super::{Sender, State, keeps};
+use crate::tcp::ecn::Echo;
 use crate::tcp::loss::{Begin, OnDuplicate, OnProgress, Phase, Timing};
 use crate::tcp::receive_window::MAX_WINDOW_SHIFT;
 use crate::tcp::sent_log::SentSegment;
@@ -23,7 +24,7 @@ impl Sender {
     /// Handles a segment in SYN-SENT (RFC 9293 section 3.10.7.3).
     #[cold]
     #[inline(never)]
-    pub(super) fn on_syn_ack(&mut self, now: Instant, segment: Segment) {
+    pub(super) fn on_syn_ack(&mut self, now: Instant, ecn: Ecn, segment: Segment) {
         let flags = segment.flags;
         if !flags.contains(Flags::ACK) || segment.ack != self.local.wire(1) {
             return;
@@ -36,7 +37,8 @@ impl Sender {
         }
         let repeated = self.state == State::SynRepeated;
         self.state = State::Established;
-        self.ecn.on_syn_ack(flags);
+        let accurate_ecn = segment.options.accurate_ecn.as_ref();
+        self.ecn.on_first_syn_ack(flags, ecn, accurate_ecn);
         self.events.connected = true;
         self.remote_next = segment.seq.wrapping_add(1);
         if self.config.syn_options {
@@ -57,7 +59,7 @@ impl Sender {
             }
         }
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
-        self.rwnd = u64::from(segment.window);
+        self.rwnd = u32::from(segment.window);
         self.max_rwnd = self.rwnd;
         self.una = 1;
         self.nxt = 1;
@@ -81,13 +83,15 @@ impl Sender {
 
     /// Handles a segment as in RFC 9293 section 3.10.7.4, for a peer that sends no data.
     #[inline(always)]
-    pub(super) fn on_segment(&mut self, now: Instant, mut segment: Segment) {
+    pub(super) fn on_segment(&mut self, now: Instant, ecn: Ecn, mut segment: Segment) {
         if let Some(extension) = self.control.extension() {
             let header = extension.read(now, Header::of(&segment), self.remote_next);
             header.put_into(&mut segment);
         }
         // Moved out, so that the rest of the segment need not be stored in memory.
-        let sack = segment.options.sack;
+        let TcpOptions {
+            sack, accurate_ecn, ..
+        } = segment.options;
         let flags = segment.flags;
         if flags.contains(Flags::RST) {
             if segment.seq == self.remote_next {
@@ -98,6 +102,7 @@ impl Sender {
         if flags.contains(Flags::SYN) {
             // The peer did not get our acknowledgement of its SYN.
             self.due.ack = true;
+            self.ecn.on_syn_ack_again(flags, ecn);
             return;
         }
         if !flags.contains(Flags::ACK) {
@@ -115,7 +120,7 @@ impl Sender {
         }
         self.note_application_limit();
         self.released = 0;
-        let window = u64::from(segment.window) << self.window_shift;
+        let window = u32::from(segment.window) << self.window_shift;
         let same_window = window == self.rwnd;
         if self.rwnd == 0 && window > 0 && self.flight() > 0 {
             // What was a probe becomes an ordinary segment.
@@ -134,13 +139,15 @@ impl Sender {
                 self.report_sacked();
             }
         }
+        let delivered = || self.loss.delivered_by(ack);
+        let echo = (self.ecn).on_ack(flags, accurate_ecn.as_ref(), self.smss, delivered);
+        if let Some(echo) = echo {
+            self.report_marked_packets(now, ack, echo);
+        }
         // The marked segment was in flight until now.
-        let echo = self.ecn.is_echo(flags).then(|| {
-            self.report_marked_packets(now, ack);
-            self.flight_at_loss()
-        });
+        let flight = echo.map(|_| self.flight_at_loss());
         if ack > self.una {
-            self.on_progress(now, ack, echo.is_some());
+            self.on_progress(now, ack, echo);
         } else {
             if !self.every_ack {
                 self.loss.drop_sample();
@@ -154,28 +161,31 @@ impl Sender {
                 self.on_duplicate(now);
             }
             if self.every_ack {
-                self.report_out_of_order(now, echo.is_some());
+                self.report_out_of_order(now, echo);
             }
         }
         // Not if this acknowledgement also reported a loss: one reduction is enough.
-        if let Some(flight) = echo
+        if let Some(flight) = flight
             && self.ecn.is_unanswered(ack)
         {
             self.on_mark(now, flight);
         }
     }
 
-    /// Reports the data before `ack`, acknowledged with ECN-Echo, as marked.
+    /// Reports the packets that `echo` counts as marked, or else all the data before `ack`.
     #[cold]
-    fn report_marked_packets(&mut self, now: Instant, ack: u64) {
-        if ack == self.una {
+    fn report_marked_packets(&mut self, now: Instant, ack: u64, echo: Echo) {
+        let marked = if let Some(packets) = echo.packets {
+            MarkedPackets::new(now, packets, echo.bytes)
+        } else if ack == self.una {
             return;
-        }
-        let unreported = u64::from(self.acked_rest) + (ack - self.una);
-        let packets = u32::try_from(unreported / self.smss).unwrap_or(u32::MAX);
-        // The FIN is not data.
-        let bytes = ack.min(self.end) - self.una;
-        let marked = MarkedPackets::new(now, packets, Some(bytes));
+        } else {
+            let unreported = u64::from(self.acked_rest) + (ack - self.una);
+            let packets = u32::try_from(unreported / self.smss).unwrap_or(u32::MAX);
+            // The FIN is not data.
+            let bytes = ack.min(self.end) - self.una;
+            MarkedPackets::new(now, packets, Some(bytes))
+        };
         self.control.on_packets_marked(&marked);
     }
 
@@ -196,7 +206,7 @@ impl Sender {
         }
     }
 
-    fn on_progress(&mut self, now: Instant, ack: u64, ecn_echo: bool) {
+    fn on_progress(&mut self, now: Instant, ack: u64, echo: Option<Echo>) {
         let acked = ack - self.una;
         let unused = self.cwnd_end().saturating_sub(self.nxt);
         let all_acknowledged_before = self.una >= self.end;
@@ -227,7 +237,7 @@ impl Sender {
         summary.rtt = rtt;
         summary.delivery_rate = delivery_rate;
         summary.application_limited = unused >= self.smss && !is_jittered;
-        summary.ecn_echo = ecn_echo;
+        note_echo(&mut summary, echo);
         self.acked_rest = (unreported % self.smss) as u32;
 
         let progress = if self.loss.is_quiet() {
@@ -327,9 +337,9 @@ impl Sender {
 
     /// Reports an acknowledgement that does not advance to a control that asks for every one.
     #[cold]
-    fn report_out_of_order(&mut self, now: Instant, ecn_echo: bool) {
+    fn report_out_of_order(&mut self, now: Instant, echo: Option<Echo>) {
         let mut summary = Ack::new(now, 0, 0);
-        summary.ecn_echo = ecn_echo;
+        note_echo(&mut summary, echo);
         summary.delivery_rate = self.loss.take_sample();
         self.count_out_of_order(&mut summary);
         if summary.newly_acked > 0 || summary.delivery_rate.is_some() {
@@ -408,7 +418,7 @@ impl Sender {
             OnDuplicate::Wait => self.report_lost_packets(now, false),
             OnDuplicate::TailLoss { probe } => {
                 // A closed window has probes of its own.
-                let fits = self.max <= self.una + self.rwnd;
+                let fits = self.max <= self.window_end();
                 self.due.tail_loss_probe = probe && fits && self.flight() > 0;
                 if self.flight() > 0 {
                     self.restart_timer(now);
@@ -537,6 +547,11 @@ impl Sender {
         self.rtt.back_off();
         self.restart_timer(now);
     }
+}
+
+fn note_echo(summary: &mut Ack, echo: Option<Echo>) {
+    summary.ecn_echo = echo.is_some();
+    summary.marked = echo.and_then(|echo| echo.packets).unwrap_or(0);
 }
 
 fn acked_packet(segment: &SentSegment, ecn: Ecn) -> AckedPacket {

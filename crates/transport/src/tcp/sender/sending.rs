@@ -13,8 +13,12 @@ use crate::tcp::{Header, LimitedTransmit};
 impl Sender {
     #[inline(always)]
     pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
+        if self.due.ack && self.ecn.owes_pure_ack() {
+            return Some(self.pure_ack());
+        }
         if core::mem::take(&mut self.due.probe) {
-            let length = self.rwnd.clamp(1, self.smss).min(self.end - self.una);
+            let window = u64::from(self.rwnd).clamp(1, self.smss);
+            let length = window.min(self.end - self.una);
             let probe = self.data_segment(now, self.una, length);
             // A closed window drops the probe's data, so it must be sent again.
             self.nxt = self.una;
@@ -42,8 +46,14 @@ impl Sender {
         if let Some(jitter) = &mut self.jitter {
             jitter.on_nothing_to_send(now);
         }
-        core::mem::take(&mut self.due.ack)
-            .then(|| self.segment(self.nxt, Flags::ACK, Payload::EMPTY, TcpOptions::default()))
+        self.due.ack.then(|| self.pure_ack())
+    }
+
+    #[cold]
+    fn pure_ack(&mut self) -> Segment {
+        self.due.ack = false;
+        let (flags, options) = self.ecn.on_pure_ack();
+        self.segment(self.nxt, Flags::ACK.union(flags), Payload::EMPTY, options)
     }
 
     /// Returns the first byte and data length of a retransmission due regardless of the window, or
@@ -99,7 +109,7 @@ impl Sender {
         }
         let remaining = self.end.checked_sub(self.nxt)?;
         if remaining == 0 {
-            let fits = self.nxt < self.una + self.rwnd || self.flight() == 0;
+            let fits = self.nxt < self.window_end() || self.flight() == 0;
             return (self.closing && fits).then_some(0);
         }
         if self.flight() == 0 && now - self.last_sent > self.rtt.rto() {
@@ -120,10 +130,10 @@ impl Sender {
         if self.nxt + length > allowed_end {
             return None;
         }
-        let room = (self.una + self.rwnd).saturating_sub(self.nxt);
+        let room = self.window_end().saturating_sub(self.nxt);
         if room < length {
             // RFC 9293 section 3.8.6.2.1: send part of a segment only if it is worthwhile.
-            if room == 0 || room < self.max_rwnd / 2 {
+            if room == 0 || room < u64::from(self.max_rwnd) / 2 {
                 self.fits_window = false;
                 if self.flight() == 0 {
                     self.timer.start_if_off(now + self.rtt.rto());
@@ -196,7 +206,7 @@ impl Sender {
         let Some(remaining) = self.end.checked_sub(self.max) else {
             return 0;
         };
-        let room = (self.una + self.rwnd).saturating_sub(self.max);
+        let room = self.window_end().saturating_sub(self.max);
         let wanted = if remaining == 0 {
             u64::from(self.closing)
         } else {
@@ -224,7 +234,7 @@ impl Sender {
     fn data_segment(&mut self, now: Instant, start: u64, length: u64) -> Segment {
         // A FIN beyond the receiver's window would be cut off and recovered only by a timeout: send
         // it separately.
-        let fits = length == 0 || start + length < self.una + self.rwnd;
+        let fits = length == 0 || start + length < self.window_end();
         let fin = self.closing && start + length == self.end && fits;
         let stop = start + length + u64::from(fin);
         self.counters.bytes_sent += length;
@@ -255,7 +265,7 @@ impl Sender {
         self.note_application_limit();
         self.last_sent = now;
         self.due.ack = false;
-        if is_new && self.loss.keeps_marks() && stop <= self.una + self.rwnd {
+        if is_new && self.loss.keeps_marks() && stop <= self.window_end() {
             self.report_timing(now);
         }
         let in_flight = self.in_segments(if self.every_ack {
@@ -268,7 +278,7 @@ impl Sender {
         self.control.on_sent(&sent);
         let pacing = self.control.pacing().or_else(|| self.pacing_of_window());
         self.pacer.on_sent(now, length as u32, pacing);
-        let (code, marks) = self.ecn.on_data(if start >= self.una + self.rwnd {
+        let (code, marks) = self.ecn.on_data(if start >= self.window_end() {
             Sending::Probe
         } else if is_new {
             Sending::New
