@@ -358,11 +358,17 @@ impl Control for Aimd {
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
         if !(self.timed_out && self.decrease == DecreaseLaw::Rfc5681) {
             let ssthresh = self.ssthresh_of(self.half(in_flight));
-            self.slow_start.on_congestion(ssthresh);
+            self.slow_start.on_timeout(self.cwnd, ssthresh);
         }
         self.cwnd = self.cwnd_after_timeout;
         self.credit = 0.0;
         self.timed_out = true;
+    }
+
+    fn on_spurious_loss(&mut self, _now: Instant) {
+        if let Some(before) = self.slow_start.undo_timeout() {
+            self.cwnd = self.cwnd.max(before);
+        }
     }
 
     fn on_restart(&mut self, _now: Instant) {

@@ -70,7 +70,7 @@ pub enum Call {
     Mark,
     /// A timeout.
     Timeout,
-    /// The last loss was spurious.
+    /// The last loss or timeout was spurious.
     SpuriousLoss,
     /// The sender was idle.
     Restart,
@@ -218,8 +218,11 @@ impl Bench {
                 after <= most,
                 "{call:?} took cwnd from {before} to {after} packets, more than {most}"
             );
-            if matches!(call, Call::Loss { .. }) {
-                before_loss = before;
+            match call {
+                Call::Loss { .. } => before_loss = before,
+                // Timeouts in a row are one event.
+                Call::Timeout => before_loss = before_loss.max(before),
+                _ => {}
             }
         }
         Ok(())

@@ -115,8 +115,9 @@ impl LostPacket {
 pub struct MarkedPackets {
     /// When the acknowledgement arrived.
     pub now: Instant,
-    /// The number of marked data packets. For TCP, the number of full segments acknowledged with
-    /// ECN-Echo, counted like [`Ack::newly_acked`]: less than a segment counts as 0.
+    /// The number of marked data packets. For TCP without Accurate ECN, the number of full segments
+    /// acknowledged with ECN-Echo, counted like [`Ack::newly_acked`]: less than a segment counts as
+    /// 0.
     pub packets: u32,
     /// Bytes of data in them, if the transport knows; DCCP does not.
     pub bytes: Option<u64>,
@@ -141,8 +142,10 @@ pub struct Ack {
     pub now: Instant,
     /// Data packets acknowledged for the first time.
     pub newly_acked: u32,
-    /// How many of them were marked (CE), if the protocol reports it: DCCP does; TCP only reports
-    /// that some were, in [`Ack::ecn_echo`]. See [`Control::on_packets_marked`] for both.
+    /// How many marked packets (CE) the acknowledgement reports, if the protocol counts them: DCCP
+    /// and Accurate ECN do; TCP's other feedback only reports that some were, in [`Ack::ecn_echo`].
+    /// With Accurate ECN it may exceed `newly_acked`, which counts full segments. See
+    /// [`Control::on_packets_marked`] for all of them.
     pub marked: u32,
     /// Data packets in flight after the acknowledgement, as far as the sender knows; after a
     /// timeout, only those sent since.
@@ -158,8 +161,8 @@ pub struct Ack {
     /// Whether cwnd had room because the application or the control's own pacing limited the
     /// sender. [`DeliveryRate::is_application_limited`] says whether the application did.
     pub application_limited: bool,
-    /// Whether the acknowledgement carried TCP's ECN-Echo. If so, cwnd must not grow (RFC 3168
-    /// section 6.1.2).
+    /// Whether the acknowledgement reported marks by TCP's ECN-Echo or Accurate ECN. If so, cwnd must
+    /// not grow (RFC 3168 section 6.1.2), unless the control responds to the fraction of marks.
     pub ecn_echo: bool,
     /// Whether a loss recovery of TCP is in progress after the acknowledgement. Only controls that
     /// ask for [`Interests::every_ack`] see it.
@@ -303,7 +306,8 @@ pub trait Control {
     /// further marks in the same window of data cause no [`Control::on_mark`]. This lets a control
     /// respond to the number of marked packets, as DCTCP does (RFC 8257).
     ///
-    /// DCCP reports each marked packet once. TCP's receivers repeat a mark in all acknowledgements
+    /// DCCP and Accurate ECN report each marked packet once. DCTCP's receivers echo a mark in the
+    /// acknowledgements of marked packets (RFC 8257 section 3.2). RFC 3168's repeat it in all acknowledgements
     /// until CWR arrives (RFC 3168 section 6.1.3), so everything acknowledged in the meantime
     /// counts as marked: an upper bound.
     fn on_packets_marked(&mut self, marked: &MarkedPackets) {
@@ -326,8 +330,9 @@ pub trait Control {
     /// packets outstanding.
     fn on_timeout(&mut self, now: Instant, in_flight: u32);
 
-    /// Reports that the last loss was spurious: all packets of the last congestion event have
-    /// arrived. CCID 2 detects this with its Ack Vectors; the TCP of `skywave_transport` cannot.
+    /// Reports that the last loss or timeout was spurious: all packets of the last congestion event
+    /// have arrived, or were on their way when the timer expired. CCID 2 detects such losses with
+    /// its Ack Vectors, TCP such timeouts with F-RTO (RFC 5682).
     fn on_spurious_loss(&mut self, now: Instant) {
         let _ = now;
     }

@@ -126,8 +126,8 @@ impl ControlKind for CubicParameters {
 
 /// A CUBIC window.
 ///
-/// Slow start is RFC 5681's, with HyStart++ (RFC 9406) if asked for. The response to spurious losses
-/// (section 4.9) is not implemented. Marks reduce cwnd to no less than one packet; a sender with one packet does
+/// Slow start is RFC 5681's, with HyStart++ (RFC 9406) if asked for. A spurious timeout is undone (section
+/// 4.9.1). Marks reduce cwnd to no less than one packet; a sender with one packet does
 /// not wait for its retransmission timer (RFC 3168 section 6.1.2).
 ///
 /// The equations, C, beta_cubic and the lower bounds were checked against sections 4.2 to 4.8, 4.10
@@ -150,6 +150,8 @@ pub struct Cubic {
     idle_since: Option<Instant>,
     /// Whether nothing new has been acknowledged since the last timeout.
     timed_out: bool,
+    /// The state before the last timeout, until something else reduces the window.
+    before_timeout: Option<Box<Self>>,
 }
 
 /// The state of a congestion avoidance stage (section 4.2).
@@ -195,6 +197,7 @@ impl Cubic {
             srtt: None,
             idle_since: None,
             timed_out: false,
+            before_timeout: None,
         }
     }
 
@@ -243,6 +246,7 @@ impl Cubic {
             self.cwnd
         });
         self.cwnd_prior = self.cwnd;
+        self.before_timeout = None;
         let rest = borne(in_flight, self.cwnd) * self.config.beta;
         self.slow_start.on_congestion(rest.max(MIN_SSTHRESH));
         self.epoch = None;
@@ -302,12 +306,24 @@ impl Control for Cubic {
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
         // RFC 5681 section 3.1: a second timeout in a row leaves ssthresh unchanged.
         if !self.timed_out {
+            self.before_timeout = None;
+            let before = Box::new(self.clone());
             self.note_congestion(in_flight);
+            self.before_timeout = Some(before);
         }
         self.w_max = None;
         self.epoch = None;
         self.cwnd = 1.0;
         self.timed_out = true;
+    }
+
+    /// Restores the state before a spurious timeout (section 4.9.1). The response to other spurious
+    /// losses is optional, and not implemented (section 4.9.2).
+    fn on_spurious_loss(&mut self, _now: Instant) {
+        if let Some(before) = self.before_timeout.take() {
+            let cwnd = self.cwnd.max(before.cwnd);
+            *self = Self { cwnd, ..*before };
+        }
     }
 
     fn on_restart(&mut self, _now: Instant) {

@@ -12,8 +12,17 @@ use crate::hystart::HyStart;
 pub(crate) struct SlowStart {
     /// In packets; infinite for "arbitrarily high".
     ssthresh: f64,
-    /// Leaves slow start when delays grow, until ssthresh is set for the first time.
-    hystart: Option<Box<HyStart>>,
+    memory: Option<Box<Memory>>,
+}
+
+/// What a slow start remembers.
+#[derive(Clone, Debug)]
+enum Memory {
+    /// HyStart++, which leaves slow start when delays grow, until ssthresh is set for the first
+    /// time.
+    HyStart(HyStart),
+    /// The window before a timeout that may turn out to be spurious.
+    BeforeTimeout { cwnd: f64, ssthresh: f64 },
 }
 
 impl SlowStart {
@@ -22,19 +31,27 @@ impl SlowStart {
     pub(crate) const fn new(ssthresh: f64, least: f64) -> Self {
         Self {
             ssthresh: ssthresh.max(least),
-            hystart: None,
+            memory: None,
         }
     }
 
     /// Adds HyStart++, which applies only to an unset ssthresh (section 4.3).
     pub(crate) fn with_hystart(mut self) -> Self {
-        self.hystart = self.ssthresh.is_infinite().then(Box::default);
+        let hystart = || Box::new(Memory::HyStart(HyStart::default()));
+        self.memory = self.ssthresh.is_infinite().then(hystart);
         self
     }
 
     /// Returns whether it needs the round-trip time of each acknowledgement.
-    pub(crate) const fn wants_samples(&self) -> bool {
-        self.hystart.is_some()
+    pub(crate) fn wants_samples(&self) -> bool {
+        self.hystart().is_some()
+    }
+
+    fn hystart(&self) -> Option<&HyStart> {
+        match self.memory.as_deref() {
+            Some(Memory::HyStart(hystart)) => Some(hystart),
+            Some(Memory::BeforeTimeout { .. }) | None => None,
+        }
     }
 
     pub(crate) const fn ssthresh(&self) -> f64 {
@@ -49,22 +66,23 @@ impl SlowStart {
     /// Returns by how many packets `ack` increases cwnd in slow start: by those acknowledged, at
     /// most `limit` (N and L of RFC 3465 section 2.2).
     pub(crate) fn step(&self, ack: &Ack, limit: f64) -> f64 {
-        let divisor = self.hystart.as_ref().map_or(1.0, |it| it.growth_divisor());
+        let divisor = self.hystart().map_or(1.0, HyStart::growth_divisor);
         f64::from(ack.newly_acked).min(limit) / divisor
     }
 
     /// Handles an acknowledgement after cwnd has grown because of it.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, cwnd: f64, ack: &Ack) {
-        if self.hystart.is_some() {
+        if self.memory.is_some() {
             self.heed_delay(cwnd, ack);
         }
     }
 
     #[inline(never)]
     fn heed_delay(&mut self, cwnd: f64, ack: &Ack) {
-        let ends = self.hystart.as_mut().is_some_and(|it| it.on_ack(ack));
-        if ends {
+        if let Some(Memory::HyStart(hystart)) = self.memory.as_deref_mut()
+            && hystart.on_ack(ack)
+        {
             self.on_congestion(cwnd);
         }
     }
@@ -72,13 +90,35 @@ impl SlowStart {
     /// Sets ssthresh in response to congestion.
     pub(crate) fn on_congestion(&mut self, ssthresh: f64) {
         self.ssthresh = ssthresh;
-        self.hystart = None;
+        self.memory = None;
+    }
+
+    /// Sets ssthresh in response to a timeout that reduces `cwnd`.
+    pub(crate) fn on_timeout(&mut self, cwnd: f64, ssthresh: f64) {
+        let before = Memory::BeforeTimeout {
+            cwnd,
+            ssthresh: self.ssthresh,
+        };
+        self.on_congestion(ssthresh);
+        self.memory = Some(Box::new(before));
+    }
+
+    /// Undoes the response to the last timeout, if nothing else has reduced the window since.
+    /// Returns cwnd before it.
+    pub(crate) fn undo_timeout(&mut self) -> Option<f64> {
+        match *self.memory.take()? {
+            Memory::BeforeTimeout { cwnd, ssthresh } => {
+                self.ssthresh = ssthresh;
+                Some(cwnd)
+            }
+            Memory::HyStart(_) => None,
+        }
     }
 
     /// Leaves slow start at `cwnd`, because the receiving host cannot keep up. ssthresh is at least
     /// `least`.
     pub(crate) fn on_receiver_overload(&mut self, cwnd: f64, least: f64) {
-        self.hystart = None;
+        self.memory = None;
         self.ssthresh = self.ssthresh.min(cwnd).max(least);
     }
 }

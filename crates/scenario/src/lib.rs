@@ -56,7 +56,7 @@ pub use skywave_traffic::{
     PoissonSpec, ReplaySpec, SourceSpec, TalkspurtSpec, ThinkSpec, VoiceSpec, WebSpec,
 };
 pub use socket::{ServiceCodeSpec, SocketSpec};
-pub use tcp::{TcpProfile, TcpRecovery, TcpSpec};
+pub use tcp::{EcnFeedback, TcpProfile, TcpRecovery, TcpSpec};
 pub use tfrc::{
     DynamicSpec, FeedbackSpec, PerRoundTripSpec, ReceiverRttSpec, SmoothingSpec, TfrcRules,
     TfrcSpec, WindowSpec,

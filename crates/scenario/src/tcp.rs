@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skywave_congestion::{Ect, Wants};
 use skywave_registry::{Found, ParameterError};
 use skywave_transport::tcp::TcpControlKind;
 use skywave_units::{Bytes, Duration};
@@ -25,9 +26,13 @@ pub struct TcpSpec {
     #[serde(flatten)]
     #[schemars(skip)]
     pub parameters: Named,
-    /// Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in their
-    /// own way, ignore this.
+    /// Whether to use ECN. Controls that ask for ECN, or use its bits in their own way, ignore this.
     pub ecn: bool,
+    /// How the receiver reports marks, if ECN is used. Absent: `accurate` for controls that count
+    /// marks, such as `prague`; with profile `linux`, `dctcp` for those whose data carries ECT(0);
+    /// `rfc3168` for all others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_feedback: Option<EcnFeedback>,
     /// How lost segments are detected and retransmitted. Absent: `rack` for profile `linux`;
     /// otherwise `rack` for `bbr`, `sack` for `cubic`, `vegas` for `vegas`, and `newreno` for most
     /// other controls.
@@ -37,6 +42,16 @@ pub struct TcpSpec {
     /// (RFC 6675 section 5.1); `false` forgets them (RFC 2018 section 5). Used only by recovery
     /// `sack` of profile `rfc`.
     pub keep_sacks: bool,
+    /// Whether an unnecessary retransmission timeout is detected and its response undone: F-RTO (RFC
+    /// 5682 section 3). Needs recovery `rack`. Absent: yes for profile `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_rto: Option<bool>,
+    /// Whether cwnd may grow although the application does not use it up, up to what the largest
+    /// FlightSize since the last reduction justifies: twice as much in slow start, a segment more
+    /// otherwise (draft-ietf-ccwg-ratelimited-increase, August 2026). Without it cwnd does not grow
+    /// then (RFC 9438 section 5.8). Absent: yes for profile `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limited_increase: Option<bool>,
     /// The data bytes of a full segment (SMSS).
     pub segment: Bytes,
     /// The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`, for profile
@@ -99,6 +114,32 @@ pub enum TcpProfile {
     Linux,
 }
 
+/// How a TCP receiver reports marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnFeedback {
+    /// An echo from a mark until the sender answers it (RFC 3168 section 6.1.3).
+    Rfc3168,
+    /// An echo in the acknowledgements of marked segments only (RFC 8257 section 3.2). Not for
+    /// profile `ns2`.
+    Dctcp,
+    /// Accurate ECN: counters of marked segments and bytes (draft-ietf-tcpm-accurate-ecn-34, which
+    /// became RFC 9768). Not for profile `ns2`.
+    Accurate,
+}
+
+impl EcnFeedback {
+    /// Returns the feedback that a control with these requests gets if none is chosen.
+    pub fn of(wants: Wants, profile: TcpProfile) -> Self {
+        let counts = wants.accurate_ecn || wants.ecn == Some(Ect::One);
+        match (counts, wants.ecn, profile) {
+            (false, ..) => Self::Rfc3168,
+            (true, Some(Ect::Zero), TcpProfile::Linux) => Self::Dctcp,
+            (true, ..) => Self::Accurate,
+        }
+    }
+}
+
 /// How TCP recovers from losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -127,8 +168,11 @@ impl Default for TcpSpec {
             control: "reno".to_owned(),
             parameters: Named::none(),
             ecn: false,
+            ecn_feedback: None,
             recovery: None,
             keep_sacks: true,
+            forward_rto: None,
+            rate_limited_increase: None,
             segment: Bytes::new(1000),
             initial_cwnd: None,
             initial_ssthresh: None,
@@ -175,8 +219,55 @@ impl TcpSpec {
                 &format!("{field}.{name}"),
             )
         })?;
+        self.check_feedback(found.member.wants(), found.member.owns_ecn(), field)?;
         self.parameters.complete(name, found.parameters);
         Ok(())
+    }
+
+    /// Checks that the receiver can report marks as the control needs them.
+    fn check_feedback(
+        &self,
+        wants: Wants,
+        owns_ecn: bool,
+        field: &str,
+    ) -> Result<(), ScenarioError> {
+        let name = &self.control;
+        let uses_ecn = (self.ecn || wants.ecn.is_some()) && !owns_ecn;
+        let of_feedback = format!("{field}.ecn_feedback");
+        check(
+            self.ecn_feedback.is_none() || uses_ecn,
+            &of_feedback,
+            || {
+                if owns_ecn {
+                    format!("`{name}` uses the ECN field in its own way: leave this out")
+                } else {
+                    "there are no marks to report without ECN: give ecn = true too".to_owned()
+                }
+            },
+        )?;
+        let feedback = self
+            .ecn_feedback
+            .unwrap_or_else(|| EcnFeedback::of(wants, self.profile));
+        let is_ns2 = uses_ecn && self.profile == TcpProfile::Ns2;
+        check(
+            !is_ns2 || feedback == EcnFeedback::Rfc3168,
+            &of_feedback,
+            || {
+                "ns-2's receivers report marks as RFC 3168 says: give another profile, or rfc3168"
+                    .to_owned()
+            },
+        )?;
+        let counts = wants.ecn == Some(Ect::One) && uses_ecn;
+        check(
+            !counts || feedback == EcnFeedback::Accurate,
+            &of_feedback,
+            || {
+                format!(
+                    "`{name}` sends ECT(1) and responds to the fraction of marked packets, which only \
+                 Accurate ECN reports (RFC 9331 section 4.1): give accurate"
+                )
+            },
+        )
     }
 
     pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
@@ -189,6 +280,17 @@ impl TcpSpec {
         check(has_recovery, &format!("{field}.recovery"), || {
             "ns-2 has no RACK: give another recovery or profile".to_owned()
         })?;
+        let has_rack = match self.recovery {
+            Some(recovery) => recovery == TcpRecovery::Rack,
+            // A control may choose it.
+            None => self.profile != TcpProfile::Ns2,
+        };
+        let field_of_frto = format!("{field}.forward_rto");
+        check(
+            self.forward_rto != Some(true) || has_rack,
+            &field_of_frto,
+            || "F-RTO needs selective marks: give recovery = \"rack\" too".to_owned(),
+        )?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))
     }

@@ -10,6 +10,7 @@ mod dumbbell;
 mod last_interval;
 mod links;
 mod live;
+mod marks;
 mod ns2;
 mod packets;
 mod probes;

@@ -72,6 +72,18 @@ pub enum RecoveryAlgorithm {
     },
 }
 
+/// What an algorithm leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) struct RecoveryOptions {
+    pub(in crate::tcp) exit: RecoveryExit,
+    /// Whether SACKs outlive a timeout, for [`RecoveryAlgorithm::Sack`].
+    pub(in crate::tcp) keep_sacks: bool,
+    /// Whether the control decides on cwnd in a recovery, for [`RecoveryAlgorithm::Rack`].
+    pub(in crate::tcp) obeys_control: bool,
+    /// Whether to detect spurious timeouts, for [`RecoveryAlgorithm::Rack`].
+    pub(in crate::tcp) detects_spurious_timeouts: bool,
+}
+
 impl RecoveryAlgorithm {
     /// Returns whether the algorithm needs the receiver's SACK option (RFC 2018).
     pub const fn uses_sack(self) -> bool {
@@ -103,16 +115,8 @@ impl RecoveryAlgorithm {
         }
     }
 
-    /// Builds the algorithm with the log that `keeps` describes. With [`RecoveryAlgorithm::Sack`],
-    /// `keep_sacks` says whether SACKs outlive a timeout. If `obeys_control`, the control decides on
-    /// cwnd in a recovery.
-    pub(in crate::tcp) fn build(
-        self,
-        exit: RecoveryExit,
-        keep_sacks: bool,
-        keeps: Keeps,
-        obeys_control: bool,
-    ) -> AnyLossRecovery {
+    /// Builds the algorithm with the log that `keeps` describes.
+    pub(in crate::tcp) fn build(self, keeps: Keeps, options: RecoveryOptions) -> AnyLossRecovery {
         let duplicates = AnyDetection::Duplicates;
         let (detection, recovery) = match self {
             Self::Tahoe => (
@@ -129,7 +133,7 @@ impl RecoveryAlgorithm {
             ),
             Self::NewReno => (
                 duplicates(DuplicateAcks::once_per_window()),
-                match exit {
+                match options.exit {
                     RecoveryExit::Deflated => AnyRecovery::Ns2NewReno(ns2::NewReno::default()),
                     RecoveryExit::FlightSize | RecoveryExit::Ssthresh => {
                         AnyRecovery::NewReno(NewReno::default())
@@ -138,11 +142,11 @@ impl RecoveryAlgorithm {
             ),
             Self::Sack => (
                 AnyDetection::Other(Box::new(IsLost::default())),
-                AnyRecovery::Other(Box::new(Pipe::new(keep_sacks))),
+                AnyRecovery::Other(Box::new(Pipe::new(options.keep_sacks))),
             ),
             Self::Rack => (
-                AnyDetection::Other(Box::new(Rack::new())),
-                AnyRecovery::Other(Box::new(Prr::new(obeys_control))),
+                AnyDetection::Other(Box::new(Rack::new(options.detects_spurious_timeouts))),
+                AnyRecovery::Other(Box::new(Prr::new(options.obeys_control))),
             ),
             Self::Sack1 => (
                 AnyDetection::Other(Box::new(ns2::Sack1Detection::default())),

@@ -3,6 +3,7 @@
 use skywave_congestion::RtoConfig;
 use skywave_units::Duration;
 
+use super::algorithm::RecoveryOptions;
 use super::{EcnUse, ReceiveWindow, RecoveryAlgorithm, RecoveryExit};
 
 /// The ports of an endpoint and of its peer.
@@ -56,6 +57,9 @@ pub struct SenderConfig {
     /// they can be kept "as long as robust tests for reneging are present". Here they are forgotten
     /// if the receiver waits for data that it has SACKed.
     pub keep_sacks: bool,
+    /// Whether an unnecessary retransmission timeout is detected and its response undone: F-RTO with
+    /// SACK (RFC 5682 section 3). Applies to [`RecoveryAlgorithm::Rack`].
+    pub forward_rto: bool,
     /// The value of cwnd when a recovery ends. Does not apply to Tahoe and Vegas, which have no
     /// recovery phase.
     pub recovery_exit: RecoveryExit,
@@ -67,6 +71,11 @@ pub struct SenderConfig {
     pub recovery_burst: Option<u16>,
     /// The window that a loss or a timeout reduces, unless cwnd is smaller.
     pub reduced: ReducedWindow,
+    /// Whether cwnd may grow although it is not used up, as long as it stays within what the largest
+    /// FlightSize since the last reduction justifies
+    /// (draft-ietf-ccwg-ratelimited-increase, August 2026). Otherwise it does not grow then (RFC 9438
+    /// section 5.8).
+    pub rate_limited_increase: bool,
     /// Maximum random delay before sending data that the window permits. Nothing leaves during the
     /// delay; afterwards everything that the window permits leaves at once. Fast retransmits,
     /// retransmissions on partial acknowledgements, the SYN and limited transmit are not delayed.
@@ -95,10 +104,12 @@ impl Default for SenderConfig {
             window: ReceiveWindow::default(),
             recovery: RecoveryAlgorithm::NewReno,
             keep_sacks: true,
+            forward_rto: false,
             recovery_exit: RecoveryExit::FlightSize,
             limited_transmit: LimitedTransmit::NewData,
             recovery_burst: None,
             reduced: ReducedWindow::Flight,
+            rate_limited_increase: false,
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
             pacing: false,
@@ -122,10 +133,23 @@ impl SenderConfig {
         }
     }
 
+    /// Returns what the recovery leaves open. If `obeys_control`, the control decides on cwnd in a
+    /// recovery.
+    pub(super) const fn recovery_options(&self, obeys_control: bool) -> RecoveryOptions {
+        RecoveryOptions {
+            exit: self.recovery_exit,
+            keep_sacks: self.keep_sacks,
+            obeys_control,
+            detects_spurious_timeouts: self.forward_rto,
+        }
+    }
+
     /// Returns the configuration of Linux's TCP as far as it differs from the RFCs' recommendations.
     pub fn linux(recovery: RecoveryAlgorithm) -> Self {
         Self {
             samples_every_ack: true,
+            forward_rto: true,
+            rate_limited_increase: true,
             rto: RtoConfig::linux(),
             ..Self::rfc(recovery)
         }
@@ -144,6 +168,7 @@ impl SenderConfig {
             window: ReceiveWindow::Fixed(u16::MAX as u32),
             recovery,
             keep_sacks: false,
+            forward_rto: false,
             recovery_exit,
             limited_transmit: LimitedTransmit::Off,
             recovery_burst: match recovery {
@@ -151,6 +176,7 @@ impl SenderConfig {
                 _ => None,
             },
             reduced: ReducedWindow::Receiver,
+            rate_limited_increase: false,
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
             pacing: false,

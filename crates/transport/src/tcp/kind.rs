@@ -6,9 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use skywave_congestion::{
-    ControlContext, ControlKind, Ect, Vegas, VegasParameters, VegasRules, Wants,
-};
+use skywave_congestion::{ControlContext, ControlKind, Vegas, VegasParameters, VegasRules, Wants};
 use skywave_registry::{OpenSet, ParameterError};
 
 use super::{Header, ReceiverExtension, RecoveryAlgorithm, SenderControl};
@@ -87,16 +85,7 @@ pub trait TcpControlKind: fmt::Debug + Send + Sync {
 pub struct AnyTransport(pub Arc<dyn ControlKind>);
 
 impl TcpControlKind for AnyTransport {
-    /// # Errors
-    /// [`ParameterError`] with the first invalid one, or because the control requests ECT(1): TCP's
-    /// echo does not report each mark (RFC 3168 section 6.1.3).
     fn check(&self) -> Result<(), ParameterError> {
-        let counts_marks = self.wants().ecn == Some(Ect::One);
-        ParameterError::unless(!counts_marks, "", || {
-            "it sends data with ECT(1) and counts the marks, which TCP does not report: use it over \
-             DCCP, with ccid 251"
-                .to_owned()
-        })?;
         self.0.check()
     }
 

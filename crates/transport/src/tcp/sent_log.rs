@@ -278,6 +278,25 @@ impl SentLog {
         marks.next_lost(segments)
     }
 
+    /// Sets whether [`SentLog::next_lost`] returns nothing, so that new data is sent instead.
+    pub(super) fn hold_losses(&mut self, holds: bool) {
+        if let Some((marks, _)) = self.marks_and_segments() {
+            marks.holds_losses = holds;
+        }
+    }
+
+    /// Returns whether lost segments are held back.
+    pub(super) fn holds_losses(&self) -> bool {
+        self.marks().is_some_and(|marks| marks.holds_losses)
+    }
+
+    /// Removes the mark of all lost segments.
+    pub(super) fn unmark_lost(&mut self) {
+        if let Some((marks, segments)) = self.marks_and_segments() {
+            marks.unmark_lost(segments);
+        }
+    }
+
     /// Returns the last segment sent.
     pub(super) fn last(&self) -> Option<Range> {
         let last = self.records.as_ref()?.segments.back()?;

@@ -359,3 +359,82 @@ fn a_control_may_decide_on_cwnd_in_a_recovery() {
         .chain((4001..13_001).step_by(1000));
     assert!(calls.lock().unwrap().packets.iter().copied().eq(arrived));
 }
+
+/// Ten segments in flight whose timer has expired: the first has been sent again.
+fn after_timeout(forward_rto: bool) -> Script {
+    let config = SenderConfig {
+        forward_rto,
+        ..rack()
+    };
+    let mut script = Script::streaming(config, window(10.0));
+    assert_eq!(script.sent().len(), 10);
+    // A tail loss probe first.
+    assert_eq!(script.wait_for_segment().1, [segment(10)]);
+    assert_eq!(script.wait_for_segment().1, [segment(0)]);
+    assert_eq!((script.stats().timeouts, script.stats().cwnd), (1, 1.0));
+    script
+}
+
+/// RFC 5682 section 3.1, steps 2b and 3b: the acknowledgements were merely late. After the first,
+/// new data leaves, and the second shows that nothing was lost.
+#[test]
+fn rfc5682_3_1_a_spurious_timeout_is_undone() {
+    let mut script = after_timeout(true);
+    assert_eq!(script.ack(1001), [segment(11), segment(12)], "2b: new data");
+    script.ack(2001);
+    let stats = script.stats();
+    assert!(stats.cwnd >= 10.0 && stats.ssthresh.is_infinite());
+    assert_eq!(stats.segments_retransmitted, 1);
+    assert_eq!(script.ack(3001).first(), Some(&segment(13)));
+}
+
+/// The same by SACK, where the first original is lost.
+#[test]
+fn rfc5682_3_1_a_sack_of_late_data_shows_a_spurious_timeout() {
+    let mut script = after_timeout(true);
+    script.ack(1001);
+    script.sack(1001, &[(2001, 3001)]);
+    assert!(script.stats().ssthresh.is_infinite());
+}
+
+/// Step 3a: an acknowledgement of the new data shows that the timeout was not spurious.
+#[test]
+fn rfc5682_3_1_a_timeout_with_losses_is_not_undone() {
+    let mut script = after_timeout(true);
+    assert_eq!(script.ack(1001), [segment(11), segment(12)]);
+    let sent = sack(&mut script, 1, 11, 11);
+    assert_eq!(sent.first(), Some(&segment(1)), "{sent:?}");
+    assert!(script.stats().cwnd <= 3.0);
+    assert_eq!(script.stats().ssthresh, 5.0);
+}
+
+/// Step 2a: an acknowledgement of everything shows nothing. Without F-RTO, the first partial
+/// acknowledgement sends the next segment again.
+#[test]
+fn rfc5682_3_1_other_timeouts_are_recovered_from_as_usual() {
+    let mut script = after_timeout(true);
+    script.ack(11_001);
+    assert!(script.stats().cwnd <= 3.0);
+    script.ack(12_001);
+    assert_eq!(script.stats().ssthresh, 5.0);
+    let mut script = after_timeout(false);
+    assert_eq!(script.ack(1001).first(), Some(&segment(1)));
+}
+
+/// Section 3.1, step 2b: without new data to send, the recovery is the usual one.
+#[test]
+fn rfc5682_3_1_without_new_data_nothing_is_concluded() {
+    let config = SenderConfig {
+        forward_rto: true,
+        ..rack()
+    };
+    let mut script = Script::with_control(config, Aimd::new(window(10.0)));
+    script.apply(|sender| sender.write(10_000)).unwrap();
+    script.accept();
+    assert_eq!(script.sent().len(), 10);
+    script.wait_for_segment();
+    assert_eq!(script.wait_for_segment().1, [segment(0)]);
+    assert_eq!(script.ack(1001).first(), Some(&segment(1)));
+    script.ack(2001);
+    assert_eq!(script.stats().ssthresh, 5.0);
+}

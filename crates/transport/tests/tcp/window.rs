@@ -1,6 +1,7 @@
 //! How much may leave: cwnd, the receiver's window, and idle periods.
 
 use skywave_congestion::AimdConfig;
+use skywave_transport::tcp::SenderConfig;
 use skywave_units::Duration;
 use skywave_wire::tcp::TcpOptions;
 
@@ -193,4 +194,45 @@ fn what_is_sent_and_sent_again_is_counted() {
         (stats.segments_retransmitted, stats.bytes_retransmitted),
         (2, 2000)
     );
+}
+
+/// draft-ietf-ccwg-ratelimited-increase, appendix: four rounds of an application that does not use up
+/// cwnd at first. Segments and windows are those of the example.
+#[test]
+fn ratelimited_increase_appendix_a_cwnd_grows_by_what_was_in_flight() {
+    let config = SenderConfig {
+        rate_limited_increase: true,
+        ..config()
+    };
+    let mut script = Script::closed(config, window(10.0));
+    script.apply(|sender| sender.connect());
+    script.accept();
+    script.sent();
+    let mut acked = 1;
+    for (packets, windows) in [
+        (4, vec![11, 12, 13, 14]),
+        (8, vec![15, 16, 17, 18, 19, 20, 20, 20]),
+        (4, vec![20; 4]),
+        (20, (21..=40).collect()),
+    ] {
+        script.apply(|sender| sender.write(1000 * packets)).unwrap();
+        assert_eq!(script.sent().len(), packets as usize);
+        script.now += RTT;
+        for cwnd in windows {
+            acked += 1000;
+            script.ack(acked);
+            assert_eq!(script.stats().cwnd, f64::from(cwnd), "{packets} {acked}");
+        }
+    }
+}
+
+/// RFC 9438 section 5.8: without it, cwnd does not grow unless it is used up.
+#[test]
+fn an_unused_cwnd_does_not_grow() {
+    let mut script = Script::closed(config(), window(10.0));
+    script.apply(|sender| sender.write(4000)).unwrap();
+    script.accept();
+    script.now += RTT;
+    script.ack(4001);
+    assert_eq!(script.stats().cwnd, 10.0);
 }

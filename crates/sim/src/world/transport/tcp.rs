@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use skywave_congestion::{AimdConfig, Clocking, ControlContext, RtoConfig};
+use skywave_congestion::{AimdConfig, Clocking, ControlContext, Ect, RtoConfig};
 use skywave_registry::ParameterError;
-use skywave_scenario::{Backend, Registry, TcpProfile, TcpRecovery, TcpSpec};
+use skywave_scenario::{Backend, EcnFeedback, Registry, TcpProfile, TcpRecovery, TcpSpec};
 use skywave_transport::tcp::{
     self, LimitedTransmit, Ports, ReceiveWindow, Receiver, RecoveryAlgorithm, Sender,
     TcpControlKind,
@@ -133,6 +133,15 @@ impl TcpPlan {
             }
             _ => spec.recovery,
         };
+        spec.ecn_feedback = match self.sender.ecn {
+            tcp::EcnUse::Off => None,
+            tcp::EcnUse::Rfc3168 => Some(EcnFeedback::Rfc3168),
+            tcp::EcnUse::Dctcp => Some(EcnFeedback::Dctcp),
+            tcp::EcnUse::Accurate(_) => Some(EcnFeedback::Accurate),
+        };
+        let is_rack = self.sender.recovery == RecoveryAlgorithm::Rack;
+        spec.forward_rto = is_rack.then_some(self.sender.forward_rto);
+        spec.rate_limited_increase = Some(self.sender.rate_limited_increase);
         spec.initial_cwnd = whole(context.initial_cwnd);
         spec.initial_ssthresh = whole(context.initial_ssthresh);
         match self.receive_window() {
@@ -156,11 +165,16 @@ impl TcpPlan {
     }
 
     fn ecn(&self) -> tcp::EcnUse {
-        let is_wanted = self.spec.ecn || self.control.wants().ecn.is_some();
-        if is_wanted && !self.control.owns_ecn() {
-            tcp::EcnUse::Rfc3168
-        } else {
-            tcp::EcnUse::Off
+        let (spec, wants) = (&self.spec, self.control.wants());
+        let is_wanted = spec.ecn || wants.ecn.is_some();
+        if !is_wanted || self.control.owns_ecn() {
+            return tcp::EcnUse::Off;
+        }
+        let feedback = spec.ecn_feedback;
+        match feedback.unwrap_or_else(|| EcnFeedback::of(wants, spec.profile)) {
+            EcnFeedback::Rfc3168 => tcp::EcnUse::Rfc3168,
+            EcnFeedback::Dctcp => tcp::EcnUse::Dctcp,
+            EcnFeedback::Accurate => tcp::EcnUse::Accurate(wants.ecn.unwrap_or(Ect::Zero)),
         }
     }
 
@@ -185,6 +199,9 @@ impl TcpPlan {
         tcp::SenderConfig {
             segment_size: spec.segment.get() as u16,
             keep_sacks: spec.keep_sacks,
+            forward_rto: spec.forward_rto.unwrap_or(base.forward_rto),
+            rate_limited_increase: (spec.rate_limited_increase)
+                .unwrap_or(base.rate_limited_increase),
             syn_options: self.has_syn_options(),
             window: self.receive_window(),
             limited_transmit: match (spec.limited_transmit, spec.profile) {

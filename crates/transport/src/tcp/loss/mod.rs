@@ -9,6 +9,7 @@
 mod detection;
 mod duplicates;
 mod fine_timer;
+mod forward_rto;
 mod is_lost;
 mod newreno;
 mod no_phase;
@@ -231,6 +232,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
                 OnDuplicate::Wait | OnDuplicate::TailLoss { .. } => OnProgress::Ordinary,
                 OnDuplicate::Loss { begin, .. } => OnProgress::Loss(begin),
                 OnDuplicate::Retransmit => OnProgress::Overdue,
+                OnDuplicate::SpuriousTimeout => OnProgress::SpuriousTimeout,
             }
         };
         self.recovery.note(at, &self.log);
@@ -256,6 +258,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
             Found::Nothing | Found::Repaired => OnDuplicate::Wait,
             Found::TailLoss { probe } => OnDuplicate::TailLoss { probe },
             Found::Covered => OnDuplicate::Retransmit,
+            Found::SpuriousTimeout => OnDuplicate::SpuriousTimeout,
             Found::Loss { is_repeated } => {
                 self.detection.on_recovery(at);
                 OnDuplicate::Loss {

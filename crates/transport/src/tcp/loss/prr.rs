@@ -178,6 +178,9 @@ impl Recovery for Prr {
             self.compute(self.pipe, cwnd, at.smss);
         }
         let fresh = Some(fresh).filter(|fresh| fresh.start < fresh.end);
+        if fresh.is_none() {
+            log.hold_losses(false);
+        }
         let segment = log.next_lost().or(fresh)?;
         let bytes = segment.end - segment.start;
         if bytes > self.room(cwnd) {

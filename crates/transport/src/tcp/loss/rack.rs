@@ -2,6 +2,7 @@
 
 use skywave_units::{Duration, Instant};
 
+use super::forward_rto::ForwardRto;
 use super::tail_loss_probe::TailLossProbe;
 use super::{DUPLICATE_THRESHOLD, Detection, Found, News, Timing};
 use crate::tcp::sent_log::{SentLog, SentSegment};
@@ -37,14 +38,18 @@ pub(in crate::tcp) struct Rack {
     /// Whether a fast recovery or the recovery from a timeout is in progress.
     is_recovering: bool,
     probe: TailLossProbe,
+    /// If spurious timeouts are detected.
+    forward_rto: Option<ForwardRto>,
     timer: Timer,
     /// Whether `timer` is the probe's, not that of the reordering window.
     is_probe_timer: bool,
 }
 
 impl Rack {
-    pub(in crate::tcp) fn new() -> Self {
+    /// Creates the detection. With `detects_spurious_timeouts`, it includes F-RTO.
+    pub(in crate::tcp) fn new(detects_spurious_timeouts: bool) -> Self {
         Self {
+            forward_rto: detects_spurious_timeouts.then(ForwardRto::default),
             newest: (Instant::ZERO, 0),
             rtt: Duration::ZERO,
             min_rtt: None,
@@ -155,7 +160,15 @@ impl Detection for Rack {
     }
 
     fn on_progress(&mut self, news: &News, log: &mut SentLog) -> Found {
+        let forward_rto = self.forward_rto.as_mut();
+        let is_spurious = forward_rto.is_some_and(|it| it.on_ack(news, log));
         self.update(news.now, log);
+        if is_spurious {
+            log.unmark_lost();
+            self.recovery_point = news.at.una;
+            self.is_recovering = false;
+            return Found::SpuriousTimeout;
+        }
         self.adapt_reo_wnd(news);
         let has_repaired = self.probe.has_repaired(news);
         match self.detect(news.now, news.at, log) {
@@ -166,6 +179,9 @@ impl Detection for Rack {
 
     /// RACK_mark_losses_on_RTO () (section 6.3).
     fn on_timeout(&mut self, now: Instant, at: Position, log: &mut SentLog) {
+        if let Some(forward_rto) = &mut self.forward_rto {
+            forward_rto.on_timeout(at, self.recovery_point, log);
+        }
         let remaining = self.remaining(now, log);
         log.mark_lost_where(|sent| sent.start <= at.una || remaining(sent).is_zero());
         self.on_recovery(at);

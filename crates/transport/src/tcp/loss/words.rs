@@ -40,6 +40,8 @@ pub(in crate::tcp) enum Found {
     Covered,
     /// A tail loss probe has repaired a loss, to which the window must respond.
     Repaired,
+    /// The last retransmission timeout was spurious: nothing is lost.
+    SpuriousTimeout,
     /// Acknowledgements have stopped.
     TailLoss {
         /// Whether a tail loss probe may be sent.
@@ -96,6 +98,8 @@ pub(in crate::tcp) enum OnDuplicate {
     },
     /// Retransmit the first unacknowledged segment without changing the window.
     Retransmit,
+    /// Undo the response to the last timeout.
+    SpuriousTimeout,
     /// Restart the retransmission timer, after a tail loss probe if one may be sent.
     TailLoss { probe: bool },
 }
@@ -110,6 +114,8 @@ pub(in crate::tcp) enum OnProgress {
     Loss(Begin),
     /// No recovery is in progress, but the first unacknowledged segment is overdue: retransmit it.
     Overdue,
+    /// No recovery is in progress. Undo the response to the last timeout.
+    SpuriousTimeout,
     /// No recovery is in progress, but a tail loss probe has repaired a loss: reduce the window.
     Repaired,
     /// A recovery has ended, but data sent after its start is lost: reduce the window again, and

@@ -81,6 +81,8 @@ pub struct Sender {
     acked_rest: u32,
     /// Whether the control asks for every acknowledgement.
     every_ack: bool,
+    /// maxFS: the largest FlightSize since the last reduction of cwnd, in segments.
+    max_flight: u32,
     /// Outstanding bytes sent only by limited transmit.
     limited: u32,
     /// Segments released by the last acknowledgement of a recovery.
@@ -222,12 +224,8 @@ impl Sender {
         let (config, control) = (config.into(), control.into());
         let mut rng = SplitMix64::seed_from_u64(seed);
         let interests = control.interests();
-        let loss = (config.recovery).build(
-            config.recovery_exit,
-            config.keep_sacks,
-            keeps(config.recovery, interests),
-            interests.every_ack,
-        );
+        let keeps = keeps(config.recovery, interests);
+        let loss = (config.recovery).build(keeps, config.recovery_options(interests.every_ack));
         let local = SequenceSpace::new(rng.next_u32());
         let jitter = (!config.send_jitter.is_zero())
             .then(|| Box::new(SendJitter::new(config.send_jitter, rng)));
@@ -257,6 +255,7 @@ impl Sender {
             window_field: config.window.field(0),
             acked_rest: 0,
             every_ack: interests.every_ack,
+            max_flight: 0,
             limited: 0,
             released: 0,
             timed: None,

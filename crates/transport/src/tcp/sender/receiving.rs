@@ -55,7 +55,7 @@ impl Sender {
             if self.config.recovery.uses_sack() && !segment.options.sack_permitted {
                 let newreno = RecoveryAlgorithm::NewReno;
                 let keeps = keeps(newreno, self.control.interests());
-                self.loss = newreno.build(self.config.recovery_exit, false, keeps, false);
+                self.loss = newreno.build(keeps, self.config.recovery_options(false));
             }
         }
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
@@ -64,6 +64,7 @@ impl Sender {
         self.una = 1;
         self.nxt = 1;
         self.max = 1;
+        self.max_flight = self.control.cwnd() as u32;
         self.timer.stop();
         self.due.ack = true;
         if repeated {
@@ -196,6 +197,7 @@ impl Sender {
         let cwnd = self.control.cwnd();
         self.ecn.on_reduced(self.max);
         self.control.on_mark(&Mark::new(now, flight, 1));
+        self.max_flight = 0;
         if cwnd < 2.0 {
             // The minimum of some algorithms is larger.
             self.control.limit_cwnd(cwnd);
@@ -236,7 +238,8 @@ impl Sender {
         );
         summary.rtt = rtt;
         summary.delivery_rate = delivery_rate;
-        summary.application_limited = unused >= self.smss && !is_jittered;
+        summary.application_limited =
+            unused >= self.smss && !is_jittered && !self.may_grow_when_limited();
         note_echo(&mut summary, echo);
         self.acked_rest = (unreported % self.smss) as u32;
 
@@ -254,10 +257,14 @@ impl Sender {
             self.count_out_of_order(&mut summary);
         }
         match progress {
-            OnProgress::Ordinary => self.control.on_ack(&summary),
+            OnProgress::Ordinary => self.grow(&summary, unused),
             OnProgress::Loss(begin) => {
                 self.control.on_ack(&summary);
                 self.begin_recovery(now, begin, false);
+            }
+            OnProgress::SpuriousTimeout => {
+                self.control.on_spurious_loss(now);
+                self.control.on_ack(&summary);
             }
             OnProgress::Repaired => {
                 self.control.on_ack(&summary);
@@ -371,6 +378,35 @@ impl Sender {
         })
     }
 
+    /// Returns whether cwnd, which was not used up, may grow nevertheless.
+    fn may_grow_when_limited(&self) -> bool {
+        self.config.rate_limited_increase && self.control.cwnd() < self.rate_limited_cwnd()
+    }
+
+    /// Returns limit(maxFS): the largest cwnd of a sender that does not use it up, in segments
+    /// (draft-ietf-ccwg-ratelimited-increase section 3).
+    fn rate_limited_cwnd(&self) -> f64 {
+        let max_flight = f64::from(self.max_flight);
+        if self.control.cwnd() < self.control.ssthresh() {
+            2.0 * max_flight
+        } else {
+            max_flight + 1.0
+        }
+    }
+
+    /// Reports an acknowledgement outside of a recovery, before which `unused` bytes of cwnd were
+    /// unused.
+    fn grow(&mut self, summary: &Ack, unused: u64) {
+        if !self.config.rate_limited_increase || unused < self.smss {
+            return self.control.on_ack(summary);
+        }
+        let (before, most) = (self.control.cwnd(), self.rate_limited_cwnd());
+        self.control.on_ack(summary);
+        if self.control.cwnd() > most.max(before) {
+            self.control.limit_cwnd(most.max(before));
+        }
+    }
+
     fn on_partial(&mut self, retransmit: bool) {
         self.due.retransmission |= retransmit;
         let deficit = self.loss.take_deficit(self.smss);
@@ -416,6 +452,7 @@ impl Sender {
     fn repair(&mut self, now: Instant, answer: OnDuplicate) {
         match answer {
             OnDuplicate::Wait => self.report_lost_packets(now, false),
+            OnDuplicate::SpuriousTimeout => self.control.on_spurious_loss(now),
             OnDuplicate::TailLoss { probe } => {
                 // A closed window has probes of its own.
                 let fits = self.max <= self.window_end();
@@ -485,6 +522,7 @@ impl Sender {
         let mut loss = Loss::new(now, self.flight_at_loss(), self.in_segments(lost).max(1));
         loss.is_repeated = is_repeated;
         self.control.on_loss(&loss);
+        self.max_flight = 0;
     }
 
     fn restart_with_retransmission(&mut self, now: Instant) {
@@ -531,6 +569,7 @@ impl Sender {
             self.report_lost_packets(now, true);
         }
         self.control.on_timeout(now, self.flight_at_loss());
+        self.max_flight = 0;
         self.limited = 0;
         self.timed = None;
         self.due.retransmission = !self.loss.goes_back();

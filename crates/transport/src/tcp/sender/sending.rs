@@ -115,6 +115,7 @@ impl Sender {
         if self.flight() == 0 && now - self.last_sent > self.rtt.rto() {
             // RFC 5681 section 4.1. A new connection sent its SYN at most an RTO ago.
             self.control.on_restart(now);
+            self.max_flight = 0;
         }
         let mut length = remaining.min(self.smss).min(hole);
         let cwnd_end = self.cwnd_end();
@@ -262,6 +263,9 @@ impl Sender {
             self.loss.note_sent(self.position());
         }
         self.nxt = self.nxt.max(stop);
+        if self.config.rate_limited_increase {
+            self.max_flight = self.max_flight.max(self.in_segments(self.flight()));
+        }
         self.note_application_limit();
         self.last_sent = now;
         self.due.ack = false;

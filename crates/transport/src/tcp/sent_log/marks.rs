@@ -23,6 +23,8 @@ pub(super) struct Marks {
     sacked_segments: u32,
     /// Bytes of the lost segments.
     lost: u64,
+    /// Whether lost segments are not sent again for now.
+    pub(super) holds_losses: bool,
     /// No segment that begins before this offset is lost.
     lost_from: u64,
     /// Everything that begins before this offset and was sent only once has arrived or is lost.
@@ -200,10 +202,25 @@ impl Marks {
         self.found.push(*sent);
     }
 
+    /// Removes the mark of all lost segments.
+    pub(super) fn unmark_lost(&mut self, segments: &mut VecDeque<SentSegment>) {
+        for sent in segments {
+            if core::mem::take(&mut sent.is_lost) && sent.transmissions > 1 {
+                self.again.push_back((sent.sent_at, sent.start));
+            }
+        }
+        self.again.make_contiguous().sort_unstable();
+        self.lost = 0;
+        self.examined = 0;
+    }
+
     /// Returns the first lost segment.
     pub(super) fn next_lost(&mut self, segments: &VecDeque<SentSegment>) -> Option<Range> {
         if self.lost == 0 {
             self.lost_from = u64::MAX;
+            return None;
+        }
+        if self.holds_losses {
             return None;
         }
         let from = segments.partition_point(|sent| sent.start < self.lost_from);
