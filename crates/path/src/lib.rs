@@ -39,7 +39,7 @@ pub use queue::{
 };
 pub use quick_start::QuickStartRouter;
 pub use trace::{
-    CheckedTrace, Condition, ListedSteps, Opportunities, OutagesSpec, Steps, Trace, TraceChoice,
-    TraceKind, TraceSelection, TraceStep, Traces, register_built_in_traces,
+    CheckedTrace, Condition, LeoSpec, ListedSteps, Opportunities, OutagesSpec, Steps, Trace,
+    TraceChoice, TraceKind, TraceSelection, TraceStep, Traces, WifiSpec, register_built_in_traces,
 };
 pub use variation::Variation;

@@ -68,6 +68,8 @@ impl Draw {
         ];
         let traces = [
             "{ outages = { up = '500 ms', down = '100 ms' } }",
+            "{ wifi = { contention = '7 ms' } }",
+            "{ leo = { interval = '700 ms' } }",
             "{ steps = [{ at = '300 ms', rate = '700 kbps' }, { at = '900 ms', delay = '1 ms' }, { at = '1500 ms', rate = '5 Mbps', delay = '70 ms' }] }",
         ];
         let loss = self.one_of(&losses);
