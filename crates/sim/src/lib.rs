@@ -53,8 +53,8 @@ pub use running::samples::Samples;
 pub use running::stepped::SteppedRun;
 pub use skywave_path::{
     CoDelSpec, DropTailSpec, DualPi2Spec, FqCoDelSpec, LeoSpec, Loss, LossKind, OutagesSpec,
-    PieSpec, QueueSpec, RedSpec, Steps, SubQueueSpec, TraceKind, TraceSelection, WeightedSpec,
-    WifiSpec,
+    PieSpec, QueueSpec, RedSpec, StepSpec, Steps, SubQueueSpec, TraceKind, TraceSelection,
+    WeightedSpec, WifiSpec,
 };
 pub use skywave_scenario::{
     AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell, DynamicSpec, ErrorUnit,

@@ -50,6 +50,7 @@ impl Draw {
             "{ red = { packets = 50, min_threshold = 5.0, max_threshold = 15.0, ecn = true } }",
             "{ pie = { packets = 100 } }",
             "{ dualpi2 = { packets = 100 } }",
+            "{ step = { packets = 100, threshold = 9 } }",
             "{ codel = { packets = 100 } }",
             "'fq-codel'",
             "{ fq-codel = { ecn = true, flows = 4 } }",
