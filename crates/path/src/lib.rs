@@ -34,12 +34,12 @@ pub use queue::{
     DualPi2Config, DualPi2Scheduler, DualPi2Spec, FqCoDel, FqCoDelConfig, FqCoDelSpec, HandsOn,
     Head, Keeps, Kept, KernelQueue, KernelQueueError, KernelQueueSpec, Limit, Line, Pie, PieConfig,
     PieSpec, Qdisc, QueueChoice, QueueKind, QueueSpec, Queues, Red, RedConfig, RedSpec,
-    RedThresholds, RedWeight, Room, SubQueueSpec, Verdict, Weighted, WeightedSpec, Writes,
-    register_built_in_queues,
+    RedThresholds, RedWeight, Room, Step, StepSpec, StepThreshold, SubQueueSpec, Verdict, Weighted,
+    WeightedSpec, Writes, register_built_in_queues,
 };
 pub use quick_start::QuickStartRouter;
 pub use trace::{
-    CheckedTrace, Condition, ListedSteps, Opportunities, OutagesSpec, Steps, Trace, TraceChoice,
-    TraceKind, TraceSelection, TraceStep, Traces, register_built_in_traces,
+    CheckedTrace, Condition, LeoSpec, ListedSteps, Opportunities, OutagesSpec, Steps, Trace,
+    TraceChoice, TraceKind, TraceSelection, TraceStep, Traces, WifiSpec, register_built_in_traces,
 };
 pub use variation::Variation;

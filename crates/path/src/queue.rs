@@ -140,6 +140,7 @@ mod parameters;
 mod pie;
 mod red;
 mod red_spec;
+mod step;
 mod weighted;
 
 pub use admission::{Admission, Arrival, HandsOn, Kept, Line, Verdict};
@@ -160,6 +161,7 @@ pub use limit::{Limit, Room};
 pub use pie::{Pie, PieConfig, PieSpec};
 pub use red::{AdaptiveRed, Red, RedConfig, RedThresholds, RedWeight};
 pub use red_spec::RedSpec;
+pub use step::{Step, StepSpec, StepThreshold};
 pub use weighted::{SubQueueSpec, Weighted, WeightedSpec};
 
 use skywave_wire::Ecn;

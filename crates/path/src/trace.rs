@@ -10,11 +10,15 @@ use serde::{Deserialize, Serialize};
 use skywave_registry::{Choice, OpenSet, ParameterError, Selection};
 use skywave_units::{Duration, Instant, Random, Rate};
 
+mod leo;
 mod opportunities;
 mod outages;
+mod wifi;
 
+pub use leo::LeoSpec;
 pub use opportunities::Opportunities;
 pub use outages::OutagesSpec;
+pub use wifi::WifiSpec;
 
 /// A change of a link's rate or delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
@@ -67,6 +71,8 @@ pub type CheckedTrace = Result<Arc<dyn TraceKind>, ParameterError>;
 #[rustfmt::skip]
 pub fn register_built_in_traces(traces: &mut Traces) {
     traces.register("outages", "The link fails at random and comes back.", OutagesSpec::kind);
+    traces.register("wifi", "Packets leave in aggregates, between which an access point of Wi-Fi contends for the medium.", WifiSpec::kind);
+    traces.register("leo", "The link changes from one satellite in low Earth orbit to the next.", LeoSpec::kind);
 }
 
 /// Steps that are known in advance.

@@ -19,14 +19,14 @@ const MOST_STEPS: usize = 1_000_000;
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(rename = "Trace", rename_all = "kebab-case")]
 pub enum TraceSpec {
-    /// The steps, in order of time.
+    /// The steps, in order of time. After the last one, its rate and delay hold.
     #[schemars(extend("x-class" = "TraceSteps"))]
     Steps(Vec<TraceStep>),
     /// The steps in a file; its path is relative to the scenario file. Each line has time, rate and
     /// delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or
     /// delay stays unchanged. A line of two numbers without units is a time in seconds and the rate
     /// from then on in Mbit/s (`0.5 1.196`), the format of public traces of mobile networks; before
-    /// the first time, the link has its `rate`. Lines that start with `#` are comments. When the
+    /// the first time, the link has its `rate`. After the last line, its rate and delay hold. Lines that start with `#` are comments. When the
     /// scenario is read from a file, the steps replace this field.
     #[schemars(extend("x-class" = "TraceFile"))]
     File(String),
@@ -38,7 +38,8 @@ pub enum TraceSpec {
     #[schemars(extend("x-class" = "TraceOpportunities"))]
     Opportunities(Vec<u32>),
     /// A Mahimahi file of such times, one per line; its path is relative to the scenario
-    /// file. When the scenario is read from a file, the times replace this field.
+    /// file. After the last time, the trace starts over. When the scenario is read from a file, the times
+    /// replace this field.
     #[schemars(extend("x-class" = "TraceMahimahi"))]
     Mahimahi(String),
     /// Steps that a registered kind of trace generates.

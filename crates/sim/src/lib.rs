@@ -52,8 +52,9 @@ pub use running::run::{RunOptions, run, run_many, run_observed};
 pub use running::samples::Samples;
 pub use running::stepped::SteppedRun;
 pub use skywave_path::{
-    CoDelSpec, DropTailSpec, DualPi2Spec, FqCoDelSpec, Loss, LossKind, OutagesSpec, PieSpec,
-    QueueSpec, RedSpec, Steps, SubQueueSpec, TraceKind, TraceSelection, WeightedSpec,
+    CoDelSpec, DropTailSpec, DualPi2Spec, FqCoDelSpec, LeoSpec, Loss, LossKind, OutagesSpec,
+    PieSpec, QueueSpec, RedSpec, StepSpec, Steps, SubQueueSpec, TraceKind, TraceSelection,
+    WeightedSpec, WifiSpec,
 };
 pub use skywave_scenario::{
     AdaptSpec, BackSpec, BernoulliSpec, CbrSpec, DccpSpec, Dumbbell, DynamicSpec, ErrorUnit,

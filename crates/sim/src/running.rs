@@ -4,6 +4,7 @@ pub(crate) mod arrival;
 pub(crate) mod bench;
 pub(crate) mod build;
 pub(crate) mod check;
+mod code_points;
 pub mod live;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -21,7 +21,7 @@ fn directory() -> PathBuf {
 
 fn example(name: &str) -> Scenario {
     let text = fs::read_to_string(directory().join(name).with_extension("toml")).unwrap();
-    Scenario::from_toml(&text, &Registry::default()).unwrap()
+    Scenario::from_toml_beside(&text, &Registry::default(), &directory()).unwrap()
 }
 
 fn results(scenario: &Scenario) -> Results {

@@ -255,13 +255,22 @@ fn what_cannot_be_emulated_is_refused() {
     }
 }
 
-const QUEUES: [&str; 7] = [
+/// Links that a real clock runs as well as a virtual one.
+const TRACES: [&str; 4] = [
+    "",
+    "trace = { wifi = { contention = '7 ms' } }",
+    "trace = { leo = { interval = '40 ms', outage = '9 ms' } }",
+    "trace = { opportunities = [3, 4, 9] }",
+];
+
+const QUEUES: [&str; 8] = [
     "'unlimited'",
     "{ drop-tail = { packets = 4 } }",
     "{ codel = { packets = 20 } }",
     "{ fq-codel = {} }",
     "{ pie = { packets = 20 } }",
     "{ dualpi2 = { packets = 20 } }",
+    "{ step = { packets = 20, threshold = 4 } }",
     "{ red = { packets = 30, ecn = true } }",
 ];
 
@@ -271,11 +280,12 @@ proptest! {
     #[test]
     fn a_late_driver_changes_nothing(
         queue in 0..QUEUES.len(),
+        trace in 0..TRACES.len(),
         jitter in prop_oneof![Just("0 s"), Just("3 ms")],
         loss in prop_oneof![Just(""), Just("loss = { bernoulli = { probability = 0.1 } }")],
         gaps_us in proptest::collection::vec(0u64..20_000, 1..80),
     ) {
-        let first = format!("rate = '2 Mbps'\ndelay = '7 ms'\nqueue = {}\njitter = '{jitter}'\n{loss}", QUEUES[queue]);
+        let first = format!("rate = '2 Mbps'\ndelay = '7 ms'\nqueue = {}\njitter = '{jitter}'\n{loss}\n{}", QUEUES[queue], TRACES[trace]);
         let second = "rate = '1 Mbps'\ndelay = '2 ms'\nqueue = { drop-tail = { packets = 2 } }";
         let mut exact = two_links(&first, second);
         let mut late = two_links(&first, second);

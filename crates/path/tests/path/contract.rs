@@ -216,6 +216,10 @@ contracts! {
         |tally| tally.refused > 0 && tally.written > 0 && tally.dropped_inside > 0;
     dualpi2_of_bytes: r#"{ "dualpi2": { "bytes": "9 kB", "tshift": "5 ms" } }"#,
         |tally| tally.refused > 0 && tally.written > 0;
+    step: r#"{ "step": { "packets": 20, "threshold": 5 } }"#,
+        |tally| tally.refused > 0 && tally.written > 0;
+    step_of_delay: r#"{ "step": { "bytes": "9 kB", "threshold_delay": "1 ms" } }"#,
+        |tally| tally.refused > 0 && tally.written > 0;
     kernels: r#"{ "kernel": { "qdisc": "pfifo limit 9", "simulated": { "drop-tail": { "packets": 9 } } } }"#,
         |tally| tally.refused > 0;
     weighted: r#"{ "weighted": { "queues": [

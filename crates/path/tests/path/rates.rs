@@ -7,9 +7,8 @@ use proptest::prelude::*;
 use rand::SeedableRng;
 use skywave_path::contract::Parcel;
 use skywave_path::{
-    AnyQueue, Condition, DropTail, Kept, Limit, Link, ListedSteps, Opportunities, OutagesSpec,
-    Trace, TraceChoice, TraceKind, TraceSelection, TraceStep, Traces, Variation,
-    register_built_in_traces,
+    AnyQueue, Condition, DropTail, Kept, Limit, Link, ListedSteps, Opportunities, Trace,
+    TraceChoice, TraceKind, TraceSelection, TraceStep, Traces, Variation, register_built_in_traces,
 };
 use skywave_registry::Selection;
 use skywave_units::{Duration, Instant, Random, Rate};
@@ -254,23 +253,23 @@ fn stated() -> impl Strategy<Value = Stated> {
         steps,
         delays,
         opportunities,
-        (100_000..400_000_000_000_u64).prop_map(|rate| Stated::varying(rate, outages())),
+        (100_000..400_000_000_000_u64, 0..GENERATED.len())
+            .prop_map(|(rate, which)| Stated::varying(rate, generated(GENERATED[which]))),
     ]
 }
 
-/// A link that is up for 2 ms and down for 1 ms on average.
-fn outages() -> Arc<dyn TraceKind> {
+/// A link that is up for 2 ms and down for 1 ms on average, one with aggregates, and one with frequent
+/// handovers. None changes its delay, without which an arrival is the end of a transmission.
+const GENERATED: [&str; 3] = [
+    r#"{ "outages": { "up": "2 ms", "down": "1 ms" } }"#,
+    r#"{ "wifi": { "packets": 3 } }"#,
+    r#"{ "leo": { "interval": "5 ms", "outage": "1 ms", "min_delay": "0 s", "max_delay": "0 s" } }"#,
+];
+
+fn generated(text: &str) -> Arc<dyn TraceKind> {
     let mut traces = Traces::new("kind of trace");
     register_built_in_traces(&mut traces);
-    let spec = OutagesSpec {
-        up: Duration::from_millis(2),
-        down: Duration::from_millis(1),
-    };
-    let text = format!(
-        r#"{{ "outages": {} }}"#,
-        serde_json::to_string(&spec).unwrap()
-    );
-    let selection: TraceSelection = serde_json::from_str(&text).unwrap();
+    let selection: TraceSelection = serde_json::from_str(text).unwrap();
     Selection::<TraceChoice>::read(&selection, &traces).unwrap()
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::running::code_points::check_code_points;
 use crate::watching::backend::Registry;
 use crate::world::application::Application;
 use crate::world::connect::pair;
@@ -36,7 +37,8 @@ impl Build {
     ///
     /// # Errors
     /// [`ScenarioError`] if a flow has no forward or reverse route, or its transport does not
-    /// support the routers on it, or if the routes are too long for so many flows.
+    /// support the routers on it, or means something else by ECT(1) than another flow in the same
+    /// queue, or if the routes are too long for so many flows.
     pub(crate) fn new(
         scenario: &Scenario,
         registry: &Registry,
@@ -98,6 +100,7 @@ impl Build {
             flow_ways.push(ways);
             transports.push(transport);
         }
+        check_code_points(scenario, &network, &flow_ways, &transports)?;
         let applications = (0..)
             .zip(sources.iter().zip(&transports))
             .map(|(index, (source, transport))| {

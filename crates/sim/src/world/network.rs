@@ -97,6 +97,11 @@ impl Network {
         }
     }
 
+    /// Returns the discipline of a link's queue.
+    pub(crate) fn queue(&self, link: u32) -> &dyn QueueKind<Frame> {
+        &*self.queues[link as usize]
+    }
+
     /// Returns the links with a queue of the kernel, and its queueing discipline.
     pub(crate) fn kernel_queues(&self) -> impl Iterator<Item = (u32, &Discipline)> {
         let queues = (0..).zip(&self.queues);

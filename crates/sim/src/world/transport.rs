@@ -5,7 +5,7 @@ mod tcp;
 
 use std::sync::Arc;
 
-use skywave_congestion::{Clocking, RtoConfig};
+use skywave_congestion::{Clocking, Ect, RtoConfig};
 use skywave_path::Dialect;
 use skywave_registry::ParameterError;
 use skywave_scenario::{
@@ -17,6 +17,7 @@ use skywave_transport::dccp::mechanism::Mechanism;
 use skywave_transport::peer::{TransportKind, Udp};
 use skywave_transport::tcp::Header;
 use skywave_units::Duration;
+use skywave_wire::Ecn;
 
 pub(crate) use self::tcp::TcpPlan;
 use crate::world::packet::Body;
@@ -47,6 +48,15 @@ pub enum KernelTransport {
         /// The size of full datagrams.
         datagram: u64,
     },
+}
+
+/// What ECT(1) tells routers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ect1 {
+    /// The sender responds to the share of marked packets (L4S, RFC 9331).
+    L4s,
+    /// The load of the routers before is low (VCP and MPCP).
+    LoadFactor,
 }
 
 /// The clock of a run.
@@ -150,6 +160,23 @@ impl Transport {
             Self::Other(_) | Self::Kernel(_) => return Ok(()),
         };
         verdict.map_err(|message| ScenarioError::new(format!("{field}.transport.{key}"), message))
+    }
+
+    /// Returns what ECT(1) on the sender's data tells routers; `None` if it carries other codes, or
+    /// if it is unknown.
+    pub(crate) fn meaning_of_ect1(&self) -> Option<Ect1> {
+        let (wants, has_load_factor) = match self {
+            Self::Tcp(plan) => (plan.control.wants(), plan.control.owns_ecn()),
+            Self::Dccp { mechanism, .. } => {
+                let data_ecn = mechanism.row().data_ecn;
+                (mechanism.wants(), data_ecn == Some(Ecn::Ect1))
+            }
+            Self::Other(_) | Self::Kernel(_) => return None,
+        };
+        if has_load_factor {
+            return Some(Ect1::LoadFactor);
+        }
+        (wants.ecn == Some(Ect::One)).then_some(Ect1::L4s)
     }
 
     /// Returns whether its connections share state.

@@ -110,6 +110,51 @@ fn outages_obey_physics_and_are_no_capacity() {
     assert!((0.6..=1.0).contains(&utilisation), "{utilisation}");
 }
 
+/// Aggregates and handovers, with a queue that hands packets on and with one that keeps them.
+#[test]
+fn wifi_and_satellites_obey_physics() {
+    for trace in [
+        "wifi = {}",
+        "wifi = { contention = \"7 ms\", packets = 2 }",
+        "leo = { interval = \"3 s\" }",
+        "leo = { interval = \"50 ms\", outage = \"0 s\", seed = 4 }",
+    ] {
+        let link = format!("trace = {{ {trace} }}\nback = {{ trace = {{ {trace} }} }}");
+        let results = obeys_physics(&link);
+        let again = obeys_physics(&link);
+        assert_eq!(results.fingerprint, again.fingerprint, "{trace}");
+        let codel = "codel = { packets = 20, ecn = true }";
+        judged(&scenario(&link).replace("drop-tail = { packets = 20 }", codel));
+    }
+}
+
+/// A busy access point sends whole aggregates, and nothing while it contends for the medium.
+#[test]
+fn wifi_delivers_what_its_aggregates_allow() {
+    // 12 Mbps carry 5 packets of 1500 B in 5.484 ms, and 10 ms - 5 ms are access.
+    let trace = "trace = { wifi = { contention = \"0 s\", access = \"5 ms\" } }";
+    let found = delivered("12 Mbps", trace, 1472) * 8e-6;
+    assert!((found / 6.0 - 1.0).abs() < 0.01, "{found} Mbps");
+}
+
+/// A queue waits while a satellite hands over to the next one, and the round-trip time changes with
+/// both directions.
+#[test]
+fn round_trip_times_step_where_satellites_change() {
+    let leo = "leo = { interval = \"5 s\", seed = 2 }";
+    let results = obeys_physics(&format!(
+        "trace = {{ {leo} }}\nback = {{ trace = {{ {leo} }} }}"
+    ));
+    let utilisation = results.summary.links[0].utilisation;
+    // Three outages of 0.14 s in 20 s are no capacity.
+    let rate = results.summary.links[0].rate_bps as f64;
+    assert!(
+        (rate / 1e6 - (1.0 - 0.42 / 20.0)).abs() < 1e-3,
+        "{rate} bps"
+    );
+    assert!(utilisation > 0.5, "{utilisation}");
+}
+
 /// Loses every packet whose number is a multiple of `n`, and fails once `most` have passed.
 #[derive(JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -277,6 +322,39 @@ fn a_link_of_opportunities_delivers_what_they_allow() {
             "{number} of {size} B: {share}"
         );
     }
+}
+
+/// What happens at the end of a trace, in each of its formats: the last step holds, and opportunities
+/// start over.
+#[test]
+fn a_trace_of_steps_holds_and_one_of_opportunities_starts_over() {
+    let directory = std::env::temp_dir().join(format!("skywave-ends-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("steps.txt"), "0 4.0\n5 2.0\n").unwrap();
+    std::fs::write(
+        directory.join("orbit.csv"),
+        "0 s, 4 Mbps,\n5 s, 2 Mbps, 60 ms\n",
+    )
+    .unwrap();
+    std::fs::write(directory.join("my.down"), "2\n5\n10\n").unwrap();
+    for (trace, mbps) in [
+        ("file = \"steps.txt\"", 2.5),
+        ("file = \"orbit.csv\"", 2.5),
+        ("mahimahi = \"my.down\"", 3.6),
+    ] {
+        let text = scenario(&format!("trace = {{ {trace} }}"))
+            .replace("packets = 20", "packets = 20000")
+            .replace("80 kbps", "20 Mbps")
+            .replace("100 B", "1472 B")
+            .replace("tcp = {}", "udp = {}")
+            .replace("ftp = {}", "cbr = { rate = \"8 bps\", datagram = \"1 B\" }");
+        let registry = Registry::default();
+        let scenario = Scenario::from_toml_beside(&text, &registry, &directory).unwrap();
+        let results = run(&scenario, &registry, RunOptions::default(), |_| true).unwrap();
+        let found = results.summary.links[0].delivered_bytes as f64 * 8e-6 / 20.0;
+        assert!((found / mbps - 1.0).abs() < 0.01, "{trace}: {found} Mbps");
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 /// A packet that begins at a low rate does not hold up the link when the rate is back.

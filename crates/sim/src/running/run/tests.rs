@@ -50,6 +50,7 @@ impl Draw {
             "{ red = { packets = 50, min_threshold = 5.0, max_threshold = 15.0, ecn = true } }",
             "{ pie = { packets = 100 } }",
             "{ dualpi2 = { packets = 100 } }",
+            "{ step = { packets = 100, threshold = 9 } }",
             "{ codel = { packets = 100 } }",
             "'fq-codel'",
             "{ fq-codel = { ecn = true, flows = 4 } }",
@@ -68,6 +69,8 @@ impl Draw {
         ];
         let traces = [
             "{ outages = { up = '500 ms', down = '100 ms' } }",
+            "{ wifi = { contention = '7 ms' } }",
+            "{ leo = { interval = '700 ms' } }",
             "{ steps = [{ at = '300 ms', rate = '700 kbps' }, { at = '900 ms', delay = '1 ms' }, { at = '1500 ms', rate = '5 Mbps', delay = '70 ms' }] }",
         ];
         let loss = self.one_of(&losses);

@@ -67,6 +67,26 @@ fn marks_instead_of_dropping(queue: &str) {
     }
 }
 
+/// RFC 8257 section 3.1: K above a seventh of the bandwidth-delay product keeps the link busy. Reno
+/// halves cwnd at a mark, so it needs the whole product. Packets that cannot be marked fill the queue.
+#[test]
+fn a_step_marks_above_its_threshold() {
+    for step in [
+        "step = { packets = 300, threshold = 60 }",
+        "step = { packets = 300, threshold_delay = \"50 ms\" }",
+    ] {
+        let marked = dumbbell(step, &[ECN_TCP; 8]);
+        let bottleneck = &marked.summary.links[0];
+        assert!(bottleneck.marks > 100, "{bottleneck:?}");
+        assert!(bottleneck.utilisation > 0.95, "{bottleneck:?}");
+        let delay = mean_delay(&marked);
+        assert!((0.02..0.065).contains(&delay), "{delay} s");
+        let unmarked = dumbbell(step, &[TCP; 8]);
+        assert_eq!(unmarked.summary.links[0].marks, 0);
+        assert!(mean_delay(&unmarked) > 0.15);
+    }
+}
+
 /// RFC 8290 section 1: flows with different round-trip times share the link far more evenly than in
 /// one queue, and a flow that needs less than its share loses nothing. (The shares are not equal:
 /// with a queue of 5 ms, a flow with a round-trip time of 100 ms cannot fill its share after it has
