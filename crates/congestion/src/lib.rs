@@ -5,6 +5,8 @@
 //!   property tests for any implementation.
 //! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
 //! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based. [`Bbr`] is BBRv3, which models the path.
+//! - [`DctcpParameters`] builds a control that differs from Reno only in its laws of increase and
+//!   decrease.
 //! - [`tfrc`] is TCP-Friendly Rate Control (RFC 5348), which controls a rate instead of a window.
 //! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.
 //! - [`RttEstimator`] computes SRTT and the RTO (RFC 6298).
@@ -19,10 +21,13 @@ mod built_in;
 pub mod contract;
 mod control;
 mod cubic;
+mod dctcp;
 mod delivery_rate;
 mod general_aimd;
 mod hystart;
 mod kind;
+mod law;
+mod marked_fraction;
 mod pacer;
 mod reno;
 mod rto;
@@ -31,6 +36,7 @@ mod slow_start;
 mod testing;
 pub mod tfrc;
 mod vegas;
+mod window;
 
 pub use aimd::{Aimd, AimdConfig, DecreaseLaw, GrowthLaw, rfc3390_window};
 pub use any::AnyControl;
@@ -40,6 +46,7 @@ pub use control::{
     Ack, AckedPacket, Control, Interests, Loss, LostPacket, Mark, MarkedPackets, Sent,
 };
 pub use cubic::{Cubic, CubicConfig, CubicParameters};
+pub use dctcp::DctcpParameters;
 pub use delivery_rate::{DeliveryRate, DeliverySampler};
 pub use general_aimd::AimdParameters;
 pub use kind::{ControlContext, ControlKind, Controls, Ect, Wants, no_controls, register_control};

@@ -26,6 +26,8 @@ fn bounds_are_refused_or_accepted_as_documented() {
             "bbr",
             json!({ "loss_threshold": below_one, "beta": below_one, "headroom": below_one }),
         ),
+        ("dctcp", json!({ "gain": least, "initial_alpha": 0.0 })),
+        ("dctcp", json!({ "gain": below_one, "initial_alpha": 1.0 })),
         ("vegas", json!({ "alpha": 0.0, "beta": 0.0, "gamma": 0.0 })),
         ("vegas", json!({ "alpha": 2.0, "beta": 2.0 })),
     ] {
@@ -46,6 +48,10 @@ fn bounds_are_refused_or_accepted_as_documented() {
         ("bbr", "beta", 1.0),
         ("bbr", "headroom", -least),
         ("bbr", "headroom", 1.0),
+        ("dctcp", "gain", 0.0),
+        ("dctcp", "gain", 1.0),
+        ("dctcp", "initial_alpha", -least),
+        ("dctcp", "initial_alpha", 1.0_f64.next_up()),
         ("vegas", "alpha", -least),
         ("vegas", "beta", -least),
         ("vegas", "gamma", -least),
@@ -56,10 +62,10 @@ fn bounds_are_refused_or_accepted_as_documented() {
     }
 }
 
-/// Vegas delimits its rounds by single packets, and BBR models the path by them; the others need
-/// only the summary of each acknowledgement.
+/// Vegas delimits its rounds by single packets, BBR models the path by them, and others count those of
+/// a recovery too; the rest need only the summary of each acknowledgement.
 #[test]
-fn only_vegas_and_bbr_need_each_packet() {
+fn some_controls_need_each_packet() {
     let set = built_in_controls();
     let context = ControlContext {
         packet_size: 1000,
@@ -72,7 +78,8 @@ fn only_vegas_and_bbr_need_each_packet() {
         let kind = set.read(name, &json!({})).unwrap().member;
         let interests = kind.build(&context).interests();
         let is_bbr = name == "bbr";
-        assert_eq!(interests.packets, is_bbr || name == "vegas", "{name}");
+        let needs_packets = ["bbr", "dctcp", "vegas"].contains(&name);
+        assert_eq!(interests.packets, needs_packets, "{name}");
         assert_eq!(interests.delivery_rate, is_bbr, "{name}");
         assert_eq!(interests.every_ack, is_bbr, "{name}");
     }
@@ -86,5 +93,16 @@ fn only_cubic_and_bbr_ask_for_sack() {
         let wants = set.read(name, &json!({})).unwrap().member.wants();
         assert_eq!(wants.sack, ["bbr", "cubic"].contains(&name), "{name}");
         assert_eq!(wants.pacing, name == "bbr", "{name}");
+        assert_eq!(wants.accurate_ecn, name == "dctcp", "{name}");
+    }
+}
+
+/// HyStart++ belongs to controls whose slow start it may end.
+#[test]
+fn a_control_without_hystart_refuses_it() {
+    for control in ["aimd", "bbr", "dctcp", "vegas"] {
+        let read = built_in_controls().read(control, &json!({ "hystart": true }));
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("unknown field `hystart`"), "{error}");
     }
 }
