@@ -1,8 +1,9 @@
 //! This crate's controls, by name.
 
 use crate::{
-    AimdParameters, BbrParameters, Controls, CubicParameters, DctcpParameters, RenoParameters,
-    VegasParameters, no_controls, register_control,
+    AimdParameters, BbrParameters, Controls, CubicParameters, DctcpParameters, HtcpParameters,
+    IllinoisParameters, RenoParameters, VegasParameters, WestwoodParameters, no_controls,
+    register_control,
 };
 
 /// Returns the controls of this crate.
@@ -14,10 +15,21 @@ pub fn built_in_controls() -> Controls {
     register_control::<CubicParameters>(set, "cubic", "CUBIC (RFC 9438).");
     register_control::<BbrParameters>(set, "bbr", "BBRv3 (draft-ietf-ccwg-bbr).");
     register_control::<DctcpParameters>(set, "dctcp", "Data Center TCP (RFC 8257).");
+    register_control::<HtcpParameters>(set, "htcp", "H-TCP (draft-leith-tcp-htcp).");
+    register_control::<IllinoisParameters>(
+        set,
+        "illinois",
+        "TCP-Illinois (Liu, Başar and Srikant 2006).",
+    );
     register_control::<VegasParameters>(
         set,
         "vegas",
         "TCP Vegas, delay-based (Brakmo and Peterson 1995).",
+    );
+    register_control::<WestwoodParameters>(
+        set,
+        "westwood",
+        "TCP Westwood+ (Grieco and Mascolo 2004).",
     );
     controls
 }

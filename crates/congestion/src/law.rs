@@ -18,6 +18,7 @@ pub(crate) enum Cause {
 /// A congestion event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Congestion {
+    pub(crate) now: Instant,
     pub(crate) cause: Cause,
     /// Data packets outstanding.
     pub(crate) in_flight: u32,
@@ -72,8 +73,13 @@ impl<L: Law + Send + 'static> Governed<L> {
         AnyControl::new(Self::new(context, law))
     }
 
-    fn rest(&mut self, cause: Cause, in_flight: u32) -> f64 {
-        self.law.rest(&self.window, Congestion { cause, in_flight })
+    fn rest(&mut self, now: Instant, cause: Cause, in_flight: u32) -> f64 {
+        let congestion = Congestion {
+            now,
+            cause,
+            in_flight,
+        };
+        self.law.rest(&self.window, congestion)
     }
 }
 
@@ -96,17 +102,17 @@ impl<L: Law + Send + 'static> Control for Governed<L> {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        let rest = self.rest(Cause::Loss, loss.in_flight);
+        let rest = self.rest(loss.now, Cause::Loss, loss.in_flight);
         self.window.on_loss(rest);
     }
 
     fn on_mark(&mut self, mark: &Mark) {
-        let rest = self.rest(Cause::Mark, mark.in_flight);
+        let rest = self.rest(mark.now, Cause::Mark, mark.in_flight);
         self.window.on_mark(rest, mark.in_flight);
     }
 
-    fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
-        let rest = self.rest(Cause::Timeout, in_flight);
+    fn on_timeout(&mut self, now: Instant, in_flight: u32) {
+        let rest = self.rest(now, Cause::Timeout, in_flight);
         self.window.on_timeout(rest, in_flight);
     }
 

@@ -5,8 +5,8 @@
 //!   property tests for any implementation.
 //! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
 //! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based. [`Bbr`] is BBRv3, which models the path.
-//! - [`DctcpParameters`] builds a control that differs from Reno only in its laws of increase and
-//!   decrease.
+//! - [`DctcpParameters`], [`HtcpParameters`], [`IllinoisParameters`] and [`WestwoodParameters`] build
+//!   controls that differ from Reno only in their laws of increase and decrease.
 //! - [`tfrc`] is TCP-Friendly Rate Control (RFC 5348), which controls a rate instead of a window.
 //! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.
 //! - [`RttEstimator`] computes SRTT and the RTO (RFC 6298).
@@ -24,7 +24,9 @@ mod cubic;
 mod dctcp;
 mod delivery_rate;
 mod general_aimd;
+mod htcp;
 mod hystart;
+mod illinois;
 mod kind;
 mod law;
 mod marked_fraction;
@@ -35,7 +37,9 @@ mod slow_start;
 #[cfg(test)]
 mod testing;
 pub mod tfrc;
+mod ticks;
 mod vegas;
+mod westwood;
 mod window;
 
 pub use aimd::{Aimd, AimdConfig, DecreaseLaw, GrowthLaw, rfc3390_window};
@@ -49,9 +53,12 @@ pub use cubic::{Cubic, CubicConfig, CubicParameters};
 pub use dctcp::DctcpParameters;
 pub use delivery_rate::{DeliveryRate, DeliverySampler};
 pub use general_aimd::AimdParameters;
+pub use htcp::HtcpParameters;
+pub use illinois::IllinoisParameters;
 pub use kind::{ControlContext, ControlKind, Controls, Ect, Wants, no_controls, register_control};
 pub use pacer::{Pacer, Pacing};
 pub use reno::RenoParameters;
 pub use rto::{Clocking, RtoConfig, RttEstimator};
 pub use skywave_registry::MemberFailure;
 pub use vegas::{Vegas, VegasConfig, VegasParameters, VegasRules};
+pub use westwood::WestwoodParameters;

@@ -185,11 +185,12 @@ impl Window {
         self.credit = 0.0;
     }
 
-    /// Reduces the window to `rest` packets because of a loss.
+    /// Reduces the window to `rest` packets because of a loss. If it has fewer, it may grow to as many
+    /// in slow start.
     pub(crate) fn on_loss(&mut self, rest: f64) {
         self.before_loss = Some((self.cwnd, self.ssthresh()));
-        self.set_ssthresh(rest.min(self.cwnd));
-        self.cwnd = self.ssthresh();
+        self.set_ssthresh(rest);
+        self.cwnd = self.cwnd.clamp(LEAST_SSTHRESH, self.ssthresh());
         if self.is_linux {
             self.until = Until::NextAck;
         }
@@ -198,14 +199,13 @@ impl Window {
     /// Reduces it because of a mark, after which `in_flight` packets are not yet acknowledged.
     pub(crate) fn on_mark(&mut self, rest: f64, in_flight: u32) {
         self.before_loss = None;
-        let rest = rest.min(self.cwnd);
         self.set_ssthresh(rest);
         if self.is_linux {
-            self.cwnd = self.ssthresh();
+            self.cwnd = self.cwnd.clamp(LEAST_SSTHRESH, self.ssthresh());
             // The acknowledgement of a later packet confirms that the receiver has seen CWR.
             self.until = Until::MarkAnswered(in_flight.saturating_add(1));
         } else {
-            self.cwnd = rest.max(LEAST_CWND);
+            self.cwnd = self.cwnd.min(rest).max(LEAST_CWND);
         }
     }
 
@@ -230,6 +230,12 @@ impl Window {
             self.cwnd = self.cwnd.max(cwnd);
             self.slow_start.on_congestion(self.ssthresh().max(ssthresh));
         }
+    }
+
+    /// Continues with a window of `packets`, which is also ssthresh.
+    pub(crate) fn resume_with(&mut self, packets: f64) {
+        self.set_ssthresh(packets);
+        self.cwnd = self.ssthresh().min(MOST_CWND);
     }
 
     pub(crate) fn on_restart(&mut self) {

@@ -22,6 +22,8 @@ const SERVICE: Duration = Duration::from_micros(500);
 /// columns.
 const STEP: u64 = 4;
 const COLUMNS: u64 = 20;
+/// A threshold that no buffer reaches.
+const NO_MARKS: u64 = 1_000_000;
 
 /// Round-trip times in milliseconds, and buffers in packets.
 const PATHS: [(u64, u64); 5] = [(20, 10), (20, 40), (100, 50), (100, 200), (500, 500)];
@@ -137,8 +139,18 @@ fn table() -> String {
     for (name, new_window) in controls {
         text += &format!("\n{name}\n");
         for (rtt_ms, buffer) in PATHS {
-            let row = row(new_window(), rtt_ms, buffer, u64::MAX / SERVICE.as_nanos());
+            let row = row(new_window(), rtt_ms, buffer, NO_MARKS);
             text += &format!("  {rtt_ms:>3} ms, buffer {buffer:>3}{row}\n");
+        }
+    }
+    for name in ["htcp", "illinois", "westwood"] {
+        for linux in [false, true] {
+            let profile = if linux { ", Linux" } else { "" };
+            text += &format!("\n{name}{profile}\n");
+            for (rtt_ms, buffer) in PATHS {
+                let row = row(built_in(name, linux), rtt_ms, buffer, NO_MARKS);
+                text += &format!("  {rtt_ms:>3} ms, buffer {buffer:>3}{row}\n");
+            }
         }
     }
     for linux in [false, true] {
