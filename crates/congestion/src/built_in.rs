@@ -2,8 +2,8 @@
 
 use crate::{
     AimdParameters, BbrParameters, Controls, CubicParameters, DctcpParameters, HtcpParameters,
-    IllinoisParameters, RenoParameters, VegasParameters, WestwoodParameters, no_controls,
-    register_control,
+    HyblaParameters, IllinoisParameters, RenoParameters, VegasParameters, WestwoodParameters,
+    no_controls, register_control,
 };
 
 /// Returns the controls of this crate.
@@ -16,6 +16,7 @@ pub fn built_in_controls() -> Controls {
     register_control::<BbrParameters>(set, "bbr", "BBRv3 (draft-ietf-ccwg-bbr).");
     register_control::<DctcpParameters>(set, "dctcp", "Data Center TCP (RFC 8257).");
     register_control::<HtcpParameters>(set, "htcp", "H-TCP (draft-leith-tcp-htcp).");
+    register_control::<HyblaParameters>(set, "hybla", "TCP Hybla (Caini and Firrincieli 2004).");
     register_control::<IllinoisParameters>(
         set,
         "illinois",

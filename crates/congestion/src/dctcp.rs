@@ -10,7 +10,7 @@ use skywave_registry::ParameterError;
 use crate::law::{Cause, Congestion, Governed, Law};
 use crate::marked_fraction::MarkedFraction;
 use crate::window::{Phase, Window};
-use crate::{Ack, AnyControl, ControlContext, ControlKind, Ect, Interests, Wants};
+use crate::{Ack, AnyControl, ControlContext, ControlKind, Ect, Wants};
 
 /// The steps from 0 to 1 in which Linux computes alpha.
 const LINUX_STEPS: f64 = 1024.0;
@@ -83,14 +83,6 @@ impl DctcpParameters {
 struct Dctcp(MarkedFraction);
 
 impl Law for Dctcp {
-    /// Returns a request for each packet, because acknowledgements in a recovery count too.
-    fn interests(&self) -> Interests {
-        Interests {
-            packets: true,
-            ..Interests::default()
-        }
-    }
-
     fn on_packet_acked(&mut self) {
         self.0.on_packet_acked();
     }

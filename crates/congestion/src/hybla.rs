@@ -24,7 +24,7 @@ const RHO_STEPS: f64 = 8.0;
 const CWND_STEPS: f64 = 128.0;
 /// The largest whole part of rho that counts in Linux's slow start.
 const MOST_DOUBLINGS: f64 = 16.0;
-/// The largest cwnd in Linux.
+/// The largest cwnd, as in Linux. On a path whose rho is 20, an acknowledgement adds a million.
 const MOST_CWND: f64 = 65_535.0;
 /// The longest `rtt0`.
 const LONGEST_RTT0: Duration = Duration::from_secs(60);
@@ -68,7 +68,7 @@ struct Hybla {
     rtt0: Duration,
     is_linux: bool,
     rho: f64,
-    /// Smoothed round-trip time in seconds, and the shortest one so far.
+    /// Smoothed round-trip time in nanoseconds, and the shortest one so far.
     srtt: Option<f64>,
     min_srtt: f64,
     /// What has not yet increased cwnd in Linux, whose cwnd is whole.
@@ -91,12 +91,14 @@ impl Hybla {
     }
 
     fn measure(&mut self, rtt: Duration) {
-        let rtt = rtt.as_secs_f64();
-        let srtt = self.srtt.map_or(rtt, |srtt| srtt + SRTT_GAIN * (rtt - srtt));
+        let rtt = rtt.as_nanos() as f64;
+        let srtt = self
+            .srtt
+            .map_or(rtt, |srtt| srtt + SRTT_GAIN * (rtt - srtt));
         self.srtt = Some(srtt);
         if srtt < self.min_srtt {
             self.min_srtt = srtt;
-            let rho = self.rounded(srtt / self.rtt0.as_secs_f64(), RHO_STEPS);
+            let rho = self.rounded(srtt / self.rtt0.as_nanos() as f64, RHO_STEPS);
             self.rho = rho.max(1.0);
         }
     }
@@ -162,9 +164,7 @@ impl Hybla {
             f64::INFINITY
         };
         window.grow_by(increment.min(room));
-        if self.is_linux {
-            window.limit_cwnd(MOST_CWND);
-        }
+        window.limit_cwnd(MOST_CWND);
     }
 }
 
@@ -200,7 +200,7 @@ impl Law for Hybla {
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         record("rho", self.rho);
         if self.min_srtt.is_finite() {
-            record("min_srtt_s", self.min_srtt);
+            record("min_srtt_s", self.min_srtt / 1e9);
         }
     }
 }

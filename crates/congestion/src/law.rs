@@ -1,6 +1,6 @@
 //! Controls that differ from Reno only in the laws of their window.
 
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 
 use crate::window::{Phase, Window};
 use crate::{
@@ -26,9 +26,9 @@ pub(crate) struct Congestion {
 
 /// The laws by which a window grows and shrinks. All else is [`Window`]'s.
 pub(crate) trait Law {
-    /// Returns the additional data that the law needs.
-    fn interests(&self) -> Interests {
-        Interests::default()
+    /// Notes the round-trip time of the handshake.
+    fn on_handshake(&mut self, window: &mut Window, rtt: Duration) {
+        let _ = (window, rtt);
     }
 
     /// Notes a packet that is acknowledged.
@@ -84,8 +84,17 @@ impl<L: Law + Send + 'static> Governed<L> {
 }
 
 impl<L: Law + Send + 'static> Control for Governed<L> {
+    /// Returns a request for each packet: laws measure the round-trip time of each acknowledgement,
+    /// or count what is acknowledged, in a recovery too.
     fn interests(&self) -> Interests {
-        self.law.interests()
+        Interests {
+            packets: true,
+            ..Interests::default()
+        }
+    }
+
+    fn on_handshake(&mut self, rtt: Duration) {
+        self.law.on_handshake(&mut self.window, rtt);
     }
 
     fn on_packet_acked(&mut self, _packet: &AckedPacket) {

@@ -5,8 +5,9 @@
 //!   property tests for any implementation.
 //! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
 //! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based. [`Bbr`] is BBRv3, which models the path.
-//! - [`DctcpParameters`], [`HtcpParameters`], [`IllinoisParameters`] and [`WestwoodParameters`] build
-//!   controls that differ from Reno only in their laws of increase and decrease.
+//! - [`DctcpParameters`], [`HtcpParameters`], [`HyblaParameters`], [`IllinoisParameters`] and
+//!   [`WestwoodParameters`] build controls that differ from Reno only in their laws of increase and
+//!   decrease.
 //! - [`tfrc`] is TCP-Friendly Rate Control (RFC 5348), which controls a rate instead of a window.
 //! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.
 //! - [`RttEstimator`] computes SRTT and the RTO (RFC 6298).
@@ -25,6 +26,7 @@ mod dctcp;
 mod delivery_rate;
 mod general_aimd;
 mod htcp;
+mod hybla;
 mod hystart;
 mod illinois;
 mod kind;
@@ -54,6 +56,7 @@ pub use dctcp::DctcpParameters;
 pub use delivery_rate::{DeliveryRate, DeliverySampler};
 pub use general_aimd::AimdParameters;
 pub use htcp::HtcpParameters;
+pub use hybla::HyblaParameters;
 pub use illinois::IllinoisParameters;
 pub use kind::{ControlContext, ControlKind, Controls, Ect, Wants, no_controls, register_control};
 pub use pacer::{Pacer, Pacing};

@@ -16,7 +16,7 @@ use skywave_units::{Duration, Instant};
 use crate::law::{Cause, Congestion, Governed, Law};
 use crate::ticks::Ticks;
 use crate::window::{Phase, Window};
-use crate::{Ack, AnyControl, ControlContext, ControlKind, Interests};
+use crate::{Ack, AnyControl, ControlContext, ControlKind};
 
 /// The longest `min_interval`.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(60);
@@ -149,15 +149,6 @@ impl Westwood {
 }
 
 impl Law for Westwood {
-    /// Returns a request for each packet, because those acknowledged in a recovery are bandwidth
-    /// too.
-    fn interests(&self) -> Interests {
-        Interests {
-            packets: true,
-            ..Interests::default()
-        }
-    }
-
     fn on_packet_acked(&mut self) {
         self.pending += 1;
     }

@@ -75,6 +75,11 @@ impl Window {
         }
     }
 
+    /// Begins with `packets` instead of the initial window.
+    pub(crate) const fn begin_with(&mut self, packets: f64) {
+        self.cwnd = packets.clamp(LEAST_CWND, MOST_CWND);
+    }
+
     pub(crate) const fn cwnd(&self) -> f64 {
         self.cwnd
     }

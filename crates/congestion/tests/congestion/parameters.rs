@@ -36,6 +36,8 @@ fn bounds_are_refused_or_accepted_as_documented() {
             "htcp",
             json!({ "low_speed_period": "0 s", "min_beta": 0.6, "max_beta": 0.6, "tick": "0 s" }),
         ),
+        ("hybla", json!({ "rtt0": "1 ns" })),
+        ("hybla", json!({ "rtt0": "60 s" })),
         (
             "illinois",
             json!({ "alpha_min": least, "alpha_max": least, "beta_min": least, "beta_max": least,
@@ -114,6 +116,8 @@ fn times_beyond_their_bounds_are_refused() {
     for (control, name, value) in [
         ("htcp", "low_speed_period", "3601 s"),
         ("htcp", "tick", "1001 ms"),
+        ("hybla", "rtt0", "0 s"),
+        ("hybla", "rtt0", "61 s"),
         ("westwood", "min_interval", "61 s"),
         ("westwood", "tick", "1001 ms"),
     ] {
@@ -122,10 +126,9 @@ fn times_beyond_their_bounds_are_refused() {
     }
 }
 
-/// Vegas delimits its rounds by single packets, BBR models the path by them, and others count those of
-/// a recovery too; the rest need only the summary of each acknowledgement.
+/// The others need only the summary of each acknowledgement.
 #[test]
-fn some_controls_need_each_packet() {
+fn all_but_three_controls_need_each_packet() {
     let set = built_in_controls();
     let context = ControlContext {
         packet_size: 1000,
@@ -138,7 +141,7 @@ fn some_controls_need_each_packet() {
         let kind = set.read(name, &json!({})).unwrap().member;
         let interests = kind.build(&context).interests();
         let is_bbr = name == "bbr";
-        let needs_packets = ["bbr", "dctcp", "vegas", "westwood"].contains(&name);
+        let needs_packets = !["aimd", "cubic", "reno"].contains(&name);
         assert_eq!(interests.packets, needs_packets, "{name}");
         assert_eq!(interests.delivery_rate, is_bbr, "{name}");
         assert_eq!(interests.every_ack, is_bbr, "{name}");
@@ -161,7 +164,7 @@ fn only_cubic_and_bbr_ask_for_sack() {
 #[test]
 fn a_control_without_hystart_refuses_it() {
     for control in [
-        "aimd", "bbr", "dctcp", "htcp", "illinois", "vegas", "westwood",
+        "aimd", "bbr", "dctcp", "htcp", "hybla", "illinois", "vegas", "westwood",
     ] {
         let read = built_in_controls().read(control, &json!({ "hystart": true }));
         let error = read.unwrap_err().to_string();

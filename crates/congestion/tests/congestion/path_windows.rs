@@ -143,7 +143,7 @@ fn table() -> String {
             text += &format!("  {rtt_ms:>3} ms, buffer {buffer:>3}{row}\n");
         }
     }
-    for name in ["htcp", "illinois", "westwood"] {
+    for name in ["htcp", "hybla", "illinois", "westwood"] {
         for linux in [false, true] {
             let profile = if linux { ", Linux" } else { "" };
             text += &format!("\n{name}{profile}\n");
