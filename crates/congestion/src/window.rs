@@ -214,7 +214,7 @@ impl Window {
         }
     }
 
-    /// Begins anew after a timeout. A second one in a row leaves ssthresh unchanged (RFC 5681
+    /// Falls to a packet after a timeout. A second one in a row leaves ssthresh unchanged (RFC 5681
     /// section 3.1).
     pub(crate) fn on_timeout(&mut self, rest: f64, in_flight: u32) {
         if !self.timed_out {
