@@ -149,10 +149,10 @@ def test_a_simulation_says_that_it_runs_our_tcp_for_the_kernels() -> None:
 
 
 def test_a_control_that_only_the_kernel_has_is_refused_before_time_has_passed() -> None:
-    scenario = described(KernelTcp(control="westwood"), Ftp())
+    scenario = described(KernelTcp(control="yeah"), Ftp())
     scenario.inspect()
     field = r"^flows\[0\]\.transport\.kernel-tcp\.control"
-    with pytest.raises(ScenarioError, match=field + ': "westwood" is not a known control'):
+    with pytest.raises(ScenarioError, match=field + ': "yeah" is not a known control'):
         realtime.compare(scenario)
 
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 
 use crate::{
     Ack, AckedPacket, Aimd, Control, Interests, Loss, LostPacket, Mark, MarkedPackets,
@@ -58,6 +58,10 @@ macro_rules! each {
 impl Control for AnyControl {
     fn interests(&self) -> Interests {
         each!(self, control => control.interests())
+    }
+
+    fn on_handshake(&mut self, rtt: Duration) {
+        each!(self, control => control.on_handshake(rtt));
     }
 
     #[inline(always)]

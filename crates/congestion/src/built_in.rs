@@ -1,7 +1,8 @@
 //! This crate's controls, by name.
 
 use crate::{
-    AimdParameters, BbrParameters, Controls, CubicParameters, RenoParameters, VegasParameters,
+    AimdParameters, BbrParameters, Controls, CubicParameters, DctcpParameters, HtcpParameters,
+    HyblaParameters, IllinoisParameters, RenoParameters, VegasParameters, WestwoodParameters,
     no_controls, register_control,
 };
 
@@ -13,10 +14,23 @@ pub fn built_in_controls() -> Controls {
     register_control::<AimdParameters>(set, "aimd", "AIMD(a, b): Reno with another a and b.");
     register_control::<CubicParameters>(set, "cubic", "CUBIC (RFC 9438).");
     register_control::<BbrParameters>(set, "bbr", "BBRv3 (draft-ietf-ccwg-bbr).");
+    register_control::<DctcpParameters>(set, "dctcp", "Data Center TCP (RFC 8257).");
+    register_control::<HtcpParameters>(set, "htcp", "H-TCP (draft-leith-tcp-htcp).");
+    register_control::<HyblaParameters>(set, "hybla", "TCP Hybla (Caini and Firrincieli 2004).");
+    register_control::<IllinoisParameters>(
+        set,
+        "illinois",
+        "TCP-Illinois (Liu, Başar and Srikant 2006).",
+    );
     register_control::<VegasParameters>(
         set,
         "vegas",
         "TCP Vegas, delay-based (Brakmo and Peterson 1995).",
+    );
+    register_control::<WestwoodParameters>(
+        set,
+        "westwood",
+        "TCP Westwood+ (Grieco and Mascolo 2004).",
     );
     controls
 }

@@ -268,8 +268,8 @@ pub(crate) fn borne(in_flight: u32, cwnd: f64) -> f64 {
 /// - Windows are in packets (full-size segments for TCP), finite and above zero. They need not be
 ///   integers.
 /// - Only [`Control::on_ack`] and [`Control::on_packet_acked`] may increase cwnd, except that
-///   [`Control::on_spurious_loss`] may undo the reduction of the last loss, but no more. After any
-///   other call, such as a response to congestion, cwnd is at most the larger of its previous value
+///   [`Control::on_handshake`] may set the initial window, and [`Control::on_spurious_loss`] may undo
+///   the reduction of the last loss, but no more. After any other call, such as a response to congestion, cwnd is at most the larger of its previous value
 ///   and 2 packets, RFC 5681's minimum ssthresh.
 /// - A control handles calls in any order, with times that never decrease.
 ///
@@ -278,6 +278,12 @@ pub trait Control {
     /// Returns the additional data that this control needs.
     fn interests(&self) -> Interests {
         Interests::default()
+    }
+
+    /// Reports the round-trip time of the connection's handshake, before any data is sent. TCP calls
+    /// it unless a SYN was retransmitted; DCCP does not.
+    fn on_handshake(&mut self, rtt: Duration) {
+        let _ = rtt;
     }
 
     /// Reports that a data packet leaves.

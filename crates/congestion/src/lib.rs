@@ -5,6 +5,9 @@
 //!   property tests for any implementation.
 //! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
 //! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based. [`Bbr`] is BBRv3, which models the path.
+//! - [`DctcpParameters`], [`HtcpParameters`], [`HyblaParameters`], [`IllinoisParameters`] and
+//!   [`WestwoodParameters`] build controls that differ from Reno only in their laws of increase and
+//!   decrease.
 //! - [`tfrc`] is TCP-Friendly Rate Control (RFC 5348), which controls a rate instead of a window.
 //! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.
 //! - [`RttEstimator`] computes SRTT and the RTO (RFC 6298).
@@ -19,10 +22,16 @@ mod built_in;
 pub mod contract;
 mod control;
 mod cubic;
+mod dctcp;
 mod delivery_rate;
 mod general_aimd;
+mod htcp;
+mod hybla;
 mod hystart;
+mod illinois;
 mod kind;
+mod law;
+mod marked_fraction;
 mod pacer;
 mod reno;
 mod rto;
@@ -30,7 +39,10 @@ mod slow_start;
 #[cfg(test)]
 mod testing;
 pub mod tfrc;
+mod ticks;
 mod vegas;
+mod westwood;
+mod window;
 
 pub use aimd::{Aimd, AimdConfig, DecreaseLaw, GrowthLaw, rfc3390_window};
 pub use any::AnyControl;
@@ -40,11 +52,16 @@ pub use control::{
     Ack, AckedPacket, Control, Interests, Loss, LostPacket, Mark, MarkedPackets, Sent,
 };
 pub use cubic::{Cubic, CubicConfig, CubicParameters};
+pub use dctcp::DctcpParameters;
 pub use delivery_rate::{DeliveryRate, DeliverySampler};
 pub use general_aimd::AimdParameters;
+pub use htcp::HtcpParameters;
+pub use hybla::HyblaParameters;
+pub use illinois::IllinoisParameters;
 pub use kind::{ControlContext, ControlKind, Controls, Ect, Wants, no_controls, register_control};
 pub use pacer::{Pacer, Pacing};
 pub use reno::RenoParameters;
 pub use rto::{Clocking, RtoConfig, RttEstimator};
 pub use skywave_registry::MemberFailure;
 pub use vegas::{Vegas, VegasConfig, VegasParameters, VegasRules};
+pub use westwood::WestwoodParameters;

@@ -3,7 +3,7 @@
 
 use skywave_units::Instant;
 
-use crate::{Loss, Mark, Sent};
+use crate::{ControlContext, Loss, Mark, Sent};
 
 pub(crate) const fn loss(now: Instant, in_flight: u32) -> Loss {
     Loss::new(now, in_flight, 1)
@@ -15,4 +15,23 @@ pub(crate) const fn mark(now: Instant, in_flight: u32) -> Mark {
 
 pub(crate) const fn sent(now: Instant, in_flight: u32) -> Sent {
     Sent::new(now, 0, 1000, in_flight)
+}
+
+/// The context of a connection with packets of 1000 bytes, a window of `cwnd` and a known ssthresh.
+pub(crate) const fn context(cwnd: f64, ssthresh: f64) -> ControlContext {
+    ControlContext {
+        packet_size: 1000,
+        initial_cwnd: cwnd,
+        initial_ssthresh: ssthresh,
+        ns2: false,
+        linux: false,
+    }
+}
+
+/// The same in TCP's profile `linux`.
+pub(crate) const fn linux(cwnd: f64, ssthresh: f64) -> ControlContext {
+    ControlContext {
+        linux: true,
+        ..context(cwnd, ssthresh)
+    }
 }

@@ -39,6 +39,10 @@ impl Control for Notes {
         }
     }
 
+    fn on_handshake(&mut self, rtt: Duration) {
+        self.add("handshake", rtt.as_micros());
+    }
+
     fn on_sent(&mut self, sent: &Sent) {
         self.add("sent", sent.in_flight);
     }
@@ -121,6 +125,7 @@ fn inner_values(control: &dyn Control) -> Vec<(&'static str, f64)> {
 fn any_control_forwards_each_call() {
     let notes = Arc::default();
     let mut control = AnyControl::new(Notes(Arc::clone(&notes)));
+    control.on_handshake(Duration::from_micros(14));
     control.on_sent(&sent(NOW, 1));
     control.on_packet_acked(&ACKED);
     control.on_packet_lost(&LostPacket::new(NOW, 4, NOW, 1));
@@ -136,6 +141,7 @@ fn any_control_forwards_each_call() {
     assert_eq!(
         *notes.lock().unwrap(),
         [
+            "handshake 14",
             "sent 1",
             "packet acked 3",
             "packet lost 4",

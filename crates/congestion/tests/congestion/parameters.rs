@@ -26,6 +26,36 @@ fn bounds_are_refused_or_accepted_as_documented() {
             "bbr",
             json!({ "loss_threshold": below_one, "beta": below_one, "headroom": below_one }),
         ),
+        ("dctcp", json!({ "gain": least, "initial_alpha": 0.0 })),
+        ("dctcp", json!({ "gain": below_one, "initial_alpha": 1.0 })),
+        (
+            "htcp",
+            json!({ "low_speed_period": "3600 s", "min_beta": least, "max_beta": below_one, "tick": "1 s" }),
+        ),
+        (
+            "htcp",
+            json!({ "low_speed_period": "0 s", "min_beta": 0.6, "max_beta": 0.6, "tick": "0 s" }),
+        ),
+        ("hybla", json!({ "rtt0": "1 ns" })),
+        ("hybla", json!({ "rtt0": "60 s" })),
+        (
+            "illinois",
+            json!({ "alpha_min": least, "alpha_max": least, "beta_min": least, "beta_max": least,
+                "window_threshold": 0.0, "theta": 0, "eta_1": 0.0, "eta_2": 0.0, "eta_3": least }),
+        ),
+        (
+            "illinois",
+            json!({ "alpha_max": 10_000.0, "beta_max": below_one, "eta_1": below_one, "eta_2": below_one,
+                "eta_3": 1.0 }),
+        ),
+        (
+            "westwood",
+            json!({ "filter": 0.0, "min_interval": "0 s", "tick": "1 s" }),
+        ),
+        (
+            "westwood",
+            json!({ "filter": below_one, "min_interval": "60 s", "tick": "0 s" }),
+        ),
         ("vegas", json!({ "alpha": 0.0, "beta": 0.0, "gamma": 0.0 })),
         ("vegas", json!({ "alpha": 2.0, "beta": 2.0 })),
     ] {
@@ -46,6 +76,31 @@ fn bounds_are_refused_or_accepted_as_documented() {
         ("bbr", "beta", 1.0),
         ("bbr", "headroom", -least),
         ("bbr", "headroom", 1.0),
+        ("dctcp", "gain", 0.0),
+        ("dctcp", "gain", 1.0),
+        ("dctcp", "initial_alpha", -least),
+        ("dctcp", "initial_alpha", 1.0_f64.next_up()),
+        ("htcp", "min_beta", 0.0),
+        ("htcp", "min_beta", 1.0),
+        ("htcp", "max_beta", 0.5_f64.next_down()),
+        ("htcp", "max_beta", 1.0),
+        ("illinois", "alpha_min", 0.0),
+        ("illinois", "alpha_min", 10.0_f64.next_up()),
+        ("illinois", "alpha_max", 0.0),
+        ("illinois", "alpha_max", 10_000.0_f64.next_up()),
+        ("illinois", "beta_min", 0.0),
+        ("illinois", "beta_min", 0.5_f64.next_up()),
+        ("illinois", "beta_max", 0.0),
+        ("illinois", "beta_max", 1.0),
+        ("illinois", "window_threshold", -least),
+        ("illinois", "eta_1", -least),
+        ("illinois", "eta_1", 1.0),
+        ("illinois", "eta_2", -least),
+        ("illinois", "eta_2", 0.8),
+        ("illinois", "eta_3", 0.0),
+        ("illinois", "eta_3", 1.0_f64.next_up()),
+        ("westwood", "filter", -least),
+        ("westwood", "filter", 1.0),
         ("vegas", "alpha", -least),
         ("vegas", "beta", -least),
         ("vegas", "gamma", -least),
@@ -56,10 +111,24 @@ fn bounds_are_refused_or_accepted_as_documented() {
     }
 }
 
-/// Vegas delimits its rounds by single packets, and BBR models the path by them; the others need
-/// only the summary of each acknowledgement.
 #[test]
-fn only_vegas_and_bbr_need_each_packet() {
+fn times_beyond_their_bounds_are_refused() {
+    for (control, name, value) in [
+        ("htcp", "low_speed_period", "3601 s"),
+        ("htcp", "tick", "1001 ms"),
+        ("hybla", "rtt0", "0 s"),
+        ("hybla", "rtt0", "61 s"),
+        ("westwood", "min_interval", "61 s"),
+        ("westwood", "tick", "1001 ms"),
+    ] {
+        let found = refused(control, &json!({ name: value }));
+        assert_eq!(found.as_deref(), Some(name), "{control} {value}");
+    }
+}
+
+/// The others need only the summary of each acknowledgement.
+#[test]
+fn all_but_three_controls_need_each_packet() {
     let set = built_in_controls();
     let context = ControlContext {
         packet_size: 1000,
@@ -72,7 +141,8 @@ fn only_vegas_and_bbr_need_each_packet() {
         let kind = set.read(name, &json!({})).unwrap().member;
         let interests = kind.build(&context).interests();
         let is_bbr = name == "bbr";
-        assert_eq!(interests.packets, is_bbr || name == "vegas", "{name}");
+        let needs_packets = !["aimd", "cubic", "reno"].contains(&name);
+        assert_eq!(interests.packets, needs_packets, "{name}");
         assert_eq!(interests.delivery_rate, is_bbr, "{name}");
         assert_eq!(interests.every_ack, is_bbr, "{name}");
     }
@@ -86,5 +156,18 @@ fn only_cubic_and_bbr_ask_for_sack() {
         let wants = set.read(name, &json!({})).unwrap().member.wants();
         assert_eq!(wants.sack, ["bbr", "cubic"].contains(&name), "{name}");
         assert_eq!(wants.pacing, name == "bbr", "{name}");
+        assert_eq!(wants.accurate_ecn, name == "dctcp", "{name}");
+    }
+}
+
+/// HyStart++ belongs to controls whose slow start it may end.
+#[test]
+fn a_control_without_hystart_refuses_it() {
+    for control in [
+        "aimd", "bbr", "dctcp", "htcp", "hybla", "illinois", "vegas", "westwood",
+    ] {
+        let read = built_in_controls().read(control, &json!({ "hystart": true }));
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("unknown field `hystart`"), "{error}");
     }
 }

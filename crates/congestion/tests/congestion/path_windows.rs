@@ -7,8 +7,10 @@
 
 use std::collections::VecDeque;
 
+use serde_json::json;
 use skywave_congestion::{
-    Ack, AckedPacket, Aimd, AimdConfig, AnyControl, Control, Cubic, CubicConfig, Vegas, VegasConfig,
+    Ack, AckedPacket, Aimd, AimdConfig, AnyControl, Control, ControlContext, Cubic, CubicConfig,
+    Mark, MarkedPackets, Vegas, VegasConfig, built_in_controls,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -20,6 +22,11 @@ const SERVICE: Duration = Duration::from_micros(500);
 /// columns.
 const STEP: u64 = 4;
 const COLUMNS: u64 = 20;
+/// A threshold that no buffer reaches.
+const NO_MARKS: u64 = 1_000_000;
+
+/// Round-trip times in milliseconds, and buffers in packets.
+const PATHS: [(u64, u64); 5] = [(20, 10), (20, 40), (100, 50), (100, 200), (500, 500)];
 
 #[derive(Clone, Copy)]
 struct Packet {
@@ -27,12 +34,26 @@ struct Packet {
     sent_at: Instant,
     acked_at: Instant,
     is_lost: bool,
+    is_marked: bool,
 }
 
 type NewWindow = fn() -> AnyControl;
 
-/// cwnd at the start and after every [`STEP`] rounds.
-fn windows(mut window: AnyControl, rtt: Duration, buffer: u64) -> Vec<f64> {
+/// Returns a built-in control with its default parameters, in TCP's profile `linux` or not.
+fn built_in(name: &str, linux: bool) -> AnyControl {
+    let read = built_in_controls().read(name, &json!({}));
+    read.unwrap().member.build(&ControlContext {
+        packet_size: 1000,
+        initial_cwnd: 4.0,
+        initial_ssthresh: f64::INFINITY,
+        ns2: false,
+        linux,
+    })
+}
+
+/// cwnd at the start and after every [`STEP`] rounds. Packets that more than `threshold` others
+/// precede in the buffer are marked.
+fn windows(mut window: AnyControl, rtt: Duration, buffer: u64, threshold: u64) -> Vec<f64> {
     let mut now = Instant::ZERO;
     let mut free_at = now;
     let mut flight = VecDeque::<Packet>::new();
@@ -57,6 +78,7 @@ fn windows(mut window: AnyControl, rtt: Duration, buffer: u64) -> Vec<f64> {
                 sent_at: now,
                 acked_at: free_at.max(now) + rtt,
                 is_lost,
+                is_marked: wait > SERVICE * threshold,
             });
             next += 1;
             window.on_sent(&sent(now, flight.len() as u32));
@@ -72,16 +94,33 @@ fn windows(mut window: AnyControl, rtt: Duration, buffer: u64) -> Vec<f64> {
             }
             continue;
         }
-        window.on_packet_acked(&AckedPacket::new(
-            packet.number,
-            packet.sent_at,
-            1,
-            Ecn::NotEct,
-        ));
+        let ecn = if packet.is_marked {
+            Ecn::Ce
+        } else {
+            Ecn::NotEct
+        };
+        window.on_packet_acked(&AckedPacket::new(packet.number, packet.sent_at, 1, ecn));
+        if packet.is_marked {
+            window.on_packets_marked(&MarkedPackets::new(now, 1, None));
+        }
         let mut ack = Ack::new(now, 1, flight.len() as u32);
         ack.rtt = Some(now - packet.sent_at);
+        ack.ecn_echo = packet.is_marked;
         window.on_ack(&ack);
+        if packet.is_marked && packet.number >= reduced_before {
+            window.on_mark(&Mark::new(now, flight.len() as u32, 1));
+            reduced_before = next;
+        }
     }
+}
+
+/// A line of the table.
+fn row(window: AnyControl, rtt_ms: u64, buffer: u64, threshold: u64) -> String {
+    let rtt = Duration::from_millis(rtt_ms);
+    windows(window, rtt, buffer, threshold)
+        .iter()
+        .map(|cwnd| format!(" {cwnd:6.1}"))
+        .collect()
 }
 
 fn table() -> String {
@@ -99,12 +138,27 @@ fn table() -> String {
     let mut text = format!("cwnd in packets, at the start and after each {STEP} rounds\n");
     for (name, new_window) in controls {
         text += &format!("\n{name}\n");
-        for (rtt_ms, buffer) in [(20, 10), (20, 40), (100, 50), (100, 200), (500, 500)] {
-            let row: String = windows(new_window(), Duration::from_millis(rtt_ms), buffer)
-                .iter()
-                .map(|cwnd| format!(" {cwnd:6.1}"))
-                .collect();
+        for (rtt_ms, buffer) in PATHS {
+            let row = row(new_window(), rtt_ms, buffer, NO_MARKS);
             text += &format!("  {rtt_ms:>3} ms, buffer {buffer:>3}{row}\n");
+        }
+    }
+    for name in ["htcp", "hybla", "illinois", "westwood"] {
+        for linux in [false, true] {
+            let profile = if linux { ", Linux" } else { "" };
+            text += &format!("\n{name}{profile}\n");
+            for (rtt_ms, buffer) in PATHS {
+                let row = row(built_in(name, linux), rtt_ms, buffer, NO_MARKS);
+                text += &format!("  {rtt_ms:>3} ms, buffer {buffer:>3}{row}\n");
+            }
+        }
+    }
+    for linux in [false, true] {
+        let profile = if linux { ", Linux" } else { "" };
+        text += &format!("\ndctcp{profile}\n");
+        for (rtt_ms, threshold) in [(1, 5), (1, 20), (20, 10), (20, 40), (100, 50)] {
+            let row = row(built_in("dctcp", linux), rtt_ms, 1000, threshold);
+            text += &format!("  {rtt_ms:>3} ms, marks  {threshold:>3}{row}\n");
         }
     }
     text

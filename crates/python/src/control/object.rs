@@ -12,7 +12,7 @@ use skywave_congestion::{
     Ack, AckedPacket, AnyControl, Control, ControlContext, ControlKind, Interests, Loss,
     LostPacket, Mark, MarkedPackets, MemberFailure, Pacing, Sent, Wants,
 };
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 
 use super::callback;
 use super::class::{Class, Place};
@@ -194,6 +194,9 @@ impl Control for ObjectControl {
             ..Interests::default()
         }
     }
+
+    /// Does nothing: what a class in Python is told begins with the data.
+    fn on_handshake(&mut self, _rtt: Duration) {}
 
     fn on_sent(&mut self, sent: &Sent) {
         self.packet_size = self.packet_size.max(sent.bytes);

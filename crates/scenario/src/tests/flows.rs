@@ -216,9 +216,9 @@ fn errors_of_the_senders_choice_name_their_field() {
         ),
         (
             "ccid = 2",
-            "ccid = 251, control = \"westwood\"",
+            "ccid = 251, control = \"yeah\"",
             "flows[1].transport.dccp.control",
-            "\"westwood\" is not a known control: use ",
+            "\"yeah\" is not a known control: use ",
         ),
         (
             "ccid = 2",

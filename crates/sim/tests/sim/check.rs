@@ -102,18 +102,18 @@ fn what_is_hardly_meant_is_said() {
 #[test]
 fn a_control_that_only_the_kernel_has_is_valid_and_cannot_be_simulated() {
     let registry = Registry::default();
-    let text = TWO_WAYS.replacen("tcp = {}", "kernel-tcp = { control = \"westwood\" }", 1);
+    let text = TWO_WAYS.replacen("tcp = {}", "kernel-tcp = { control = \"yeah\" }", 1);
     let scenario = Scenario::from_toml(&text, &registry).unwrap();
     let checked = check(&scenario, &registry).unwrap();
     let mut warnings = checked.warnings.iter();
     let warned = warnings.find(|one| one.field == "flows[0].transport.kernel-tcp.control");
     let message = &warned.unwrap().message;
     let beginning =
-        "cannot be simulated, only run by skywave realtime: \"westwood\" is not a known control";
+        "cannot be simulated, only run by skywave realtime: \"yeah\" is not a known control";
     assert!(message.starts_with(beginning), "{message}");
     let error = run(&scenario, &registry, RunOptions::default(), |_| true).unwrap_err();
     let error = error.to_string();
-    let field = "flows[0].transport.kernel-tcp.control: \"westwood\" is not a known control: use ";
+    let field = "flows[0].transport.kernel-tcp.control: \"yeah\" is not a known control: use ";
     assert!(error.starts_with(field), "{error}");
     assert!(
         error.ends_with("; the kernel may have it: see skywave realtime"),

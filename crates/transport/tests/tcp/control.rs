@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use skywave_congestion::{Ack, AnyControl, Control, Loss, MemberFailure};
 use skywave_transport::tcp::SenderControl;
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 
 const NOW: Instant = Instant::from_nanos(7);
 
@@ -18,6 +18,10 @@ impl Control for Notes {
     fn on_loss(&mut self, _loss: &Loss) {}
 
     fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+
+    fn on_handshake(&mut self, _rtt: Duration) {
+        self.0.lock().unwrap().push("handshake");
+    }
 
     fn on_spurious_loss(&mut self, _now: Instant) {
         self.0.lock().unwrap().push("spurious loss");
@@ -46,11 +50,12 @@ impl Control for Notes {
 fn a_senders_control_forwards_each_call() {
     let notes = Arc::default();
     let mut control = SenderControl::from(AnyControl::new(Notes(Arc::clone(&notes))));
+    control.on_handshake(Duration::ZERO);
     control.on_spurious_loss(NOW);
     control.on_receiver_overload(NOW, 1);
     assert_eq!(
         *notes.lock().unwrap(),
-        ["spurious loss", "receiver overload"]
+        ["handshake", "spurious loss", "receiver overload"]
     );
     let mut values = Vec::new();
     control.inner_values(&mut |name, value| values.push((name, value)));

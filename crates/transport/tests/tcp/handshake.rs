@@ -1,6 +1,6 @@
 //! The handshake (RFC 9293 section 3.5).
 
-use skywave_congestion::AimdConfig;
+use skywave_congestion::{AimdConfig, AnyControl, ControlContext, ControlKind, HyblaParameters};
 use skywave_transport::tcp::{Event, RecoveryAlgorithm, Sender, SenderConfig};
 use skywave_wire::tcp::{Flags, TcpOptions};
 
@@ -109,6 +109,35 @@ fn rfc6298_5_5_and_5_7_a_lost_syn_backs_off_and_resets_the_rto_to_three_seconds(
     assert_eq!((script.stats().srtt, script.stats().rto), (None, secs(3)));
     assert_eq!(script.stats().timeouts, 3);
     assert_eq!(script.wait_for_segment(), (secs(3), vec![full(1)]));
+}
+
+/// The control of a connection over 100 ms: rho is 4, and so is the initial window.
+fn hybla() -> AnyControl {
+    HyblaParameters::default().build(&ControlContext {
+        packet_size: 1000,
+        initial_cwnd: 10.0,
+        initial_ssthresh: f64::INFINITY,
+        ns2: false,
+        linux: true,
+    })
+}
+
+#[test]
+fn a_control_is_told_the_round_trip_time_of_the_handshake() {
+    let mut script = Script::with_control(config(), hybla());
+    script.apply(Sender::write_unlimited).unwrap();
+    script.accept();
+    assert_eq!(script.sent().len(), 4);
+}
+
+/// Karn's rule (RFC 6298 section 3): the time from a SYN that was sent twice says nothing.
+#[test]
+fn rfc6298_3_a_control_is_not_told_that_of_a_handshake_with_two_syns() {
+    let mut script = Script::with_control(config(), hybla());
+    script.apply(Sender::write_unlimited).unwrap();
+    script.wait_for_segment();
+    script.receive(0, 1, Flags::SYN.union(Flags::ACK), TcpOptions::default());
+    assert_eq!(script.sent().len(), 1);
 }
 
 /// RFC 9293 section 3.10.7.3: an acknowledgement of something else than our SYN does not complete the

@@ -6,7 +6,7 @@ use skywave_congestion::{
     Ack, AckedPacket, Aimd, AnyControl, Control, Interests, Loss, LostPacket, Mark, MarkedPackets,
     MemberFailure, Pacing, Sent, Vegas,
 };
-use skywave_units::Instant;
+use skywave_units::{Duration, Instant};
 
 use crate::tcp::SenderExtension;
 use crate::tcp::loss::CwndChange;
@@ -84,6 +84,10 @@ macro_rules! each {
 impl Control for SenderControl {
     fn interests(&self) -> Interests {
         each!(self, control => control.interests())
+    }
+
+    fn on_handshake(&mut self, rtt: Duration) {
+        each!(self, control => control.on_handshake(rtt));
     }
 
     #[inline(always)]

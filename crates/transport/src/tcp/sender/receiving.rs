@@ -79,6 +79,7 @@ impl Sender {
         }
         if let Some(rtt) = self.sample_rtt(now, 1) {
             self.loss.on_handshake(now, rtt);
+            self.control.on_handshake(rtt);
         }
     }
 
