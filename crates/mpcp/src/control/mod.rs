@@ -356,6 +356,9 @@ impl Control for Mpcp {
         }
     }
 
+    /// Does nothing: the initial window is the configuration's, and a fallback begins later.
+    fn on_handshake(&mut self, _rtt: Duration) {}
+
     fn on_sent(&mut self, sent: &Sent) {
         self.packet_size = self.packet_size.max(sent.bytes);
         if let Some(fallback) = &mut self.fallback {

@@ -10,7 +10,9 @@ const MANAGED: [&str; 4] = [
     "pie = { packets = 1000, ecn = ECN }",
     "red = { packets = 300, mean_packet = \"1500 B\", ecn = ECN }",
 ];
-const CONTROLS: [&str; 4] = ["cubic", "reno", "aimd", "vegas"];
+const CONTROLS: [&str; 9] = [
+    "aimd", "cubic", "dctcp", "htcp", "hybla", "illinois", "reno", "vegas", "westwood",
+];
 const RECOVERIES: [&str; 5] = ["tahoe", "reno", "newreno", "sack", "vegas"];
 /// The least ssthresh of RFC 5681, equation 4.
 const LEAST_SSTHRESH: f64 = 2.0;
