@@ -33,6 +33,9 @@ pub struct CubicConfig {
     pub fast_convergence: bool,
     /// Whether the first slow start may end before a loss, by HyStart++ (RFC 9406).
     pub hystart: bool,
+    /// Whether W_est, once it has reached cwnd_prior, grows by a packet per round trip as Reno does
+    /// (section 4.3). Linux 6.12 keeps its slower growth, as RFC 8312 did.
+    pub regains_reno_growth: bool,
     /// The packets by which an acknowledgement may increase cwnd in slow start: 1 in RFC 5681
     /// section 3.1, infinite in Linux.
     pub slow_start_limit: f64,
@@ -49,6 +52,7 @@ impl CubicConfig {
             beta: 0.7,
             fast_convergence: true,
             hystart: false,
+            regains_reno_growth: true,
             slow_start_limit: 1.0,
         }
     }
@@ -119,6 +123,7 @@ impl ControlKind for CubicParameters {
             beta: self.beta,
             fast_convergence: self.fast_convergence,
             hystart: self.hystart.unwrap_or(context.linux),
+            regains_reno_growth: !context.linux,
             slow_start_limit: if context.linux { f64::INFINITY } else { 1.0 },
         }))
     }
@@ -218,7 +223,7 @@ impl Cubic {
         let mut epoch = self.epoch.unwrap_or_else(|| self.new_epoch(now));
         // Section 4.3, equation 4.
         let beta = self.config.beta;
-        let alpha = if epoch.reno >= self.cwnd_prior {
+        let alpha = if self.config.regains_reno_growth && epoch.reno >= self.cwnd_prior {
             1.0
         } else {
             3.0 * (1.0 - beta) / (1.0 + beta)

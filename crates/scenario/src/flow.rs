@@ -17,7 +17,7 @@ use skywave_units::{Bytes, Duration};
 
 use crate::check::{check, check_ends, check_name, no_such};
 use crate::{Backend, Registry};
-use crate::{DccpSpec, ScenarioError, SourceSpec, TcpRecovery, TcpSpec};
+use crate::{DccpSpec, ScenarioError, SourceSpec, TcpProfile, TcpSpec};
 
 /// A flow from one node to another.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
@@ -169,7 +169,8 @@ impl<B: Backend> Registry<B> {
 pub struct UdpSpec {}
 
 /// The TCP of the Linux kernel, for runs in real time and on virtual time. A simulation runs `tcp` in
-/// its place, with the same control and segment, and SACK.
+/// its place, with profile `linux` and the same control and segment. The kernel's `bbr` is version 1,
+/// that of `tcp` version 3.
 ///
 /// The kernel counts duplicates as delivered packets, and reports timeouts since Linux 6.7.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
@@ -221,8 +222,8 @@ impl KernelTcpSpec {
     /// Returns what a simulation runs in its place.
     pub fn simulated(&self) -> TcpSpec {
         TcpSpec {
+            profile: TcpProfile::Linux,
             control: self.control.clone(),
-            recovery: Some(TcpRecovery::Sack),
             segment: self.segment,
             ..TcpSpec::default()
         }

@@ -14,7 +14,20 @@ from attrs import converters, field, frozen
 from skywave import _core
 from skywave.control import Control
 from skywave.scenario.part import Part, naming_fields
-from skywave.scenario.parts import Aimd, Bbr, Cubic, Reno, Tfrc, Vcp, Vegas
+from skywave.scenario.parts import (
+    Aimd,
+    Bbr,
+    Cubic,
+    Dctcp,
+    Htcp,
+    Hybla,
+    Illinois,
+    Reno,
+    Tfrc,
+    Vcp,
+    Vegas,
+    Westwood,
+)
 from skywave.scenario.quantities import Bytes, Duration
 
 
@@ -88,8 +101,20 @@ class Config(Checked):
             Comparison of Equation-Based and AIMD Congestion Control".
         bbr: Parameters of the control `bbr`.
         cubic: Parameters of the control `cubic`.
+        dctcp: Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds
+            to marks in proportion to the fraction of packets marked.
+        htcp: Parameters of the control `htcp`: H-TCP, which grows faster the longer the last
+            congestion event is past, and gives up less where the queue is short compared with the
+            path.
+        hybla: Parameters of the control `hybla`: TCP Hybla, which grows on long paths as Reno does
+            on a short one.
+        illinois: Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease
+            follow the queueing delay.
         reno: Parameters of the control `reno`.
         vegas: Parameters of the control `vegas`, in queued packets.
+        westwood: Parameters of the control `westwood`: TCP Westwood+, a Reno that after a loss
+            continues with the window that fills the path at the bandwidth it has measured, instead
+            of with half the window.
         vcp: How a VCP sender responds to its routers.
     """
 
@@ -117,8 +142,13 @@ class Config(Checked):
     aimd: Aimd | None = None
     bbr: Bbr | None = None
     cubic: Cubic | None = None
+    dctcp: Dctcp | None = None
+    htcp: Htcp | None = None
+    hybla: Hybla | None = None
+    illinois: Illinois | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
+    westwood: Westwood | None = None
     vcp: Vcp | None = None
 
 

@@ -37,6 +37,16 @@ TcpProfile: TypeAlias = Literal["rfc", "ns2", "linux"]
 - ``linux``: Linux, as far as texts describe it. docs/controls.md compares it with the kernel.
 """
 
+EcnFeedback: TypeAlias = Literal["rfc3168", "dctcp", "accurate"]
+"""How a TCP receiver reports marks.
+
+- ``rfc3168``: An echo from a mark until the sender answers it (RFC 3168 section 6.1.3).
+- ``dctcp``: An echo in the acknowledgements of marked segments only (RFC 8257 section 3.2). Not for
+  profile `ns2`.
+- ``accurate``: Accurate ECN: counters of marked segments and bytes
+  (draft-ietf-tcpm-accurate-ecn-34, which became RFC 9768). Not for profile `ns2`.
+"""
+
 TcpRecovery: TypeAlias = Literal["tahoe", "reno", "newreno", "sack", "rack", "vegas"]
 """How TCP recovers from losses.
 
@@ -320,7 +330,7 @@ class TraceSteps(Part):
     """The steps, in order of time.
 
     Attributes:
-        steps: The steps, in order of time.
+        steps: The steps, in order of time. After the last one, its rate and delay hold.
     """
 
     steps: tuple[Step, ...]
@@ -335,9 +345,9 @@ class TraceFile(Part):
             rate and delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An
             empty rate or delay stays unchanged. A line of two numbers without units is a time in
             seconds and the rate from then on in Mbit/s (`0.5 1.196`), the format of public traces
-            of mobile networks; before the first time, the link has its `rate`. Lines that start
-            with `#` are comments. When the scenario is read from a file, the steps replace this
-            field.
+            of mobile networks; before the first time, the link has its `rate`. After the last line,
+            its rate and delay hold. Lines that start with `#` are comments. When the scenario is
+            read from a file, the steps replace this field.
     """
 
     file: str
@@ -365,7 +375,8 @@ class TraceMahimahi(Part):
 
     Attributes:
         mahimahi: A Mahimahi file of such times, one per line; its path is relative to the scenario
-            file. When the scenario is read from a file, the times replace this field.
+            file. After the last time, the trace starts over. When the scenario is read from a file,
+            the times replace this field.
     """
 
     mahimahi: str
@@ -524,14 +535,25 @@ class Tcp(Part):
             from them.
         control: The congestion control, by name. Every control works with every recovery. Its
             parameters, if any, are in a table of that name next to this field.
-        ecn: Whether to use ECN (RFC 3168). Controls that ask for ECN, or use its bits in their own
-            way, ignore this.
+        ecn: Whether to use ECN. Controls that ask for ECN, or use its bits in their own way, ignore
+            this.
+        ecn_feedback: How the receiver reports marks, if ECN is used. Absent: `accurate` for
+            controls that count marks, such as `prague`; with profile `linux`, `dctcp` for those
+            whose data carries ECT(0); `rfc3168` for all others.
         recovery: How lost segments are detected and retransmitted. Absent: `rack` for profile
             `linux`; otherwise `rack` for `bbr`, `sack` for `cubic`, `vegas` for `vegas`, and
             `newreno` for most other controls.
         keep_sacks: Whether SACKs outlive a retransmission timeout, so that only missing segments
             are sent again (RFC 6675 section 5.1); `false` forgets them (RFC 2018 section 5). Used
             only by recovery `sack` of profile `rfc`.
+        forward_rto: Whether an unnecessary retransmission timeout is detected and its response
+            undone: F-RTO (RFC 5682 section 3). Needs recovery `rack`. Absent: yes for profile
+            `linux`.
+        rate_limited_increase: Whether cwnd may grow although the application does not use it up, up
+            to what the largest FlightSize since the last reduction justifies: twice as much in slow
+            start, a segment more otherwise (draft-ietf-ccwg-ratelimited-increase, August 2026).
+            Without it cwnd does not grow then (RFC 9438 section 5.8). Absent: yes for profile
+            `linux`.
         segment: The data bytes of a full segment (SMSS).
         initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`,
             for profile `rfc`; 10 for `linux` (RFC 6928); 2 for `ns2`.
@@ -563,8 +585,20 @@ class Tcp(Part):
             Comparison of Equation-Based and AIMD Congestion Control".
         bbr: Parameters of the control `bbr`.
         cubic: Parameters of the control `cubic`.
+        dctcp: Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds
+            to marks in proportion to the fraction of packets marked.
+        htcp: Parameters of the control `htcp`: H-TCP, which grows faster the longer the last
+            congestion event is past, and gives up less where the queue is short compared with the
+            path.
+        hybla: Parameters of the control `hybla`: TCP Hybla, which grows on long paths as Reno does
+            on a short one.
+        illinois: Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease
+            follow the queueing delay.
         reno: Parameters of the control `reno`.
         vegas: Vegas with its own recovery and, in its ns-2 variant, with its inflation of cwnd.
+        westwood: Parameters of the control `westwood`: TCP Westwood+, a Reno that after a loss
+            continues with the window that fills the path at the bandwidth it has measured, instead
+            of with half the window.
         vcp: How a VCP sender responds to its routers.
     """
 
@@ -572,8 +606,11 @@ class Tcp(Part):
     profile: TcpProfile = "rfc"
     control: str | Control = "reno"
     ecn: bool = False
+    ecn_feedback: EcnFeedback | None = None
     recovery: TcpRecovery | None = None
     keep_sacks: bool = True
+    forward_rto: bool | None = None
+    rate_limited_increase: bool | None = None
     segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
     initial_cwnd: int | None = None
     initial_ssthresh: int | None = None
@@ -589,8 +626,13 @@ class Tcp(Part):
     aimd: Aimd | None = None
     bbr: Bbr | None = None
     cubic: Cubic | None = None
+    dctcp: Dctcp | None = None
+    htcp: Htcp | None = None
+    hybla: Hybla | None = None
+    illinois: Illinois | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
+    westwood: Westwood | None = None
     vcp: Vcp | None = None
 
 
@@ -644,8 +686,20 @@ class Dccp(Part):
             Comparison of Equation-Based and AIMD Congestion Control".
         bbr: Parameters of the control `bbr`.
         cubic: Parameters of the control `cubic`.
+        dctcp: Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds
+            to marks in proportion to the fraction of packets marked.
+        htcp: Parameters of the control `htcp`: H-TCP, which grows faster the longer the last
+            congestion event is past, and gives up less where the queue is short compared with the
+            path.
+        hybla: Parameters of the control `hybla`: TCP Hybla, which grows on long paths as Reno does
+            on a short one.
+        illinois: Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease
+            follow the queueing delay.
         reno: Parameters of the control `reno`.
         vegas: Parameters of the control `vegas`, in queued packets.
+        westwood: Parameters of the control `westwood`: TCP Westwood+, a Reno that after a loss
+            continues with the window that fills the path at the bandwidth it has measured, instead
+            of with half the window.
         vcp: How a VCP sender responds to its routers.
     """
 
@@ -674,8 +728,13 @@ class Dccp(Part):
     aimd: Aimd | None = None
     bbr: Bbr | None = None
     cubic: Cubic | None = None
+    dctcp: Dctcp | None = None
+    htcp: Htcp | None = None
+    hybla: Hybla | None = None
+    illinois: Illinois | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
+    westwood: Westwood | None = None
     vcp: Vcp | None = None
 
 
@@ -978,6 +1037,27 @@ class Pie(Part):
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
+class Step2(Part):
+    """A FIFO that marks packets while its queue is above a threshold, as switches do for DCTCP (RFC
+    8257 section 3.1). Give `threshold` or `threshold_delay`. Packets that cannot be marked are
+    dropped only when the queue is full.
+
+    Attributes:
+        packets: Capacity in packets; give this or `bytes`.
+        bytes: Capacity in bytes.
+        threshold: K: a packet that arrives while more packets than these wait is marked. K above a
+            seventh of the bandwidth-delay product keeps DCTCP's link busy (RFC 8257 section 3.1).
+        threshold_delay: A packet that has waited longer than this is marked when it leaves.
+    """
+
+    TAG: ClassVar[str] = "step"
+    packets: int | None = None
+    bytes: Bytes | None = field(default=None, converter=converters.optional(Bytes))
+    threshold: int | None = None
+    threshold_delay: Duration | None = field(default=None, converter=converters.optional(Duration))
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
 class VcpRouter(Part):
     """A drop-tail queue that writes its link's load factor into outgoing packets. The load is
     relative to the link's nominal rate, or to a weighted sub-queue's share of it.
@@ -1070,6 +1150,33 @@ class GilbertElliott(Part):
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
+class Leo(Part):
+    """The link goes over satellites in low Earth orbit. It changes to another one at the end of
+    each interval: it is down for a moment, and then has another delay, uniformly distributed
+    between a minimum and a maximum. Until the first change, the link has its own `delay`. Packets
+    wait in the queue while it is down.
+
+    The defaults resemble Starlink.
+
+    Attributes:
+        interval: The time from one change to the next, at least 1 ms.
+        outage: How long each change takes; `0 s` if the link is never down.
+        min_delay: The minimum delay, in one direction.
+        max_delay: The maximum delay, in one direction, at most 24 hours.
+        seed: What the delays depend on. The two directions of a link have the same delays at the
+            same times if they have the same seed. Absent: they depend on the seed of the scenario,
+            and differ.
+    """
+
+    TAG: ClassVar[str] = "leo"
+    interval: Duration = field(default=Duration("15 s"), converter=Duration)
+    outage: Duration = field(default=Duration("140 ms"), converter=Duration)
+    min_delay: Duration = field(default=Duration("15 ms"), converter=Duration)
+    max_delay: Duration = field(default=Duration("40 ms"), converter=Duration)
+    seed: int | None = None
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Outages(Part):
     """The link fails at random and comes back. Times between failures and lengths of outages are
     exponentially distributed. The link starts up.
@@ -1082,6 +1189,39 @@ class Outages(Part):
     TAG: ClassVar[str] = "outages"
     up: Duration = field(converter=Duration)
     down: Duration = field(converter=Duration)
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Wifi(Part):
+    """The link is an access point of Wi-Fi. Its `rate` is that of the medium. It sends packets as
+    aggregates (A-MPDUs), and each aggregate waits for access to the medium: a constant time, and a
+    random one for the contention with others. The average rate is therefore lower.
+
+    An aggregate has room for as many full packets as each of its limits allows, and at least for
+    one; smaller packets fill it by their bytes. Opportunities to send come whether packets wait or
+    not, as if the medium were always busy: one without packets is lost.
+
+    Attributes:
+        packets: The most packets of an aggregate: those that a Block Ack covers.
+        bytes: The most bytes of an aggregate: 65,535 B in 802.11n, 1,048,575 B in 802.11ac.
+        time: The longest transmission of an aggregate, such as the limit of a transmission
+            opportunity (TXOP). The default is the limit of 802.11ax.
+        mtu: The size of a full packet.
+        access: The time without data that each aggregate takes: the gaps before and after it (DIFS
+            and SIFS), its preamble and the Block Ack. At least 10 us.
+        contention: The mean random time until an aggregate gets the medium, nominally, from 1 ms to
+            91 ms; `0 s` for none. Each access is deferred for a Poisson-distributed number of
+            milliseconds, and some also for a Poisson-distributed number of retransmissions of 7.5
+            ms, by which longer means differ from short ones. 7 ms is "bad Wi-Fi".
+    """
+
+    TAG: ClassVar[str] = "wifi"
+    packets: int = 64
+    bytes: Bytes = field(default=Bytes("65.535 kB"), converter=Bytes)
+    time: Duration = field(default=Duration("5.484 ms"), converter=Duration)
+    mtu: Bytes = field(default=Bytes("1.5 kB"), converter=Bytes)
+    access: Duration = field(default=Duration("110 us"), converter=Duration)
+    contention: Duration = field(default=Duration("1 ms"), converter=Duration)
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
@@ -1381,6 +1521,97 @@ class Cubic(Part):
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
+class Dctcp(Part):
+    """Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds to marks
+    in proportion to the fraction of packets marked. It requires routers that mark early, and a
+    receiver that reports every mark.
+
+    Attributes:
+        gain: g: the weight of the latest round trip in alpha, the average fraction of marked
+            packets (RFC 8257 section 4.2). Between 0 and 1.
+        initial_alpha: Alpha before the first round trip: 1 in RFC 8257 section 3.3, so that the
+            first mark halves the window. From 0 to 1.
+    """
+
+    gain: float = 0.0625
+    initial_alpha: float = 1.0
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Htcp(Part):
+    """Parameters of the control `htcp`: H-TCP, which grows faster the longer the last congestion
+    event is past, and gives up less where the queue is short compared with the path.
+
+    Attributes:
+        low_speed_period: Delta_L: how long after a congestion event the window grows as Reno's. At
+            most an hour.
+        min_beta: The least fraction of the window that a loss or a mark leaves, above 0, and what
+            is left if the path has changed.
+        max_beta: The largest fraction that it leaves, below 1, and at least `min_beta`.
+        rtt_scaling: Whether growth is in proportion to the round-trip time, so that flows with
+            different ones share alike.
+        bandwidth_switch: Whether `min_beta` applies after the throughput has changed by more than a
+            fifth.
+        tick: The resolution of the clock that measures time: round-trip times are rounded up to it.
+            At most 1 s. Absent: 10 ms for TCP's profile `linux`, as in the kernel on virtual time
+            (4 ms in Debian's); otherwise time is exact.
+    """
+
+    low_speed_period: Duration = field(default=Duration("1 s"), converter=Duration)
+    min_beta: float = 0.5
+    max_beta: float = 0.8
+    rtt_scaling: bool = True
+    bandwidth_switch: bool = True
+    tick: Duration | None = field(default=None, converter=converters.optional(Duration))
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Hybla(Part):
+    """Parameters of the control `hybla`: TCP Hybla, which grows on long paths as Reno does on a
+    short one.
+
+    Attributes:
+        rtt0: RTT0: the round-trip time of the path as whose Reno the window grows. On shorter
+            paths, it is Reno. Above 0, at most 60 s.
+    """
+
+    rtt0: Duration = field(default=Duration("25 ms"), converter=Duration)
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Illinois(Part):
+    """Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease follow the
+    queueing delay. Losses decide when the window shrinks.
+
+    Attributes:
+        alpha_min: The packets by which the window grows in a round trip when the queue is fullest.
+            Above 0, at most `alpha_max`. Absent: 0.1, or 0.3 for TCP's profile `linux`.
+        alpha_max: The packets by which it grows when the queue is empty. At most 10000.
+        beta_min: The fraction of the window that a loss or a mark takes when the queue is short.
+            Above 0, at most `beta_max`.
+        beta_max: The fraction that it takes when the queue is long. Below 1.
+        window_threshold: The window below which both are Reno's, 1 packet and a half. At least 0.
+            Absent: 10, or 15 for TCP's profile `linux`. In packets.
+        theta: The round trips with a delay up to d1 after which the window grows by `alpha_max`
+            again.
+        eta_1: d1, up to which the queue counts as empty, as a fraction of the largest queueing
+            delay seen. At least 0, below 1.
+        eta_2: d2, up to which `beta_min` applies, as the same fraction. At least 0.
+        eta_3: d3, from which on `beta_max` applies. Above `eta_2`, at most 1.
+    """
+
+    alpha_min: float | None = None
+    alpha_max: float = 10.0
+    beta_min: float = 0.125
+    beta_max: float = 0.5
+    window_threshold: float | None = None
+    theta: int = 5
+    eta_1: float = 0.01
+    eta_2: float = 0.1
+    eta_3: float = 0.8
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Reno(Part):
     """Parameters of the control `reno`.
 
@@ -1405,6 +1636,27 @@ class Vegas(Part):
     alpha: float = 1.0
     beta: float = 3.0
     gamma: float = 1.0
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Westwood(Part):
+    """Parameters of the control `westwood`: TCP Westwood+, a Reno that after a loss continues with
+    the window that fills the path at the bandwidth it has measured, instead of with half the
+    window.
+
+    Attributes:
+        filter: The weight of earlier samples of the bandwidth in its estimate: of each of two
+            low-pass filters in a row. At least 0 and below 1.
+        min_interval: The shortest time over which the bandwidth is measured; a round trip if that
+            is longer. At most 60 s.
+        tick: The resolution of the clock that measures time: round-trip times are rounded up to it.
+            At most 1 s. Absent: 10 ms for TCP's profile `linux`, as in the kernel on virtual time
+            (4 ms in Debian's); otherwise time is exact.
+    """
+
+    filter: float = 0.875
+    min_interval: Duration = field(default=Duration("50 ms"), converter=Duration)
+    tick: Duration | None = field(default=None, converter=converters.optional(Duration))
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
@@ -1467,6 +1719,7 @@ Queue: TypeAlias = (
     | KernelQueue
     | Pie
     | Red
+    | Step2
     | Unlimited
     | VcpRouter
     | Weighted
@@ -1477,7 +1730,9 @@ Queue: TypeAlias = (
 LossModel: TypeAlias = Bernoulli | GilbertElliott | PacketLoss | losses.Losses
 """Losses other than by the queue. They occur before the queue, so lost packets use no bandwidth."""
 
-Trace: TypeAlias = TraceSteps | TraceFile | TraceOpportunities | TraceMahimahi | Outages
+Trace: TypeAlias = (
+    TraceSteps | TraceFile | TraceOpportunities | TraceMahimahi | Leo | Outages | Wifi
+)
 """How a link's rate and delay change over time."""
 
 Transport: TypeAlias = Tcp | Dccp | Udp | KernelTcp | KernelDccp
@@ -1503,6 +1758,7 @@ __all__ = [
     "CoDel",
     "Cubic",
     "Dccp",
+    "Dctcp",
     "DropTail",
     "DualPi2",
     "Dumbbell",
@@ -1513,9 +1769,13 @@ __all__ = [
     "FqCoDel",
     "Ftp",
     "GilbertElliott",
+    "Htcp",
+    "Hybla",
+    "Illinois",
     "KernelDccp",
     "KernelQueue",
     "KernelTcp",
+    "Leo",
     "Link",
     "Nat",
     "OnOff",
@@ -1530,6 +1790,7 @@ __all__ = [
     "Reno",
     "Replay",
     "Step",
+    "Step2",
     "SubQueue",
     "Talkspurts",
     "Tcp",
@@ -1547,4 +1808,6 @@ __all__ = [
     "Voice",
     "Web",
     "Weighted",
+    "Westwood",
+    "Wifi",
 ]
