@@ -65,6 +65,11 @@ class Case:
     """As JSON."""
 
     @property
+    def draws(self) -> bool:
+        """Whether runs with other seeds differ."""
+        return True
+
+    @property
     def name(self) -> tuple[str, str]:
         """What it is and its name."""
         return self.of, self.scenario(1).name

@@ -1,4 +1,4 @@
-"""Ten networks with a bottleneck between hosts."""
+"""Networks with a bottleneck between hosts."""
 
 from __future__ import annotations
 
@@ -28,14 +28,21 @@ class Network:
     mbps: int = 10
     loss: LossModel | None = None
     flows: int = 1
+    apart_s: int = SECOND_STARTS_S
+    """Between the starts of flows."""
 
     @property
     def name(self) -> str:
         """The network in words."""
         return f"{self.key}: {self.mbps} Mbps, {self.rtt_ms} ms, {self.conditions}"
 
+    @property
+    def draws(self) -> bool:
+        """Whether runs with other seeds differ."""
+        return self.loss is not None or isinstance(self.queue, (Pie, Red))
+
     def scenario(self, of: str, seed: int, transport: Transport, source: Source) -> Scenario:
-        """Return a run of the network's flows, ``f0`` and perhaps ``f1``, with this transport."""
+        """Return a run of the network's flows, from ``f0`` on, with this transport."""
         described = dumbbell(
             f"{self.key}-{of}-{seed}",
             duration=f"{DURATION_S} s",
@@ -56,14 +63,16 @@ class Network:
                 f"d{index + 1}",
                 transport,
                 source,
-                start=f"{index * SECOND_STARTS_S} s",
+                start=f"{index * self.apart_s} s",
             )
         return described
 
 
 LOST = Bernoulli(probability=0.005)
+FEW_LOST = Bernoulli(probability=0.0005)
+MANY_LOST = Bernoulli(probability=0.02)
 
-NETWORKS = (
+TEN = (
     Network("access", "50 packets", 40, DropTail(packets=50)),
     Network("bloated", "400 packets", 40, DropTail(packets=400)),
     Network("codel", "CoDel", 40, CoDel(packets=1000)),
@@ -75,3 +84,20 @@ NETWORKS = (
     Network("satellite", "250 packets", 600, DropTail(packets=250), mbps=5),
     Network("short", "30 packets", 6, DropTail(packets=30)),
 )
+"""Those of all tables."""
+
+MORE = (
+    Network("shallow", "15 packets", 40, DropTail(packets=15)),
+    Network("two-codel", "two flows, CoDel", 40, CoDel(packets=1000), flows=2),
+    Network("ten-fq-codel", "ten flows, FQ-CoDel", 40, FqCoDel(packets=1000), flows=10, apart_s=1),
+    Network("two-pie", "two flows, PIE", 40, Pie(packets=1000), flows=2),
+    Network("two-red", "two flows, RED", 40, Red(packets=200), flows=2),
+    Network("ten", "ten flows, 100 packets", 40, DropTail(packets=100), flows=10, apart_s=1),
+    Network("few-lost", "50 packets, 0.05 % lost", 40, DropTail(packets=50), loss=FEW_LOST),
+    Network("many-lost", "50 packets, 2 % lost", 40, DropTail(packets=50), loss=MANY_LOST),
+    Network("fast", "85 packets", 20, DropTail(packets=85), mbps=50),
+    Network("far", "330 packets", 200, DropTail(packets=330), mbps=20),
+)
+"""Those of the table of TCP's controls only."""
+
+NETWORKS = TEN + MORE

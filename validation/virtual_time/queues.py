@@ -112,6 +112,11 @@ class Case:
     arrivals: Arrivals
 
     @property
+    def draws(self) -> bool:
+        """Whether runs with other seeds differ."""
+        return True
+
+    @property
     def name(self) -> tuple[str, str]:
         """The queue and the arrivals."""
         return self.queue.qdisc, self.arrivals.words

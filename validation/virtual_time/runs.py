@@ -29,6 +29,10 @@ class Row(Protocol):
     def name(self) -> tuple[str, str]:
         """What tells it from the other rows."""
 
+    @property
+    def draws(self) -> bool:
+        """Whether runs with other seeds differ."""
+
     def scenario(self, seed: int) -> Scenario:
         """Return a run of it."""
 
@@ -39,7 +43,7 @@ class Measured:
 
     name: tuple[str, str]
     guest: Sequence[Mapping[str, float]]
-    """On virtual time."""
+    """On virtual time; empty if only the simulator was asked for."""
     simulated: Sequence[Mapping[str, float]]
     """Simulated; empty if the simulator has no such control."""
     late_s: float
@@ -51,19 +55,23 @@ def measured(
     find: Find,
     *,
     seeds: int = SEEDS,
+    in_guests: bool = True,
     progress: Callable[[Progress], None] | None = None,
 ) -> list[Measured]:
-    """Run each row on both clocks, once for each seed, and return what ``find`` finds, in order.
+    """Run each row on both clocks, or only in the simulator, and return what ``find`` finds, in order.
+
+    A row that draws numbers runs once for each seed, another one once.
 
     ``find`` is a function of a module, since processes take it.
     """
-    jobs = [(row, seed) for row in rows for seed in range(1, seeds + 1)]
+    jobs = [(row, seed) for row in rows for seed in range(1, (seeds if row.draws else 1) + 1)]
     # The longest first, so that none is left over at the end.
     jobs.sort(key=lambda job: -job[0].scenario(job[1]).duration.seconds)
     found: dict[tuple[str, str], list[_Pair]] = {row.name: [] for row in rows}
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         pending = {
-            pool.submit(_run, row.scenario(seed).to_json(), find): row.name for row, seed in jobs
+            pool.submit(_run, row.scenario(seed).to_json(), find, in_guests): row.name
+            for row, seed in jobs
         }
         try:
             for done, future in enumerate(as_completed(pending), start=1):
@@ -78,7 +86,7 @@ def measured(
 
 @dataclass(frozen=True)
 class _Pair:
-    guest: Mapping[str, float]
+    guest: Mapping[str, float] | None
     simulated: Mapping[str, float] | None
     late_s: float
 
@@ -86,13 +94,13 @@ class _Pair:
 def _measured(name: tuple[str, str], pairs: Sequence[_Pair]) -> Measured:
     return Measured(
         name,
-        [pair.guest for pair in pairs],
+        [pair.guest for pair in pairs if pair.guest is not None],
         [pair.simulated for pair in pairs if pair.simulated is not None],
         max(pair.late_s for pair in pairs),
     )
 
 
-def _run(text: str, find: Find) -> _Pair:
+def _run(text: str, find: Find, in_guest: bool) -> _Pair:
     scenario = Scenario.from_text(text, "json")
     simulated = None
     try:
@@ -100,6 +108,8 @@ def _run(text: str, find: Find) -> _Pair:
     except ScenarioError as error:
         if "control" not in str(error):
             raise
+    if not in_guest:
+        return _Pair(None, simulated, 0.0)
     finished = realtime.run(scenario, virtual_time=True)
     if not finished.is_whole:
         raise KeyboardInterrupt
