@@ -49,6 +49,9 @@ pub struct Wants {
     /// The ECN code point that the control wants on data; any code point enables ECN. `None` leaves
     /// both choices to the transport and the user.
     pub ecn: Option<Ect>,
+    /// Whether the control needs every mark reported. Over TCP this selects AccECN; DCCP's Ack
+    /// Vectors report every mark already.
+    pub accurate_ecn: bool,
     /// Whether the transport should spread packets over the round trip
     /// ([`Pacing::of_window`](crate::Pacing::of_window)) while the control names no
     /// [`Pacing`](crate::Pacing) of its own.
@@ -75,6 +78,13 @@ impl Wants {
     #[must_use]
     pub const fn with_ecn(mut self, code: Ect) -> Self {
         self.ecn = Some(code);
+        self
+    }
+
+    /// Adds a request for a report of every mark.
+    #[must_use]
+    pub const fn with_accurate_ecn(mut self) -> Self {
+        self.accurate_ecn = true;
         self
     }
 
