@@ -1,8 +1,8 @@
 //! This crate's controls, by name.
 
 use crate::{
-    AimdParameters, BbrParameters, Controls, CubicParameters, RenoParameters, VegasParameters,
-    no_controls, register_control,
+    AimdParameters, BbrParameters, C4Parameters, Controls, CubicParameters, RenoParameters,
+    VegasParameters, no_controls, register_control,
 };
 
 /// Returns the controls of this crate.
@@ -13,6 +13,11 @@ pub fn built_in_controls() -> Controls {
     register_control::<AimdParameters>(set, "aimd", "AIMD(a, b): Reno with another a and b.");
     register_control::<CubicParameters>(set, "cubic", "CUBIC (RFC 9438).");
     register_control::<BbrParameters>(set, "bbr", "BBRv3 (draft-ietf-ccwg-bbr).");
+    register_control::<C4Parameters>(
+        set,
+        "c4",
+        "C4, by a nominal rate and a nominal max RTT (draft-huitema-ccwg-c4-spec).",
+    );
     register_control::<VegasParameters>(
         set,
         "vegas",

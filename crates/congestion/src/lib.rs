@@ -5,6 +5,7 @@
 //!   property tests for any implementation.
 //! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
 //! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based. [`Bbr`] is BBRv3, which models the path.
+//!   [`C4`] has a nominal rate and a nominal max RTT.
 //! - [`tfrc`] is TCP-Friendly Rate Control (RFC 5348), which controls a rate instead of a window.
 //! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.
 //! - [`RttEstimator`] computes SRTT and the RTO (RFC 6298).
@@ -15,6 +16,7 @@ mod aimd;
 mod any;
 mod bbr;
 mod built_in;
+mod c4;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod control;
@@ -36,6 +38,7 @@ pub use aimd::{Aimd, AimdConfig, DecreaseLaw, GrowthLaw, rfc3390_window};
 pub use any::AnyControl;
 pub use bbr::{Bbr, BbrConfig, BbrParameters};
 pub use built_in::built_in_controls;
+pub use c4::{C4, C4Config, C4Parameters, C4Rules};
 pub use control::{
     Ack, AckedPacket, Control, Interests, Loss, LostPacket, Mark, MarkedPackets, Sent,
 };

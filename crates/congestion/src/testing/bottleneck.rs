@@ -2,6 +2,7 @@
 
 use skywave_units::{Duration, Instant};
 
+use super::jitter::Jitter;
 use super::path::SMSS;
 
 /// A token bucket that drops what does not conform.
@@ -60,6 +61,7 @@ pub(crate) struct Bottleneck {
     pub(crate) aggregation: Option<Duration>,
     /// How long a packet waits at most without a mark: the step of RFC 9331 section 5.2.
     pub(crate) marks_above: Option<Duration>,
+    pub(crate) jitter: Option<Jitter>,
     free_at: Instant,
     last_arrival: Instant,
 }
@@ -76,6 +78,7 @@ impl Bottleneck {
             policer: None,
             aggregation: None,
             marks_above: None,
+            jitter: None,
             free_at: Instant::ZERO,
             last_arrival: Instant::ZERO,
         }
@@ -129,6 +132,9 @@ impl Bottleneck {
         }
         self.free_at = start + Duration::from_secs_f64(f64::from(SMSS) / self.rate);
         let mut arrival = self.free_at + self.rtt;
+        if let Some(jitter) = &mut self.jitter {
+            arrival += jitter.draw();
+        }
         if let Some(interval) = self.aggregation {
             arrival = Instant::ZERO + (arrival - Instant::ZERO).round_up_to(interval);
         }

@@ -2,7 +2,9 @@
 //! most tests do not vary.
 
 pub(crate) mod bottleneck;
+pub(crate) mod competition;
 pub(crate) mod flow;
+pub(crate) mod jitter;
 pub(crate) mod path;
 
 use skywave_units::Instant;

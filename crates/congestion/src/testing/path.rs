@@ -60,6 +60,15 @@ impl<C: Control> Path<C> {
         let _ = self.run_until(time, |_| false);
     }
 
+    /// Runs until `megabytes` have been acknowledged since the start, and returns how long that took.
+    pub(crate) fn download(&mut self, megabytes: u64) -> Duration {
+        let end = self.now + Duration::from_secs(600);
+        while self.flow.acked * u64::from(SMSS) < megabytes * 1_000_000 && self.now < end {
+            self.step(end);
+        }
+        self.now - Instant::ZERO
+    }
+
     /// Handles the next event, or advances to `end`.
     fn step(&mut self, end: Instant) {
         let at = self.flow.next_event(self.now).filter(|&at| at < end);

@@ -26,6 +26,11 @@ fn bounds_are_refused_or_accepted_as_documented() {
             "bbr",
             json!({ "loss_threshold": below_one, "beta": below_one, "headroom": below_one }),
         ),
+        (
+            "c4",
+            json!({ "beta": least, "max_jitter": "0 s", "max_delay_threshold": "1 ns", "cruising_eras": 1 }),
+        ),
+        ("c4", json!({ "beta": below_one, "rules": "picoquic" })),
         ("vegas", json!({ "alpha": 0.0, "beta": 0.0, "gamma": 0.0 })),
         ("vegas", json!({ "alpha": 2.0, "beta": 2.0 })),
     ] {
@@ -50,16 +55,25 @@ fn bounds_are_refused_or_accepted_as_documented() {
         ("vegas", "beta", -least),
         ("vegas", "gamma", -least),
         ("vegas", "alpha", 3.0_f64.next_up()),
+        ("c4", "beta", 0.0),
+        ("c4", "beta", 1.0),
+    ] {
+        let found = refused(control, &json!({ name: value }));
+        assert_eq!(found.as_deref(), Some(name), "{control} {value}");
+    }
+    for (control, name, value) in [
+        ("c4", "max_delay_threshold", json!("0 s")),
+        ("c4", "cruising_eras", json!(0)),
     ] {
         let found = refused(control, &json!({ name: value }));
         assert_eq!(found.as_deref(), Some(name), "{control} {value}");
     }
 }
 
-/// Vegas delimits its rounds by single packets, and BBR models the path by them; the others need
-/// only the summary of each acknowledgement.
+/// Vegas and C4 delimit their rounds by single packets, and BBR models the path by them; the others
+/// need only the summary of each acknowledgement.
 #[test]
-fn only_vegas_and_bbr_need_each_packet() {
+fn only_some_need_each_packet() {
     let set = built_in_controls();
     let context = ControlContext {
         packet_size: 1000,
@@ -71,20 +85,23 @@ fn only_vegas_and_bbr_need_each_packet() {
     for name in set.names() {
         let kind = set.read(name, &json!({})).unwrap().member;
         let interests = kind.build(&context).interests();
-        let is_bbr = name == "bbr";
-        assert_eq!(interests.packets, is_bbr || name == "vegas", "{name}");
-        assert_eq!(interests.delivery_rate, is_bbr, "{name}");
-        assert_eq!(interests.every_ack, is_bbr, "{name}");
+        let has_rate = ["bbr", "c4"].contains(&name);
+        assert_eq!(interests.packets, has_rate || name == "vegas", "{name}");
+        assert_eq!(interests.delivery_rate, has_rate, "{name}");
+        assert_eq!(interests.every_ack, has_rate, "{name}");
     }
 }
 
-/// The systems whose default is CUBIC use SACK (RFC 9438 section 1), and BBR's estimates need it.
+/// The systems whose default is CUBIC use SACK (RFC 9438 section 1), and controls with a model of the
+/// path need it.
 #[test]
-fn only_cubic_and_bbr_ask_for_sack() {
+fn only_some_ask_for_sack_and_pacing() {
     let set = built_in_controls();
     for name in set.names() {
         let wants = set.read(name, &json!({})).unwrap().member.wants();
-        assert_eq!(wants.sack, ["bbr", "cubic"].contains(&name), "{name}");
-        assert_eq!(wants.pacing, name == "bbr", "{name}");
+        let is_paced = ["bbr", "c4"].contains(&name);
+        assert_eq!(wants.sack, is_paced || name == "cubic", "{name}");
+        assert_eq!(wants.rack, is_paced, "{name}");
+        assert_eq!(wants.pacing, is_paced, "{name}");
     }
 }
