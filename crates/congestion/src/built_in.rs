@@ -1,8 +1,8 @@
 //! This crate's controls, by name.
 
 use crate::{
-    AimdParameters, BbrParameters, C4Parameters, Controls, CubicParameters, RenoParameters,
-    VegasParameters, no_controls, register_control,
+    AimdParameters, BbrParameters, C4Parameters, Controls, CubicParameters, PragueParameters,
+    RenoParameters, VegasParameters, no_controls, register_control,
 };
 
 /// Returns the controls of this crate.
@@ -17,6 +17,11 @@ pub fn built_in_controls() -> Controls {
         set,
         "c4",
         "C4, by a nominal rate and a nominal max RTT (draft-huitema-ccwg-c4-spec).",
+    );
+    register_control::<PragueParameters>(
+        set,
+        "prague",
+        "Prague, a scalable control for L4S (draft-briscoe-iccrg-prague-congestion-control).",
     );
     register_control::<VegasParameters>(
         set,

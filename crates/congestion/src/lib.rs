@@ -6,6 +6,7 @@
 //! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
 //! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based. [`Bbr`] is BBRv3, which models the path.
 //!   [`C4`] has a nominal rate and a nominal max RTT.
+//! - [`Prague`] responds to the number of marks, for L4S.
 //! - [`tfrc`] is TCP-Friendly Rate Control (RFC 5348), which controls a rate instead of a window.
 //! - [`DeliverySampler`] measures the delivery rate; [`Pacer`] spreads packets over time.
 //! - [`RttEstimator`] computes SRTT and the RTO (RFC 6298).
@@ -26,6 +27,7 @@ mod general_aimd;
 mod hystart;
 mod kind;
 mod pacer;
+mod prague;
 mod reno;
 mod rto;
 mod slow_start;
@@ -47,6 +49,7 @@ pub use delivery_rate::{DeliveryRate, DeliverySampler};
 pub use general_aimd::AimdParameters;
 pub use kind::{ControlContext, ControlKind, Controls, Ect, Wants, no_controls, register_control};
 pub use pacer::{Pacer, Pacing};
+pub use prague::{Prague, PragueConfig, PragueParameters};
 pub use reno::RenoParameters;
 pub use rto::{Clocking, RtoConfig, RttEstimator};
 pub use skywave_registry::MemberFailure;

@@ -29,8 +29,8 @@ pub struct TcpSpec {
     /// own way, ignore this.
     pub ecn: bool,
     /// How lost segments are detected and retransmitted. Absent: `rack` for profile `linux`;
-    /// otherwise `rack` for `bbr` and `c4`, `sack` for `cubic`, `vegas` for `vegas`, and `newreno` for most
-    /// other controls.
+    /// otherwise `rack` for `bbr`, `c4` and `prague`, `sack` for `cubic`, `vegas` for `vegas`, and
+    /// `newreno` for most other controls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<TcpRecovery>,
     /// Whether SACKs outlive a retransmission timeout, so that only missing segments are sent again

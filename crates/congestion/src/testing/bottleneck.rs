@@ -61,6 +61,8 @@ pub(crate) struct Bottleneck {
     pub(crate) aggregation: Option<Duration>,
     /// How long a packet waits at most without a mark: the step of RFC 9331 section 5.2.
     pub(crate) marks_above: Option<Duration>,
+    /// Every how many packets one is marked besides.
+    pub(crate) mark_every: Option<u64>,
     pub(crate) jitter: Option<Jitter>,
     free_at: Instant,
     last_arrival: Instant,
@@ -78,6 +80,7 @@ impl Bottleneck {
             policer: None,
             aggregation: None,
             marks_above: None,
+            mark_every: None,
             jitter: None,
             free_at: Instant::ZERO,
             last_arrival: Instant::ZERO,
@@ -142,7 +145,10 @@ impl Bottleneck {
         Some(Delivery {
             departure: self.free_at,
             arrival: self.last_arrival,
-            is_marked: self.marks_above.is_some_and(|most| wait > most),
+            is_marked: self.marks_above.is_some_and(|most| wait > most)
+                || self
+                    .mark_every
+                    .is_some_and(|every| number.is_multiple_of(every)),
         })
     }
 }

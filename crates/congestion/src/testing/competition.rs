@@ -10,7 +10,7 @@ use crate::AnyControl;
 pub(crate) struct Competition {
     link: Bottleneck,
     /// Flows, and when each starts.
-    flows: Vec<(Instant, Flow<AnyControl>)>,
+    pub(crate) flows: Vec<(Instant, Flow<AnyControl>)>,
     now: Instant,
 }
 
@@ -26,6 +26,13 @@ impl Competition {
     /// Adds a flow that starts after `delay`.
     pub(crate) fn add(&mut self, delay: Duration, control: AnyControl) {
         self.flows.push((Instant::ZERO + delay, Flow::new(control)));
+    }
+
+    pub(crate) fn run_for(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.step();
+        }
     }
 
     /// Runs until the first flow has `main` megabytes acknowledged, and returns when that is. The

@@ -32,6 +32,8 @@ pub(super) struct Flying {
 pub(crate) struct Flow<C> {
     pub(crate) application: Application,
     pub(crate) control: C,
+    /// By how much the round trip of this flow exceeds that of the bottleneck.
+    pub(crate) extra_rtt: Duration,
     pub(crate) acked: u64,
     pub(crate) lost: u64,
     pub(crate) marked: u64,
@@ -51,6 +53,7 @@ impl<C: Control> Flow<C> {
         Self {
             application: Application::Greedy,
             control,
+            extra_rtt: Duration::ZERO,
             acked: 0,
             lost: 0,
             marked: 0,
@@ -129,7 +132,10 @@ impl<C: Control> Flow<C> {
         let number = self.next;
         self.next += 1;
         self.last_sent = now;
-        let delivery = link.carry(now, number);
+        let mut delivery = link.carry(now, number);
+        if let Some(delivery) = &mut delivery {
+            delivery.arrival += self.extra_rtt;
+        }
         self.flight.push_back(Flying {
             number,
             sent_at: now,

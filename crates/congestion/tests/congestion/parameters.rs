@@ -1,7 +1,7 @@
 //! Controls selected by name: which parameters are rejected, and what a control needs.
 
 use serde_json::{Value, json};
-use skywave_congestion::{Control, ControlContext, built_in_controls};
+use skywave_congestion::{Control, ControlContext, Ect, built_in_controls};
 
 /// Returns the name of the parameter that is rejected, if one is.
 fn refused(control: &str, parameters: &Value) -> Option<String> {
@@ -31,6 +31,14 @@ fn bounds_are_refused_or_accepted_as_documented() {
             json!({ "beta": least, "max_jitter": "0 s", "max_delay_threshold": "1 ns", "cruising_eras": 1 }),
         ),
         ("c4", json!({ "beta": below_one, "rules": "picoquic" })),
+        (
+            "prague",
+            json!({ "gain": least, "initial_alpha": 0.0, "reference_rtt": "0 s", "min_rate": "1 bps" }),
+        ),
+        (
+            "prague",
+            json!({ "gain": 1.0, "initial_alpha": 1.0, "max_burst_delay": "0 s" }),
+        ),
         ("vegas", json!({ "alpha": 0.0, "beta": 0.0, "gamma": 0.0 })),
         ("vegas", json!({ "alpha": 2.0, "beta": 2.0 })),
     ] {
@@ -57,6 +65,10 @@ fn bounds_are_refused_or_accepted_as_documented() {
         ("vegas", "alpha", 3.0_f64.next_up()),
         ("c4", "beta", 0.0),
         ("c4", "beta", 1.0),
+        ("prague", "gain", 0.0),
+        ("prague", "gain", 1.0_f64.next_up()),
+        ("prague", "initial_alpha", -least),
+        ("prague", "initial_alpha", 1.0_f64.next_up()),
     ] {
         let found = refused(control, &json!({ name: value }));
         assert_eq!(found.as_deref(), Some(name), "{control} {value}");
@@ -64,6 +76,7 @@ fn bounds_are_refused_or_accepted_as_documented() {
     for (control, name, value) in [
         ("c4", "max_delay_threshold", json!("0 s")),
         ("c4", "cruising_eras", json!(0)),
+        ("prague", "min_rate", json!("0 bps")),
     ] {
         let found = refused(control, &json!({ name: value }));
         assert_eq!(found.as_deref(), Some(name), "{control} {value}");
@@ -99,9 +112,23 @@ fn only_some_ask_for_sack_and_pacing() {
     let set = built_in_controls();
     for name in set.names() {
         let wants = set.read(name, &json!({})).unwrap().member.wants();
-        let is_paced = ["bbr", "c4"].contains(&name);
+        let is_paced = ["bbr", "c4", "prague"].contains(&name);
         assert_eq!(wants.sack, is_paced || name == "cubic", "{name}");
         assert_eq!(wants.rack, is_paced, "{name}");
         assert_eq!(wants.pacing, is_paced, "{name}");
     }
+}
+
+/// Prague needs every mark. It sends data with ECT(1) (RFC 9331 section 4.1), or ECT(0) if asked to.
+#[test]
+fn only_prague_asks_for_every_mark() {
+    let set = built_in_controls();
+    for name in set.names() {
+        let wants = set.read(name, &json!({})).unwrap().member.wants();
+        assert_eq!(wants.accurate_ecn, name == "prague", "{name}");
+        let code = (name == "prague").then_some(Ect::One);
+        assert_eq!(wants.ecn, code, "{name}");
+    }
+    let private = set.read("prague", &json!({ "ect0": true })).unwrap();
+    assert_eq!(private.member.wants().ecn, Some(Ect::Zero));
 }
