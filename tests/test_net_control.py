@@ -282,7 +282,7 @@ def test_an_exception_resets_the_connection_and_its_next_call_raises_it(
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"control": "cubik"}, "control: .* is not a known control: use aimd, bbr, cubic"),
+        ({"control": "cubik"}, "control: .* is not a known control: use aimd, bbr, c4, cubic"),
         ({"control": "cubic", "cubic": Cubic(beta=2.0)}, r"cubic\.beta"),
         ({"control": "reno", "cubic": Cubic(beta=0.8)}, "cubic: .*control"),
         ({"cubic": Cubic(beta=0.8)}, "cubic: .*control"),

@@ -257,6 +257,25 @@ pub(crate) fn borne(in_flight: u32, cwnd: f64) -> f64 {
     f64::from(in_flight).min(cwnd)
 }
 
+/// Returns a parameter clamped to `least..=most`; `least` if it is not a number.
+pub(crate) const fn within(value: f64, least: f64, most: f64) -> f64 {
+    if value >= least {
+        value.min(most)
+    } else {
+        least
+    }
+}
+
+/// Returns a window of `cwnd` bytes lowered to at most `limit` packets of `size` bytes each, or to one
+/// if `limit` is less ([`Control::limit_cwnd`]).
+pub(crate) fn lowered(cwnd: f64, limit: f64, size: f64) -> f64 {
+    let limit = limit.max(1.0);
+    let bytes = limit * size;
+    // The product may be rounded up, and the window must not exceed the limit by that.
+    let is_above = bytes / size > limit;
+    cwnd.min(if is_above { bytes.next_down() } else { bytes })
+}
+
 /// Decides how much data may be in flight, and how fast it may leave.
 ///
 /// A transport reports what happens to packets, and asks for cwnd and pacing. Loss *detection* and

@@ -5,6 +5,8 @@
 //!   property tests for any implementation.
 //! - [`Aimd`] is the Reno family, as used by TCP, CCID 2 and their ns-2 counterparts.
 //! - [`Cubic`] is RFC 9438. [`Vegas`] is delay-based. [`Bbr`] is BBRv3, which models the path.
+//!   [`C4`] has a nominal rate and a nominal max RTT. [`Prague`] responds to the number of marks, for
+//!   L4S.
 //! - [`DctcpParameters`], [`HtcpParameters`], [`HyblaParameters`], [`IllinoisParameters`] and
 //!   [`WestwoodParameters`] build controls that differ from Reno only in their laws of increase and
 //!   decrease.
@@ -18,6 +20,7 @@ mod aimd;
 mod any;
 mod bbr;
 mod built_in;
+mod c4;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod control;
@@ -33,6 +36,7 @@ mod kind;
 mod law;
 mod marked_fraction;
 mod pacer;
+mod prague;
 mod reno;
 mod rto;
 mod slow_start;
@@ -48,6 +52,7 @@ pub use aimd::{Aimd, AimdConfig, DecreaseLaw, GrowthLaw, rfc3390_window};
 pub use any::AnyControl;
 pub use bbr::{Bbr, BbrConfig, BbrParameters};
 pub use built_in::built_in_controls;
+pub use c4::{C4, C4Config, C4Parameters, C4Rules};
 pub use control::{
     Ack, AckedPacket, Control, Interests, Loss, LostPacket, Mark, MarkedPackets, Sent,
 };
@@ -60,6 +65,7 @@ pub use hybla::HyblaParameters;
 pub use illinois::IllinoisParameters;
 pub use kind::{ControlContext, ControlKind, Controls, Ect, Wants, no_controls, register_control};
 pub use pacer::{Pacer, Pacing};
+pub use prague::{Prague, PragueConfig, PragueParameters};
 pub use reno::RenoParameters;
 pub use rto::{Clocking, RtoConfig, RttEstimator};
 pub use skywave_registry::MemberFailure;

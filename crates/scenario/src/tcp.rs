@@ -34,8 +34,8 @@ pub struct TcpSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_feedback: Option<EcnFeedback>,
     /// How lost segments are detected and retransmitted. Absent: `rack` for profile `linux`;
-    /// otherwise `rack` for `bbr`, `sack` for `cubic`, `vegas` for `vegas`, and `newreno` for most
-    /// other controls.
+    /// otherwise `rack` for `bbr`, `c4` and `prague`, `sack` for `cubic`, `vegas` for `vegas`, and
+    /// `newreno` for most other controls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<TcpRecovery>,
     /// Whether SACKs outlive a retransmission timeout, so that only missing segments are sent again

@@ -31,6 +31,7 @@ use self::sample::{PacketLog, RateSample};
 use self::startup::{FullPipe, LostRanges};
 use self::state::State;
 use self::windowed_max::WindowedMax;
+use crate::control::{lowered, within};
 use crate::{Ack, AckedPacket, Control, Interests, Loss, LostPacket, Mark, Pacing, Sent};
 
 /// A BBR window ("Detailed Algorithm").
@@ -100,13 +101,6 @@ impl Bbr {
     /// Creates a window of initial size (OnInit, "Initialization"). Values of `config` out of range
     /// are clamped.
     pub fn new(mut config: BbrConfig) -> Self {
-        let within = |value: f64, least: f64, most: f64| {
-            if value >= least {
-                value.min(most)
-            } else {
-                least
-            }
-        };
         config.packet_size = config.packet_size.max(1);
         config.initial_cwnd = within(config.initial_cwnd, 1.0, f64::from(u32::MAX));
         config.loss_threshold = within(config.loss_threshold, 1e-6, 0.99);
@@ -301,13 +295,7 @@ impl Control for Bbr {
     }
 
     fn limit_cwnd(&mut self, limit: f64) {
-        let limit = limit.max(1.0);
-        let bytes = limit * self.smss;
-        // The product may be rounded up, and cwnd must not exceed the limit by that.
-        let is_above = bytes / self.smss > limit;
-        self.cwnd = self
-            .cwnd
-            .min(if is_above { bytes.next_down() } else { bytes });
+        self.cwnd = lowered(self.cwnd, limit, self.smss);
     }
 
     fn cwnd(&self) -> f64 {

@@ -1,7 +1,7 @@
 //! Controls selected by name: which parameters are rejected, and what a control needs.
 
 use serde_json::{Value, json};
-use skywave_congestion::{Control, ControlContext, built_in_controls};
+use skywave_congestion::{Control, ControlContext, Ect, built_in_controls};
 
 /// Returns the name of the parameter that is rejected, if one is.
 fn refused(control: &str, parameters: &Value) -> Option<String> {
@@ -56,6 +56,19 @@ fn bounds_are_refused_or_accepted_as_documented() {
             "westwood",
             json!({ "filter": below_one, "min_interval": "60 s", "tick": "0 s" }),
         ),
+        (
+            "c4",
+            json!({ "beta": least, "max_jitter": "0 s", "max_delay_threshold": "1 ns", "cruising_eras": 1 }),
+        ),
+        ("c4", json!({ "beta": below_one, "rules": "picoquic" })),
+        (
+            "prague",
+            json!({ "gain": least, "initial_alpha": 0.0, "reference_rtt": "0 s", "min_rate": "1 bps" }),
+        ),
+        (
+            "prague",
+            json!({ "gain": 1.0, "initial_alpha": 1.0, "max_burst_delay": "0 s" }),
+        ),
         ("vegas", json!({ "alpha": 0.0, "beta": 0.0, "gamma": 0.0 })),
         ("vegas", json!({ "alpha": 2.0, "beta": 2.0 })),
     ] {
@@ -105,6 +118,20 @@ fn bounds_are_refused_or_accepted_as_documented() {
         ("vegas", "beta", -least),
         ("vegas", "gamma", -least),
         ("vegas", "alpha", 3.0_f64.next_up()),
+        ("c4", "beta", 0.0),
+        ("c4", "beta", 1.0),
+        ("prague", "gain", 0.0),
+        ("prague", "gain", 1.0_f64.next_up()),
+        ("prague", "initial_alpha", -least),
+        ("prague", "initial_alpha", 1.0_f64.next_up()),
+    ] {
+        let found = refused(control, &json!({ name: value }));
+        assert_eq!(found.as_deref(), Some(name), "{control} {value}");
+    }
+    for (control, name, value) in [
+        ("c4", "max_delay_threshold", json!("0 s")),
+        ("c4", "cruising_eras", json!(0)),
+        ("prague", "min_rate", json!("0 bps")),
     ] {
         let found = refused(control, &json!({ name: value }));
         assert_eq!(found.as_deref(), Some(name), "{control} {value}");
@@ -128,7 +155,7 @@ fn times_beyond_their_bounds_are_refused() {
 
 /// The others need only the summary of each acknowledgement.
 #[test]
-fn all_but_three_controls_need_each_packet() {
+fn most_controls_need_each_packet() {
     let set = built_in_controls();
     let context = ControlContext {
         packet_size: 1000,
@@ -140,23 +167,25 @@ fn all_but_three_controls_need_each_packet() {
     for name in set.names() {
         let kind = set.read(name, &json!({})).unwrap().member;
         let interests = kind.build(&context).interests();
-        let is_bbr = name == "bbr";
-        let needs_packets = !["aimd", "cubic", "reno"].contains(&name);
+        let has_rate = ["bbr", "c4"].contains(&name);
+        let needs_packets = !["aimd", "cubic", "prague", "reno"].contains(&name);
         assert_eq!(interests.packets, needs_packets, "{name}");
-        assert_eq!(interests.delivery_rate, is_bbr, "{name}");
-        assert_eq!(interests.every_ack, is_bbr, "{name}");
+        assert_eq!(interests.delivery_rate, has_rate, "{name}");
+        assert_eq!(interests.every_ack, has_rate, "{name}");
     }
 }
 
-/// The systems whose default is CUBIC use SACK (RFC 9438 section 1), and BBR's estimates need it.
+/// The systems whose default is CUBIC use SACK (RFC 9438 section 1), and controls with a model of the
+/// path need it.
 #[test]
-fn only_cubic_and_bbr_ask_for_sack() {
+fn only_some_ask_for_sack_and_pacing() {
     let set = built_in_controls();
     for name in set.names() {
         let wants = set.read(name, &json!({})).unwrap().member.wants();
-        assert_eq!(wants.sack, ["bbr", "cubic"].contains(&name), "{name}");
-        assert_eq!(wants.pacing, name == "bbr", "{name}");
-        assert_eq!(wants.accurate_ecn, name == "dctcp", "{name}");
+        let is_paced = ["bbr", "c4", "prague"].contains(&name);
+        assert_eq!(wants.sack, is_paced || name == "cubic", "{name}");
+        assert_eq!(wants.rack, is_paced, "{name}");
+        assert_eq!(wants.pacing, is_paced, "{name}");
     }
 }
 
@@ -164,10 +193,32 @@ fn only_cubic_and_bbr_ask_for_sack() {
 #[test]
 fn a_control_without_hystart_refuses_it() {
     for control in [
-        "aimd", "bbr", "dctcp", "htcp", "hybla", "illinois", "vegas", "westwood",
+        "aimd", "bbr", "c4", "dctcp", "htcp", "hybla", "illinois", "prague", "vegas", "westwood",
     ] {
         let read = built_in_controls().read(control, &json!({ "hystart": true }));
         let error = read.unwrap_err().to_string();
         assert!(error.contains("unknown field `hystart`"), "{error}");
     }
+}
+
+/// Prague and DCTCP need every mark. Prague sends data with ECT(1) (RFC 9331 section 4.1), or ECT(0)
+/// if asked to.
+#[test]
+fn only_scalable_controls_ask_for_every_mark() {
+    let set = built_in_controls();
+    for name in set.names() {
+        let wants = set.read(name, &json!({})).unwrap().member.wants();
+        let code = match name {
+            "prague" => Some(Ect::One),
+            "dctcp" => Some(Ect::Zero),
+            _ => None,
+        };
+        assert_eq!(
+            (wants.accurate_ecn, wants.ecn),
+            (code.is_some(), code),
+            "{name}"
+        );
+    }
+    let private = set.read("prague", &json!({ "ect0": true })).unwrap();
+    assert_eq!(private.member.wants().ecn, Some(Ect::Zero));
 }

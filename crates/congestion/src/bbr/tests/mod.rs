@@ -1,9 +1,8 @@
-//! The cases of the draft's appendix "BBR Example Test Cases", on a path of [`path`].
+//! The cases of the draft's appendix "BBR Example Test Cases", on a model of a path.
 
 mod adaptation;
 mod aggregation;
 mod interface;
-mod path;
 mod probe_bw;
 mod probe_rtt;
 mod spurious;
@@ -12,15 +11,22 @@ mod windows;
 
 use skywave_units::Duration;
 
-use self::path::Path;
-use super::Bbr;
 use super::state::State;
+use super::{Bbr, BbrConfig};
+use crate::testing::path::{Path, SMSS};
+
+type BbrPath = Path<Bbr>;
 
 const RTT: Duration = Duration::from_millis(40);
 
+/// A path with `mbps` megabits per second and a buffer of `bdps` bandwidth-delay products.
+fn path(mbps: f64, rtt: Duration, bdps: f64) -> BbrPath {
+    Path::new(Bbr::new(BbrConfig::new(SMSS, 10.0)), mbps, rtt, bdps)
+}
+
 /// A path with 10 Mbit/s, 40 ms and a buffer that drops nothing.
-fn wide() -> Path {
-    Path::new(10.0, RTT, 10.0)
+fn wide() -> BbrPath {
+    path(10.0, RTT, 10.0)
 }
 
 fn is(state: State) -> impl Fn(&Bbr) -> bool {

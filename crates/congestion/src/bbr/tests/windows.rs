@@ -5,7 +5,7 @@
 
 use skywave_units::Duration;
 
-use super::path::Path;
+use super::path;
 use crate::Control;
 
 const STEP: Duration = Duration::from_millis(500);
@@ -21,14 +21,14 @@ fn table() -> String {
         (10.0, 100, 1.0),
         (100.0, 40, 0.5),
     ] {
-        let mut path = Path::new(mbps, Duration::from_millis(rtt_ms), bdps);
+        let mut path = path(mbps, Duration::from_millis(rtt_ms), bdps);
         let windows: String = (0..COLUMNS)
             .map(|_| {
                 path.run_for(STEP);
-                format!(" {:6.1}", path.bbr.cwnd())
+                format!(" {:6.1}", path.flow.control.cwnd())
             })
             .collect();
-        let (acked, lost) = (path.acked, path.lost);
+        let (acked, lost) = (path.flow.acked, path.flow.lost);
         text += &format!(
             "{mbps:>4} Mbit/s, {rtt_ms:>3} ms, buffer {bdps:.1} BDP{windows} {acked:6} {lost:6}\n"
         );

@@ -1,5 +1,11 @@
-//! Constructors for the reports of transports, with defaults for fields that most tests do not
-//! vary.
+//! A model of a path, and constructors for the reports of transports, with defaults for fields that
+//! most tests do not vary.
+
+pub(crate) mod bottleneck;
+pub(crate) mod competition;
+pub(crate) mod flow;
+pub(crate) mod jitter;
+pub(crate) mod path;
 
 use skywave_units::Instant;
 
