@@ -29,6 +29,8 @@ CONTROLS = (
 )
 SEGMENT = "1448 B"
 """1500 B on the wire, with the timestamps that the kernel sends and our segments do not have."""
+CUT = 0.93
+"""A sample of cwnd that is below this share of the one before is a reduction."""
 
 MEASURES = {
     "goodput": "goodput of all flows (Mbps)",
@@ -36,7 +38,7 @@ MEASURES = {
     "rtt_mean": "mean srtt (ms)",
     "rtt_p99": "99th percentile of srtt (ms)",
     "cwnd": "mean cwnd (packets)",
-    "reductions": "changes of ssthresh",
+    "reductions": "reductions of cwnd",
     "resent": "sent again (%)",
     "drops": "dropped at the bottleneck (packets)",
     "marks": "marked there (packets)",
@@ -79,8 +81,9 @@ def find(results: Results) -> Mapping[str, float]:
     samples = Samples(results.flows)
     srtt_s = samples.series("flow", "srtt_s", while_active=True)["f0"].values
     cwnd = samples.series("flow", "cwnd_packets", while_active=True)["f0"].values
-    ssthresh = samples.series("flow", "ssthresh_packets", while_active=True)["f0"].values
-    ssthresh = np.nan_to_num(ssthresh, nan=np.inf)
+    cut = cwnd[1:] < CUT * cwnd[:-1]
+    # A reduction may spread over several samples; it is one.
+    begins = cut & ~np.concatenate([[False], cut[:-1]])
     [link] = [link for link in results.totals["links"] if link["name"] == BOTTLENECK]
     sent = sum(flow["packets_sent"] for flow in flows)
     return {
@@ -89,7 +92,7 @@ def find(results: Results) -> Mapping[str, float]:
         "rtt_mean": 1e3 * float(np.nanmean(srtt_s)),
         "rtt_p99": 1e3 * float(np.nanpercentile(srtt_s, 99)),
         "cwnd": float(np.nanmean(cwnd)),
-        "reductions": float((ssthresh[1:] != ssthresh[:-1]).sum()),
+        "reductions": float(begins.sum()),
         "resent": 100 * sum(flow["retransmissions"] for flow in flows) / max(sent, 1),
         "drops": float(link["drops"]),
         "marks": float(link["marks"]),
