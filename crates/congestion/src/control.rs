@@ -161,8 +161,8 @@ pub struct Ack {
     /// Whether cwnd had room because the application or the control's own pacing limited the
     /// sender. [`DeliveryRate::is_application_limited`] says whether the application did.
     pub application_limited: bool,
-    /// Whether the acknowledgement reported marks by TCP's ECN-Echo or Accurate ECN. If so, cwnd must
-    /// not grow (RFC 3168 section 6.1.2), unless the control responds to the fraction of marks.
+    /// Whether the acknowledgement carried TCP's ECN-Echo. If so, cwnd must not grow (RFC 3168
+    /// section 6.1.2). Accurate ECN has no such echo.
     pub ecn_echo: bool,
     /// Whether a loss recovery of TCP is in progress after the acknowledgement. Only controls that
     /// ask for [`Interests::every_ack`] see it.

@@ -590,8 +590,9 @@ impl Sender {
 }
 
 fn note_echo(summary: &mut Ack, echo: Option<Echo>) {
-    summary.ecn_echo = echo.is_some();
-    summary.marked = echo.and_then(|echo| echo.packets).unwrap_or(0);
+    let Some(echo) = echo else { return };
+    summary.ecn_echo = echo.packets.is_none();
+    summary.marked = echo.packets.unwrap_or(0);
 }
 
 fn acked_packet(segment: &SentSegment, ecn: Ecn) -> AckedPacket {
