@@ -133,7 +133,11 @@ impl Window {
 
     /// Returns whether the window may grow because of `ack`.
     pub(crate) fn may_grow(&self, ack: &Ack, phase: Phase) -> bool {
-        ack.newly_acked > 0 && !ack.application_limited && !ack.ecn_echo && phase != Phase::Reducing
+        let reports_marks = ack.ecn_echo || ack.marked > 0;
+        ack.newly_acked > 0
+            && !ack.application_limited
+            && !reports_marks
+            && phase != Phase::Reducing
     }
 
     /// Grows in slow start, up to ssthresh, by the packets acknowledged: at most one per

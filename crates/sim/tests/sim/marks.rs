@@ -96,7 +96,7 @@ fn marks(tcp: &str, link: &str) -> (f64, f64, f64) {
     (marked, last("marked_packets"), last("marked_bytes"))
 }
 
-const LOSSY_BACK: &str = "back = { loss = { bernoulli = { rate = 0.3 } } }";
+const LOSSY_BACK: &str = "back = { loss = { bernoulli = { probability = 0.3 } } }";
 
 /// Counters do not depend on which acknowledgements arrive.
 #[test]
@@ -130,7 +130,7 @@ fn the_echo_of_dctcp_reports_every_mark() {
 #[test]
 fn the_echo_of_rfc_3168_is_an_upper_bound() {
     let (marked, packets, _) = marks("ecn_feedback = \"rfc3168\"", "");
-    assert!(packets > 2.0 * marked, "{packets} {marked}");
+    assert!(packets > marked, "{packets} {marked}");
 }
 
 #[test]

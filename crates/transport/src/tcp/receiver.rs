@@ -45,9 +45,13 @@ pub struct Receiver {
     due: Due,
     delay: Timer,
     ecn: ReceiverEcn,
-    extension: Option<Box<dyn ReceiverExtension + Send>>,
+    extension: Option<Box<Extension>>,
     stats: ReceiverStats,
 }
+
+/// A header extension. Few receivers have one, so all the others keep a thin pointer.
+#[derive(Debug)]
+struct Extension(Box<dyn ReceiverExtension + Send>);
 
 #[derive(Debug)]
 struct Connection {
@@ -125,7 +129,7 @@ impl Receiver {
 
     /// Adds the receiver's half of a header extension. The peer must have the sender's half.
     pub fn with_extension(mut self, extension: Box<dyn ReceiverExtension + Send>) -> Self {
-        self.extension = Some(extension);
+        self.extension = Some(Box::new(Extension(extension)));
         self
     }
 
@@ -178,7 +182,7 @@ impl Receiver {
     #[inline(always)]
     fn on_segment(&mut self, now: Instant, ecn: Ecn, mut segment: Segment) {
         if let Some(extension) = &mut self.extension {
-            let header = extension.read(Header::of(&segment), self.local.wire(1));
+            let header = extension.0.read(Header::of(&segment), self.local.wire(1));
             header.put_into(&mut segment);
         }
         let Some(connection) = &mut self.connection else {
@@ -226,7 +230,7 @@ impl Receiver {
         let before = self.delay.wake().map(|_| next);
         let is_urgent = (self.ecn).on_data(ecn, segment.flags, length as u32, before);
         if let Some(extension) = &mut self.extension {
-            extension.on_data(ecn);
+            extension.0.on_data(ecn);
         }
         let limit = next + u64::from(connection.window);
         let stop = start + length + u64::from(fin);
@@ -266,7 +270,7 @@ impl Receiver {
                     && !self
                         .extension
                         .as_ref()
-                        .is_some_and(|extension| extension.acks_at_once()) =>
+                        .is_some_and(|extension| extension.0.acks_at_once()) =>
             {
                 self.delay.restart(now + delay.min(MAX_ACK_DELAY));
             }
@@ -491,7 +495,7 @@ impl End for Receiver {
                     self.ack(connection, connection.received.next(), flags)
                 };
                 if let Some(extension) = &mut self.extension {
-                    extension.write(Header::of(&ack)).put_into(&mut ack);
+                    extension.0.write(Header::of(&ack)).put_into(&mut ack);
                 }
                 ack
             }
