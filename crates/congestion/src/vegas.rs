@@ -1,17 +1,16 @@
 //! TCP Vegas: delay-based congestion control.
 //!
 //! Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet" (1995),
-//! with the arithmetic of ns-2.35's `Agent/TCP/Vegas`. There is no RFC.
+//! with the arithmetic of ns-2.35's `Agent/TCP/Vegas`, or as Linux has it. There is no RFC.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use skywave_registry::ParameterError;
+mod linux;
+mod parameters;
+
 use skywave_units::{Duration, Instant};
 
+pub use self::parameters::VegasParameters;
 use crate::slow_start::SlowStart;
-use crate::{
-    Ack, AckedPacket, AnyControl, Control, ControlContext, ControlKind, Interests, Loss, Mark, Sent,
-};
+use crate::{Ack, AckedPacket, Control, Interests, Loss, Mark, Sent};
 
 /// The minimum cwnd, in packets; also ssthresh after a loss.
 const LEAST_CWND: f64 = 2.0;
@@ -73,76 +72,6 @@ impl VegasConfig {
             initial_ssthresh: f64::INFINITY,
             rules: VegasRules::Published,
         }
-    }
-}
-
-/// Parameters of the control `vegas`, in queued packets.
-#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
-#[schemars(rename = "Vegas")]
-#[serde(deny_unknown_fields, default)]
-pub struct VegasParameters {
-    /// Below this, congestion avoidance grows by one packet per round.
-    #[schemars(extend("x-unit" = "packets"))]
-    pub alpha: f64,
-    /// Above this, it shrinks by one packet.
-    #[schemars(extend("x-unit" = "packets"))]
-    pub beta: f64,
-    /// Above this, slow start ends.
-    #[schemars(extend("x-unit" = "packets"))]
-    pub gamma: f64,
-}
-
-impl Default for VegasParameters {
-    /// Returns ns-2's defaults: 1, 3 and 1.
-    fn default() -> Self {
-        let VegasConfig {
-            alpha, beta, gamma, ..
-        } = VegasConfig::new(0.0);
-        Self { alpha, beta, gamma }
-    }
-}
-
-impl VegasParameters {
-    /// Returns the configuration of a window with these parameters and `rules`.
-    pub const fn window(&self, context: &ControlContext, rules: VegasRules) -> VegasConfig {
-        VegasConfig {
-            alpha: self.alpha,
-            beta: self.beta,
-            gamma: self.gamma,
-            initial_cwnd: context.initial_cwnd,
-            initial_ssthresh: context.initial_ssthresh,
-            rules,
-        }
-    }
-}
-
-impl ControlKind for VegasParameters {
-    fn check(&self) -> Result<(), ParameterError> {
-        for (name, value) in [
-            ("alpha", self.alpha),
-            ("beta", self.beta),
-            ("gamma", self.gamma),
-        ] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(ParameterError::new(
-                    name,
-                    format!("{value} is out of range: give 0 or more"),
-                ));
-            }
-        }
-        if self.alpha > self.beta {
-            let message = format!(
-                "{} is above beta, {}: give at most that",
-                self.alpha, self.beta
-            );
-            return Err(ParameterError::new("alpha", message));
-        }
-        Ok(())
-    }
-
-    fn build(&self, context: &ControlContext) -> AnyControl {
-        let config = self.window(context, VegasRules::Published);
-        AnyControl::new(Vegas::new(config))
     }
 }
 

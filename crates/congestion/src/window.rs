@@ -188,9 +188,14 @@ impl Window {
         }
     }
 
-    fn set_ssthresh(&mut self, rest: f64) {
-        let rest = if self.is_linux { rest.floor() } else { rest };
-        self.slow_start.on_congestion(rest.max(LEAST_SSTHRESH));
+    /// Sets ssthresh to `packets`, but not below 2.
+    pub(crate) fn set_ssthresh(&mut self, packets: f64) {
+        self.slow_start.on_congestion(packets.max(LEAST_SSTHRESH));
+    }
+
+    /// Sets ssthresh to what congestion leaves of the window.
+    fn leave(&mut self, rest: f64) {
+        self.set_ssthresh(if self.is_linux { rest.floor() } else { rest });
         self.credit = 0.0;
     }
 
@@ -198,7 +203,7 @@ impl Window {
     /// in slow start.
     pub(crate) fn on_loss(&mut self, rest: f64) {
         self.before_loss = Some((self.cwnd, self.ssthresh()));
-        self.set_ssthresh(rest);
+        self.leave(rest);
         self.cwnd = self.cwnd.clamp(LEAST_SSTHRESH, self.ssthresh());
         if self.is_linux {
             self.until = Until::NextAck;
@@ -208,7 +213,7 @@ impl Window {
     /// Reduces it because of a mark, after which `in_flight` packets are not yet acknowledged.
     pub(crate) fn on_mark(&mut self, rest: f64, in_flight: u32) {
         self.before_loss = None;
-        self.set_ssthresh(rest);
+        self.leave(rest);
         if self.is_linux {
             self.cwnd = self.cwnd.clamp(LEAST_SSTHRESH, self.ssthresh());
             // The acknowledgement of a later packet confirms that the receiver has seen CWR.
@@ -222,7 +227,7 @@ impl Window {
     /// section 3.1).
     pub(crate) fn on_timeout(&mut self, rest: f64, in_flight: u32) {
         if !self.timed_out {
-            self.set_ssthresh(rest);
+            self.leave(rest);
         }
         self.cwnd = LEAST_CWND;
         self.credit = 0.0;
@@ -243,7 +248,7 @@ impl Window {
 
     /// Continues with a window of `packets`, which is also ssthresh.
     pub(crate) fn resume_with(&mut self, packets: f64) {
-        self.set_ssthresh(packets);
+        self.leave(packets);
         self.cwnd = self.ssthresh().min(MOST_CWND);
     }
 

@@ -1628,14 +1628,16 @@ class Vegas(Part):
     """Parameters of the control `vegas`, in queued packets.
 
     Attributes:
-        alpha: Below this, congestion avoidance grows by one packet per round. In packets.
-        beta: Above this, it shrinks by one packet. In packets.
-        gamma: Above this, slow start ends. In packets.
+        alpha: Below this, congestion avoidance grows by one packet per round. Absent: 1, or 2 for
+            TCP's profile `linux`; `beta` if that is less. In packets.
+        beta: Above this, it shrinks by one packet. Absent: 3, or 4 for TCP's profile `linux`. In
+            packets.
+        gamma: Above this, slow start ends. Absent: 1. In packets.
     """
 
-    alpha: float = 1.0
-    beta: float = 3.0
-    gamma: float = 1.0
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)

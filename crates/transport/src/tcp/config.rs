@@ -204,6 +204,11 @@ pub struct ReceiverConfig {
     /// How long the acknowledgement of a single segment may wait for a second one; `None`
     /// acknowledges every segment at once. Limited to 500 ms (RFC 5681 section 4.2).
     pub delayed_ack: Option<Duration>,
+    /// The number of segments acknowledged at once, in spite of `delayed_ack`, when the connection
+    /// starts and again from each duplicate segment on. A sender whose window is small, or that has
+    /// just retransmitted, gets more acknowledgements by which to grow. Linux's `TCP_MAX_QUICKACKS`,
+    /// which also applies after a pause longer than the RTO; that is not implemented here.
+    pub quick_acks: u16,
     /// The use of the ECN bits; RFC 3168 applies only if the sender asks for it.
     pub ecn: EcnUse,
 }
@@ -219,6 +224,7 @@ impl Default for ReceiverConfig {
             sack_blocks: 4,
             dsack: false,
             delayed_ack: Some(Duration::from_millis(200)),
+            quick_acks: 0,
             ecn: EcnUse::Off,
         }
     }

@@ -43,6 +43,8 @@ pub struct Receiver {
     /// The offset after the sender's FIN, once the FIN has been seen.
     end: Option<NonZeroU64>,
     due: Due,
+    /// Segments that are still to be acknowledged at once.
+    quick_acks: u16,
     delay: Timer,
     ecn: ReceiverEcn,
     extension: Option<Box<Extension>>,
@@ -120,6 +122,7 @@ impl Receiver {
             connection: None,
             end: None,
             due: Due::Nothing,
+            quick_acks: 0,
             delay: Timer::default(),
             ecn: ReceiverEcn::default(),
             extension: None,
@@ -175,6 +178,7 @@ impl Receiver {
             reports: permits_sack.then(Box::default),
         });
         self.ecn = ReceiverEcn::accept(self.config.ecn, syn.flags, ecn);
+        self.quick_acks = self.config.quick_acks;
         self.due = Due::SynAck;
     }
 
@@ -257,7 +261,10 @@ impl Receiver {
         let delivered = connection.received.next() - 1 - u64::from(finished);
         self.stats.bytes_delivered = delivered;
         match arrival {
-            Arrival::Duplicate => self.stats.duplicates += 1,
+            Arrival::Duplicate => {
+                self.stats.duplicates += 1;
+                self.quick_acks = self.config.quick_acks;
+            }
             Arrival::OutOfOrder => self.stats.out_of_order += 1,
             Arrival::InOrder | Arrival::FilledGap => {}
         }
@@ -266,6 +273,7 @@ impl Receiver {
                 if arrival == Arrival::InOrder
                     && !is_urgent
                     && !finished
+                    && self.quick_acks == 0
                     && self.delay.wake().is_none()
                     && !self
                         .extension
@@ -274,7 +282,10 @@ impl Receiver {
             {
                 self.delay.restart(now + delay.min(MAX_ACK_DELAY));
             }
-            _ => self.due = Due::Ack,
+            _ => {
+                self.quick_acks = self.quick_acks.saturating_sub(1);
+                self.due = Due::Ack;
+            }
         }
     }
 

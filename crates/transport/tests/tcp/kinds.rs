@@ -44,7 +44,7 @@ fn vegas_is_tcps_own_with_its_recovery_and_its_variant_of_ns2() {
 #[test]
 fn a_control_of_any_transport_is_checked_and_asks_tcp_for_nothing() {
     let refused = VegasParameters {
-        alpha: 4.0,
+        alpha: Some(4.0),
         ..VegasParameters::default()
     };
     let error = AnyTransport(Arc::new(refused)).check().unwrap_err();

@@ -73,6 +73,7 @@ impl Trace {
             sack_blocks: 0,
             dsack: false,
             delayed_ack,
+            quick_acks: 0,
             ecn: EcnUse::Off,
         };
         let receiver = Receiver::new(receiver_config, ports(2, 1), 8);

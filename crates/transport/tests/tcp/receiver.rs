@@ -252,6 +252,24 @@ fn rfc5681_4_2_in_order_every_second_segment_is_acknowledged() {
     );
 }
 
+/// Linux's quick acknowledgements. A duplicate begins them anew, and an acknowledgement of data out of
+/// order is one of them.
+#[test]
+fn the_first_segments_and_those_from_a_duplicate_on_are_acknowledged_at_once() {
+    let mut script = Script::connected(ReceiverConfig {
+        quick_acks: 3,
+        ..ReceiverConfig::default()
+    });
+    let mut data = |number: u32| script.data(1 + 1000 * number);
+    assert_eq!([data(0), data(1), data(2)], [[1001], [2001], [3001]]);
+    assert!(data(3).is_empty());
+    assert_eq!(data(4), [5001]);
+
+    assert_eq!(data(4), [5001], "a duplicate");
+    assert_eq!([data(6), data(5)], [[5001], [7001]]);
+    assert!(data(7).is_empty());
+}
+
 #[test]
 fn rfc5681_4_2_a_single_segment_is_acknowledged_within_half_a_second() {
     for (configured, applied) in [(millis(200), 200), (millis(2000), 500)] {

@@ -26,6 +26,9 @@ const RFC6928_WINDOW: f64 = 10.0;
 /// Linux's `TCP_DELACK_MIN`.
 const LINUX_DELAYED_ACK: Duration = Duration::from_millis(40);
 
+/// Linux's `TCP_MAX_QUICKACKS`.
+const LINUX_QUICK_ACKS: u16 = 16;
+
 /// The SACK blocks of ns-2's Sack1 sink (`maxSackBlocks_`).
 const NS2_SACK_BLOCKS: u8 = 3;
 
@@ -232,6 +235,10 @@ impl TcpPlan {
             },
             dsack: self.recovery() == RecoveryAlgorithm::Rack,
             delayed_ack: self.delayed_ack(),
+            quick_acks: match spec.profile {
+                TcpProfile::Linux => LINUX_QUICK_ACKS,
+                TcpProfile::Rfc | TcpProfile::Ns2 => 0,
+            },
             ecn: self.ecn(),
         }
     }
