@@ -82,6 +82,8 @@ def _text(values: Sequence[float]) -> str:
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return ""
+    if len(known) == 1:
+        return f"{known[0]:.6g}"
     mean = average(known)
     return f"{mean.value:.6g} ± {mean.margin:.2g}"
 

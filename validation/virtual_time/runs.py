@@ -58,7 +58,7 @@ def measured(
     in_guests: bool = True,
     progress: Callable[[Progress], None] | None = None,
 ) -> list[Measured]:
-    """Run each row on both clocks, or only in the simulator, and return what ``find`` finds, in order.
+    """Run each row on both clocks, or only simulated, and return what ``find`` finds, in order.
 
     A row that draws numbers runs once for each seed, another one once.
 

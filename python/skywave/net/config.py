@@ -15,6 +15,7 @@ from skywave import _core
 from skywave.control import Control
 from skywave.scenario.part import Part, naming_fields
 from skywave.scenario.parts import (
+    C4,
     Aimd,
     Bbr,
     Cubic,
@@ -22,6 +23,7 @@ from skywave.scenario.parts import (
     Htcp,
     Hybla,
     Illinois,
+    Prague,
     Reno,
     Tfrc,
     Vcp,
@@ -100,6 +102,7 @@ class Config(Checked):
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
             Comparison of Equation-Based and AIMD Congestion Control".
         bbr: Parameters of the control `bbr`.
+        c4: Parameters of the control `c4`.
         cubic: Parameters of the control `cubic`.
         dctcp: Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds
             to marks in proportion to the fraction of packets marked.
@@ -110,6 +113,7 @@ class Config(Checked):
             on a short one.
         illinois: Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease
             follow the queueing delay.
+        prague: Parameters of the control `prague`.
         reno: Parameters of the control `reno`.
         vegas: Parameters of the control `vegas`, in queued packets.
         westwood: Parameters of the control `westwood`: TCP Westwood+, a Reno that after a loss
@@ -141,11 +145,13 @@ class Config(Checked):
     idle_timeout: Duration = field(default=Duration("0 s"), converter=Duration)
     aimd: Aimd | None = None
     bbr: Bbr | None = None
+    c4: C4 | None = None
     cubic: Cubic | None = None
     dctcp: Dctcp | None = None
     htcp: Htcp | None = None
     hybla: Hybla | None = None
     illinois: Illinois | None = None
+    prague: Prague | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
     westwood: Westwood | None = None

@@ -137,6 +137,16 @@ Codec: TypeAlias = Literal["g711", "g729a", "g723.1"]
 - ``g723.1``: G.723.1 at 6.3 kbit/s.
 """
 
+C4Rules: TypeAlias = Literal["specification", "picoquic"]
+"""Which text [`C4`] follows where the specification and its implementation differ.
+
+- ``specification``: The specification.
+- ``picoquic``: picoquic of 17 November 2025. Delays count only for packets sent faster than the
+  nominal rate. A push follows a successful one after one era of Cruising. Losses reduce the rate by
+  half of beta to all of it, in proportion to the sensitivity. The Initial state paces a quarter
+  faster. The end of Recovery forgets the loss and CE rates.
+"""
+
 VcpRules: TypeAlias = Literal["chen2010", "xia2005"]
 """The source of the rules.
 
@@ -541,8 +551,8 @@ class Tcp(Part):
             controls that count marks, such as `prague`; with profile `linux`, `dctcp` for those
             whose data carries ECT(0); `rfc3168` for all others.
         recovery: How lost segments are detected and retransmitted. Absent: `rack` for profile
-            `linux`; otherwise `rack` for `bbr`, `sack` for `cubic`, `vegas` for `vegas`, and
-            `newreno` for most other controls.
+            `linux`; otherwise `rack` for `bbr`, `c4` and `prague`, `sack` for `cubic`, `vegas` for
+            `vegas`, and `newreno` for most other controls.
         keep_sacks: Whether SACKs outlive a retransmission timeout, so that only missing segments
             are sent again (RFC 6675 section 5.1); `false` forgets them (RFC 2018 section 5). Used
             only by recovery `sack` of profile `rfc`.
@@ -584,6 +594,7 @@ class Tcp(Part):
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
             Comparison of Equation-Based and AIMD Congestion Control".
         bbr: Parameters of the control `bbr`.
+        c4: Parameters of the control `c4`.
         cubic: Parameters of the control `cubic`.
         dctcp: Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds
             to marks in proportion to the fraction of packets marked.
@@ -594,6 +605,7 @@ class Tcp(Part):
             on a short one.
         illinois: Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease
             follow the queueing delay.
+        prague: Parameters of the control `prague`.
         reno: Parameters of the control `reno`.
         vegas: Vegas with its own recovery and, in its ns-2 variant, with its inflation of cwnd.
         westwood: Parameters of the control `westwood`: TCP Westwood+, a Reno that after a loss
@@ -625,11 +637,13 @@ class Tcp(Part):
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
     aimd: Aimd | None = None
     bbr: Bbr | None = None
+    c4: C4 | None = None
     cubic: Cubic | None = None
     dctcp: Dctcp | None = None
     htcp: Htcp | None = None
     hybla: Hybla | None = None
     illinois: Illinois | None = None
+    prague: Prague | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
     westwood: Westwood | None = None
@@ -685,6 +699,7 @@ class Dccp(Part):
         aimd: Parameters of the control `aimd`: AIMD(a, b) as in Floyd, Handley and Padhye 2000, "A
             Comparison of Equation-Based and AIMD Congestion Control".
         bbr: Parameters of the control `bbr`.
+        c4: Parameters of the control `c4`.
         cubic: Parameters of the control `cubic`.
         dctcp: Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds
             to marks in proportion to the fraction of packets marked.
@@ -695,6 +710,7 @@ class Dccp(Part):
             on a short one.
         illinois: Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease
             follow the queueing delay.
+        prague: Parameters of the control `prague`.
         reno: Parameters of the control `reno`.
         vegas: Parameters of the control `vegas`, in queued packets.
         westwood: Parameters of the control `westwood`: TCP Westwood+, a Reno that after a loss
@@ -727,11 +743,13 @@ class Dccp(Part):
     min_rto: Duration | None = field(default=None, converter=converters.optional(Duration))
     aimd: Aimd | None = None
     bbr: Bbr | None = None
+    c4: C4 | None = None
     cubic: Cubic | None = None
     dctcp: Dctcp | None = None
     htcp: Htcp | None = None
     hybla: Hybla | None = None
     illinois: Illinois | None = None
+    prague: Prague | None = None
     reno: Reno | None = None
     vegas: Vegas | None = None
     westwood: Westwood | None = None
@@ -800,7 +818,8 @@ class Udp(Part):
 @frozen(kw_only=True, field_transformer=naming_fields)
 class KernelTcp(Part):
     """The TCP of the Linux kernel, for runs in real time and on virtual time. A simulation runs
-    `tcp` in its place, with the same control and segment, and SACK.
+    `tcp` in its place, with profile `linux` and the same control and segment. The kernel's `bbr` is
+    version 1, that of `tcp` version 3.
 
     The kernel counts duplicates as delivered packets, and reports timeouts since Linux 6.7.
 
@@ -1501,6 +1520,28 @@ class Bbr(Part):
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
+class C4(Part):
+    """Parameters of the control `c4`.
+
+    Attributes:
+        beta: The fraction by which losses reduce the nominal rate, and the most by which delays and
+            marks do. Between 0 and 1.
+        max_jitter: MAX_JITTER: by how much the nominal max RTT may exceed the least round-trip
+            time.
+        max_delay_threshold: By how much a round-trip time may exceed the nominal max RTT, at most,
+            before it counts as congestion; above 0.
+        cruising_eras: Round trips between a recovery and the next push; at least 1.
+        rules: The text to follow where the specification and its implementation in picoquic differ.
+    """
+
+    beta: float = 0.25
+    max_jitter: Duration = field(default=Duration("250 ms"), converter=Duration)
+    max_delay_threshold: Duration = field(default=Duration("25 ms"), converter=Duration)
+    cruising_eras: int = 4
+    rules: C4Rules = "specification"
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
 class Cubic(Part):
     """Parameters of the control `cubic`.
 
@@ -1609,6 +1650,33 @@ class Illinois(Part):
     eta_1: float = 0.01
     eta_2: float = 0.1
     eta_3: float = 0.8
+
+
+@frozen(kw_only=True, field_transformer=naming_fields)
+class Prague(Part):
+    """Parameters of the control `prague`.
+
+    Attributes:
+        gain: g: the weight of a round's fraction of marked packets in the average alpha. Above 0,
+            at most 1.
+        initial_alpha: alpha before the first round and after a timeout. From 0 to 1.
+        reference_rtt: The round-trip time, at least, for which a flow acts, so that flows with
+            shorter ones are no faster.
+        transition_rounds: D: rounds for which a flow acts for its real round-trip time.
+        max_burst_delay: How long a burst may occupy the bottleneck; a burst of one packet may
+            always leave.
+        min_rate: The rate below which congestion does not reduce the window; above 0.
+        ect0: Whether data has ECT(0) instead of ECT(1), for private networks that use it as DCTCP
+            does.
+    """
+
+    gain: float = 0.0625
+    initial_alpha: float = 0.0
+    reference_rtt: Duration = field(default=Duration("25 ms"), converter=Duration)
+    transition_rounds: int = 500
+    max_burst_delay: Duration = field(default=Duration("250 us"), converter=Duration)
+    min_rate: Rate = field(default=Rate("100 kbps"), converter=Rate)
+    ect0: bool = False
 
 
 @frozen(kw_only=True, field_transformer=naming_fields)
@@ -1750,6 +1818,7 @@ Period: TypeAlias = Exponential | Pareto
 """How the lengths of bursts or pauses are distributed."""
 
 __all__ = [
+    "C4",
     "Adapt",
     "AdaptiveRed",
     "Aimd",
@@ -1787,6 +1856,7 @@ __all__ = [
     "PerRoundTrip",
     "Pie",
     "Poisson",
+    "Prague",
     "Probes",
     "Red",
     "Reno",
