@@ -800,7 +800,8 @@ class Udp(Part):
 @frozen(kw_only=True, field_transformer=naming_fields)
 class KernelTcp(Part):
     """The TCP of the Linux kernel, for runs in real time and on virtual time. A simulation runs
-    `tcp` in its place, with the same control and segment, and SACK.
+    `tcp` in its place, with profile `linux` and the same control and segment. The kernel's `bbr` is
+    version 1, that of `tcp` version 3.
 
     The kernel counts duplicates as delivered packets, and reports timeouts since Linux 6.7.
 
