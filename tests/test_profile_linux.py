@@ -32,7 +32,7 @@ def goodput_of_linux(network: str, control: str) -> float:
 
 
 @pytest.mark.parametrize("network", WITHOUT_CHANCE, ids=lambda network: network.key)
-@pytest.mark.parametrize("control", ["reno", "cubic"])
+@pytest.mark.parametrize("control", ["reno", "cubic", "vegas", "illinois"])
 def test_goodput_is_within_5_percent_of_the_kernels(network: Network, control: str) -> None:
     tcp = Tcp(control=control, profile="linux", segment=SEGMENT)
     results = skywave.run(network.scenario("linux", 1, tcp, Ftp()))

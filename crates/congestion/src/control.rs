@@ -19,6 +19,10 @@ pub struct Interests {
     /// recovery as well ([`Ack::recovering`]), instead of PRR (RFC 6937). DCCP always makes these
     /// calls.
     pub every_ack: bool,
+    /// Calls of [`Control::on_ack`] for round-trip times that no other call gives: those of
+    /// acknowledgements in a loss recovery, and with TCP's RACK-TLP of those that only report data
+    /// out of order. [`Ack::newly_acked`] is zero in such a call.
+    pub every_rtt: bool,
 }
 
 /// An outgoing data packet.

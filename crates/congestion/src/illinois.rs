@@ -185,6 +185,11 @@ impl Law for Illinois {
         rest
     }
 
+    /// Linux's average includes what a recovery measures.
+    fn wants_every_rtt(&self) -> bool {
+        self.is_linux
+    }
+
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
         record("alpha_packets", self.alpha);
         record("beta", self.beta);

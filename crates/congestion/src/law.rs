@@ -48,6 +48,11 @@ pub(crate) trait Law {
     /// Restores what the last loss has changed.
     fn on_spurious_loss(&mut self) {}
 
+    /// Returns whether it asks for [`Interests::every_rtt`].
+    fn wants_every_rtt(&self) -> bool {
+        false
+    }
+
     /// Implements [`Control::inner_values`].
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64));
 }
@@ -89,6 +94,7 @@ impl<L: Law + Send + 'static> Control for Governed<L> {
     fn interests(&self) -> Interests {
         Interests {
             packets: true,
+            every_rtt: self.law.wants_every_rtt(),
             ..Interests::default()
         }
     }

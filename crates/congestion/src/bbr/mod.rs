@@ -195,6 +195,7 @@ impl Control for Bbr {
             packets: true,
             delivery_rate: true,
             every_ack: true,
+            ..Interests::default()
         }
     }
 

@@ -360,6 +360,57 @@ fn a_control_may_decide_on_cwnd_in_a_recovery() {
     assert!(calls.lock().unwrap().packets.iter().copied().eq(arrived));
 }
 
+/// A constant window that only asks for every round-trip time, and what it is told: the segments
+/// acknowledged, and the time.
+struct EveryRtt(Arc<Mutex<Vec<Told>>>);
+
+type Told = (u32, Option<Duration>);
+
+impl Control for EveryRtt {
+    fn interests(&self) -> Interests {
+        Interests {
+            every_rtt: true,
+            ..Interests::default()
+        }
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.0.lock().unwrap().push((ack.newly_acked, ack.rtt));
+    }
+    fn on_loss(&mut self, _loss: &Loss) {}
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+    fn limit_cwnd(&mut self, _limit: f64) {}
+    fn cwnd(&self) -> f64 {
+        10.0
+    }
+}
+
+/// Those of SACKed segments, and of those that were sent once and end a gap; not that of a
+/// retransmission.
+#[test]
+fn a_control_may_ask_for_the_round_trip_times_in_a_recovery() {
+    let told = Arc::default();
+    let control = AnyControl::new(EveryRtt(Arc::clone(&told)));
+    let mut script = Script::with_control(rack(), control);
+    script.apply(|sender| sender.write_unlimited().unwrap());
+    script.accept();
+    assert_eq!(script.sent().len(), 10);
+    let took = |millis| (0, Some(RTT + Duration::from_millis(millis)));
+    script.now += RTT;
+    sack(&mut script, 0, 1, 1);
+    script.now += Duration::from_millis(1);
+    sack(&mut script, 0, 1, 2);
+    script.now += Duration::from_millis(1);
+    sack(&mut script, 0, 1, 3);
+    script.now += Duration::from_millis(1);
+    sack(&mut script, 0, 1, 3);
+    assert_eq!(script.stats().fast_retransmits, 1);
+    assert_eq!(*told.lock().unwrap(), [took(0), took(1), took(2)]);
+    script.ack(1001);
+    assert_eq!(told.lock().unwrap().len(), 3, "sent twice");
+    script.ack(5001);
+    assert_eq!(told.lock().unwrap()[3..], [took(3)]);
+}
+
 /// Ten segments in flight whose timer has expired: the first has been sent again.
 fn after_timeout(forward_rto: bool) -> Script {
     let config = SenderConfig {

@@ -308,6 +308,14 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.log.delivered().iter().for_each(each);
     }
 
+    /// Returns the round-trip time of the last of these that was sent only once.
+    #[cold]
+    pub(super) fn sacked_rtt(&self, now: Instant) -> Option<Duration> {
+        let mut delivered = self.log.delivered().iter();
+        let last = delivered.rfind(|sent| sent.transmissions == 1)?;
+        Some(now - last.sent_at)
+    }
+
     /// Returns the end of the first unacknowledged segment.
     #[cold]
     pub(super) fn end_of_first(&self) -> Option<u64> {

@@ -81,6 +81,8 @@ pub struct Sender {
     acked_rest: u32,
     /// Whether the control asks for every acknowledgement.
     every_ack: bool,
+    /// Whether it asks for every round-trip time.
+    every_rtt: bool,
     /// maxFS: the largest FlightSize since the last reduction of cwnd, in segments.
     max_flight: u32,
     /// Outstanding bytes sent only by limited transmit.
@@ -255,6 +257,7 @@ impl Sender {
             window_field: config.window.field(0),
             acked_rest: 0,
             every_ack: interests.every_ack,
+            every_rtt: interests.every_rtt,
             max_flight: 0,
             limited: 0,
             released: 0,

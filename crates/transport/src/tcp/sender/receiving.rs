@@ -140,6 +140,11 @@ impl Sender {
             if self.every_ack {
                 self.report_sacked();
             }
+            if self.every_rtt
+                && let Some(rtt) = self.loss.sacked_rtt(now)
+            {
+                self.report_rtt(now, rtt);
+            }
         }
         let delivered = || self.loss.delivered_by(ack);
         let echo = (self.ecn).on_ack(flags, accurate_ecn.as_ref(), self.smss, delivered);
@@ -289,6 +294,8 @@ impl Sender {
                 self.on_partial(retransmit);
                 if self.every_ack {
                     self.control.on_ack(&summary);
+                } else if let Some(rtt) = rtt.filter(|_| self.every_rtt) {
+                    self.report_rtt(now, rtt);
                 }
             }
             OnProgress::Recovery(Phase::Full) => self.on_recovered(&summary),
@@ -329,6 +336,14 @@ impl Sender {
         self.loss.each_delivered(|segment| {
             control.on_packet_acked(&acked_packet(segment, ecn));
         });
+    }
+
+    /// Reports a round-trip time to a control that asks for every one.
+    #[cold]
+    fn report_rtt(&mut self, now: Instant, rtt: Duration) {
+        let mut summary = Ack::new(now, 0, self.in_segments(self.flight()));
+        summary.rtt = Some(rtt);
+        self.control.on_ack(&summary);
     }
 
     /// Counts data delivered out of order in the acknowledgement that reports it, rather than in the
