@@ -249,6 +249,7 @@ impl Control for C4 {
             packets: true,
             delivery_rate: true,
             every_ack: true,
+            ..Interests::default()
         }
     }
 
