@@ -384,31 +384,39 @@ impl Control for EveryRtt {
     }
 }
 
-/// Those of SACKed segments, and of those that were sent once and end a gap; not that of a
-/// retransmission.
+/// Those of SACKed segments, of those that end a gap, and of a retransmission, but not if it is
+/// acknowledged sooner than any segment was.
 #[test]
 fn a_control_may_ask_for_the_round_trip_times_in_a_recovery() {
-    let told = Arc::default();
-    let control = AnyControl::new(EveryRtt(Arc::clone(&told)));
-    let mut script = Script::with_control(rack(), control);
-    script.apply(|sender| sender.write_unlimited().unwrap());
-    script.accept();
-    assert_eq!(script.sent().len(), 10);
-    let took = |millis| (0, Some(RTT + Duration::from_millis(millis)));
-    script.now += RTT;
-    sack(&mut script, 0, 1, 1);
-    script.now += Duration::from_millis(1);
-    sack(&mut script, 0, 1, 2);
-    script.now += Duration::from_millis(1);
-    sack(&mut script, 0, 1, 3);
-    script.now += Duration::from_millis(1);
-    sack(&mut script, 0, 1, 3);
-    assert_eq!(script.stats().fast_retransmits, 1);
-    assert_eq!(*told.lock().unwrap(), [took(0), took(1), took(2)]);
-    script.ack(1001);
-    assert_eq!(told.lock().unwrap().len(), 3, "sent twice");
+    let ms = Duration::from_millis;
+    let took = |millis| (0, Some(RTT + ms(millis)));
+    let later = |wait: Duration| {
+        let told = Arc::default();
+        let control = AnyControl::new(EveryRtt(Arc::clone(&told)));
+        let mut script = Script::with_control(rack(), control);
+        script.apply(|sender| sender.write_unlimited().unwrap());
+        script.accept();
+        assert_eq!(script.sent().len(), 10);
+        script.now += RTT;
+        sack(&mut script, 0, 1, 1);
+        script.now += ms(1);
+        sack(&mut script, 0, 1, 2);
+        script.now += ms(1);
+        sack(&mut script, 0, 1, 3);
+        assert_eq!(script.stats().fast_retransmits, 1);
+        script.now += wait;
+        sack(&mut script, 0, 1, 3);
+        assert_eq!(*told.lock().unwrap(), [took(0), took(1), took(2)]);
+        script.ack(1001);
+        (script, told)
+    };
+    let (mut script, told) = later(ms(1));
+    assert_eq!(told.lock().unwrap().len(), 3);
     script.ack(5001);
     assert_eq!(told.lock().unwrap()[3..], [took(3)]);
+
+    let (_, told) = later(RTT);
+    assert_eq!(told.lock().unwrap()[3..], [took(0)]);
 }
 
 /// Ten segments in flight whose timer has expired: the first has been sent again.

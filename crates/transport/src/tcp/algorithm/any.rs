@@ -62,6 +62,10 @@ impl Detection for AnyDetection {
         each_detection!(self, detection => detection.on_handshake(now, rtt));
     }
 
+    fn min_rtt(&self) -> Option<Duration> {
+        each_detection!(self, detection => detection.min_rtt())
+    }
+
     fn deadline(&self) -> Option<Instant> {
         each_detection!(self, detection => detection.deadline())
     }

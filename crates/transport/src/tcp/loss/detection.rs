@@ -35,6 +35,11 @@ pub(in crate::tcp) trait Detection: fmt::Debug + Send {
         let _ = (now, rtt);
     }
 
+    /// Returns the least round-trip time, if the detection measures it.
+    fn min_rtt(&self) -> Option<Duration> {
+        None
+    }
+
     /// Returns when [`Detection::expire`] is due.
     fn deadline(&self) -> Option<Instant> {
         None

@@ -301,8 +301,8 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         self.recovery.note(at, &self.log);
     }
 
-    /// Passes to `each` every segment that the SACK options of the current acknowledgement report for
-    /// the first time, if segments are marked.
+    /// Passes to `each` every segment that the current acknowledgement reports for the first time, if
+    /// segments are marked.
     #[cold]
     pub(super) fn each_delivered(&self, each: impl FnMut(&SentSegment)) {
         self.log.delivered().iter().for_each(each);
@@ -314,6 +314,16 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
         let mut delivered = self.log.delivered().iter();
         let last = delivered.rfind(|sent| sent.transmissions == 1)?;
         Some(now - last.sent_at)
+    }
+
+    /// Returns the round-trip time of the last of these that was sent again, if its retransmission
+    /// can have arrived (RFC 8985 section 6.2, step 2).
+    #[cold]
+    pub(super) fn retransmission_rtt(&self, now: Instant) -> Option<Duration> {
+        let mut delivered = self.log.delivered().iter();
+        let last = delivered.rfind(|sent| sent.transmissions > 1)?;
+        let least = self.detection.min_rtt()?;
+        Some(now - last.sent_at).filter(|rtt| *rtt >= least)
     }
 
     /// Returns the end of the first unacknowledged segment.

@@ -201,6 +201,10 @@ impl Detection for Rack {
         self.probe.on_rtt_sample();
     }
 
+    fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt.map(|(min_rtt, _)| min_rtt)
+    }
+
     fn deadline(&self) -> Option<Instant> {
         self.timer.wake()
     }

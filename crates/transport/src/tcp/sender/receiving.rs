@@ -249,6 +249,11 @@ impl Sender {
         note_echo(&mut summary, echo);
         self.acked_rest = (unreported % self.smss) as u32;
 
+        let rtt_in_recovery = if self.every_rtt {
+            rtt.or_else(|| self.loss.retransmission_rtt(now))
+        } else {
+            None
+        };
         let progress = if self.loss.is_quiet() {
             OnProgress::Ordinary
         } else {
@@ -294,11 +299,16 @@ impl Sender {
                 self.on_partial(retransmit);
                 if self.every_ack {
                     self.control.on_ack(&summary);
-                } else if let Some(rtt) = rtt.filter(|_| self.every_rtt) {
+                } else if let Some(rtt) = rtt_in_recovery {
                     self.report_rtt(now, rtt);
                 }
             }
-            OnProgress::Recovery(Phase::Full) => self.on_recovered(&summary),
+            OnProgress::Recovery(Phase::Full) => {
+                if let Some(rtt) = rtt_in_recovery {
+                    self.report_rtt(now, rtt);
+                }
+                self.on_recovered(&summary);
+            }
             OnProgress::NextLoss(begin) => {
                 self.on_recovered(&summary);
                 self.begin_recovery(now, begin, false);
