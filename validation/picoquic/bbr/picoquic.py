@@ -26,7 +26,6 @@ out of ProbeBW_UP, so there is a run with and one without it.
 """
 BESIDE = (
     ("cubic", ""),
-    ("cubic", "ERHLA"),
     ("newreno", ""),
     ("cubic", "ERHLDA"),
     ("newreno", "ERHLDA"),
