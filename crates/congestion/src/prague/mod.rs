@@ -176,14 +176,16 @@ impl Control for Prague {
             self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt + (rtt - srtt) / 8.0));
         }
         let marked = core::mem::take(&mut self.marked);
-        self.is_classic |= ack.ecn_echo;
+        // Accurate ECN sets `ecn_echo` too, with the number of marks.
+        let is_classic_echo = ack.ecn_echo && ack.marked == 0;
+        self.is_classic |= is_classic_echo;
         let reference_rtt = Duration::from_secs_f64(self.reference_rtt());
         self.alpha.on_ack(ack, marked, reference_rtt);
         self.end_rounds(ack.now, ack.newly_acked, reference_rtt);
         if ack.newly_acked == 0 {
             return;
         }
-        if !ack.ecn_echo {
+        if !is_classic_echo {
             self.floor = MIN_CWND;
             if self.loss.is_none() && !self.is_idle(ack) {
                 self.grow(ack, marked);

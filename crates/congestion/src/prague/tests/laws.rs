@@ -21,13 +21,15 @@ fn avoiding(transition_rounds: u32) -> Prague {
     })
 }
 
-/// Acknowledges `acked` packets of a full window, `marked` of them marked.
+/// Acknowledges `acked` packets of a full window, `marked` of them marked, as TCP with Accurate ECN
+/// does.
 fn acknowledge(prague: &mut Prague, now: Instant, acked: u32, marked: u32, rtt: Duration) {
     if marked > 0 {
         prague.on_packets_marked(&MarkedPackets::new(now, marked, None));
     }
     let mut ack = Ack::new(now, acked, 20 - acked.min(20));
     ack.marked = marked;
+    ack.ecn_echo = marked > 0;
     ack.rtt = Some(rtt);
     prague.on_ack(&ack);
 }
