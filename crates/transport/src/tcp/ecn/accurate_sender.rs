@@ -10,7 +10,7 @@ use skywave_wire::Ecn;
 use skywave_wire::tcp::{AccurateEcn, AccurateEcnOrder, Flags, TcpOptions};
 
 use super::ace::{self, ACE, Answer, DIVACE};
-use super::sender::Echo;
+use super::echo::Echo;
 
 /// SYNs that ask for Accurate ECN; later ones do without ECN (section 3.1.4.1).
 const ASKING_SYNS: u8 = 2;

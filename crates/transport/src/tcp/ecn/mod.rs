@@ -8,6 +8,7 @@ mod accurate_receiver;
 mod accurate_sender;
 mod ace;
 mod dctcp_echo;
+mod echo;
 mod receiver;
 mod sender;
 #[cfg(test)]
@@ -16,8 +17,9 @@ mod tests;
 use skywave_congestion::Ect;
 use skywave_wire::tcp::Flags;
 
+pub(super) use echo::Echo;
 pub(super) use receiver::ReceiverEcn;
-pub(super) use sender::{Echo, SenderEcn, Sending};
+pub(super) use sender::{SenderEcn, Sending};
 
 const ECE_CWR: Flags = Flags::ECE.union(Flags::CWR);
 

@@ -6,6 +6,7 @@ use skywave_wire::tcp::{AccurateEcn, Flags, TcpOptions};
 
 use super::accurate_sender::AccurateSender;
 use super::ace::Answer;
+use super::echo::Echo;
 use super::{ECE_CWR, EcnUse};
 
 /// Why a segment with data or a FIN is sent.
@@ -17,15 +18,6 @@ pub(in crate::tcp) enum Sending {
     Again,
     /// Probe beyond the receiver's closed window.
     Probe,
-}
-
-/// The marks that an acknowledgement reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tcp) struct Echo {
-    /// How many packets were marked; `None` for at most all that are acknowledged.
-    pub(in crate::tcp) packets: Option<u32>,
-    /// Bytes of data in them, if known.
-    pub(in crate::tcp) bytes: Option<u64>,
 }
 
 /// The sending end of ECN.
