@@ -16,7 +16,7 @@ struct First {
 }
 
 /// Checks that no queue that writes into the ECN field has both L4S packets (RFC 9331) and packets with
-/// a load factor (VCP, MPCP): both carry ECT(1), so it cannot tell which codes they understand.
+/// a load factor: both carry ECT(1), so it cannot tell which codes they understand.
 ///
 /// # Errors
 /// [`ScenarioError`] with the second of the two flows.
@@ -47,7 +47,7 @@ pub(super) fn check_code_points(
             if let (Some(l4s), Some(load_factor)) = (first.l4s, first.load_factor) {
                 let [l4s, load_factor] = [l4s, load_factor].map(|flow| &scenario.flows[flow].name);
                 let message = format!(
-                    "\"{l4s}\" sends ECT(1) for L4S and \"{load_factor}\" for load factors (VCP), which the \
+                    "\"{l4s}\" sends ECT(1) for L4S and \"{load_factor}\" for load factors, which the \
                      queue of link \"{}\" cannot tell apart: give them links or traffic classes of their own",
                     network.names[link as usize].name
                 );

@@ -55,7 +55,7 @@ pub enum KernelTransport {
 pub(crate) enum Ect1 {
     /// The sender responds to the share of marked packets (L4S, RFC 9331).
     L4s,
-    /// The load of the routers before is low (VCP and MPCP).
+    /// The load of the routers before is low.
     LoadFactor,
 }
 

@@ -1,12 +1,6 @@
 //! Routes and warnings, which `check` finds before a run.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use skywave_congestion::{
-    Ack, AnyControl, Control, ControlContext, ControlKind, Ect, Loss, Wants, register_control,
-};
 use skywave_sim::{Registry, RunOptions, Scenario, check, run};
-use skywave_units::Instant;
 
 const TWO_WAYS: &str = r#"
     name = "two ways"
@@ -602,89 +596,4 @@ fn samples_of_flows_on_links_count_as_rows() {
          route, and a run has at most 20000000 rows: sample less often, or fewer links and flows"
     );
     checked(&row_of_nodes(101, 100, "1 ms")).unwrap();
-}
-
-/// A window that never changes, for L4S.
-#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
-struct Constant {}
-
-impl ControlKind for Constant {
-    fn wants(&self) -> Wants {
-        Wants::default().with_ecn(Ect::One)
-    }
-
-    fn build(&self, _context: &ControlContext) -> AnyControl {
-        AnyControl::new(self.clone())
-    }
-}
-
-impl Control for Constant {
-    fn on_ack(&mut self, _ack: &Ack) {}
-    fn on_loss(&mut self, _loss: &Loss) {}
-    fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
-    fn limit_cwnd(&mut self, _limit: f64) {}
-    fn cwnd(&self) -> f64 {
-        4.0
-    }
-}
-
-/// A queue that writes into the ECN field cannot serve both meanings of ECT(1): that of L4S (RFC 9331)
-/// and that of VCP, a low load.
-#[test]
-fn l4s_and_load_factors_do_not_share_a_queue_that_writes_codes() {
-    let mut registry = Registry::default();
-    register_control::<Constant>(&mut registry.controls, "constant", "A constant window.");
-    let l4s = r#"dccp = { ccid = 251, control = "constant" }"#;
-    let over_tcp = r#"tcp = { control = "vcp", vcp = { fallback = true } }"#;
-    let over_dccp = "dccp = { ccid = 248, vcp = { fallback = true } }";
-    let reno = "tcp = { ecn = true }";
-    let checked = |queue: &str, [first, second]: [&str; 2], class: u8| {
-        let text = format!(
-            r#"
-            name = "two meanings"
-            duration = "1 s"
-            nodes = ["a", "b"]
-            links = [{{ from = "a", to = "b", rate = "1 Mbps", delay = "1 ms", queue = {{ {queue} }} }}]
-            flows = [
-                {{ name = "one", from = "a", to = "b", transport = {{ {first} }}, source = {{ ftp = {{}} }} }},
-                {{ name = "other", from = "a", to = "b", class = {class}, transport = {{ {second} }},
-                  source = {{ ftp = {{}} }} }},
-            ]
-            "#
-        );
-        let scenario = Scenario::from_toml(&text, &registry).unwrap();
-        let found = check(&scenario, &registry);
-        found.map(drop).map_err(|error| error.to_string())
-    };
-    let dualpi2 = "dualpi2 = { packets = 100 }";
-    let vcp = "vcp = { packets = 100 }";
-    let refused = |l4s: &str, load_factor: &str| {
-        Err(format!(
-            "flows[1].transport: \"{l4s}\" sends ECT(1) for L4S and \"{load_factor}\" for load factors \
-             (VCP), which the queue of link \"a->b\" cannot tell apart: give them links or traffic classes \
-             of their own"
-        ))
-    };
-    for queue in [dualpi2, vcp] {
-        for other in [over_tcp, over_dccp] {
-            assert_eq!(checked(queue, [l4s, other], 0), refused("one", "other"));
-            assert_eq!(checked(queue, [other, l4s], 0), refused("other", "one"));
-        }
-        assert_eq!(checked(queue, [l4s, l4s], 0), Ok(()));
-        assert_eq!(checked(queue, [l4s, reno], 0), Ok(()));
-        assert_eq!(checked(queue, [over_tcp, over_dccp], 0), Ok(()));
-    }
-    // A queue that writes nothing does not care, and sub-queues are apart.
-    assert_eq!(
-        checked("drop-tail = { packets = 100 }", [l4s, over_tcp], 0),
-        Ok(())
-    );
-    let sub_queues = format!(
-        "weighted = {{ queues = [{{ weight = 1, queue = {{ {dualpi2} }} }}, {{ weight = 1, queue = {{ {vcp} }} }}] }}"
-    );
-    assert_eq!(checked(&sub_queues, [l4s, over_tcp], 1), Ok(()));
-    assert_eq!(
-        checked(&sub_queues, [l4s, over_tcp], 0),
-        refused("one", "other")
-    );
 }
