@@ -22,7 +22,11 @@ enum Memory {
     /// time.
     HyStart(HyStart),
     /// The window before a timeout that may turn out to be spurious.
-    BeforeTimeout { cwnd: f64, ssthresh: f64 },
+    BeforeTimeout {
+        cwnd: f64,
+        ssthresh: f64,
+        hystart: Option<HyStart>,
+    },
 }
 
 impl SlowStart {
@@ -98,6 +102,7 @@ impl SlowStart {
         let before = Memory::BeforeTimeout {
             cwnd,
             ssthresh: self.ssthresh,
+            hystart: self.hystart().cloned(),
         };
         self.on_congestion(ssthresh);
         self.memory = Some(Box::new(before));
@@ -107,8 +112,13 @@ impl SlowStart {
     /// Returns cwnd before it.
     pub(crate) fn undo_timeout(&mut self) -> Option<f64> {
         match *self.memory.take()? {
-            Memory::BeforeTimeout { cwnd, ssthresh } => {
+            Memory::BeforeTimeout {
+                cwnd,
+                ssthresh,
+                hystart,
+            } => {
                 self.ssthresh = ssthresh;
+                self.memory = hystart.map(|hystart| Box::new(Memory::HyStart(hystart)));
                 Some(cwnd)
             }
             Memory::HyStart(_) => None,
@@ -158,5 +168,15 @@ mod tests {
         assert_eq!(slow_start.ssthresh(), 10.0);
         slow_start.on_receiver_overload(1.0, 2.0);
         assert_eq!(slow_start.ssthresh(), 2.0);
+    }
+
+    #[test]
+    fn an_undone_timeout_restores_hystart() {
+        let mut slow_start = SlowStart::new(f64::INFINITY, 2.0).with_hystart();
+        slow_start.on_timeout(10.0, 5.0);
+        assert!(!slow_start.wants_samples());
+        assert_eq!(slow_start.undo_timeout(), Some(10.0));
+        assert!(slow_start.wants_samples() && slow_start.ssthresh().is_infinite());
+        assert_eq!(slow_start.undo_timeout(), None);
     }
 }

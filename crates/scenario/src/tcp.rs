@@ -289,7 +289,7 @@ impl TcpSpec {
         check(
             self.forward_rto != Some(true) || has_rack,
             &field_of_frto,
-            || "F-RTO needs selective marks: give recovery = \"rack\" too".to_owned(),
+            || "F-RTO is implemented for RACK only: give recovery = \"rack\" too".to_owned(),
         )?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))

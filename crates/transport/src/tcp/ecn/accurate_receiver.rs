@@ -9,7 +9,7 @@ use skywave_wire::tcp::{AccurateEcn, AccurateEcnOrder, Flags};
 use super::accurate_sender::{INITIAL_BYTES, INITIAL_PACKETS};
 use super::ace;
 
-/// The marked packets that are acknowledged at once: "n" of section 3.2.2.5.1.
+/// The number of marked packets that triggers an acknowledgement: "n" of section 3.2.2.5.1.
 const MARKS_PER_ACK: u8 = 2;
 
 /// Counts what arrives. The names of counters are the draft's, without `r.`; the byte counters are

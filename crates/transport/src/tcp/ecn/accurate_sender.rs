@@ -2,7 +2,8 @@
 //!
 //! Omissions: the receiver sends no data, so the option is on the acknowledgement of its SYN-ACK
 //! only, not on the first data segment, for which data would have to shrink (section 3.2.3.2.1
-//! permits that). An ACE field of zero is not taken for one that was zeroed (section 3.2.2.4 leaves
+//! permits that). CE in the flags of a SYN-ACK has no response, since the SYN is not ECN-capable
+//! (section 3.2.2.2). An ACE field of zero is not taken for one that was zeroed (section 3.2.2.4 leaves
 //! the test open), because a few lost acknowledgements have the same effect.
 
 use skywave_congestion::Ect;
@@ -36,6 +37,8 @@ pub(in crate::tcp) struct AccurateSender {
     option: OptionState,
     /// The bytes that had been acknowledged or SACKed when the counters were last read.
     delivered: u64,
+    /// Segments delivered, and whether marks were counted, since the option was last read.
+    since_option: (u32, bool),
     /// r.cep of this end: how many marked packets have arrived, of which the SYN-ACK is the only
     /// one that can.
     received: u32,
@@ -63,6 +66,7 @@ impl AccurateSender {
             ceb: 0,
             option: OptionState::Absent,
             delivered: 1,
+            since_option: (0, false),
             received: INITIAL_PACKETS,
             syn_ack: None,
         }
@@ -156,7 +160,8 @@ impl AccurateSender {
     ) -> Option<Echo> {
         let newly = delivered.saturating_sub(self.delivered);
         if newly == 0 {
-            // A later acknowledgement has superseded it, or it reports nothing.
+            // A later acknowledgement has superseded it, or it is a duplicate without SACK, whose marks
+            // the next acknowledgement of new data reports.
             return None;
         }
         self.delivered = delivered;
@@ -168,14 +173,21 @@ impl AccurateSender {
         let bytes = option.and_then(|option| self.read(option));
         let marked = match bytes {
             Some(bytes) if is_plausible(bytes, marked, most, smss) => marked,
-            None if self.option == OptionState::Present => marked,
             Some(_) | None => most,
         };
         self.cep = (self.cep + marked) % DIVACE;
-        if marked == 0 && bytes.is_some_and(|bytes| bytes > 0) {
-            // Section 3.2.3.3: something on the path has changed one of the two.
+        let (delivered, has_marks) = self.since_option;
+        let since_option = (delivered.saturating_add(packets), has_marks || marked > 0);
+        if bytes.is_some_and(|bytes| bytes > 0) && !since_option.1 && since_option.0 < DIVACE {
+            // Section 3.2.3.3: too little was delivered for a cycle of the field, so something on the
+            // path has changed one of the two.
             self.is_capable = false;
         }
+        self.since_option = if bytes.is_some() {
+            (0, false)
+        } else {
+            since_option
+        };
         (marked > 0).then_some(Echo {
             packets: Some(marked),
             bytes: bytes.map(u64::from),

@@ -14,7 +14,7 @@ pub(in crate::tcp) struct DctcpEcho {
 }
 
 impl DctcpEcho {
-    /// Handles data. `before` is what its acknowledgement would have said without it, if one is
+    /// Handles data. `before` is the acknowledgement number before it, if an acknowledgement is
     /// being delayed. Returns whether it must be acknowledged at once.
     pub(super) fn on_data(&mut self, ecn: Ecn, before: Option<u64>) -> bool {
         let has_changed = self.ce != ecn.is_ce();

@@ -55,8 +55,8 @@ impl ReceiverEcn {
         }
     }
 
-    /// Handles a segment with `bytes` of data. `before` is what its acknowledgement would have
-    /// said without it, if one is being delayed. Returns whether it must be acknowledged at once.
+    /// Handles a segment with `bytes` of data. `before` is the acknowledgement number before
+    /// it, if an acknowledgement is being delayed. Returns whether it must be acknowledged at once.
     #[inline(always)]
     pub(in crate::tcp) fn on_data(
         &mut self,

@@ -171,6 +171,22 @@ impl SenderEcn {
         }
     }
 
+    /// Records that the last reduction was undone: marks of data sent before it want an answer again.
+    #[cold]
+    pub(in crate::tcp) fn on_undone(&mut self) {
+        match self {
+            Self::Off => {}
+            Self::Echoes {
+                answered_until,
+                cwr,
+            } => {
+                *answered_until = 0;
+                *cwr = false;
+            }
+            Self::Accurate(accurate) => accurate.answered_until = 0,
+        }
+    }
+
     /// Returns the bytes of heap memory in use.
     pub(in crate::tcp) fn heap_size(&self) -> usize {
         match self {

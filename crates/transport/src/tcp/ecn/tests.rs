@@ -324,6 +324,34 @@ fn options_that_begin_at_zero_are_ignored() {
     assert_eq!((echo.packets, echo.bytes), (Some(10), None));
 }
 
+/// Section 3.2.2.5.2: the acknowledgement of a retransmission has no option, and counts the marks of the
+/// duplicates before it. The option that follows is consistent with it.
+#[test]
+fn an_option_may_follow_the_count() {
+    let mut sender = reading(0);
+    read(&mut sender, 0, Some(0), 1);
+    assert_eq!(read(&mut sender, 3, None, 6).unwrap().packets, Some(3));
+    let next = read(&mut sender, 3, Some(3 * 1460), 7);
+    assert_eq!(next, None, "no more packets");
+    assert_eq!(sender.on_data(Sending::New).0, Ecn::Ect1);
+    // So much was acknowledged that the field may have cycled.
+    assert_eq!(read(&mut sender, 3, None, 16).unwrap().packets, Some(8));
+}
+
+/// A response to marks that was undone with a spurious timeout leaves them unanswered.
+#[test]
+fn an_undone_reduction_answers_nothing() {
+    for usage in [EcnUse::Rfc3168, L4S] {
+        let (mut sender, _) = connect(usage, usage);
+        sender.on_reduced(101);
+        assert!(!sender.is_unanswered(50));
+        sender.on_undone();
+        assert!(sender.is_unanswered(50));
+        let (_, flags) = sender.on_data(Sending::New);
+        assert!(usage != EcnUse::Rfc3168 || !flags.contains(Flags::CWR));
+    }
+}
+
 /// Section 3.2.3.3: marked bytes without a marked packet show that the path changes one of the two.
 #[test]
 fn inconsistent_counters_end_the_use_of_ecn() {

@@ -64,7 +64,6 @@ impl Sender {
         self.una = 1;
         self.nxt = 1;
         self.max = 1;
-        self.max_flight = self.control.cwnd() as u32;
         self.timer.stop();
         self.due.ack = true;
         if repeated {
@@ -77,6 +76,7 @@ impl Sender {
                 });
             }
         }
+        self.max_flight = self.control.cwnd() as u32;
         if let Some(rtt) = self.sample_rtt(now, 1) {
             self.loss.on_handshake(now, rtt);
             self.control.on_handshake(rtt);
@@ -274,7 +274,7 @@ impl Sender {
                 self.begin_recovery(now, begin, false);
             }
             OnProgress::SpuriousTimeout => {
-                self.control.on_spurious_loss(now);
+                self.undo_timeout(now);
                 self.control.on_ack(&summary);
             }
             OnProgress::Repaired => {
@@ -478,7 +478,7 @@ impl Sender {
     fn repair(&mut self, now: Instant, answer: OnDuplicate) {
         match answer {
             OnDuplicate::Wait => self.report_lost_packets(now, false),
-            OnDuplicate::SpuriousTimeout => self.control.on_spurious_loss(now),
+            OnDuplicate::SpuriousTimeout => self.undo_timeout(now),
             OnDuplicate::TailLoss { probe } => {
                 // A closed window has probes of its own.
                 let fits = self.max <= self.window_end();
@@ -496,6 +496,12 @@ impl Sender {
             }
         }
         self.change_cwnd();
+    }
+
+    #[cold]
+    fn undo_timeout(&mut self, now: Instant) {
+        self.control.on_spurious_loss(now);
+        self.ecn.on_undone();
     }
 
     fn begin_recovery(&mut self, now: Instant, begin: Begin, is_repeated: bool) {

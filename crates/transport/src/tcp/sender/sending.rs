@@ -114,8 +114,11 @@ impl Sender {
         }
         if self.flight() == 0 && now - self.last_sent > self.rtt.rto() {
             // RFC 5681 section 4.1. A new connection sent its SYN at most an RTO ago.
+            let before = self.control.cwnd();
             self.control.on_restart(now);
-            self.max_flight = 0;
+            if self.control.cwnd() < before {
+                self.max_flight = 0;
+            }
         }
         let mut length = remaining.min(self.smss).min(hole);
         let cwnd_end = self.cwnd_end();
