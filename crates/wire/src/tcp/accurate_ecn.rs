@@ -69,6 +69,11 @@ impl AccurateEcn {
         }
     }
 
+    /// Returns whether this is the kind of such an option.
+    pub(super) const fn is_kind(kind: u8) -> bool {
+        matches!(kind, ACCECN0 | ACCECN1)
+    }
+
     /// Decodes an option of `kind` with this content; `None` for another kind. An option of another
     /// length has as many counters as fit.
     pub(super) fn parse(kind: u8, content: &[u8]) -> Option<Self> {

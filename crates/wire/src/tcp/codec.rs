@@ -124,30 +124,41 @@ impl TcpOptions {
         (self.accurate_ecn.as_ref()).map_or(0, AccurateEcn::encoded_len)
     }
 
-    /// Returns the encoded options, or `None` if they are too long.
-    fn encode(&self) -> Option<ArrayVec<u8, MAX_OPTIONS>> {
+    /// Writes the options into `header`; `None` if they are too long.
+    fn put_into(&self, header: &mut TcpHeader) -> Option<()> {
+        let elements = self.elements();
+        match &self.accurate_ecn {
+            None => header.set_options(&elements).ok(),
+            Some(accurate_ecn) => self.put_with(accurate_ecn, &elements, header),
+        }
+    }
+
+    /// Writes the options and `accurate_ecn`, which etherparse does not know, into `header`.
+    #[cold]
+    fn put_with(
+        &self,
+        accurate_ecn: &AccurateEcn,
+        elements: &[TcpOptionElement],
+        header: &mut TcpHeader,
+    ) -> Option<()> {
         let length = if self.is_aligned() {
             self.aligned_len()
         } else {
             self.packed_len()
         };
-        let elements = etherparse::TcpOptions::try_from_elements(&self.elements()).ok()?;
-        let elements = elements.as_slice();
         if length > MAX_OPTIONS {
             return None;
         }
-        let Some(accurate_ecn) = &self.accurate_ecn else {
-            return elements.try_into().ok();
-        };
-        // etherparse does not know this option, and pads the others.
-        let mut space = ArrayVec::new();
-        let known = length - self.accurate_ecn_len();
-        space.extend(elements.iter().copied().take(known));
+        // etherparse pads the others.
+        let others = etherparse::TcpOptions::try_from_elements(elements).ok()?;
+        let known = length - accurate_ecn.encoded_len();
+        let mut space = ArrayVec::<u8, MAX_OPTIONS>::new();
+        space.extend(others.as_slice().iter().copied().take(known));
         while space.len() < known {
             space.push(NOP);
         }
         accurate_ecn.emit(&mut space);
-        Some(space)
+        header.set_options_raw(&space).ok()
     }
 
     /// Returns the options that etherparse knows in sending order, with NOPs in between.
@@ -206,12 +217,14 @@ impl TcpOptions {
                 }
                 Some(Err(_)) => {
                     let length = rest.get(1).map_or(0, |&length| usize::from(length));
-                    if length < 2 || length > rest.len() {
+                    let Some(others) = rest.get(length..).filter(|_| length >= 2) else {
                         break;
+                    };
+                    // etherparse does not know this one.
+                    if AccurateEcn::is_kind(rest[0]) {
+                        let content = &rest[2..length];
+                        options.accurate_ecn = AccurateEcn::parse(rest[0], content);
                     }
-                    let (option, others) = rest.split_at(length);
-                    let accurate_ecn = AccurateEcn::parse(option[0], &option[2..]);
-                    options.accurate_ecn = accurate_ecn.or(options.accurate_ecn);
                     others
                 }
                 None => break,
@@ -334,12 +347,11 @@ impl Segment {
         );
         header.acknowledgment_number = self.ack;
         set_flags(&mut header, self.flags);
-        let too_long = || EmitError::OptionsTooLong {
-            length: self.options.packed_len(),
-        };
-        let options = self.options.encode().ok_or_else(too_long)?;
-        // It pads what is not a multiple of four bytes long.
-        header.set_options_raw(&options).map_err(|_| too_long())?;
+        self.options
+            .put_into(&mut header)
+            .ok_or_else(|| EmitError::OptionsTooLong {
+                length: self.options.packed_len(),
+            })?;
 
         let start = out.len();
         out.reserve(length);
