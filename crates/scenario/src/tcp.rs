@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skywave_congestion::{Ect, Wants};
 use skywave_registry::{Found, ParameterError};
-use skywave_transport::tcp::TcpControlKind;
+use skywave_transport::tcp::{RecoveryAlgorithm, TcpControlKind};
 use skywave_units::{Bytes, Duration};
 
 use crate::check::{check, check_datagram, check_packets, check_ssthresh, check_timer};
@@ -220,6 +220,7 @@ impl TcpSpec {
             )
         })?;
         self.check_feedback(found.member.wants(), found.member.owns_ecn(), field)?;
+        self.check_forward_rto(found.member.recovery(), field)?;
         self.parameters.complete(name, found.parameters);
         Ok(())
     }
@@ -234,32 +235,23 @@ impl TcpSpec {
         let name = &self.control;
         let uses_ecn = (self.ecn || wants.ecn.is_some()) && !owns_ecn;
         let of_feedback = format!("{field}.ecn_feedback");
-        check(
-            self.ecn_feedback.is_none() || uses_ecn,
-            &of_feedback,
-            || {
-                if owns_ecn {
-                    format!("`{name}` uses the ECN field in its own way: leave this out")
-                } else {
-                    "there are no marks to report without ECN: give ecn = true too".to_owned()
-                }
-            },
-        )?;
+        let is_wanted = self.ecn_feedback.is_none() || uses_ecn;
+        check(is_wanted, &of_feedback, || {
+            if owns_ecn {
+                format!("`{name}` uses the ECN field in its own way: leave this out")
+            } else {
+                "there are no marks to report without ECN: give ecn = true too".to_owned()
+            }
+        })?;
+        if !uses_ecn {
+            return Ok(());
+        }
         let feedback = self
             .ecn_feedback
             .unwrap_or_else(|| EcnFeedback::of(wants, self.profile));
-        let is_ns2 = uses_ecn && self.profile == TcpProfile::Ns2;
+        let is_accurate = feedback == EcnFeedback::Accurate;
         check(
-            !is_ns2 || feedback == EcnFeedback::Rfc3168,
-            &of_feedback,
-            || {
-                "ns-2's receivers report marks as RFC 3168 says: give another profile, or rfc3168"
-                    .to_owned()
-            },
-        )?;
-        let counts = wants.ecn == Some(Ect::One) && uses_ecn;
-        check(
-            !counts || feedback == EcnFeedback::Accurate,
+            wants.ecn != Some(Ect::One) || is_accurate,
             &of_feedback,
             || {
                 format!(
@@ -267,7 +259,36 @@ impl TcpSpec {
                  Accurate ECN reports (RFC 9331 section 4.1): give accurate"
                 )
             },
+        )?;
+        let is_ns2 = self.profile == TcpProfile::Ns2;
+        check(
+            !is_ns2 || feedback == EcnFeedback::Rfc3168,
+            &of_feedback,
+            || {
+                "ns-2's receivers report marks as RFC 3168 says: give another profile, or rfc3168 if \
+             the control accepts it"
+                .to_owned()
+            },
         )
+    }
+
+    /// Checks that the recovery has F-RTO if it is asked for. `of_control` is the recovery that the
+    /// control chooses.
+    fn check_forward_rto(
+        &self,
+        of_control: Option<RecoveryAlgorithm>,
+        field: &str,
+    ) -> Result<(), ScenarioError> {
+        let has_rack = match self.recovery {
+            Some(recovery) => recovery == TcpRecovery::Rack,
+            None => {
+                self.profile == TcpProfile::Linux || of_control == Some(RecoveryAlgorithm::Rack)
+            }
+        };
+        let is_possible = self.forward_rto != Some(true) || has_rack;
+        check(is_possible, &format!("{field}.forward_rto"), || {
+            "F-RTO needs the recovery RACK: give recovery = \"rack\" too".to_owned()
+        })
     }
 
     pub(crate) fn validate(&self, field: &str) -> Result<(), ScenarioError> {
@@ -280,17 +301,6 @@ impl TcpSpec {
         check(has_recovery, &format!("{field}.recovery"), || {
             "ns-2 has no RACK: give another recovery or profile".to_owned()
         })?;
-        let has_rack = match self.recovery {
-            Some(recovery) => recovery == TcpRecovery::Rack,
-            // A control may choose it.
-            None => self.profile != TcpProfile::Ns2,
-        };
-        let field_of_frto = format!("{field}.forward_rto");
-        check(
-            self.forward_rto != Some(true) || has_rack,
-            &field_of_frto,
-            || "F-RTO is implemented for RACK only: give recovery = \"rack\" too".to_owned(),
-        )?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))
     }

@@ -26,8 +26,9 @@ pub enum TraceSpec {
     /// delay separated by commas (`10 s, 500 kbps, 600 ms`), in order of time. An empty rate or
     /// delay stays unchanged. A line of two numbers without units is a time in seconds and the rate
     /// from then on in Mbit/s (`0.5 1.196`), the format of public traces of mobile networks; before
-    /// the first time, the link has its `rate`. After the last line, its rate and delay hold. Lines that start with `#` are comments. When the
-    /// scenario is read from a file, the steps replace this field.
+    /// the first time, the link has its `rate`. After the last line, its rate and delay hold. Lines
+    /// that start with `#` are comments. When the scenario is read from a file, the steps replace this
+    /// field.
     #[schemars(extend("x-class" = "TraceFile"))]
     File(String),
     /// The times, in milliseconds and in order, at which the link can deliver 1500 bytes, as in a

@@ -150,6 +150,25 @@ fn a_control_gets_the_feedback_that_it_needs_or_an_error() {
         );
     }
     assert!(error("profile = \"ns2\"").contains("ns-2's receivers report marks as RFC 3168 says"));
+    let prague = scenario("profile = \"ns2\"", "").replace("\"counts\"", "\"prague\"");
+    let error = Scenario::from_toml(&prague, &registry()).unwrap_err();
+    assert!(
+        error.to_string().contains("give another profile"),
+        "{error}"
+    );
+    for (control, recovery) in [
+        ("reno", ""),
+        ("reno", ", recovery = \"sack\""),
+        ("cubic", ""),
+    ] {
+        let replaced = format!("control = \"{control}\"{recovery}, forward_rto = true, ");
+        let text = scenario("", "").replace("control = \"counts\", ", &replaced);
+        let error = Scenario::from_toml(&text, &registry()).unwrap_err();
+        assert!(
+            error.to_string().contains("give recovery = \"rack\" too"),
+            "{error}"
+        );
+    }
     let plain = scenario("", "").replace("control = \"counts\", ", "ecn_feedback = \"accurate\"");
     let error = Scenario::from_toml(&plain, &registry()).unwrap_err();
     assert!(error.to_string().contains("give ecn = true too"), "{error}");

@@ -24,8 +24,8 @@ const MAX_ACK_DELAY: Duration = Duration::from_millis(500);
 /// The SACK blocks that fit the options (RFC 2018 section 3).
 const MAX_SACK_BLOCKS: usize = 4;
 
-/// The SACK blocks that fit besides the option of Accurate ECN.
-const SACK_BLOCKS_BESIDE_COUNTERS: u8 = 3;
+/// The SACK blocks for which the option of Accurate ECN leaves room.
+const SACK_BLOCKS_WITH_COUNTERS: u8 = 3;
 
 /// The receiving end of a TCP connection.
 ///
@@ -143,13 +143,9 @@ impl Receiver {
 
     /// Returns whether the sender has closed and everything before its FIN has been delivered.
     pub fn is_finished(&self) -> bool {
-        self.connection
-            .as_ref()
-            .is_some_and(|connection| self.ends_at(connection.received.next()))
-    }
-
-    fn ends_at(&self, offset: u64) -> bool {
-        self.end.is_some_and(|end| end.get() == offset)
+        self.connection.as_ref().is_some_and(|connection| {
+            self.end.map(NonZeroU64::get) == Some(connection.received.next())
+        })
     }
 
     /// Returns the bytes of heap memory in use, without the configuration: those for the gaps that
@@ -255,9 +251,7 @@ impl Receiver {
             }
         }
         connection.adjust_window(now, arrival);
-        let finished = self
-            .end
-            .is_some_and(|end| end.get() == connection.received.next());
+        let finished = self.end.map(NonZeroU64::get) == Some(connection.received.next());
         let delivered = connection.received.next() - 1 - u64::from(finished);
         self.stats.bytes_delivered = delivered;
         match arrival {
@@ -335,7 +329,7 @@ impl Receiver {
         let ack = connection.remote.wire(connection.received.next());
         let window = connection.window_field(connection.window_shift);
         let most = if accurate_ecn.is_some() {
-            SACK_BLOCKS_BESIDE_COUNTERS
+            SACK_BLOCKS_WITH_COUNTERS
         } else {
             u8::MAX
         };

@@ -278,16 +278,17 @@ impl SentLog {
         marks.next_lost(segments)
     }
 
-    /// Sets whether [`SentLog::next_lost`] returns nothing, so that new data is sent instead.
-    pub(super) fn hold_losses(&mut self, holds: bool) {
+    /// Holds lost segments back while this many segments of new data leave instead; `None` releases
+    /// them.
+    pub(super) fn hold_losses(&mut self, new: Option<u8>) {
         if let Some((marks, _)) = self.marks_and_segments() {
-            marks.holds_losses = holds;
+            marks.held = new;
         }
     }
 
-    /// Returns whether lost segments are held back.
-    pub(super) fn holds_losses(&self) -> bool {
-        self.marks().is_some_and(|marks| marks.holds_losses)
+    /// Returns how many segments of new data may still leave while lost segments are held back.
+    pub(super) fn held(&self) -> Option<u8> {
+        self.marks().and_then(|marks| marks.held)
     }
 
     /// Removes the mark of all lost segments.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use skywave_congestion::{
-    Ack, AckedPacket, Aimd, AimdConfig, AnyControl, Control, Interests, Loss,
+    Ack, AckedPacket, Aimd, AimdConfig, AnyControl, Control, GrowthLaw, Interests, Loss,
 };
 use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
 use skywave_units::{Duration, Instant};
@@ -360,7 +360,7 @@ fn a_control_may_decide_on_cwnd_in_a_recovery() {
     assert!(calls.lock().unwrap().packets.iter().copied().eq(arrived));
 }
 
-/// A constant window that only asks for every round-trip time, and what it is told: the segments
+/// A constant window that only asks for every round-trip time, and what it sees: the segments
 /// acknowledged, and the time.
 struct EveryRtt(Arc<Mutex<Vec<Told>>>);
 
@@ -391,8 +391,8 @@ fn a_control_may_ask_for_the_round_trip_times_in_a_recovery() {
     let ms = Duration::from_millis;
     let took = |millis| (0, Some(RTT + ms(millis)));
     let later = |wait: Duration| {
-        let told = Arc::default();
-        let control = AnyControl::new(EveryRtt(Arc::clone(&told)));
+        let seen = Arc::default();
+        let control = AnyControl::new(EveryRtt(Arc::clone(&seen)));
         let mut script = Script::with_control(rack(), control);
         script.apply(|sender| sender.write_unlimited().unwrap());
         script.accept();
@@ -406,17 +406,17 @@ fn a_control_may_ask_for_the_round_trip_times_in_a_recovery() {
         assert_eq!(script.stats().fast_retransmits, 1);
         script.now += wait;
         sack(&mut script, 0, 1, 3);
-        assert_eq!(*told.lock().unwrap(), [took(0), took(1), took(2)]);
+        assert_eq!(*seen.lock().unwrap(), [took(0), took(1), took(2)]);
         script.ack(1001);
-        (script, told)
+        (script, seen)
     };
-    let (mut script, told) = later(ms(1));
-    assert_eq!(told.lock().unwrap().len(), 3);
+    let (mut script, seen) = later(ms(1));
+    assert_eq!(seen.lock().unwrap().len(), 3);
     script.ack(5001);
-    assert_eq!(told.lock().unwrap()[3..], [took(3)]);
+    assert_eq!(seen.lock().unwrap()[3..], [took(3)]);
 
-    let (_, told) = later(RTT);
-    assert_eq!(told.lock().unwrap()[3..], [took(0)]);
+    let (_, seen) = later(RTT);
+    assert_eq!(seen.lock().unwrap()[3..], [took(0)]);
 }
 
 /// Ten segments in flight whose timer has expired: the first has been sent again.
@@ -496,4 +496,23 @@ fn rfc5682_3_1_without_new_data_nothing_is_concluded() {
     assert_eq!(script.ack(1001).first(), Some(&segment(1)));
     script.ack(2001);
     assert_eq!(script.stats().ssthresh, 5.0);
+}
+
+/// Section 3.1, step 2b: no more than two new segments, however much the acknowledgement covers.
+#[test]
+fn rfc5682_3_1_two_new_segments_leave_after_the_first_acknowledgement() {
+    let config = SenderConfig {
+        forward_rto: true,
+        ..rack()
+    };
+    let all = AimdConfig {
+        growth: GrowthLaw::PerPacket { limit: u32::MAX },
+        ..window(20.0)
+    };
+    let mut script = Script::streaming(config, all);
+    assert_eq!(script.sent().len(), 20);
+    script.wait_for_segment();
+    assert_eq!(script.wait_for_segment().1, [segment(0)]);
+    assert_eq!(script.ack(8001), [segment(21), segment(22)]);
+    assert!(script.stats().cwnd >= 9.0);
 }

@@ -39,8 +39,8 @@ pub(in crate::tcp) struct AccurateSender {
     delivered: u64,
     /// Segments delivered, and whether marks were counted, since the option was last read.
     since_option: (u32, bool),
-    /// r.cep of this end: how many marked packets have arrived, of which the SYN-ACK is the only
-    /// one that can.
+    /// r.cep of this end: how many marked packets have arrived; the SYN-ACK is the only one that
+    /// can.
     received: u32,
     /// The code point of the last SYN-ACK, until it is reported.
     syn_ack: Option<Ecn>,

@@ -4,9 +4,15 @@ use super::News;
 use crate::tcp::sent_log::SentLog;
 use crate::tcp::sequence::Position;
 
+/// The new segments that step 2b may send.
+const NEW_SEGMENTS: u8 = 2;
+
 /// Finds out, after a retransmission timeout, whether the data was merely late. It sends new data
 /// after the first acknowledgement instead of retransmitting: if the next one covers data that was
 /// not sent again, that data was on its way when the timer expired.
+///
+/// If it was not, slow start decides on cwnd, as in Linux; steps 2a and 3a limit it to two and three
+/// segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum ForwardRto {
     #[default]
@@ -29,7 +35,7 @@ impl ForwardRto {
         } else {
             Self::Off
         };
-        log.hold_losses(false);
+        log.hold_losses(None);
     }
 
     /// Steps 2 and 3. Returns whether the timeout was spurious. Call before the log forgets what the
@@ -46,14 +52,14 @@ impl ForwardRto {
                 } else {
                     Self::Off
                 };
-                log.hold_losses(is_partial);
+                log.hold_losses(is_partial.then_some(NEW_SEGMENTS));
                 false
             }
             Self::SentNew { recovery_point } => {
                 *self = Self::Off;
                 // Without new data to send, nothing can be concluded.
-                let has_sent_new = log.holds_losses() && news.at.max > recovery_point;
-                log.hold_losses(false);
+                let has_sent_new = log.held().is_some() && news.at.max > recovery_point;
+                log.hold_losses(None);
                 let mut delivered = log.delivered().iter();
                 has_sent_new
                     && !log.delivered().is_empty()

@@ -179,12 +179,20 @@ impl Recovery for Prr {
         }
         let fresh = Some(fresh).filter(|fresh| fresh.start < fresh.end);
         if fresh.is_none() {
-            log.hold_losses(false);
+            log.hold_losses(None);
         }
-        let segment = log.next_lost().or(fresh)?;
+        let held = log.held();
+        let segment = match held {
+            Some(0) => return None,
+            Some(_) => fresh?,
+            None => log.next_lost().or(fresh)?,
+        };
         let bytes = segment.end - segment.start;
         if bytes > self.room(cwnd) {
             return None;
+        }
+        if let Some(left) = held {
+            log.hold_losses(Some(left - 1));
         }
         self.prr_out += bytes;
         self.sndcnt = self.sndcnt.saturating_sub(bytes);

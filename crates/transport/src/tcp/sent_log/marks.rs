@@ -23,8 +23,8 @@ pub(super) struct Marks {
     sacked_segments: u32,
     /// Bytes of the lost segments.
     lost: u64,
-    /// Whether lost segments are not sent again for now.
-    pub(super) holds_losses: bool,
+    /// The segments of new data that may leave while lost segments are held back.
+    pub(super) held: Option<u8>,
     /// No segment that begins before this offset is lost.
     lost_from: u64,
     /// Everything that begins before this offset and was sent only once has arrived or is lost.
@@ -218,9 +218,6 @@ impl Marks {
     pub(super) fn next_lost(&mut self, segments: &VecDeque<SentSegment>) -> Option<Range> {
         if self.lost == 0 {
             self.lost_from = u64::MAX;
-            return None;
-        }
-        if self.holds_losses {
             return None;
         }
         let from = segments.partition_point(|sent| sent.start < self.lost_from);
