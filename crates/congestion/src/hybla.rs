@@ -35,7 +35,7 @@ const LONGEST_RTT0: Duration = Duration::from_secs(60);
 #[schemars(rename = "Hybla")]
 #[serde(deny_unknown_fields, default)]
 pub struct HyblaParameters {
-    /// RTT0: the round-trip time of the path as whose Reno the window grows. On shorter paths, it is
+    /// RTT0: the round-trip time of the path on which Reno grows as this window does. On shorter paths, it is
     /// Reno. Above 0, at most 60 s.
     pub rtt0: Duration,
 }

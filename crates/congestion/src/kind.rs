@@ -102,8 +102,8 @@ pub enum Ect {
     /// ECT(0): a router marks packets that it would otherwise drop (RFC 3168).
     Zero,
     /// ECT(1): a router marks early and often (L4S, RFC 9331). The control responds to the fraction
-    /// of marked packets, so the receiver must report each mark: DCCP's Ack Vectors do, RFC 3168's
-    /// echo does not.
+    /// of marked packets, so the receiver must report each mark: DCCP's Ack Vectors and Accurate
+    /// ECN do, RFC 3168's echo does not.
     One,
 }
 

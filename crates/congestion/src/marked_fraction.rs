@@ -4,7 +4,9 @@
 /// window of data: when as many packets have been acknowledged as were in flight after the last
 /// update. Lost packets lengthen a window.
 ///
-/// It counts packets, where the RFC counts bytes; full packets make no difference.
+/// It counts packets, where the RFC counts bytes. The two agree only for full packets: DCTCP's echo is
+/// counted in full segments, and so is the flight. With Accurate ECN, the mark of a SACKed packet counts
+/// before the packet does.
 #[derive(Clone, Debug)]
 pub(crate) struct MarkedFraction {
     /// g: the weight of the latest window.
@@ -57,6 +59,17 @@ impl MarkedFraction {
         if self.acked == 0 || self.acked < self.window {
             return false;
         }
+        self.end_window();
+        self.window = in_flight;
+        true
+    }
+
+    /// Takes the fraction of a window that ends into the average. Nothing happens if no packet has
+    /// been acknowledged in it.
+    pub(crate) fn end_window(&mut self) {
+        if self.acked == 0 {
+            return;
+        }
         // Without exact reports, marks may outnumber the packets.
         let latest = (f64::from(self.marked) / f64::from(self.acked)).min(1.0);
         self.average = match self.steps {
@@ -70,8 +83,6 @@ impl MarkedFraction {
         };
         self.acked = 0;
         self.marked = 0;
-        self.window = in_flight;
-        true
     }
 
     /// Returns the average, from 0 to 1.

@@ -54,7 +54,7 @@ pub(crate) struct Window {
     credit: f64,
     until: Until,
     /// cwnd and ssthresh before the last loss.
-    before_loss: Option<(f64, f64)>,
+    before_reduction: Option<(f64, f64)>,
     /// Whether nothing new has been acknowledged since the last timeout.
     timed_out: bool,
 }
@@ -70,7 +70,7 @@ impl Window {
             is_linux: context.linux,
             credit: 0.0,
             until: Until::Open,
-            before_loss: None,
+            before_reduction: None,
             timed_out: false,
         }
     }
@@ -156,7 +156,7 @@ impl Window {
         self.cwnd = (self.cwnd + packets).min(MOST_CWND);
     }
 
-    /// Grows by a packet per cwnd of packets acknowledged, of which there are `acked` more.
+    /// Grows by a packet per cwnd of packets acknowledged; `acked` more are.
     pub(crate) fn grow_per_window(&mut self, acked: f64) {
         self.credit += acked;
         while self.credit >= self.cwnd {
@@ -178,7 +178,7 @@ impl Window {
         }
     }
 
-    /// Returns the packets of which congestion takes a fraction: what is in flight, at most cwnd
+    /// Returns the packets that congestion takes a fraction from: what is in flight, at most cwnd
     /// (RFC 5681 section 3.1), or cwnd in Linux.
     pub(crate) fn used(&self, in_flight: u32) -> f64 {
         if self.is_linux {
@@ -202,7 +202,7 @@ impl Window {
     /// Reduces the window to `rest` packets because of a loss. If it has fewer, it may grow to as many
     /// in slow start.
     pub(crate) fn on_loss(&mut self, rest: f64) {
-        self.before_loss = Some((self.cwnd, self.ssthresh()));
+        self.before_reduction = Some((self.cwnd, self.ssthresh()));
         self.leave(rest);
         self.cwnd = self.cwnd.clamp(LEAST_SSTHRESH, self.ssthresh());
         if self.is_linux {
@@ -212,7 +212,7 @@ impl Window {
 
     /// Reduces it because of a mark, after which `in_flight` packets are not yet acknowledged.
     pub(crate) fn on_mark(&mut self, rest: f64, in_flight: u32) {
-        self.before_loss = None;
+        self.before_reduction = None;
         self.leave(rest);
         if self.is_linux {
             self.cwnd = self.cwnd.clamp(LEAST_SSTHRESH, self.ssthresh());
@@ -227,22 +227,24 @@ impl Window {
     /// section 3.1).
     pub(crate) fn on_timeout(&mut self, rest: f64, in_flight: u32) {
         if !self.timed_out {
+            self.before_reduction = Some((self.cwnd, self.ssthresh()));
             self.leave(rest);
         }
         self.cwnd = LEAST_CWND;
         self.credit = 0.0;
         self.timed_out = true;
-        self.before_loss = None;
         if self.is_linux {
             self.until = Until::TimeoutRepaired(in_flight);
         }
     }
 
-    /// Undoes the reduction of the last loss, if nothing else has reduced the window since.
+    /// Undoes the reduction of the last loss or timeout, if nothing else has reduced the window since.
     pub(crate) fn on_spurious_loss(&mut self) {
-        if let Some((cwnd, ssthresh)) = self.before_loss.take() {
+        if let Some((cwnd, ssthresh)) = self.before_reduction.take() {
             self.cwnd = self.cwnd.max(cwnd);
             self.slow_start.on_congestion(self.ssthresh().max(ssthresh));
+            self.until = Until::Open;
+            self.timed_out = false;
         }
     }
 
@@ -255,7 +257,7 @@ impl Window {
     pub(crate) fn on_restart(&mut self) {
         self.cwnd = self.cwnd.min(self.initial_cwnd);
         self.credit = 0.0;
-        self.before_loss = None;
+        self.before_reduction = None;
     }
 
     pub(crate) fn on_receiver_overload(&mut self, dropped: u32) {
@@ -263,7 +265,7 @@ impl Window {
         self.slow_start
             .on_receiver_overload(self.cwnd, LEAST_SSTHRESH);
         self.credit = 0.0;
-        self.before_loss = None;
+        self.before_reduction = None;
     }
 
     pub(crate) fn limit_cwnd(&mut self, limit: f64) {

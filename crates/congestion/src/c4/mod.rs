@@ -6,8 +6,9 @@
 //! second and times in seconds, except in the interface of [`Control`].
 //!
 //! Where the text is incomplete, these choices are those of its implementation in picoquic
-//! (`c4.c` of 17 November 2025): the response to CE marks, that losses also reduce the nominal max
-//! RTT, and that a push has room for one packet more at least. Section 3.1 exchanges two operands:
+//! (`c4.c` of 17 November 2025): the response to CE marks (the weight of each
+//! packet in their rate is this crate's), that losses also reduce the nominal max
+//! RTT, and that a push has room for one packet more at least. Section 3.1 swaps two operands:
 //! measurements can only raise the nominal rate, as its next paragraph says.
 
 mod delays;
@@ -256,7 +257,10 @@ impl Control for C4 {
     fn on_sent(&mut self, _sent: &Sent) {}
 
     fn on_packet_acked(&mut self, packet: &AckedPacket) {
-        self.news.acked = self.news.acked.max(Some(packet.sent_at));
+        // The sending time of a packet sent again may be later than that of the copy that arrived.
+        if packet.transmissions == 1 {
+            self.news.acked = self.news.acked.max(Some(packet.sent_at));
+        }
         self.received = self.received.saturating_add(1);
         self.loss_rate.add(1, false);
     }

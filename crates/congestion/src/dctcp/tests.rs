@@ -11,7 +11,7 @@ fn control(parameters: DctcpParameters, context: &ControlContext) -> Governed<Dc
     Governed::new(context, parameters.law(context))
 }
 
-/// Acknowledges a window of packets one by one, of which the first `marked` are marked. The first
+/// Acknowledges a window of packets one by one; the first `marked` are marked. The first
 /// mark is reported as congestion.
 fn round(control: &mut Governed<Dctcp>, marked: u32) {
     let packets = control.cwnd() as u32;

@@ -13,8 +13,8 @@ use crate::{AnyControl, ControlContext, ControlKind};
 /// The longest `low_speed_period`.
 const LONGEST_PERIOD: Duration = Duration::from_secs(3600);
 
-/// Parameters of the control `htcp`: H-TCP, which grows faster the longer the last congestion event
-/// is past, and gives up less where the queue is short compared with the path.
+/// Parameters of the control `htcp`: H-TCP, which grows faster the longer ago the last congestion event
+/// was, and gives up less where the queue is short compared with the path.
 #[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[schemars(rename = "Htcp")]
 #[serde(deny_unknown_fields, default)]

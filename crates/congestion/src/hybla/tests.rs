@@ -117,7 +117,7 @@ fn in_linux_increments_are_in_128ths() {
     assert_eq!(acks_until_growth(200.0), 200);
 }
 
-/// Linux: 2^rho in two parts, of which the fractional one is rounded: 2^(3/8) to 165 / 128.
+/// Linux: 2^rho in two parts; the fractional one is rounded: 2^(3/8) to 165 / 128.
 #[test]
 fn in_linux_slow_start_is_rounded() {
     let mut hybla = connected(&linux(10.0, 1e6), 60);

@@ -2,7 +2,7 @@
 
 use skywave_units::{Duration, Instant};
 
-use crate::Ack;
+use crate::marked_fraction::MarkedFraction;
 
 /// A round: it lasts until the packets in flight at its start are acknowledged or lost, and for a
 /// reference round-trip time at least ("Reduced RTT-Dependence").
@@ -34,11 +34,8 @@ impl Round {
 /// alpha ("Moving Average of ECN Feedback"), of packets instead of bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Alpha {
-    pub(super) value: f64,
-    gain: f64,
+    pub(super) fraction: MarkedFraction,
     round: Option<Round>,
-    acked: u32,
-    marked: u32,
     /// Rounds that have ended.
     pub(super) rounds: u32,
 }
@@ -46,39 +43,42 @@ pub(super) struct Alpha {
 impl Alpha {
     pub(super) const fn new(value: f64, gain: f64) -> Self {
         Self {
-            value,
-            gain,
+            fraction: MarkedFraction::new(gain, value),
             round: None,
-            acked: 0,
-            marked: 0,
             rounds: 0,
         }
     }
 
+    pub(super) const fn value(&self) -> f64 {
+        self.fraction.average()
+    }
+
     /// Returns to `value`, as after a timeout.
-    pub(super) const fn reset(&mut self, value: f64) {
+    pub(super) fn reset(&mut self, value: f64, gain: f64) {
         *self = Self {
             rounds: self.rounds,
-            ..Self::new(value, self.gain)
+            ..Self::new(value, gain)
         };
     }
 
-    /// Counts an acknowledgement with `marked` marked packets. At the end of a round it takes the
-    /// fraction of the round in.
-    pub(super) fn on_ack(&mut self, ack: &Ack, marked: u32, reference_rtt: Duration) {
+    /// Ends an acknowledgement that has reported `acked` packets since the last one, after which
+    /// `in_flight` packets are in flight. At the end of a round it takes the fraction of the round in.
+    pub(super) fn on_ack(
+        &mut self,
+        now: Instant,
+        acked: u32,
+        in_flight: u32,
+        reference_rtt: Duration,
+    ) {
         let round = self
             .round
-            .get_or_insert_with(|| Round::new(ack.now, ack.in_flight + ack.newly_acked));
-        round.count(ack.newly_acked);
-        self.acked = self.acked.saturating_add(ack.newly_acked);
-        self.marked = self.marked.saturating_add(marked);
-        if self.acked == 0 || !round.is_over(ack.now, reference_rtt) {
+            .get_or_insert_with(|| Round::new(now, in_flight + acked));
+        round.count(acked);
+        if acked == 0 || !round.is_over(now, reference_rtt) {
             return;
         }
-        *round = Round::new(ack.now, ack.in_flight);
-        let fraction = f64::from(self.marked.min(self.acked)) / f64::from(self.acked);
-        self.value += self.gain * (fraction - self.value);
-        (self.acked, self.marked) = (0, 0);
+        *round = Round::new(now, in_flight);
+        self.fraction.end_window();
         self.rounds = self.rounds.saturating_add(1);
     }
 
@@ -99,8 +99,9 @@ mod tests {
     /// A round of ten packets, acknowledged one by one at `now`, with ten more in flight.
     fn round(alpha: &mut Alpha, now: Instant, marked: u32) {
         for packet in 0..10 {
-            let ack = Ack::new(now, 1, 10);
-            alpha.on_ack(&ack, u32::from(packet < marked), RTT);
+            alpha.fraction.on_packet_acked();
+            alpha.fraction.on_packets_marked(u32::from(packet < marked));
+            alpha.on_ack(now, 1, 10, RTT);
         }
     }
 
@@ -120,7 +121,7 @@ mod tests {
             }
         }
         assert_eq!(alpha.rounds, 4);
-        assert!((alpha.value - expected).abs() < 0.02, "{}", alpha.value);
+        assert!((alpha.value() - expected).abs() < 0.02, "{}", alpha.value());
     }
 
     #[test]
@@ -129,8 +130,8 @@ mod tests {
         for _ in 0..5 {
             round(&mut alpha, Instant::ZERO, 10);
         }
-        assert_eq!(alpha.value, 0.0);
+        assert_eq!(alpha.value(), 0.0);
         round(&mut alpha, Instant::ZERO + RTT, 10);
-        assert_eq!(alpha.value, 1.0 / 16.0);
+        assert_eq!(alpha.value(), 1.0 / 16.0);
     }
 }

@@ -16,7 +16,7 @@ pub use self::parameters::{PragueConfig, PragueParameters};
 use self::alpha::{Alpha, Round};
 use self::parameters::MIN_CWND;
 use crate::control::within;
-use crate::{Ack, Control, Loss, Mark, MarkedPackets, Pacing, Sent};
+use crate::{Ack, AckedPacket, Control, Interests, Loss, Mark, MarkedPackets, Pacing, Sent};
 
 /// A Prague window.
 ///
@@ -36,7 +36,9 @@ pub struct Prague {
     floor: f64,
     ssthresh: f64,
     alpha: Alpha,
-    /// Marks reported since the last acknowledgement.
+    /// Packets acknowledged, and marks reported, since the last call of [`Control::on_ack`]: TCP makes
+    /// none in a recovery.
+    acked: u32,
     marked: u32,
     /// The CWR state: until its end, marks do not reduce the window again ("Multiplicative Decrease
     /// on ECN Feedback").
@@ -51,7 +53,7 @@ pub struct Prague {
     in_flight: u32,
 }
 
-/// What the last loss has changed.
+/// What the last loss or timeout has changed.
 #[derive(Clone, Copy, Debug)]
 struct Undo {
     ssthresh: f64,
@@ -74,6 +76,7 @@ impl Prague {
             floor: MIN_CWND.min(config.initial_cwnd),
             ssthresh: config.initial_ssthresh,
             alpha: Alpha::new(config.initial_alpha, config.gain),
+            acked: 0,
             marked: 0,
             cwr: None,
             loss: None,
@@ -101,7 +104,8 @@ impl Prague {
     /// Reduces the window to `target`, unless that is less than the least rate permits.
     fn reduce_to(&mut self, target: f64) {
         let min_rate = self.config.min_rate.as_bps() as f64;
-        let least = min_rate * self.srtt.unwrap_or(0.0) / self.bits();
+        // Above two packets, the response to a loss is Reno's.
+        let least = (min_rate * self.srtt.unwrap_or(0.0) / self.bits()).min(MIN_CWND);
         self.window = target.max(least.min(self.window));
     }
 
@@ -117,7 +121,8 @@ impl Prague {
                 Some(rtt) if rtt > 0.0 => reference_rtt / rtt,
                 _ => 1.0,
             };
-            self.window += unmarked / (m * m * self.window);
+            // A window of a fraction of a packet grows no faster than in slow start.
+            self.window += unmarked / (m * m * self.window).max(1.0);
         }
         self.window = self.window.min(f64::from(u32::MAX));
     }
@@ -131,7 +136,7 @@ impl Prague {
 
     /// "Multiplicative Decrease on ECN Feedback".
     fn decrease(&mut self, now: Instant, in_flight: u32) {
-        self.reduce_to((1.0 - self.alpha.value / 2.0) * self.window);
+        self.reduce_to((1.0 - self.alpha.value() / 2.0) * self.window);
         self.ssthresh = self.window;
         self.cwr = Some(Round::new(now, in_flight));
     }
@@ -161,12 +166,26 @@ impl Prague {
 }
 
 impl Control for Prague {
+    /// Asks for each packet, since those of a recovery count too.
+    fn interests(&self) -> Interests {
+        Interests {
+            packets: true,
+            ..Interests::default()
+        }
+    }
+
+    fn on_packet_acked(&mut self, _packet: &AckedPacket) {
+        self.acked = self.acked.saturating_add(1);
+        self.alpha.fraction.on_packet_acked();
+    }
+
     fn on_sent(&mut self, sent: &Sent) {
         self.in_flight = sent.in_flight;
     }
 
     fn on_packets_marked(&mut self, marked: &MarkedPackets) {
         self.marked = self.marked.saturating_add(marked.packets);
+        self.alpha.fraction.on_packets_marked(marked.packets);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -175,22 +194,21 @@ impl Control for Prague {
             let rtt = rtt.as_secs_f64();
             self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt + (rtt - srtt) / 8.0));
         }
+        let acked = core::mem::take(&mut self.acked);
         let marked = core::mem::take(&mut self.marked);
         self.is_classic |= ack.ecn_echo;
         let reference_rtt = Duration::from_secs_f64(self.reference_rtt());
-        self.alpha.on_ack(ack, marked, reference_rtt);
-        self.end_rounds(ack.now, ack.newly_acked, reference_rtt);
-        if ack.newly_acked == 0 {
-            return;
-        }
-        if !ack.ecn_echo {
+        self.alpha
+            .on_ack(ack.now, acked, ack.in_flight, reference_rtt);
+        self.end_rounds(ack.now, acked, reference_rtt);
+        if ack.newly_acked > 0 && !ack.ecn_echo {
             self.floor = MIN_CWND;
             if self.loss.is_none() && !self.is_idle(ack) {
                 self.grow(ack, marked);
             }
         }
         let responds = self.cwr.is_none() && self.loss.is_none() && !self.is_classic;
-        if marked > 0 && responds {
+        if ack.marked > 0 && responds {
             self.decrease(ack.now, ack.in_flight);
         }
     }
@@ -207,22 +225,35 @@ impl Control for Prague {
         }
     }
 
-    /// Does nothing, because [`Control::on_ack`] has responded; with RFC 3168's echo, halves the
-    /// window.
+    /// Responds to marks that no call of [`Control::on_ack`] has reported, such as those of duplicate
+    /// acknowledgements. With RFC 3168's echo, halves the window.
     fn on_mark(&mut self, mark: &Mark) {
-        if self.is_classic && self.loss.is_none() {
+        if self.loss.is_some() {
+            return;
+        }
+        if self.is_classic {
             self.halve(mark.now, mark.in_flight);
             self.undo = None;
+        } else if self.cwr.is_none() {
+            self.decrease(mark.now, mark.in_flight);
         }
     }
 
     /// Restarts slow start with one packet, and alpha, as udp_prague does.
     fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {
-        self.ssthresh = (self.window / 2.0).max(MIN_CWND);
-        self.window = self.window.min(1.0);
+        let (ssthresh, window) = (self.ssthresh, self.window);
+        self.ssthresh = (window / 2.0).max(MIN_CWND);
+        self.window = window.min(1.0);
         self.floor = 1.0;
-        self.alpha.reset(self.config.initial_alpha);
-        (self.cwr, self.loss, self.undo) = (None, None, None);
+        self.undo = Some(Undo {
+            ssthresh,
+            window,
+            reduction: window - self.window,
+        });
+        self.alpha
+            .reset(self.config.initial_alpha, self.config.gain);
+        (self.acked, self.marked) = (0, 0);
+        (self.cwr, self.loss) = (None, None);
     }
 
     /// Restores the window, as udp_prague does.
@@ -275,7 +306,7 @@ impl Control for Prague {
     }
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
-        record("alpha", self.alpha.value);
+        record("alpha", self.alpha.value());
         record("round_count", f64::from(self.alpha.rounds));
         record("window_packets", self.window);
         record("in_cwr", f64::from(u8::from(self.cwr.is_some())));

@@ -17,7 +17,7 @@ const LEAST_CWND: f64 = 2.0;
 /// The fraction of cwnd that is a lower bound of ssthresh after a round.
 const LEAST_SSTHRESH: f64 = 0.75;
 
-/// Linux's laws of Vegas. Round-trip times are whole microseconds, rounded up past the next one so that
+/// Linux's laws of Vegas. Round-trip times are whole microseconds, rounded down, plus one so that
 /// none is zero.
 #[derive(Clone, Debug)]
 pub(super) struct LinuxVegas {

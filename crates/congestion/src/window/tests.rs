@@ -104,7 +104,7 @@ fn in_linux_the_window_is_frozen_for_a_round_trip_after_a_mark() {
 }
 
 #[test]
-fn in_linux_the_first_acknowledgement_after_a_loss_is_told_apart() {
+fn in_linux_the_first_acknowledgement_after_a_loss_has_a_phase_of_its_own() {
     let mut window = Window::new(&linux(10.0, 5.0));
     window.on_loss(5.0);
     assert_eq!(window.on_ack(&ack(0)), Phase::Reducing);
@@ -131,8 +131,9 @@ fn a_spurious_loss_is_undone_unless_more_has_happened() {
     assert_eq!((window.cwnd(), window.ssthresh()), (5.0, 5.0));
     window.on_loss(4.0);
     window.on_timeout(2.0, 4);
+    window.on_timeout(2.0, 4);
     window.on_spurious_loss();
-    assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 2.0));
+    assert_eq!((window.cwnd(), window.ssthresh()), (4.0, 4.0));
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn most_controls_need_each_packet() {
         let kind = set.read(name, &json!({})).unwrap().member;
         let interests = kind.build(&context).interests();
         let has_rate = ["bbr", "c4"].contains(&name);
-        let needs_packets = !["aimd", "cubic", "prague", "reno"].contains(&name);
+        let needs_packets = !["aimd", "cubic", "reno"].contains(&name);
         assert_eq!(interests.packets, needs_packets, "{name}");
         assert_eq!(interests.delivery_rate, has_rate, "{name}");
         assert_eq!(interests.every_ack, has_rate, "{name}");

@@ -1,9 +1,10 @@
 //! The draft's equations, one acknowledgement at a time.
 
 use skywave_units::{Duration, Instant};
+use skywave_wire::Ecn;
 
 use super::{Prague, PragueConfig, SMSS};
-use crate::{Ack, Control, Loss, Mark, MarkedPackets};
+use crate::{Ack, AckedPacket, Control, Loss, Mark, MarkedPackets};
 
 const RTT: Duration = Duration::from_millis(50);
 
@@ -25,6 +26,9 @@ fn avoiding(transition_rounds: u32) -> Prague {
 fn acknowledge(prague: &mut Prague, now: Instant, acked: u32, marked: u32, rtt: Duration) {
     if marked > 0 {
         prague.on_packets_marked(&MarkedPackets::new(now, marked, None));
+    }
+    for number in 0..u64::from(acked) {
+        prague.on_packet_acked(&AckedPacket::new(number, now, 1, Ecn::Ect1));
     }
     let mut ack = Ack::new(now, acked, 20 - acked.min(20));
     ack.marked = marked;
@@ -168,4 +172,60 @@ fn a_window_that_is_not_used_does_not_grow() {
         prague.on_ack(&ack);
         assert_eq!(prague.cwnd() > 20.0, grows, "{in_flight}");
     }
+}
+
+/// In a recovery, TCP reports packets and marks but makes no call of `on_ack`: both count.
+#[test]
+fn a_recovery_counts_packets_and_marks() {
+    let mut prague = Prague::new(PragueConfig {
+        initial_ssthresh: 2.0,
+        ..PragueConfig::new(SMSS, 20.0)
+    });
+    acknowledge(&mut prague, at(1), 20, 0, RTT);
+    prague.on_loss(&Loss::new(at(1), 20, 1));
+    for number in 0..19 {
+        prague.on_packet_acked(&AckedPacket::new(number, at(1), 1, Ecn::Ect1));
+    }
+    prague.on_packets_marked(&MarkedPackets::new(at(2), 10, None));
+    let reduced = prague.cwnd();
+    acknowledge(&mut prague, at(2), 1, 0, RTT);
+    // 10 of 40 packets: the first 20 began the round.
+    assert!(
+        (prague.alpha.value() - 0.25 / 16.0).abs() < 1e-12,
+        "{}",
+        prague.alpha.value()
+    );
+    assert!(
+        prague.loss.is_none() && prague.cwnd() >= reduced,
+        "the round is over"
+    );
+}
+
+/// Marks that only duplicate acknowledgements report are answered.
+#[test]
+fn marks_of_a_duplicate_acknowledgement_are_answered() {
+    let mut prague = avoiding(0);
+    prague.on_packets_marked(&MarkedPackets::new(at(1), 2, None));
+    prague.on_mark(&Mark::new(at(1), 20, 2));
+    assert_eq!(prague.window, 15.0);
+    prague.on_mark(&Mark::new(at(1), 20, 2));
+    assert_eq!(prague.window, 15.0, "once per round");
+}
+
+#[test]
+fn a_fraction_of_a_packet_grows_no_faster_than_in_slow_start() {
+    let mut prague = avoiding(0);
+    prague.window = 0.01;
+    acknowledge(&mut prague, at(1), 4, 0, RTT);
+    assert_eq!(prague.window, 4.01);
+}
+
+#[test]
+fn a_spurious_timeout_is_undone_and_marks_before_it_are_forgotten() {
+    let mut prague = avoiding(0);
+    prague.on_packets_marked(&MarkedPackets::new(at(1), 2, None));
+    prague.on_timeout(at(1), 20);
+    assert_eq!(prague.marked, 0);
+    prague.on_spurious_loss(at(1));
+    assert_eq!((prague.cwnd(), prague.ssthresh()), (20.0, 2.0));
 }

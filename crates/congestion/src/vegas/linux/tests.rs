@@ -55,7 +55,7 @@ fn slow_start_ends_above_gamma_queued_packets() {
     }
 }
 
-/// Ten packets, of which rtt / base - 1 tenths are queued. In the row of 151 ms, ssthresh follows
+/// Ten packets; rtt / base - 1 tenths of them are queued. In the row of 151 ms, ssthresh follows
 /// cwnd, and in every row it is at least three quarters of it.
 #[test]
 fn congestion_avoidance_keeps_between_alpha_and_beta_packets_queued() {
