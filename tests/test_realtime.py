@@ -353,9 +353,9 @@ def test_known_causes_are_named_if_something_differs() -> None:
     assert comparison.causes() == []
     found = [Row.of("f", "resent_packets", [608.0] * 3, [35.0, 20.0, 50.0])]
     with mock.patch.object(ClockComparison, "rows", return_value=found):
-        hystart, rack, _ = comparison.causes()
+        hystart, profile, _ = comparison.causes()
         assert "HyStart" in hystart
-        assert "RACK" in rack
+        assert "profile linux" in profile
         assert len(three_runs(Tcp()).causes()) == 1
         ticks, _ = three_runs(KernelDccp(ccid=3)).causes()
         assert "ticks" in ticks

@@ -19,6 +19,7 @@ import csv
 import json
 import math
 import struct
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -214,4 +215,12 @@ def main(tree: Path, skywave: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve(), sys.argv[2])
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m validation.prague.run UDP_PRAGUE_TREE SKYWAVE")
+    tree, skywave = Path(sys.argv[1]).resolve(), sys.argv[2]
+    for program in (tree / "udp_prague_sender", tree / "udp_prague_receiver"):
+        if not program.exists():
+            sys.exit(f"error: {program} is missing: run make in {tree}")
+    if shutil.which(skywave) is None:
+        sys.exit(f"error: there is no command {skywave}: give the path of skywave")
+    main(tree, skywave)

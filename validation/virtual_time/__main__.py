@@ -15,7 +15,7 @@ from skywave.cli.console import choose, progress_bar
 from skywave.realtime.virtual import kernel
 from skywave.stats import average
 from validation.virtual_time import ccids, controls, examples, queues
-from validation.virtual_time.runs import SEEDS, Measured, measured
+from validation.virtual_time.runs import SEEDS, Measured, Row, measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,9 @@ def main(
     kinds = {"ccids": ccids, "controls": controls, "examples": examples, "queues": queues}
     chosen = [choose(name, list(kinds), "table") for name in tables or kinds]
     for name in chosen:
-        if not simulated:
+        if simulated:
+            _check_stored(out_dir / f"{name}.csv", kinds[name].cases())
+        else:
             kernel.find(dccp=name == "ccids")
     for name in chosen:
         kind = kinds[name]
@@ -69,13 +71,22 @@ def store(done: Sequence[Measured], measures: Mapping[str, str], path: Path) -> 
                 rows.writerow([*one.name, "simulated", *simulated, ""])
 
 
+def _check_stored(path: Path, rows: Sequence[Row]) -> None:
+    """Raise an error if a table lacks rows of Linux."""
+    stored = _of_linux(path)
+    for row in rows:
+        if row.name not in stored:
+            message = f"{path} has nothing of Linux for {', '.join(row.name)}: leave this out"
+            raise typer.BadParameter(message, param_hint="--simulated")
+
+
 def _of_linux(path: Path) -> Mapping[tuple[str, str], Sequence[str]]:
     """Return the rows of Linux in a stored table."""
     if not path.exists():
         return {}
     with path.open(encoding="utf-8") as file:
         rows = csv.reader(file)
-        return {(row[0], row[1]): row for row in rows if row[2] == "virtual time"}
+        return {(row[0], row[1]): row for row in rows if row[2:3] == ["virtual time"]}
 
 
 def _text(values: Sequence[float]) -> str:

@@ -8,42 +8,13 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 
+use skywave_path::contract::Parcel;
 use skywave_path::{DropReason, DualPi2, DualPi2Config, Keeps, Limit, Packet};
 use skywave_units::{Duration, Instant, Rate};
 use skywave_wire::Ecn;
 
 const USAGE: &str =
     "usage: dualpi2_fates RATE_BPS BUFFER_US T_UPDATE_US ALPHA_HZ BETA_HZ <ARRIVALS";
-
-/// A packet on its way.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    index: usize,
-    size: u32,
-    ecn: Ecn,
-}
-
-impl Packet for Arrival {
-    fn size(&self) -> u32 {
-        self.size
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-
-    fn set_ecn(&mut self, ecn: Ecn) {
-        self.ecn = ecn;
-    }
-
-    fn flow(&self) -> u64 {
-        0
-    }
-
-    fn class(&self) -> u8 {
-        0
-    }
-}
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug)]
@@ -76,14 +47,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let mut out = io::BufWriter::new(io::stdout().lock());
     writeln!(out, "time_us,bytes,ecn,class,fate,departure_us,wait_us")?;
-    for ((time, arrival), fate) in arrivals.iter().zip(fates) {
-        let is_l4s = matches!(arrival.ecn, Ecn::Ect1 | Ecn::Ce);
+    for ((time, packet), fate) in arrivals.iter().zip(fates) {
+        let is_l4s = matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce);
         writeln!(
             out,
             "{},{},{},{},{},{},{}",
             time.as_nanos() / 1000,
-            arrival.size,
-            arrival.ecn.bits(),
+            packet.size(),
+            packet.ecn().bits(),
             if is_l4s { 'L' } else { 'C' },
             fate.name,
             fate.departure.as_nanos() / 1000,
@@ -93,24 +64,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn read(lines: &mut impl BufRead) -> Result<Vec<(Instant, Arrival)>, Box<dyn Error>> {
+fn read(lines: &mut impl BufRead) -> Result<Vec<(Instant, Parcel)>, Box<dyn Error>> {
     let mut arrivals = Vec::new();
     for line in lines.lines().skip(1) {
         let line = line?;
         let mut numbers = line.split(',').map(str::parse::<u32>);
         let mut next = || numbers.next().ok_or("a line has three numbers");
         let time = Instant::ZERO + Duration::from_micros(u64::from(next()??));
-        let arrival = Arrival {
-            index: arrivals.len(),
-            size: next()??,
-            ecn: Ecn::from_bits(next()?? as u8),
-        };
-        arrivals.push((time, arrival));
+        let packet = Parcel::new(arrivals.len() as u32, next()??);
+        let packet = packet.with_ecn(Ecn::from_bits(next()?? as u8));
+        arrivals.push((time, packet));
     }
     Ok(arrivals)
 }
 
-fn run(arrivals: &[(Instant, Arrival)], rate: Rate, mut queue: DualPi2<Arrival>) -> Vec<Fate> {
+fn run(arrivals: &[(Instant, Parcel)], rate: Rate, mut queue: DualPi2<Parcel>) -> Vec<Fate> {
     let unsent = Fate {
         name: "tail",
         departure: Instant::ZERO,
@@ -136,10 +104,10 @@ fn run(arrivals: &[(Instant, Arrival)], rate: Rate, mut queue: DualPi2<Arrival>)
         while free <= now
             && let Some(packet) = queue.dequeue(now)
         {
-            let (time, before) = arrivals[packet.index];
-            free = now + rate.transmission_time(packet.size.into());
-            fates[packet.index] = Fate {
-                name: if packet.ecn == before.ecn {
+            let (time, before) = arrivals[packet.id as usize];
+            free = now + rate.transmission_time(packet.size().into());
+            fates[packet.id as usize] = Fate {
+                name: if packet.ecn() == before.ecn() {
                     "sent"
                 } else {
                     "marked"
@@ -150,7 +118,7 @@ fn run(arrivals: &[(Instant, Arrival)], rate: Rate, mut queue: DualPi2<Arrival>)
         }
         while let Some(dropped) = queue.dropped() {
             debug_assert_eq!(dropped.reason, DropReason::Early);
-            fates[dropped.packet.index].name = "dropped";
+            fates[dropped.packet.id as usize].name = "dropped";
         }
     }
 }

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from skywave.results import Results
 
 HYSTART = (
-    "Linux's CUBIC leaves slow start by HyStart when delays grow; ours, which a simulation runs in "
-    "its place, does not, so it overshoots, loses and sends again more"
+    "Linux's CUBIC stops slow start when delays grow (HyStart); ours, which a simulation runs in "
+    "its place, goes on for five rounds at a quarter of the pace (HyStart++), and may send more "
+    "again"
 )
-RACK = (
-    "Linux finds lost retransmissions by RACK (RFC 8985); our SACK (RFC 6675) waits for the "
-    "retransmission timer. Flows that share a queue with such a flow differ with it"
+PROFILE = (
+    "a simulation runs our TCP in the place of the kernel's, with profile linux; docs/controls.md "
+    "lists what differs"
 )
 TICKS = (
     "Linux's CCID 3 and PIE wait for ticks of the kernel's timer, on virtual time every 10 ms: "
@@ -151,7 +152,7 @@ class ClockComparison:
         queues = [queue for queue in all_queues if isinstance(queue, KernelQueue)]
         known = {
             HYSTART: "cubic" in kernels,
-            RACK: bool(kernels),
+            PROFILE: bool(kernels),
             TICKS: any(
                 isinstance(flow.transport, KernelDccp) and flow.transport.ccid == 3
                 for flow in self.scenario.flows

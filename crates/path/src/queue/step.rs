@@ -123,6 +123,12 @@ impl StepSpec {
                 return Err(ParameterError::new("threshold_delay", message));
             }
         };
+        if let (Limit::Packets(most), StepThreshold::Packets(packets)) = (limit, threshold) {
+            // A packet is marked if more than these wait and there is still room for it.
+            ParameterError::unless(packets.saturating_add(1) < most, "threshold", || {
+                format!("{packets} packets, with room for {most}: no packet would be marked")
+            })?;
+        }
         Ok(Arc::new(Kind { limit, threshold }))
     }
 }
@@ -221,6 +227,19 @@ mod tests {
         ] {
             let found = spec.kind::<Parcel>().err().unwrap();
             assert_eq!(format!("{}: {}", found.field, found.message), error);
+        }
+    }
+
+    /// A packet is marked if it finds more than the threshold, and is not refused.
+    #[test]
+    fn a_threshold_that_no_packet_can_exceed_is_refused() {
+        for (threshold, is_accepted) in [(7, true), (8, true), (9, false), (u32::MAX, false)] {
+            let spec = StepSpec {
+                packets: Some(10),
+                threshold: Some(threshold),
+                ..StepSpec::default()
+            };
+            assert_eq!(spec.kind::<Parcel>().is_ok(), is_accepted, "{threshold}");
         }
     }
 }

@@ -195,7 +195,7 @@ impl Control for ObjectControl {
         }
     }
 
-    /// Does nothing: what a class in Python is told begins with the data.
+    /// Does nothing: a class in Python hears of nothing before the data.
     fn on_handshake(&mut self, _rtt: Duration) {}
 
     fn on_sent(&mut self, sent: &Sent) {
