@@ -18,8 +18,8 @@ from __future__ import annotations
 import csv
 import json
 import math
-import struct
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile

@@ -106,9 +106,8 @@ class Config(Checked):
         cubic: Parameters of the control `cubic`.
         dctcp: Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds
             to marks in proportion to the fraction of packets marked.
-        htcp: Parameters of the control `htcp`: H-TCP, which grows faster the longer the last
-            congestion event is past, and gives up less where the queue is short compared with the
-            path.
+        htcp: Parameters of the control `htcp`: H-TCP, which grows faster the longer ago the last
+            congestion event was, and gives up less where the queue is short compared with the path.
         hybla: Parameters of the control `hybla`: TCP Hybla, which grows on long paths as Reno does
             on a short one.
         illinois: Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease

@@ -598,9 +598,8 @@ class Tcp(Part):
         cubic: Parameters of the control `cubic`.
         dctcp: Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds
             to marks in proportion to the fraction of packets marked.
-        htcp: Parameters of the control `htcp`: H-TCP, which grows faster the longer the last
-            congestion event is past, and gives up less where the queue is short compared with the
-            path.
+        htcp: Parameters of the control `htcp`: H-TCP, which grows faster the longer ago the last
+            congestion event was, and gives up less where the queue is short compared with the path.
         hybla: Parameters of the control `hybla`: TCP Hybla, which grows on long paths as Reno does
             on a short one.
         illinois: Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease
@@ -703,9 +702,8 @@ class Dccp(Part):
         cubic: Parameters of the control `cubic`.
         dctcp: Parameters of the control `dctcp`: Data Center TCP (RFC 8257), a Reno that responds
             to marks in proportion to the fraction of packets marked.
-        htcp: Parameters of the control `htcp`: H-TCP, which grows faster the longer the last
-            congestion event is past, and gives up less where the queue is short compared with the
-            path.
+        htcp: Parameters of the control `htcp`: H-TCP, which grows faster the longer ago the last
+            congestion event was, and gives up less where the queue is short compared with the path.
         hybla: Parameters of the control `hybla`: TCP Hybla, which grows on long paths as Reno does
             on a short one.
         illinois: Parameters of the control `illinois`: TCP-Illinois, whose increase and decrease
@@ -1580,8 +1578,8 @@ class Dctcp(Part):
 
 @frozen(kw_only=True, field_transformer=naming_fields)
 class Htcp(Part):
-    """Parameters of the control `htcp`: H-TCP, which grows faster the longer the last congestion
-    event is past, and gives up less where the queue is short compared with the path.
+    """Parameters of the control `htcp`: H-TCP, which grows faster the longer ago the last
+    congestion event was, and gives up less where the queue is short compared with the path.
 
     Attributes:
         low_speed_period: Delta_L: how long after a congestion event the window grows as Reno's. At
@@ -1612,8 +1610,8 @@ class Hybla(Part):
     short one.
 
     Attributes:
-        rtt0: RTT0: the round-trip time of the path as whose Reno the window grows. On shorter
-            paths, it is Reno. Above 0, at most 60 s.
+        rtt0: RTT0: the round-trip time of the path on which Reno grows as this window does. On
+            shorter paths, it is Reno. Above 0, at most 60 s.
     """
 
     rtt0: Duration = field(default=Duration("25 ms"), converter=Duration)
