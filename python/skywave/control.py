@@ -99,8 +99,8 @@ class Control(Member):
 
     ecn: ClassVar[Literal["ect0", "ect1"] | None] = None
     """The ECN code point of data, which also switches ECN on: ``"ect0"`` for routers that mark
-    where they would drop (RFC 3168), ``"ect1"`` for those that mark early and often (RFC 9331),
-    which needs DCCP. ``None`` leaves ECN to the transport's own settings."""
+    where they would drop (RFC 3168), ``"ect1"`` for those that mark early and often (RFC 9331).
+    ``None`` leaves ECN to the transport's own settings."""
 
     paced: ClassVar[bool] = False
     """Whether packets are spread over the round trip, 1.25 times as fast as cwnd per smoothed
@@ -148,8 +148,9 @@ class Control(Member):
         """Handle the marks that an acknowledgement reports. Called only if a class defines it.
 
         Unlike ``on_mark``, it is called each time, before ``on_ack`` and the ``on_mark`` that it
-        may cause. DCCP reports each marked packet once. TCP's receivers repeat a mark until the
-        sender answers (RFC 3168 section 6.1.3); what they acknowledge until then counts as marked.
+        may cause. DCCP and Accurate ECN report each marked packet once. TCP's other receivers
+        repeat a mark until the sender answers (RFC 3168 section 6.1.3); what they acknowledge until
+        then counts as marked.
         """
 
     def on_ack(self, ack: Ack) -> None:
@@ -183,7 +184,10 @@ class Control(Member):
         raise NotImplementedError(f"{type(self).__name__}.on_timeout is missing")
 
     def on_spurious_loss(self, now_s: float) -> None:
-        """Handle the finding that all packets of the last loss arrived. Never called over TCP."""
+        """Handle the finding that all packets of the last loss or timeout arrived after all.
+
+        Over TCP, called only for timeouts, by F-RTO (``Tcp.forward_rto``).
+        """
 
     def on_restart(self, now_s: float) -> None:
         """Handle a restart of the sender after an idle period (RFC 5681 section 4.1)."""

@@ -387,6 +387,13 @@ impl Control for Aimd {
         self.cwnd = self.cwnd.min(limit.max(1.0));
     }
 
+    fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
+        let least = self.decrease.min_ssthresh();
+        self.slow_start.on_validation(ssthresh, least);
+        self.limit_cwnd(cwnd);
+        self.credit = 0.0;
+    }
+
     fn cwnd(&self) -> f64 {
         self.cwnd
     }

@@ -113,6 +113,10 @@ impl Control for AnyControl {
         each!(self, control => control.limit_cwnd(limit));
     }
 
+    fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
+        each!(self, control => control.on_validation(cwnd, ssthresh));
+    }
+
     #[inline(always)]
     fn cwnd(&self) -> f64 {
         each!(self, control => control.cwnd())

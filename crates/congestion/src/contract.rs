@@ -78,6 +78,8 @@ pub enum Call {
     ReceiverOverload(u8),
     /// [`Control::limit_cwnd`].
     LimitCwnd(f64),
+    /// [`Control::on_validation`], with the same value for both.
+    Validation(f64),
 }
 
 /// Generates up to 200 calls in any order.
@@ -120,6 +122,7 @@ pub fn calls() -> impl Strategy<Value = Vec<Call>> {
         1 => Just(Call::Restart),
         1 => any::<u8>().prop_map(Call::ReceiverOverload),
         1 => (0.0..100.0_f64).prop_map(Call::LimitCwnd),
+        1 => (0.0..100.0_f64).prop_map(Call::Validation),
     ];
     proptest::collection::vec(call, 0..200)
 }
@@ -210,7 +213,7 @@ impl Bench {
             let after = self.control.cwnd();
             let most = match call {
                 Call::Ack { .. } => f64::INFINITY,
-                Call::LimitCwnd(limit) => before.min(limit.max(1.0)),
+                Call::LimitCwnd(limit) | Call::Validation(limit) => before.min(limit.max(1.0)),
                 Call::SpuriousLoss => before.max(before_loss),
                 _ => before.max(LEAST_SSTHRESH),
             };
@@ -364,6 +367,7 @@ impl Bench {
                 self.control.on_receiver_overload(now, dropped.into());
             }
             Call::LimitCwnd(limit) => self.control.limit_cwnd(limit),
+            Call::Validation(packets) => self.control.on_validation(packets, packets),
         }
     }
 }

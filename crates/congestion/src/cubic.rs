@@ -348,6 +348,13 @@ impl Control for Cubic {
         self.cwnd = self.cwnd.min(limit.max(1.0));
     }
 
+    fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
+        self.slow_start.on_validation(ssthresh, MIN_SSTHRESH);
+        self.limit_cwnd(cwnd);
+        self.epoch = None;
+        self.before_timeout = None;
+    }
+
     fn cwnd(&self) -> f64 {
         self.cwnd
     }

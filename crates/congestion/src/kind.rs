@@ -56,6 +56,9 @@ pub struct Wants {
     /// ([`Pacing::of_window`](crate::Pacing::of_window)) while the control names no
     /// [`Pacing`](crate::Pacing) of its own.
     pub pacing: bool,
+    /// Whether the control models the path and derives cwnd from the model, so that the transport
+    /// must not validate cwnd (RFC 7661).
+    pub models_path: bool,
 }
 
 impl Wants {
@@ -92,6 +95,13 @@ impl Wants {
     #[must_use]
     pub const fn with_pacing(mut self) -> Self {
         self.pacing = true;
+        self
+    }
+
+    /// States that cwnd follows from a model of the path.
+    #[must_use]
+    pub const fn with_model_of_path(mut self) -> Self {
+        self.models_path = true;
         self
     }
 }

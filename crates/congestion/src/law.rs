@@ -148,6 +148,10 @@ impl<L: Law + Send + 'static> Control for Governed<L> {
         self.window.limit_cwnd(limit);
     }
 
+    fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
+        self.window.on_validation(cwnd, ssthresh);
+    }
+
     fn cwnd(&self) -> f64 {
         self.window.cwnd()
     }

@@ -97,6 +97,13 @@ impl SlowStart {
         self.memory = None;
     }
 
+    /// Sets ssthresh to what validation of cwnd decides. One that is unset stays so.
+    pub(crate) fn on_validation(&mut self, ssthresh: f64, least: f64) {
+        if ssthresh.is_finite() {
+            self.on_congestion(ssthresh.max(least));
+        }
+    }
+
     /// Sets ssthresh in response to a timeout that reduces `cwnd`.
     pub(crate) fn on_timeout(&mut self, cwnd: f64, ssthresh: f64) {
         let before = Memory::BeforeTimeout {

@@ -321,6 +321,11 @@ impl Control for Vegas {
         self.cwnd = self.cwnd.min(limit.max(1.0));
     }
 
+    fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
+        self.slow_start.on_validation(ssthresh, LEAST_CWND);
+        self.limit_cwnd(cwnd);
+    }
+
     fn cwnd(&self) -> f64 {
         self.cwnd
     }

@@ -271,6 +271,13 @@ impl Window {
     pub(crate) fn limit_cwnd(&mut self, limit: f64) {
         self.cwnd = self.cwnd.min(limit.max(LEAST_CWND));
     }
+
+    pub(crate) fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
+        self.slow_start.on_validation(ssthresh, LEAST_SSTHRESH);
+        self.limit_cwnd(cwnd);
+        self.credit = 0.0;
+        self.before_reduction = None;
+    }
 }
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ pub struct TcpSpec {
     /// then (RFC 9438 section 5.8). Absent: yes for profile `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limited_increase: Option<bool>,
+    /// Whether cwnd is validated: new CWV (RFC 7661). While less than half of cwnd is used, it neither
+    /// grows nor ends with a pause of an RTO (RFC 5681 section 4.1), but is halved every five minutes;
+    /// packets are paced, and a loss leaves half of what was used. Not for controls that model the
+    /// path, such as `bbr` and `c4`.
+    pub cwnd_validation: bool,
     /// The data bytes of a full segment (SMSS).
     pub segment: Bytes,
     /// The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`, for profile
@@ -173,6 +178,7 @@ impl Default for TcpSpec {
             keep_sacks: true,
             forward_rto: None,
             rate_limited_increase: None,
+            cwnd_validation: false,
             segment: Bytes::new(1000),
             initial_cwnd: None,
             initial_ssthresh: None,
@@ -221,6 +227,10 @@ impl TcpSpec {
         })?;
         self.check_feedback(found.member.wants(), found.member.owns_ecn(), field)?;
         self.check_forward_rto(found.member.recovery(), field)?;
+        let may_validate = !(self.cwnd_validation && found.member.wants().models_path);
+        check(may_validate, &format!("{field}.cwnd_validation"), || {
+            format!("`{name}` derives cwnd from its model of the path: leave this out")
+        })?;
         self.parameters.complete(name, found.parameters);
         Ok(())
     }

@@ -564,6 +564,10 @@ class Tcp(Part):
             start, a segment more otherwise (draft-ietf-ccwg-ratelimited-increase, August 2026).
             Without it cwnd does not grow then (RFC 9438 section 5.8). Absent: yes for profile
             `linux`.
+        cwnd_validation: Whether cwnd is validated: new CWV (RFC 7661). While less than half of cwnd
+            is used, it neither grows nor ends with a pause of an RTO (RFC 5681 section 4.1), but is
+            halved every five minutes; packets are paced, and a loss leaves half of what was used.
+            Not for controls that model the path, such as `bbr` and `c4`.
         segment: The data bytes of a full segment (SMSS).
         initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`,
             for profile `rfc`; 10 for `linux` (RFC 6928); 2 for `ns2`.
@@ -622,6 +626,7 @@ class Tcp(Part):
     keep_sacks: bool = True
     forward_rto: bool | None = None
     rate_limited_increase: bool | None = None
+    cwnd_validation: bool = False
     segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
     initial_cwnd: int | None = None
     initial_ssthresh: int | None = None

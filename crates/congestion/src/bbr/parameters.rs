@@ -109,7 +109,10 @@ impl ControlKind for BbrParameters {
     /// Returns a request for pacing, and for RACK-TLP, whose SACKs the estimates need ("TCP
     /// Connections without SACK").
     fn wants(&self) -> Wants {
-        Wants::default().with_rack().with_pacing()
+        Wants::default()
+            .with_rack()
+            .with_pacing()
+            .with_model_of_path()
     }
 
     fn build(&self, context: &ControlContext) -> AnyControl {

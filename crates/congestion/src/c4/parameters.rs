@@ -134,7 +134,10 @@ impl ControlKind for C4Parameters {
     /// Returns a request for pacing, by which C4 controls its rate (section 4.1), and for RACK-TLP:
     /// C4 responds only to losses that acknowledgements show (section 5.3.1).
     fn wants(&self) -> Wants {
-        Wants::default().with_rack().with_pacing()
+        Wants::default()
+            .with_rack()
+            .with_pacing()
+            .with_model_of_path()
     }
 
     fn build(&self, context: &ControlContext) -> AnyControl {

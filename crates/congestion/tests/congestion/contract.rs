@@ -58,6 +58,7 @@ enum Wrong {
     StandsStill,
     TellsInfinity,
     IgnoresLimits,
+    ValidatesUpwards,
 }
 
 struct Breaks(Wrong, f64);
@@ -71,7 +72,11 @@ impl Control for Breaks {
             Wrong::ReducesTheFlight => self.1 = 0.7 * f64::from(loss.in_flight),
             Wrong::IsNoNumber => self.1 = f64::NAN,
             Wrong::IsZero => self.1 = 0.0,
-            Wrong::Nothing | Wrong::StandsStill | Wrong::TellsInfinity | Wrong::IgnoresLimits => {}
+            Wrong::Nothing
+            | Wrong::StandsStill
+            | Wrong::TellsInfinity
+            | Wrong::IgnoresLimits
+            | Wrong::ValidatesUpwards => {}
         }
     }
 
@@ -79,6 +84,14 @@ impl Control for Breaks {
     fn limit_cwnd(&mut self, limit: f64) {
         if !matches!(self.0, Wrong::IgnoresLimits) {
             self.1 = self.1.min(limit.max(1.0));
+        }
+    }
+
+    fn on_validation(&mut self, cwnd: f64, _ssthresh: f64) {
+        if matches!(self.0, Wrong::ValidatesUpwards) {
+            self.1 = cwnd;
+        } else {
+            self.limit_cwnd(cwnd);
         }
     }
 
@@ -110,7 +123,7 @@ fn a_control_that_breaks_it_is_caught() {
         packets: 10,
         application_limited: false,
     };
-    let calls = [send, loss, Call::LimitCwnd(2.0)];
+    let calls = [send, loss, Call::Validation(9.0), Call::LimitCwnd(2.0)];
     for (wrong, complaint) in [
         (Wrong::GrowsWithoutAcks, "from 4 to 5"),
         (Wrong::ReducesTheFlight, "from 4 to 7 packets, more than 4"),
@@ -119,6 +132,7 @@ fn a_control_that_breaks_it_is_caught() {
         (Wrong::StandsStill, "the pacing interval is"),
         (Wrong::TellsInfinity, "bandwidth_bps"),
         (Wrong::IgnoresLimits, "from 4 to 4 packets, more than 2"),
+        (Wrong::ValidatesUpwards, "from 4 to 9 packets, more than 4"),
     ] {
         let error = verify(AnyControl::new(Breaks(wrong, 4.0)), &calls);
         let error = error.unwrap_err().to_string();
@@ -131,7 +145,10 @@ fn a_violation_is_shown_by_the_shortest_calls() {
     let violation = check(|| AnyControl::new(Breaks(Wrong::IgnoresLimits, 4.0)), 256);
     let violation = violation.unwrap_err();
     assert!(
-        matches!(violation.calls[..], [Call::LimitCwnd(_)]),
+        matches!(
+            violation.calls[..],
+            [Call::LimitCwnd(_) | Call::Validation(_)]
+        ),
         "{violation:?}"
     );
     assert!(violation.clause.contains("took cwnd from 4 to 4 packets"));

@@ -91,6 +91,10 @@ impl Control for Notes {
         self.add("limit", limit);
     }
 
+    fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
+        self.add("validation", cwnd + ssthresh);
+    }
+
     fn cwnd(&self) -> f64 {
         12.5
     }
@@ -138,6 +142,7 @@ fn any_control_forwards_each_call() {
     control.on_restart(NOW);
     control.on_receiver_overload(NOW, 10);
     control.limit_cwnd(11.5);
+    control.on_validation(12.5, 3.5);
     assert_eq!(
         *notes.lock().unwrap(),
         [
@@ -154,6 +159,7 @@ fn any_control_forwards_each_call() {
             "restart 7",
             "receiver overload 10",
             "limit 11.5",
+            "validation 16",
         ]
     );
     assert!(control.interests().delivery_rate);

@@ -483,6 +483,13 @@ impl Control for Mpcp {
         }
     }
 
+    fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
+        self.limit_cwnd(cwnd);
+        if let Some(fallback) = &mut self.fallback {
+            fallback.window.on_validation(cwnd, ssthresh);
+        }
+    }
+
     fn cwnd(&self) -> f64 {
         match &self.fallback {
             Some(fallback) => fallback.window.cwnd(),

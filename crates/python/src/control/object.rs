@@ -265,6 +265,11 @@ impl Control for ObjectControl {
         }
     }
 
+    /// Lowers cwnd: a class in Python decides on ssthresh itself.
+    fn on_validation(&mut self, cwnd: f64, _ssthresh: f64) {
+        self.limit_cwnd(cwnd);
+    }
+
     fn cwnd(&self) -> f64 {
         self.answers.cwnd
     }

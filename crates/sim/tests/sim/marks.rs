@@ -169,6 +169,14 @@ fn a_control_gets_the_feedback_that_it_needs_or_an_error() {
             "{error}"
         );
     }
+    let bbr = scenario("", "").replace("\"counts\"", "\"bbr\", cwnd_validation = true");
+    let error = Scenario::from_toml(&bbr, &registry()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("cwnd_validation: `bbr` derives cwnd from its model"),
+        "{error}"
+    );
     let plain = scenario("", "").replace("control = \"counts\", ", "ecn_feedback = \"accurate\"");
     let error = Scenario::from_toml(&plain, &registry()).unwrap_err();
     assert!(error.to_string().contains("give ecn = true too"), "{error}");

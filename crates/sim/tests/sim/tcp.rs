@@ -118,3 +118,27 @@ fn the_window_of_samples_permits_what_is_in_flight() {
     }
     assert!(windows.last().unwrap() > &20.0, "{windows:?}");
 }
+
+/// RFC 7661 section 1: "To not change the behaviour of a TCP sender that performs bulk transfers that
+/// fully use the cwnd", in slow start and afterwards, with losses, for several growth laws.
+#[test]
+fn validation_of_cwnd_does_not_change_a_bulk_transfer() {
+    for control in ["reno", "cubic", "westwood"] {
+        for profile in ["rfc", "linux"] {
+            for (delay, packets) in [("50 ms", 60), ("10 ms", 20)] {
+                let [validated, other] = ["true", "false"].map(|validation| {
+                    let tcp = format!(
+                        "control = \"{control}\", profile = \"{profile}\", \
+                         cwnd_validation = {validation}"
+                    );
+                    alone("20 Mbps", delay, packets, &tcp, 30)
+                });
+                assert!(flow(&other).drops > 0, "{control} {profile} {delay}");
+                assert_eq!(
+                    validated.fingerprint, other.fingerprint,
+                    "{control} {profile} {delay}"
+                );
+            }
+        }
+    }
+}

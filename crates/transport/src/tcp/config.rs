@@ -76,6 +76,11 @@ pub struct SenderConfig {
     /// (draft-ietf-ccwg-ratelimited-increase, August 2026). Otherwise it does not grow then (RFC 9438
     /// section 5.8).
     pub rate_limited_increase: bool,
+    /// Whether cwnd is validated (RFC 7661). A cwnd of which less than half was used for a while then
+    /// outlives pauses of up to five minutes, does not grow unless it is used up, is paced, and falls
+    /// further after a loss. Otherwise a pause of an RTO ends it (RFC 5681 section 4.1). Not for
+    /// controls that model the path ([`Wants::models_path`](skywave_congestion::Wants::models_path)).
+    pub cwnd_validation: bool,
     /// Maximum random delay before sending data that the window permits. Nothing leaves during the
     /// delay; afterwards everything that the window permits leaves at once. Fast retransmits,
     /// retransmissions on partial acknowledgements, the SYN and limited transmit are not delayed.
@@ -110,6 +115,7 @@ impl Default for SenderConfig {
             recovery_burst: None,
             reduced: ReducedWindow::Flight,
             rate_limited_increase: false,
+            cwnd_validation: false,
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
             pacing: false,
@@ -177,6 +183,7 @@ impl SenderConfig {
             },
             reduced: ReducedWindow::Receiver,
             rate_limited_increase: false,
+            cwnd_validation: false,
             send_jitter: Duration::ZERO,
             ecn: EcnUse::Off,
             pacing: false,

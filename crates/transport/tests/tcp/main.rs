@@ -28,4 +28,5 @@ mod reports;
 mod script;
 mod size;
 mod timeouts;
+mod validation;
 mod window;

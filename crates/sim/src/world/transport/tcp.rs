@@ -205,6 +205,7 @@ impl TcpPlan {
             forward_rto: spec.forward_rto.unwrap_or(base.forward_rto),
             rate_limited_increase: (spec.rate_limited_increase)
                 .unwrap_or(base.rate_limited_increase),
+            cwnd_validation: spec.cwnd_validation,
             syn_options: self.has_syn_options(),
             window: self.receive_window(),
             limited_transmit: match (spec.limited_transmit, spec.profile) {

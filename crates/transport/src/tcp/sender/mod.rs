@@ -1,12 +1,14 @@
 //! The sending end: sequence numbers, windows and the retransmission timer.
 //!
 //! `control` is the congestion control, `receiving` handles acknowledgements and timeouts,
-//! `sending` chooses the next segment, and `jitter` delays it.
+//! `sending` chooses the next segment, `jitter` delays it, and `validation` applies what the
+//! validation of cwnd decides.
 
 mod control;
 mod jitter;
 mod receiving;
 mod sending;
+mod validation;
 
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ use super::limited::LimitedTime;
 use super::sent_log::Keeps;
 use super::sequence::{Position, SequenceSpace};
 use super::timer::Timer;
+use super::window_validation::WindowValidation;
 use super::{Ports, RecoveryAlgorithm, ReducedWindow, SenderConfig};
 use crate::end::earlier;
 use crate::{End, Transmit};
@@ -88,7 +91,7 @@ pub struct Sender {
     /// Outstanding bytes sent only by limited transmit.
     limited: u32,
     /// Segments released by the last acknowledgement of a recovery.
-    released: u32,
+    released: u16,
     /// The timed segment: the byte after it, and when it was sent.
     timed: Option<(u64, Instant)>,
     last_sent: Instant,
@@ -99,6 +102,8 @@ pub struct Sender {
     held_until: Option<Instant>,
     /// Delays of data that the window permits, if configured.
     jitter: Option<Box<SendJitter>>,
+    /// Validation of cwnd, if configured.
+    validation: Option<Box<WindowValidation>>,
     due: Due,
     /// Whether the application has closed: a FIN follows the last byte.
     closing: bool,
@@ -231,6 +236,9 @@ impl Sender {
         let local = SequenceSpace::new(rng.next_u32());
         let jitter = (!config.send_jitter.is_zero())
             .then(|| Box::new(SendJitter::new(config.send_jitter, rng)));
+        let validation = config
+            .cwnd_validation
+            .then(|| Box::new(WindowValidation::new(control.cwnd())));
         Self {
             ports,
             control,
@@ -266,6 +274,7 @@ impl Sender {
             marked_until: Instant::ZERO,
             held_until: None,
             jitter,
+            validation,
             due: Due::default(),
             closing: false,
             events: Events::default(),
@@ -364,7 +373,8 @@ impl Sender {
     /// most algorithms.
     pub fn heap_size(&self) -> usize {
         let jitter = self.jitter.as_deref().map_or(0, size_of_val);
-        self.loss.heap_size() + self.ecn.heap_size() + jitter
+        let validation = self.validation.as_deref().map_or(0, size_of_val);
+        self.loss.heap_size() + self.ecn.heap_size() + jitter + validation
     }
 
     const fn position(&self) -> Position {

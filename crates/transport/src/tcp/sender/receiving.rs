@@ -330,6 +330,9 @@ impl Sender {
         if self.loss.keeps_marks() {
             self.report_timing(now);
         }
+        if self.validation.is_some() {
+            self.validate_acked(now, acked);
+        }
         if self.una >= self.end && !all_acknowledged_before {
             self.events.all_acknowledged = true;
         }
@@ -406,7 +409,9 @@ impl Sender {
 
     /// Returns whether cwnd, which was not used up, may grow nevertheless.
     fn may_grow_when_limited(&self) -> bool {
-        self.config.rate_limited_increase && self.control.cwnd() < self.rate_limited_cwnd()
+        self.config.rate_limited_increase
+            && !self.has_lapsed_cwnd()
+            && self.control.cwnd() < self.rate_limited_cwnd()
     }
 
     /// Returns limit(maxFS): the largest cwnd of a sender that does not use it up, in segments
@@ -551,9 +556,14 @@ impl Sender {
     fn report_loss(&mut self, now: Instant, is_repeated: bool) {
         self.ecn.on_reduced(self.max);
         let lost = self.loss.lost(self.position());
-        let mut loss = Loss::new(now, self.flight_at_loss(), self.in_segments(lost).max(1));
+        let used = self.used_without_validation(now);
+        let flight = used.map_or_else(|| self.flight_at_loss(), |bytes| self.in_segments(bytes));
+        let mut loss = Loss::new(now, flight, self.in_segments(lost).max(1));
         loss.is_repeated = is_repeated;
         self.control.on_loss(&loss);
+        if let Some(used) = used {
+            self.set_windows(used / 2);
+        }
         self.max_flight = 0;
     }
 
@@ -601,6 +611,9 @@ impl Sender {
             self.report_lost_packets(now, true);
         }
         self.control.on_timeout(now, self.flight_at_loss());
+        if let Some(validation) = &mut self.validation {
+            validation.on_timeout();
+        }
         self.max_flight = 0;
         self.limited = 0;
         self.timed = None;

@@ -112,7 +112,9 @@ impl Sender {
             let fits = self.nxt < self.window_end() || self.flight() == 0;
             return (self.closing && fits).then_some(0);
         }
-        if self.flight() == 0 && now - self.last_sent > self.rtt.rto() {
+        if self.validation.is_some() {
+            self.validate_before_sending(now);
+        } else if self.flight() == 0 && now - self.last_sent > self.rtt.rto() {
             // RFC 5681 section 4.1. A new connection sent its SYN at most an RTO ago.
             let before = self.control.cwnd();
             self.control.on_restart(now);
@@ -165,8 +167,8 @@ impl Sender {
         if !self.loss.is_recovering() || self.jitter.is_some() {
             return false;
         }
-        self.released += 1;
-        self.released > u32::from(most)
+        self.released = self.released.saturating_add(1);
+        self.released > most
     }
 
     /// Returns whether pacing holds back a retransmission. Neither a mark nor jitter
@@ -222,7 +224,7 @@ impl Sender {
     /// Returns the pacing of a window whose control names none.
     #[inline(always)]
     fn pacing_of_window(&self) -> Option<Pacing> {
-        if !self.config.pacing {
+        if !self.config.pacing && !self.has_lapsed_cwnd() {
             return None;
         }
         let srtt = self.rtt.srtt()?;
@@ -246,6 +248,9 @@ impl Sender {
         if !is_new {
             self.counters.segments_retransmitted += 1;
             self.counters.bytes_retransmitted += length;
+            if let Some(validation) = &mut self.validation {
+                validation.on_resent(start, start + length);
+            }
             if !self.config.recovery.times_retransmissions() {
                 // Karn's rule: retransmitted data is not timed.
                 self.timed.take_if(|(end, _)| start < *end && *end <= stop);

@@ -1,0 +1,1 @@
+"""The response functions of the controls, beside the equations that describe them."""
