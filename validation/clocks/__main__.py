@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skywave import cli
+from skywave import cli, run
 from skywave._files import replacing_file
 from skywave.cli.console import choose, progress_bar
 from skywave.realtime.privileges import acquire
 from skywave.realtime.virtual import kernel
+from skywave.stats import average
 from validation.clocks import examples, kernel_tcp
 from validation.testbed.running import in_order, run_all
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skywave.stats import Estimate
-    from validation.testbed.experiment import ExperimentResult
+    from validation.testbed.experiment import Experiment, ExperimentResult
 
 HERE = Path(__file__).parent
 WORKERS = 6
@@ -38,6 +39,9 @@ def main(
     virtual_time: Annotated[
         bool, typer.Option("--virtual-time", help="Run in guests instead of in real time.")
     ] = False,
+    simulated: Annotated[
+        bool, typer.Option("--simulated", help="Only simulate, and keep what is stored of sockets.")
+    ] = False,
     out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write.")] = HERE,
 ) -> None:
     """Run the rows of tables between sockets and in the simulator, and store them.
@@ -46,6 +50,10 @@ def main(
     """
     kinds = {"examples": examples, "kernel_tcp": kernel_tcp}
     chosen = [choose(name, list(kinds), "table") for name in tables or kinds]
+    if simulated:
+        for name in chosen:
+            store_simulated(list(kinds[name].experiments()), out_dir / f"{name}.csv")
+        return
     clock = VIRTUAL_TIME if virtual_time else REAL_TIME
     linux = _guest() if virtual_time else platform.release().split("-")[0]
     if not virtual_time:
@@ -87,6 +95,21 @@ def store(done: Sequence[ExperimentResult], label: str, clock: str, path: Path) 
     ]
     rows += [row for row in kept if row[:2] in names_in_order]
     rows.sort(key=lambda row: (names_in_order.index(row[:2]), _of(row, VIRTUAL_TIME)))
+    with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+
+
+def store_simulated(experiments: Sequence[Experiment], path: Path) -> None:
+    """Replace the simulated rows of a stored table, which has all of these experiments."""
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    for experiment in experiments:
+        found = [experiment.find(run(scenario)).values for scenario in experiment.scenarios]
+        means = [_text(average([values[key] for values in found])) for key in experiment.measures]
+        name = [experiment.section, experiment.label, SIMULATED]
+        [place] = [index for index, row in enumerate(rows) if row[:3] == name]
+        rows[place] = [*name, *means, ""]
+        typer.echo(f"simulated {experiment.section}, {experiment.label}", err=True)
     with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
 
