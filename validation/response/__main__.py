@@ -61,7 +61,8 @@ def reno_in_rounds(p: float) -> float:
 def cubic(p: float) -> float:
     """Return CUBIC's mean window, in packets: RFC 9438, equation 5 and its Reno-friendly region."""
     factor = CUBIC_C * (3 + CUBIC_BETA) / (4 * (1 - CUBIC_BETA))
-    return max(factor**0.25 * (RTT_S / p) ** 0.75, reno(p))
+    of_cubic: float = factor**0.25 * (RTT_S / p) ** 0.75
+    return max(of_cubic, reno(p))
 
 
 def bdp(p: float) -> float:
