@@ -328,7 +328,10 @@ impl Control for Aimd {
         }
         self.timed_out = false;
         let is_limited = ack.application_limited && !self.grows_when_application_limited;
-        if is_limited || ack.ecn_echo {
+        // CCID 2's laws take the marked packets out instead.
+        let counts_marks = matches!(self.growth, GrowthLaw::Rfc4341 | GrowthLaw::Ns2TcpLike);
+        let is_marked = ack.ecn_echo || ack.marked > 0 && !counts_marks;
+        if is_limited || is_marked {
             return self.slow_start.on_ack(self.cwnd, ack);
         }
         let unmarked = f64::from(ack.newly_acked.saturating_sub(marked));

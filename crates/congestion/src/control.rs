@@ -191,6 +191,13 @@ impl Ack {
             recovering: false,
         }
     }
+
+    /// Returns whether the acknowledgement reports marks in either way, so that a window that answers
+    /// marks like losses must not grow (RFC 3168 section 6.1.2).
+    #[inline]
+    pub const fn reports_marks(&self) -> bool {
+        self.ecn_echo || self.marked > 0
+    }
 }
 
 /// A detected loss: one congestion event, regardless of the number of packets.

@@ -288,7 +288,7 @@ impl Control for Cubic {
         if let Some(epoch) = &mut self.epoch {
             epoch.began += idle;
         }
-        if ack.ecn_echo {
+        if ack.reports_marks() {
             return;
         }
         if self.slow_start.is_on(self.cwnd) {

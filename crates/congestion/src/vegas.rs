@@ -264,7 +264,7 @@ impl Control for Vegas {
         if self.increment >= 1.0 && !self.slow_start.is_on(self.cwnd) {
             self.increment = 0.0;
         }
-        if self.cwnd - outstanding as f64 <= 2.0 && !ack.ecn_echo {
+        if self.cwnd - outstanding as f64 <= 2.0 && !ack.reports_marks() {
             self.cwnd += self.increment;
         }
         if ack.in_flight == 0 {

@@ -133,10 +133,9 @@ impl Window {
 
     /// Returns whether the window may grow because of `ack`.
     pub(crate) fn may_grow(&self, ack: &Ack, phase: Phase) -> bool {
-        let reports_marks = ack.ecn_echo || ack.marked > 0;
         ack.newly_acked > 0
             && !ack.application_limited
-            && !reports_marks
+            && !ack.reports_marks()
             && phase != Phase::Reducing
     }
 

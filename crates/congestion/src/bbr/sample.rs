@@ -3,7 +3,7 @@
 //!
 //! The transport measures the delivery rate; this log adds the values that only BBR uses.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use skywave_units::Duration;
 
@@ -48,7 +48,8 @@ pub(super) struct Packet {
 #[derive(Clone, Debug)]
 pub(super) struct PacketLog {
     smss: u32,
-    packets: BTreeMap<u64, Packet>,
+    /// By number, in ascending order.
+    packets: VecDeque<(u64, Packet)>,
     next_order: u64,
     /// C.delivered.
     pub(super) delivered: u64,
@@ -69,7 +70,7 @@ impl PacketLog {
     pub(super) const fn new(smss: u32) -> Self {
         Self {
             smss,
-            packets: BTreeMap::new(),
+            packets: VecDeque::new(),
             next_order: 0,
             delivered: 0,
             lost: 0,
@@ -100,8 +101,12 @@ impl PacketLog {
         };
         self.next_order += 1;
         self.outstanding += packet.bytes;
-        if let Some(before) = self.packets.insert(sent.number, packet) {
-            self.take_out(&before);
+        match self.find(sent.number) {
+            Ok(place) => {
+                let before = core::mem::replace(&mut self.packets[place].1, packet);
+                self.take_out(&before);
+            }
+            Err(place) => self.packets.insert(place, (sent.number, packet)),
         }
         if sent.application_limited {
             self.mark_app_limited();
@@ -121,7 +126,8 @@ impl PacketLog {
 
     /// UpdateRateSample ("Upon receiving an ACK").
     pub(super) fn on_acked(&mut self, acked: &AckedPacket) {
-        let Some(packet) = self.packets.remove(&acked.number) else {
+        let place = self.find(acked.number).ok();
+        let Some((_, packet)) = place.and_then(|place| self.packets.remove(place)) else {
             self.delivered += u64::from(self.smss);
             self.newly_acked += u64::from(self.smss);
             return;
@@ -136,7 +142,8 @@ impl PacketLog {
 
     /// Marks a packet as lost. Returns it unless it is unknown or was lost before.
     pub(super) fn on_lost(&mut self, number: u64) -> Option<Packet> {
-        let packet = self.packets.get_mut(&number)?;
+        let place = self.find(number).ok()?;
+        let (_, packet) = self.packets.get_mut(place)?;
         if packet.is_lost {
             return None;
         }
@@ -165,7 +172,7 @@ impl PacketLog {
 
     /// Gives up everything in flight.
     pub(super) fn give_up(&mut self) {
-        for packet in self.packets.values_mut() {
+        for (_, packet) in &mut self.packets {
             packet.is_lost = true;
         }
         self.outstanding = 0;
@@ -177,7 +184,7 @@ impl PacketLog {
         self.in_flight = self.volume(ack.in_flight);
         self.limited_until.take_if(|until| self.delivered > *until);
         if ack.in_flight == 0 {
-            self.packets.retain(|_, packet| !packet.is_lost);
+            self.packets.retain(|(_, packet)| !packet.is_lost);
         }
         let newly_acked = core::mem::take(&mut self.newly_acked) as f64;
         let Some(packet) = self.newest.take() else {
@@ -201,6 +208,23 @@ impl PacketLog {
         }
     }
 
+    /// Returns the place of a packet, or the one at which to insert it. New packets are mostly the last
+    /// ones, and acknowledged packets the first.
+    fn find(&self, number: u64) -> Result<usize, usize> {
+        if self.packets.back().is_none_or(|(last, _)| *last < number) {
+            return Err(self.packets.len());
+        }
+        if self
+            .packets
+            .front()
+            .is_some_and(|(first, _)| *first == number)
+        {
+            return Ok(0);
+        }
+        self.packets
+            .binary_search_by_key(&number, |(number, _)| *number)
+    }
+
     const fn take_out(&mut self, packet: &Packet) {
         if !packet.is_lost {
             self.outstanding = self.outstanding.saturating_sub(packet.bytes);
@@ -216,7 +240,7 @@ impl PacketLog {
         }
         let oldest = self.next_order.saturating_sub(most as u64 / 2);
         let mut dropped = 0;
-        self.packets.retain(|_, packet| {
+        self.packets.retain(|(_, packet)| {
             let stays = packet.order >= oldest;
             if !stays && !packet.is_lost {
                 dropped += packet.bytes;

@@ -1,5 +1,5 @@
 //! RFC 3168 section 6.1.2, for every control: an acknowledgement with ECN-Echo does not increase
-//! cwnd.
+//! cwnd. Nor does one that counts marked packets, unless the control has laws of its own for them.
 
 use proptest::prelude::*;
 use skywave_congestion::{
@@ -46,9 +46,17 @@ fn windows(ssthresh: f64) -> Vec<AnyControl> {
     aimd.chain(others).chain(vegas).collect()
 }
 
+/// The windows that treat a counted mark as an echo: all but those of CCID 2, and BBR.
+fn without_counts(ssthresh: f64) -> Vec<AnyControl> {
+    let has_laws = [2, 3, 5];
+    let windows = windows(ssthresh).into_iter().enumerate();
+    let others = windows.filter(|(index, _)| !has_laws.contains(index));
+    others.map(|(_, window)| window).collect()
+}
+
 /// The growth of cwnd at each of several acknowledgements of a full window; `echoes` says which of
-/// them carry ECN-Echo.
-fn growth(window: &mut AnyControl, echoes: &[bool]) -> Vec<f64> {
+/// them carry ECN-Echo, or count a mark if `counts`.
+fn growth(window: &mut AnyControl, echoes: &[bool], counts: bool) -> Vec<f64> {
     let rtt = Duration::from_millis(100);
     let mut now = Instant::ZERO;
     let mut seq = 0;
@@ -61,7 +69,8 @@ fn growth(window: &mut AnyControl, echoes: &[bool]) -> Vec<f64> {
         let before = window.cwnd();
         let mut ack = Ack::new(now, 1, flight.saturating_sub(1));
         ack.rtt = Some(rtt);
-        ack.ecn_echo = ecn_echo;
+        ack.ecn_echo = ecn_echo && !counts;
+        ack.marked = u32::from(ecn_echo && counts);
         window.on_ack(&ack);
         window.cwnd() - before
     };
@@ -74,9 +83,12 @@ proptest! {
         ssthresh in prop_oneof![Just(2.0), Just(8.0), Just(f64::INFINITY)],
         echoes in proptest::collection::vec(any::<bool>(), 1..100),
     ) {
-        for mut window in windows(ssthresh) {
-            for (grown, echo) in growth(&mut window, &echoes).into_iter().zip(&echoes) {
-                prop_assert!(!echo || grown <= 0.0, "{:?} by {}", window, grown);
+        for (windows, counts) in [(windows(ssthresh), false), (without_counts(ssthresh), true)] {
+            for mut window in windows {
+                let grown = growth(&mut window, &echoes, counts);
+                for (grown, echo) in grown.into_iter().zip(&echoes) {
+                    prop_assert!(!echo || grown <= 0.0, "{:?} by {}", window, grown);
+                }
             }
         }
     }
@@ -86,7 +98,7 @@ proptest! {
 fn without_an_echo_every_window_grows() {
     for ssthresh in [2.0, f64::INFINITY] {
         for mut window in windows(ssthresh) {
-            let grown = growth(&mut window, &[false; 100]);
+            let grown = growth(&mut window, &[false; 100], false);
             assert!(grown.iter().any(|&grown| grown > 0.0), "{window:?}");
         }
     }

@@ -84,6 +84,9 @@ pub struct Sender {
     ack_ratio: AckRatio,
 
     sampling: RttSampling,
+    /// Whether the control learns the round-trip time of every acknowledgement, even of those that the
+    /// timeout does not sample.
+    reports_every_rtt: bool,
     idle: IdleRule,
     awaits_delayed_acks: bool,
     ack_of_ack: AckOfAckRule,
@@ -138,10 +141,10 @@ impl Sender {
         ack_ratio: u16,
         kind: VectorKind,
     ) -> Self {
-        let samples_rate = control.interests().delivery_rate;
+        let interests = control.interests();
         Self {
             control,
-            occasional: samples_rate.then(|| {
+            occasional: interests.delivery_rate.then(|| {
                 Box::new(Occasional {
                     rate: Some(DeliverySampler::with_number_bits(SeqNo::MODULUS.ilog2())),
                     ..Occasional::default()
@@ -151,6 +154,7 @@ impl Sender {
             rtt: RttEstimator::new(config.rto),
             ack_ratio: AckRatio::new(config.ack_ratio, ack_ratio),
             sampling: config.rtt_sampling,
+            reports_every_rtt: interests.packets || interests.delivery_rate || interests.every_rtt,
             idle: config.idle,
             awaits_delayed_acks: config.awaits_delayed_acks,
             ack_of_ack: config.ack_of_ack,

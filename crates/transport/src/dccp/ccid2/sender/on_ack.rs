@@ -121,15 +121,14 @@ impl Sender {
         options: &OptionList,
     ) -> Option<Duration> {
         let sent_at = news.sample?;
-        if self.sampling == RttSampling::OncePerWindow {
-            if ack.is_before(self.sample_start) {
-                return None;
-            }
-            self.sample_start = self.board.next();
-        }
         let rtt = (now - sent_at) - elapsed(options);
-        self.rtt.on_sample(sent_at, rtt);
-        Some(rtt)
+        let is_sampled =
+            self.sampling == RttSampling::EveryAck || !ack.is_before(self.sample_start);
+        if is_sampled {
+            self.sample_start = self.board.next();
+            self.rtt.on_sample(sent_at, rtt);
+        }
+        (is_sampled || self.reports_every_rtt).then_some(rtt)
     }
 
     fn grow(&mut self, now: Instant, news: &News, rtt: Option<Duration>) {

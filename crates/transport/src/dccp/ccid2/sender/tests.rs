@@ -713,6 +713,57 @@ fn any_control_can_steer_the_sender() {
     assert_eq!(marks, Some(("marks", 1.0)));
 }
 
+/// A control that counts the round-trip times reported to it, and may ask for single packets.
+struct Stopwatch {
+    packets: bool,
+    samples: u32,
+}
+
+impl Control for Stopwatch {
+    fn interests(&self) -> Interests {
+        Interests {
+            packets: self.packets,
+            ..Interests::default()
+        }
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.samples += u32::from(ack.rtt.is_some());
+    }
+    fn on_loss(&mut self, _loss: &Loss) {}
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u32) {}
+    fn limit_cwnd(&mut self, _limit: f64) {}
+    fn cwnd(&self) -> f64 {
+        100.0
+    }
+    fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        record("samples", self.samples.into());
+    }
+}
+
+/// The timeout takes one sample per window (RFC 4341 section 5). One that begins each burst would
+/// hide the queue that the burst builds from a control that measures delays.
+#[test]
+fn a_control_that_asks_for_packets_learns_every_round_trip_time() {
+    for (packets, samples) in [(false, 1.0), (true, 4.0)] {
+        let control = AnyControl::new(Stopwatch {
+            packets,
+            samples: 0,
+        });
+        let mut bench = Bench::new(&Config::default());
+        bench.sender = Sender::with_control(&Config::default(), control, 2, VectorKind::Ack);
+        assert_eq!(bench.send(8), 8);
+        bench.now += RTT;
+        for first in [100, 102, 104, 106] {
+            bench.now += MS;
+            bench.arrive([first, first + 1]);
+            bench.acknowledged();
+        }
+        assert_eq!(told(&bench), [samples]);
+        // Only the first counts for the timeout: the others were 1 to 3 ms longer.
+        assert_eq!(bench.stats().srtt, Some(RTT + MS), "{packets}");
+    }
+}
+
 /// A control that counts the losses, spurious losses and marks reported to it.
 #[derive(Default)]
 struct Doubter {
