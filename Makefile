@@ -146,10 +146,11 @@ bench: $(EXTENSION) ## Measure the simulator beside ns-2 (where installed) and h
 virtual-kernel: ## Build the Linux kernels of `--virtual-time`, outside the tree, once (six minutes; Debian, or LINUX_SOURCE=FILE).
 	tools/virtual-kernel/build
 
-virtual-time: $(EXTENSION) virtual-kernel ## Run on virtual time what waits for hours; store validation/virtual_time and validation/clocks (two hours).
+virtual-time: $(EXTENSION) virtual-kernel ## Run on virtual time what waits for hours; store validation/virtual_time, validation/controls and validation/clocks (two hours).
 	$(BIN)/pytest --quiet -m 'deep or not deep' tests/test_virtual_time.py
 	$(BIN)/python -m validation.linux matrix --virtual-time
 	$(BIN)/python -m validation.virtual_time
+	$(BIN)/python -m validation.controls
 	$(BIN)/python -m validation.clocks --virtual-time
 	$(BIN)/python -m validation.testbed --virtual-time --out out/testbed-virtual-time
 

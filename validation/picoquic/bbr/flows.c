@@ -12,7 +12,7 @@
  *   cc1, cc2   the control of each flow (bbr, cubic, reno, ...; no second flow by default)    bbr
  *   opt1, opt2 picoquic's option string of the control (README.md says what those of BBR do)
  *   start2     when the second flow starts, in us; by default drawn from the seed, at most 100 ms
- *   trace      a file for what each flow received in each 100 ms
+ *   trace      a file for the goodput of each flow in each 100 ms, and its cwnd at the end of them
  *
  * Clients send one endless stream each to one server. The links are those of picoquic/sim_link.c; a packet counts with
  * its UDP payload. Output: a CSV line for each flow; `header` as the only argument prints the names.
@@ -85,6 +85,7 @@ typedef struct {
     uint64_t sent, sent_at_from, sent_bytes, lost_at_from, spurious_at_from;
     uint64_t queue_drops, queue_drops_at_from, random_drops, random_drops_at_from;
     uint64_t* bins;            /* bytes of UDP payload that arrived at the server in each 100 ms */
+    uint64_t *received_then, *cwnd_then; /* `received`, and cwnd in bytes, at the end of each 100 ms */
     samples_t rtt, samples;
 } flow_t;
 
@@ -189,9 +190,12 @@ int main(int argc, char** argv) {
         f->options = strcmp(cc[i], "bbr") == 0 ? strdup(with_seed) : strdup(options[i]);
         f->start = i == 0 ? 0 : start2 != NULL ? strtoull(start2, NULL, 10) : (uint64_t)(100000 * uniform());
         f->bins = calloc(end / BINS + 2, sizeof(uint64_t));
+        f->received_then = calloc(end / BINS + 2, sizeof(uint64_t));
+        f->cwnd_then = calloc(end / BINS + 2, sizeof(uint64_t));
     }
 
     int snapshot = 0;
+    uint64_t samples = 0;
     while (now < end) {
         /* The earliest event: a start, an arrival at one of the ends, or something to send. */
         uint64_t time = end;
@@ -208,6 +212,11 @@ int main(int argc, char** argv) {
         next = picoquic_get_next_wake_time(server, now);
         if (next < time) { time = next; event = send_server; }
         if (time > now) now = time;
+        for (; samples < end / BINS && (samples + 1) * BINS <= now; samples++)
+            for (int i = 0; i < flow_count; i++) {
+                flows[i].received_then[samples] = flows[i].received;
+                flows[i].cwnd_then[samples] = flows[i].cnx != NULL ? flows[i].cnx->path[0]->cwin : 0;
+            }
         if (!snapshot && now >= from) {
             snapshot = 1;
             for (int i = 0; i < flow_count; i++) {
@@ -302,10 +311,15 @@ int main(int argc, char** argv) {
     if (trace != NULL) {
         FILE* file = fopen(trace, "w");
         if (file == NULL) fail("cannot write the trace");
-        fprintf(file, "time_s%s\n", flow_count == 2 ? ",flow1_mbps,flow2_mbps" : ",flow1_mbps");
+        fprintf(file, "time_s");
+        for (int i = 0; i < flow_count; i++) fprintf(file, ",flow%d_goodput_mbps,flow%d_cwnd_bytes", i + 1, i + 1);
+        fprintf(file, "\n");
         for (uint64_t b = 0; b < end / BINS; b++) {
             fprintf(file, "%.1f", (double)((b + 1) * BINS) / 1e6);
-            for (int i = 0; i < flow_count; i++) fprintf(file, ",%.3f", (double)flows[i].bins[b] * 8 / BINS);
+            for (int i = 0; i < flow_count; i++) {
+                uint64_t before = b > 0 ? flows[i].received_then[b - 1] : 0;
+                fprintf(file, ",%.4f,%" PRIu64, (double)(flows[i].received_then[b] - before) * 8 / BINS, flows[i].cwnd_then[b]);
+            }
             fprintf(file, "\n");
         }
         fclose(file);

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.picoquic.bbr.networks import CASES, NETWORKS, PAIRED, SEEDS
+from validation.picoquic.bbr.networks import CASES, NETWORKS, PAIRED, SEEDS, Network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,11 +64,10 @@ class Programs:
         compiler = os.environ.get("CC", "cc")
         subprocess.run([compiler, "-O2", *include, *arguments], check=True)
 
-    def run(self, network: str, **settings: object) -> list[Mapping[str, str]]:
+    def run(self, link: Network, **settings: object) -> list[Mapping[str, str]]:
         """Run flows on a network, and return the row of each."""
         changed = settings.get("opt1") or settings.get("opt2")
         program = self.directory / ("flows_options" if changed else "flows")
-        link = NETWORKS[network]
         all_settings = {
             "rate": link.mbps * 1_000_000,
             "rtt": link.rtt_ms * 1000,
@@ -90,7 +89,7 @@ def single(programs: Programs) -> Rows:
         for network in NETWORKS
         for cc, options in controls
         for seed in SEEDS
-        for row in programs.run(network, cc1=cc, opt1=options, seed=seed)
+        for row in programs.run(NETWORKS[network], cc1=cc, opt1=options, seed=seed)
     ]
 
 
@@ -106,7 +105,7 @@ def pairs(programs: Programs) -> Rows:
                     if case != "together":
                         settings |= {"start2": 10_000_000, "duration": 70, "from": 20}
                     settings |= {f"cc{bbr}": "bbr", f"opt{bbr}": options, f"cc{second}": other}
-                    flows = programs.run(network, **settings)
+                    flows = programs.run(NETWORKS[network], **settings)
                     total = sum(float(flow["goodput_mbps"]) for flow in flows)
                     for flow in flows:
                         share = f"{float(flow['goodput_mbps']) / total:.4f}"
