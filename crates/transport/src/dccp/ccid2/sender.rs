@@ -141,10 +141,10 @@ impl Sender {
         ack_ratio: u16,
         kind: VectorKind,
     ) -> Self {
-        let interests = control.interests();
+        let samples_rate = control.interests().delivery_rate;
         Self {
             control,
-            occasional: interests.delivery_rate.then(|| {
+            occasional: samples_rate.then(|| {
                 Box::new(Occasional {
                     rate: Some(DeliverySampler::with_number_bits(SeqNo::MODULUS.ilog2())),
                     ..Occasional::default()
@@ -154,7 +154,7 @@ impl Sender {
             rtt: RttEstimator::new(config.rto),
             ack_ratio: AckRatio::new(config.ack_ratio, ack_ratio),
             sampling: config.rtt_sampling,
-            reports_every_rtt: interests.packets || interests.delivery_rate || interests.every_rtt,
+            reports_every_rtt: false,
             idle: config.idle,
             awaits_delayed_acks: config.awaits_delayed_acks,
             ack_of_ack: config.ack_of_ack,
@@ -174,6 +174,15 @@ impl Sender {
             peer_data_at: None,
             counts: Counts::default(),
         }
+    }
+
+    /// Reports the round-trip time of every acknowledgement to the control, not only of those that the
+    /// timeout samples. A sample per window may always be of the first packet of a burst, and so hide
+    /// the queue that the burst builds.
+    #[must_use]
+    pub(crate) const fn with_every_rtt(mut self) -> Self {
+        self.reports_every_rtt = true;
+        self
     }
 
     /// Sets whether packets are spread over the round trip while the control names no pacing.

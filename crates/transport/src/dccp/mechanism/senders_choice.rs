@@ -65,6 +65,7 @@ impl Mechanism for SendersChoice {
         });
         let sender =
             Sender::with_control(context.ccid2, control, context.ack_ratio, VectorKind::Ack);
+        let sender = sender.with_every_rtt();
         sender.with_pacing(self.wants().pacing).into()
     }
 
