@@ -16,6 +16,7 @@ import pytest
 
 from conftest import assert_bad_input, assert_figures_are_whole, run_cli
 from skywave import Scenario, Tcp, VcpRouter, Weighted, run
+from skywave._core import scenario_schema
 from skywave.cli.console import out
 from skywave.cli.matrix import print_panel
 from skywave.matrix import SEEDS, plan
@@ -64,7 +65,21 @@ def test_no_default_decides_what_limits_a_tcp() -> None:
     assert len(tcps) >= 7
     for tcp in tcps:
         assert tcp.receive_window is not None
-        assert tcp.control != "cubic" or tcp.recovery is not None
+        assert tcp.control != "cubic" or tcp.recovery is not None or tcp.profile == "linux"
+
+
+def test_every_control_of_tcp_is_in_the_matrix() -> None:
+    """Except AIMD, whose parameters make it any of them."""
+    kinds = json.loads(scenario_schema())["$defs"]["Tcp"]["properties"]["control"]["anyOf"]
+    tcps = [one.transport for one in CONTROLS.values() if isinstance(one.transport, Tcp)]
+    assert set(kinds[0]["enum"]) - {tcp.control for tcp in tcps} == {"aimd"}
+
+
+def test_no_queue_marks_as_the_notes_of_prague_and_dctcp_say() -> None:
+    for control in ("tcp-prague", "tcp-dctcp"):
+        assert "marks" in CONTROLS[control].note
+    for network in NETWORKS.values():
+        assert not getattr(network.links.queue, "ecn", False)
 
 
 def test_networks_are_those_of_the_papers() -> None:
@@ -250,6 +265,10 @@ ADVICE = (
 )
 CLAIMS = re.findall(r'<data value="([^"]+)">([^<]+)</data>', ADVICE)
 CHOICES: dict[str, Callable[[Sequence[float]], float]] = {"least": min, "most": max}
+GROUPS = {
+    "all": list(CONTROLS),
+    "tcp": [key for key, control in CONTROLS.items() if control.kind == "tcp"],
+}
 
 
 def claimed(claim: str) -> float:
@@ -259,7 +278,7 @@ def claimed(claim: str) -> float:
         row.mean
         for row in stored()
         if row.measure == measure
-        and row.control in (controls.split() if controls != "all" else CONTROLS)
+        and row.control in GROUPS.get(controls, controls.split())
         and row.network in (networks.split() if networks != "all" else NETWORKS)
     ]
     assert found, claim
@@ -280,12 +299,31 @@ def test_numbers_of_the_text_are_stored(claim: str, text: str) -> None:
     assert round(claimed(claim), decimals) == float(text), claim
 
 
+def mean(measure: str, control: str, network: str) -> float:
+    return claimed(f"{measure}, {control}, {network}")
+
+
+def test_what_the_text_ranks_is_ranked_so() -> None:
+    slowest = {one: claimed(f"convergence, {one}, all, most") for one in CONTROLS}
+    assert min(slowest, key=lambda one: slowest[one]) == "tcp-bbr"
+    assert claimed("jain, all, all, least") == mean("jain", "tcp-c4", "li2009")
+    assert claimed("queue, all, lien2009, least") == mean("queue", "tcp-c4", "lien2009")
+    fuller = {one for one in CONTROLS if mean("utilisation", one, "sarwar2008") > 90}
+    assert fuller == {"tcp-cubic-linux", "tcp-hybla", "tcp-htcp", "tcp-illinois"}
+    (never,) = (
+        row
+        for row in stored()
+        if (row.network, row.control, row.measure) == ("sarwar2008", "tcp-westwood", "convergence")
+    )
+    assert never.unreached == never.seeds
+
+
 def test_no_number_of_the_text_is_unchecked() -> None:
     """What is left are names: of controls, networks and schemes."""
     prose = re.sub(r"<data.*?</data>", "", ADVICE)
     prose = re.sub(r"\{#.*?#\}|<[^>]+>|\{[{%].*?[%}]\}", "", prose, flags=re.DOTALL)
     prose = re.sub(
-        r"CCID \d|(Nor|Lien|Sarwar|Chen|Li) 20\d\d|ssthresh 200|G\.729A|RFC \d+", "", prose
+        r"CCID \d|\bC4\b|(Nor|Lien|Sarwar|Chen|Li) 20\d\d|ssthresh 200|G\.729A|RFC \d+", "", prose
     )
     assert re.findall(r"[^ ]*\d[^ ]*", prose) == []
 

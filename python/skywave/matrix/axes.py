@@ -20,7 +20,8 @@ _CCID_OF_VCP = 248
 _NS2_SSTHRESH = 20
 """ns-2's initial ssthresh, in packets."""
 _TCP_WINDOW = 1000
-"""A receive window that limits no flow of these networks, in segments."""
+"""A receive window in segments, which limits no flow of these networks but Hybla's, whose slow
+start has no other bound where the round-trip time is long."""
 
 
 def _dccp(ccid: int, note: str, initial_ssthresh: int | None = None) -> Control:
@@ -32,6 +33,10 @@ def _dccp(ccid: int, note: str, initial_ssthresh: int | None = None) -> Control:
 def _tcp(key: str, label: str, note: str, **given: str) -> Control:
     tcp = Tcp(receive_window=_TCP_WINDOW, **given)  # type: ignore[arg-type]
     return Control(key, label, tcp, note)
+
+
+def _as_in_linux(control: str, label: str, note: str, key: str | None = None) -> Control:
+    return _tcp(f"tcp-{key or control}", label, note, control=control, profile="linux")
 
 
 def _over_dccp(chain: int, name: str) -> Control:
@@ -60,6 +65,33 @@ _OURS = (
     _tcp("tcp-sack", "TCP SACK", "the window of NewReno, RFC 6675", recovery="sack"),
     _tcp("tcp-vegas", "TCP Vegas", "reacts to delay", control="vegas"),
     _tcp("tcp-cubic", "TCP CUBIC", "RFC 9438, with SACK", control="cubic", recovery="sack"),
+    _as_in_linux(
+        "cubic",
+        "TCP CUBIC, Linux",
+        "RFC 9438 with HyStart++, RACK-TLP, PRR and an initial window of 10 segments, as the other "
+        "controls from here to Westwood+",
+        key="cubic-linux",
+    ),
+    _as_in_linux("bbr", "TCP BBR", "BBRv3, draft-ietf-ccwg-bbr"),
+    _as_in_linux("c4", "TCP C4", "draft-huitema-ccwg-c4-spec"),
+    _as_in_linux(
+        "prague",
+        "TCP Prague",
+        "for L4S, with Accurate ECN; no queue here marks, so it responds to losses alone, as Reno",
+    ),
+    _as_in_linux(
+        "dctcp",
+        "DCTCP",
+        "RFC 8257, for queues that mark early; none here marks, so it is Reno",
+    ),
+    _as_in_linux("hybla", "TCP Hybla", "grows on a long path as Reno does on one of 25 ms"),
+    _as_in_linux("htcp", "H-TCP", "grows faster the longer ago the last loss was"),
+    _as_in_linux(
+        "illinois", "TCP-Illinois", "grows fast and gives up little while the queue is short"
+    ),
+    _as_in_linux(
+        "westwood", "TCP Westwood+", "a loss leaves what fills the path at the measured bandwidth"
+    ),
     *(_over_tcp(chain, name) for chain, name in _SCHEMES.items()),
 )
 
