@@ -13,13 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from skywave import Probes, Results, run, run_many
+from skywave import Probes, Results, Scenario, run, run_many
 from skywave.papers.cells import Cause
 from skywave.papers.measures import Measure
+from skywave.scenario import DropTail, Tcp
 from skywave.scenario.quantities import Duration
 from skywave.stats import average
 from skywave_papers import vcp_scripts
-from skywave_papers.li2009 import experiments, judge, measures, setting, single, stored
+from skywave_papers.li2009 import experiments, judge, measures, setting, single, stored, today
 from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.setting import DPCP, DPCP_TCP, FLOWS, READINGS, SCHEMES, TPCP, VCP
 
@@ -424,8 +425,9 @@ def assert_alike(again: object, before: object) -> None:
         (stored.SHORT, stored.SHORT.given[:1]),
         (stored.DUMBBELLS, stored.DUMBBELLS.given[::8]),
         (stored.LOTS, ()),
+        (today.LOTS, today.LOTS.given[:1]),
     ],
-    ids=["sweep", "short", "dumbbells", "lots"],
+    ids=["sweep", "short", "dumbbells", "lots", "today"],
 )
 def test_stored_rows_are_what_they_give(table: Table[Any, Any], keys: Sequence[object]) -> None:
     """Those of parking lots take long; the report runs some of them."""
@@ -620,3 +622,64 @@ def test_transmission_that_switches_paths_overtakes() -> None:
 def test_over_dccp_the_chain_is_in_the_ccid() -> None:
     document = setting.transfer(setting.DPCP_DCCP, 0, 1).normalised()
     assert document["flows"][0]["transport"]["dccp"]["ccid"] == 249
+
+
+def test_todays_tcp_meets_the_papers_networks_without_its_routers() -> None:
+    for control, seed in today.LOTS.given:
+        lot, papers = today.lot(control, seed), setting.lot(VCP, FLOWS, seed=seed)
+        assert [link.queue for link in lot.links] == [
+            DropTail(packets=queue["vcp"]["packets"])
+            for queue in (link["queue"] for link in papers.normalised()["links"])
+        ]
+        assert all(
+            isinstance(flow.transport, Tcp) and flow.transport.control == control
+            for flow in lot.flows
+        )
+        assert len(lot.flows) == len(papers.flows)
+    for key, scenario in today.plan().items():
+        is_plain = isinstance(setting.network_of(scenario).queue, DropTail)
+        assert is_plain == (key[0] in today.CONTROLS)
+        assert f"-{key[0]}-" in scenario.name
+        assert VCP.name not in scenario.name
+
+
+def with_sack(scenario: Scenario) -> Scenario:
+    """Return a transfer whose TCP has the recovery SACK instead of RACK-TLP."""
+    (flow,) = scenario.flows
+    tcp = flow.transport.replace(recovery="sack", forward_rto=False)
+    return scenario.replace(flows=[flow.replace(transport=tcp)])
+
+
+def test_the_answer_with_todays_tcp_is_what_the_text_says(li2009: Reproduced) -> None:
+    measured = li2009.sections["measured"]
+    dpcp = measured.ours.dumbbells[DPCP]
+    for courses in measured.courses.values():
+        one, other = (today.outcome(found, "transition_s") for found in (courses, dpcp))
+        assert one.high < other.low, "as fast as DPCP"
+        assert today.outcome(courses, "utilisation").value > 90
+        assert today.outcome(courses, "queue").low > 4 * today.outcome(dpcp, "queue").high
+    queues = [today.outcome(found, "queue").value for found in measured.courses.values()]
+    assert queues[0] > 3 * queues[1], "CUBIC's is the long one"
+    takes = {name: found[30].mean_s for name, found in measured.transfers.items()}
+    of_report = measured.ours.transfers[DPCP_TCP][30].mean_s
+    assert max(takes.values(), key=lambda one: one.value).high < of_report.value
+    assert takes[today.DPCP_LINUX].high < takes["bbr"].value < takes["cubic"].low
+    knee, beyond = (measured.transfers[today.DPCP_LINUX][percent] for percent in (30, 35))
+    assert knee.mean_s.value < beyond.mean_s.value / 5
+    assert 10 * knee.timeouts < beyond.timeouts
+    plan = today.plan()
+    without_rack = measures.transfer_times(
+        [run(with_sack(plan[today.DPCP_LINUX, 30, seed])) for seed in setting.LOSS_SEEDS]
+    )
+    assert without_rack.mean_s.low > 10 * knee.mean_s.high
+    for control in today.CONTROLS:
+        lots = today.LOTS.rows(control=control)
+        assert len(lots) == len(setting.LOT_SEEDS)
+        for period in ("before", "after"):
+            found, vcp, dpcp = (
+                today.long_percent(one, period)
+                for one in (lots, stored.lots(VCP, FLOWS), stored.lots(DPCP, FLOWS))
+            )
+            assert vcp.value < found.value
+            assert found.high < dpcp.low
+            assert f"{found.text} " in li2009.page

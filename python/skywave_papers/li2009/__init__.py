@@ -6,7 +6,16 @@ from typing import Any
 
 from skywave.papers.measures import Measure
 from skywave.papers.protocol import Paper
-from skywave_papers.li2009 import experiments, figures, judge, matrix, measures, setting, stored
+from skywave_papers.li2009 import (
+    experiments,
+    figures,
+    judge,
+    matrix,
+    measures,
+    setting,
+    stored,
+    today,
+)
 from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.setting import AGGREGATES, DPCP, DPCP_DCCP, READINGS, VCP
 
@@ -24,6 +33,7 @@ def _sections(measured: judge.Measurements) -> dict[str, Any]:
         "measures": measures,
         "setting": setting,
         "stored": stored,
+        "today": today,
         "labels": {reading.name: reading.label for reading in READINGS},
         "quicker_few": [one for network, one in quicker.items() if network.flows <= FEW_FLOWS],
         "quicker_many": [one for network, one in quicker.items() if network.flows > FEW_FLOWS],
@@ -46,6 +56,13 @@ PAPER = Paper(
     figures=figures.draw,
     readings=lambda _: experiments.TABLE.read(),
     sections=_sections,
-    stored=(stored.DUMBBELLS, stored.LOTS, stored.SWEEP, stored.SHORT, experiments.TABLE),
+    stored=(
+        stored.DUMBBELLS,
+        stored.LOTS,
+        stored.SWEEP,
+        stored.SHORT,
+        today.LOTS,
+        experiments.TABLE,
+    ),
     network=matrix.NETWORK,
 )

@@ -18,7 +18,7 @@ from skywave.papers import readings
 from skywave.papers.ns2 import Ns2Source
 from skywave.papers.protocol import RunOutput
 from skywave.papers.stages import run_plans, stage
-from skywave_papers.li2009 import judge, measures, setting, single, stored
+from skywave_papers.li2009 import judge, measures, setting, single, stored, today
 from skywave_papers.li2009.ledger import LEDGER
 from skywave_papers.li2009.setting import (
     CARRIERS,
@@ -73,7 +73,7 @@ def run(options: Options) -> RunOutput[judge.Measurements]:
         }
         for build in (setting.lot, setting.lot_by_intervals)
     )
-    every = lots | plans(DEFAULT)
+    every = lots | plans(DEFAULT) | today.plan()
     runs, sampled_runs, single_runs = run_plans(
         every, sampled_lots, single.scenarios(), progress=stage(options.progress, "Skywave")
     )
@@ -88,6 +88,8 @@ def run(options: Options) -> RunOutput[judge.Measurements]:
         **{f"lot-{scheme.name}-{reading.name}": (scheme, reading) for scheme, reading in lots},
         **{f"dumbbell-{scheme.name}": (scheme, seed) for scheme in SCHEMES},
         **{f"loss{percent}-{carrier.name}": (carrier, percent, seed) for carrier in CARRIERS},
+        **{f"dumbbell-{control}": (control, seed) for control in today.CONTROLS},
+        **{f"loss{percent}-{control}": (control, percent, seed) for control in today.TRANSFERS},
     }
     return RunOutput(
         measured=judge.Measurements(
@@ -95,6 +97,8 @@ def run(options: Options) -> RunOutput[judge.Measurements]:
             series={lot: measures.series(runs[lot]) for lot in lots},
             loads={lot: measures.loads(results) for lot, results in sampled_runs.items()},
             single=single.measure(single_runs),
+            courses=measures.courses_of(runs, today.CONTROLS),
+            transfers=measures.transfers_of(runs, today.TRANSFERS),
         ),
         scenarios={name: every[key] for name, key in shown.items()},
         results={name: runs[key] for name, key in shown.items()},

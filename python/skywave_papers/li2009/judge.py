@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Values = dict[str, Value]
     Lots = Mapping[tuple[Scheme, Reading], Sequence[stored.Lot]]
-    Key = tuple[Scheme, Reading] | tuple[Scheme, int] | tuple[Carrier, int, int]
-    """A parking lot, a dumbbell with a seed, or a transfer at a loss rate with a seed."""
+    Key = tuple[Scheme, Reading] | measures.Key[Scheme | Carrier | str]
+    """A parking lot, or a run of Figures 3 to 5; a control of today is a text."""
 
 DECREASES = ((1.00, 1.05, 0.875), (1.05, 1.40, 0.6), (1.40, 2.00, 0.43))
 """Table 1's levels of overload: the bounds of the load factor, and what cwnd is multiplied by."""
@@ -47,21 +47,8 @@ class Ours:
         """Measure the runs of Figures 3 to 5."""
         return cls(
             lots,
-            {
-                scheme: [
-                    measures.course(runs[scheme, seed].links) for seed in setting.DUMBBELL_SEEDS
-                ]
-                for scheme in SCHEMES
-            },
-            {
-                carrier: {
-                    percent: measures.transfer_times(
-                        [runs[carrier, percent, seed] for seed in setting.LOSS_SEEDS]
-                    )
-                    for percent in LOSS_PERCENT
-                }
-                for carrier in setting.CARRIERS
-            },
+            measures.courses_of(runs, SCHEMES),
+            measures.transfers_of(runs, setting.CARRIERS),
         )
 
 
@@ -70,12 +57,15 @@ class Measurements:
     """Figures 2 to 5, additional measurements of their runs, and flows of one kind each.
 
     ``series`` has the parking lots of one seed, which the figures show. ``single`` is by test.
+    ``courses`` and ``transfers`` are those of today's controls, by name.
     """
 
     ours: Ours
     series: Mapping[tuple[Scheme, Reading], Mapping[str, measures.LinkSeries]]
     loads: Mapping[tuple[Scheme, Reading], measures.Loads]
     single: Mapping[str, float]
+    courses: Mapping[str, Sequence[measures.Course]]
+    transfers: Mapping[str, Mapping[int, measures.TransferTimes]]
 
 
 def measure(measured: Measurements) -> Measures:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow.compute as pc
@@ -17,7 +17,7 @@ from skywave_papers.li2009.setting import JOINING, JOINS_S, LINKS_MBPS, LOT_S
 from skywave_papers.vcp_scripts import WIRE_B
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -261,6 +261,30 @@ class TransferTimes:
 
 Transfers: TypeAlias = "Mapping[Carrier, Mapping[int, TransferTimes]]"
 """Times of each carrier by loss rate in percent."""
+
+One = TypeVar("One")
+Key: TypeAlias = tuple[One, int] | tuple[One, int, int]
+"""The dumbbell of one protocol with a seed, or its transfer at a loss rate with a seed."""
+
+
+def courses_of(runs: Mapping[Any, Results], protocols: Iterable[One]) -> dict[One, list[Course]]:
+    """Return the dumbbells of protocols, one for each seed."""
+    return {
+        one: [course(runs[one, seed].links) for seed in setting.DUMBBELL_SEEDS] for one in protocols
+    }
+
+
+def transfers_of(
+    runs: Mapping[Any, Results], protocols: Iterable[One]
+) -> dict[One, dict[int, TransferTimes]]:
+    """Return the transfers of protocols by loss rate in percent."""
+    return {
+        one: {
+            percent: transfer_times([runs[one, percent, seed] for seed in setting.LOSS_SEEDS])
+            for percent in setting.LOSS_PERCENT
+        }
+        for one in protocols
+    }
 
 
 def transfer_times(runs: Sequence[Results]) -> TransferTimes:

@@ -8,7 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from skywave.scenario import Bernoulli, Dccp, Dumbbell, Ftp, Probes, Scenario, Tcp, Vcp, VcpRouter
+from skywave.scenario import (
+    Bernoulli,
+    Dccp,
+    DropTail,
+    Dumbbell,
+    Ftp,
+    Probes,
+    Queue,
+    Scenario,
+    Tcp,
+    Vcp,
+    VcpRouter,
+)
 from skywave.scenario.topologies import Aggregate, Hop, parking_lot
 from skywave_papers.vcp_scripts import IP_B, START_JITTER, TCP, WIRE_B, buffer_packets
 
@@ -109,6 +121,11 @@ def router_of(
         average=choices.average,
         chain=scheme.packets,
     )
+
+
+def plain(queue: Queue) -> Queue:
+    """Return a drop-tail queue as long as a router's, and any other queue as it is."""
+    return DropTail(packets=queue.packets) if isinstance(queue, VcpRouter) else queue
 
 
 # Figure 2: the parking lot.
