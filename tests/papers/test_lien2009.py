@@ -443,3 +443,29 @@ def test_the_finding_has_the_losses_and_the_packets(lien2009: Reproduced) -> Non
     assert f"{lost['ours']:.0f} % of its packets do not arrive" in sentence
     assert f"(published: {lost['published']:.0f} %)" in sentence
     assert f"{setting.SENT} packets in 10 s, not the 333" in sentence
+
+
+def test_the_answer_with_todays_tcp_is_what_the_text_says(lien2009: Reproduced) -> None:
+    runs, last = runs_of(lien2009), setting.STREAMS
+
+    def mean(tcp: str, what: str, period: int, **changes: Any) -> float:
+        return float(over_runs(runs[setting.Conditions(tcp, **changes)], what).mean[period])
+
+    for flows in range(1, last + 1):
+        of_paper = max(mean(tcp, "loss_percent", flows) for tcp in setting.FLAVOURS)
+        assert all(mean(tcp, "loss_percent", flows) > of_paper for tcp in setting.TODAY)
+    for tcp in setting.TODAY:
+        assert mean(tcp, "delay_ms", last) == pytest.approx(800, abs=60), "about twice 400 ms"
+        assert mean(tcp, "loss_percent", last, scenario=2) > 98
+        over_udp = mean(tcp, "loss_percent", last, transport="udp")
+        assert over_udp > mean("NewReno", "loss_percent", last, transport="udp") > 5
+        assert mean(tcp, "played_percent", last, transport="udp") > 40
+        assert mean(tcp, "played_percent", last) == 0
+    alone = mean("BBR", "delay_ms", 1)
+    assert alone == pytest.approx(mean("NewReno", "delay_ms", 1), rel=0.05)
+    assert alone < mean("Linux CUBIC", "delay_ms", 1) / 1.3
+    page = " ".join(lien2009.page.split())
+    for tcp in setting.TODAY:
+        of_tcp = runs[setting.Conditions(tcp)]
+        one, five = (measures.estimate(of_tcp, "loss_percent", flows).text for flows in (1, last))
+        assert re.search(rf"{one} (% .* CUBIC flow )?and {five} %", page), tcp

@@ -21,7 +21,7 @@ from skywave_papers.lien2009 import (
     readings,
     setting,
 )
-from skywave_papers.lien2009.measures import Runs, from_results, of_runs
+from skywave_papers.lien2009.measures import Runs, estimate, from_results, of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,6 +71,7 @@ def _sections(measured: Measurements) -> dict[str, Any]:
         "ledger": ledger,
         "setting": setting,
         "of": ours,
+        "estimate": estimate,
         "of_ns2": ns2,
         "ns2_runs": oracle.run_count(),
         "by_seeds": readings.by_blocks(measured.ours),

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from skywave.results.samples import Samples
+from skywave.stats import Estimate, average
 from skywave_papers.lien2009.setting import BOTTLENECK, GAP_S, VOICE, VOICE_S, Conditions
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ def over_runs(runs: Sequence[Run], what: str) -> Spread:
     """Return mean and standard deviation of a measure over runs."""
     values = np.array([getattr(run, what) for run in runs])
     return Spread(np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1))
+
+
+def estimate(runs: Sequence[Run], what: str, period: int) -> Estimate:
+    """Return the mean of a measure over runs in one period, with its confidence interval."""
+    return average([float(getattr(run, what)[period]) for run in runs])
 
 
 def of_runs(runs: Runs) -> Spreads:

@@ -30,7 +30,12 @@ FLAVOURS: dict[str, dict[str, Any]] = {
 }
 """The paper's TCPs, and their parameters in a scenario."""
 TCPS = {**FLAVOURS, "CUBIC": {"control": "cubic", "recovery": "sack"}}
-"""The paper's TCPs, and CUBIC, which voice meets today."""
+"""The paper's TCPs, and CUBIC under ns-2's settings."""
+TODAY: dict[str, dict[str, Any]] = {
+    "Linux CUBIC": {"control": "cubic"},
+    "BBR": {"control": "bbr"},
+}
+"""Today's TCPs: CUBIC as Linux has it, and BBRv3 with Linux's other mechanisms."""
 
 SEEDS = range(401, 441)
 """Seeds of each setting's runs, and of ns-2's. Earlier seeds had other uses, such as the search for
@@ -126,10 +131,19 @@ BESIDE_NEWRENO = {
     "jitter of TCP senders": Conditions("NewReno", jitter=True),
 }
 """The readings that the report shows in one table."""
+BESIDE_TODAY = tuple(
+    Conditions(tcp, one, scenario=number)
+    for number in (1, 2)
+    for tcp in TODAY
+    for one in TRANSPORTS
+)
+"""Both scenarios with today's TCPs, whose windows only the path limits."""
 RFC_3448 = Conditions("NewReno", rules="rfc3448")
 """TFRC that averages only existing loss intervals, unlike ns-2's (appendix)."""
 ADAPTIVE = tuple(Conditions(tcp, adapt=True) for tcp in FLAVOURS)
-ALL_CONDITIONS = tuple(dict.fromkeys((*IN_NS2, *BESIDE_NEWRENO.values(), RFC_3448, *ADAPTIVE)))
+ALL_CONDITIONS = tuple(
+    dict.fromkeys((*IN_NS2, *BESIDE_NEWRENO.values(), RFC_3448, *ADAPTIVE, *BESIDE_TODAY))
+)
 
 UDP_FRAME_B = 52
 """With 28 B of IP and UDP this is 80 B on the wire, as in ns-2, whose UDP has no header."""
@@ -146,6 +160,7 @@ ACCESS: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "queue": QUEUE}
 a burst of TCP at the sender meets a fuller queue at the bottleneck."""
 ON_WIRE_B: dict[Transport, int] = {"dccp": DCCP_FRAME_B + 32, "udp": UDP_FRAME_B + 28}
 """The sizes of the call's packets, with 20 B of IP and 12 B of DCCP or 8 B of UDP."""
+SEGMENT = "1460 B"
 SEGMENT_ON_WIRE_B = 1500
 
 
@@ -212,9 +227,11 @@ def _dccp(conditions: Conditions) -> Dccp:
 
 
 def _tcp(conditions: Conditions) -> Tcp:
+    if conditions.tcp in TODAY:
+        return Tcp(profile="linux", segment=SEGMENT, **TODAY[conditions.tcp])
     return Tcp(
         profile="ns2",
-        segment="1460 B",
+        segment=SEGMENT,
         initial_cwnd=2,
         initial_ssthresh=20,
         receive_window=20,
