@@ -390,9 +390,9 @@ pub trait Control {
     /// prevent a burst (RFC 6582 section 3.2, step 3, full acknowledgments).
     fn limit_cwnd(&mut self, limit: f64);
 
-    /// Replaces cwnd and ssthresh, in packets, as congestion window validation decides (RFC 7661
-    /// sections 4.4.1 and 4.4.3). `cwnd` is at most as large as before. A control without ssthresh
-    /// has nothing but cwnd to lower, as it does by default.
+    /// Lowers cwnd to at most `cwnd` packets and sets ssthresh to `ssthresh` packets, as congestion
+    /// window validation decides (RFC 7661 sections 4.4.1 and 4.4.3). A control without ssthresh only
+    /// lowers cwnd, as it does by default.
     fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
         let _ = ssthresh;
         self.limit_cwnd(cwnd);

@@ -322,7 +322,10 @@ impl Control for Vegas {
     }
 
     fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
-        self.slow_start.on_validation(ssthresh, LEAST_CWND);
+        // A reduction ends slow start for good.
+        if ssthresh > cwnd {
+            self.slow_start.on_validation(ssthresh, LEAST_CWND);
+        }
         self.limit_cwnd(cwnd);
     }
 

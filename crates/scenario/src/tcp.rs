@@ -52,10 +52,10 @@ pub struct TcpSpec {
     /// then (RFC 9438 section 5.8). Absent: yes for profile `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limited_increase: Option<bool>,
-    /// Whether cwnd is validated: new CWV (RFC 7661). While less than half of cwnd is used, it neither
-    /// grows nor ends with a pause of an RTO (RFC 5681 section 4.1), but is halved every five minutes;
-    /// packets are paced, and a loss leaves half of what was used. Not for controls that model the
-    /// path, such as `bbr` and `c4`.
+    /// Whether to validate cwnd as in RFC 7661, for applications that pause. While less than half of
+    /// cwnd is used, cwnd does not grow; a pause of an RTO does not reset it (as RFC 5681 section 4.1
+    /// does), but every five minutes halve it; packets are paced; and a loss leaves half of what was
+    /// used. Not for profile `ns2`, nor for controls that model the path, such as `bbr` and `c4`.
     pub cwnd_validation: bool,
     /// The data bytes of a full segment (SMSS).
     pub segment: Bytes,
@@ -310,6 +310,10 @@ impl TcpSpec {
             self.recovery != Some(TcpRecovery::Rack) || self.profile != TcpProfile::Ns2;
         check(has_recovery, &format!("{field}.recovery"), || {
             "ns-2 has no RACK: give another recovery or profile".to_owned()
+        })?;
+        let may_validate = !(self.cwnd_validation && self.profile == TcpProfile::Ns2);
+        check(may_validate, &format!("{field}.cwnd_validation"), || {
+            "ns-2 does not validate cwnd: give another profile".to_owned()
         })?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))

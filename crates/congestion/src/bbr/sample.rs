@@ -41,6 +41,8 @@ pub(super) struct Packet {
     pub(super) tx_in_flight: f64,
     pub(super) is_app_limited: bool,
     is_lost: bool,
+    /// Whether it was acknowledged, but an earlier one was not: removing it would move those around it.
+    is_acked: bool,
 }
 
 /// The packets not yet acknowledged, and the totals of the connection ("Transport Connection
@@ -48,8 +50,10 @@ pub(super) struct Packet {
 #[derive(Clone, Debug)]
 pub(super) struct PacketLog {
     smss: u32,
-    /// By number, in ascending order.
+    /// By number, in ascending order; the first is not acknowledged.
     packets: VecDeque<(u64, Packet)>,
+    /// How many of them are acknowledged.
+    acked: usize,
     next_order: u64,
     /// C.delivered.
     pub(super) delivered: u64,
@@ -71,6 +75,7 @@ impl PacketLog {
         Self {
             smss,
             packets: VecDeque::new(),
+            acked: 0,
             next_order: 0,
             delivered: 0,
             lost: 0,
@@ -98,12 +103,14 @@ impl PacketLog {
             tx_in_flight: self.in_flight,
             is_app_limited: self.is_app_limited(),
             is_lost: false,
+            is_acked: false,
         };
         self.next_order += 1;
         self.outstanding += packet.bytes;
         match self.find(sent.number) {
             Ok(place) => {
                 let before = core::mem::replace(&mut self.packets[place].1, packet);
+                self.acked -= usize::from(before.is_acked);
                 self.take_out(&before);
             }
             Err(place) => self.packets.insert(place, (sent.number, packet)),
@@ -126,8 +133,7 @@ impl PacketLog {
 
     /// UpdateRateSample ("Upon receiving an ACK").
     pub(super) fn on_acked(&mut self, acked: &AckedPacket) {
-        let place = self.find(acked.number).ok();
-        let Some((_, packet)) = place.and_then(|place| self.packets.remove(place)) else {
+        let Some(packet) = self.take(acked.number) else {
             self.delivered += u64::from(self.smss);
             self.newly_acked += u64::from(self.smss);
             return;
@@ -144,7 +150,7 @@ impl PacketLog {
     pub(super) fn on_lost(&mut self, number: u64) -> Option<Packet> {
         let place = self.find(number).ok()?;
         let (_, packet) = self.packets.get_mut(place)?;
-        if packet.is_lost {
+        if packet.is_lost || packet.is_acked {
             return None;
         }
         let before = *packet;
@@ -184,7 +190,9 @@ impl PacketLog {
         self.in_flight = self.volume(ack.in_flight);
         self.limited_until.take_if(|until| self.delivered > *until);
         if ack.in_flight == 0 {
-            self.packets.retain(|(_, packet)| !packet.is_lost);
+            self.packets
+                .retain(|(_, packet)| !packet.is_lost && !packet.is_acked);
+            self.acked = 0;
         }
         let newly_acked = core::mem::take(&mut self.newly_acked) as f64;
         let Some(packet) = self.newest.take() else {
@@ -208,6 +216,27 @@ impl PacketLog {
         }
     }
 
+    /// Takes out an unacknowledged packet.
+    fn take(&mut self, number: u64) -> Option<Packet> {
+        let place = self.find(number).ok()?;
+        let (_, packet) = self.packets.get_mut(place)?;
+        if packet.is_acked {
+            return None;
+        }
+        let taken = *packet;
+        packet.is_acked = true;
+        self.acked += 1;
+        while self
+            .packets
+            .front()
+            .is_some_and(|(_, first)| first.is_acked)
+        {
+            self.packets.pop_front();
+            self.acked -= 1;
+        }
+        Some(taken)
+    }
+
     /// Returns the place of a packet, or the one at which to insert it. New packets are mostly the last
     /// ones, and acknowledged packets the first.
     fn find(&self, number: u64) -> Result<usize, usize> {
@@ -226,7 +255,7 @@ impl PacketLog {
     }
 
     const fn take_out(&mut self, packet: &Packet) {
-        if !packet.is_lost {
+        if !packet.is_lost && !packet.is_acked {
             self.outstanding = self.outstanding.saturating_sub(packet.bytes);
         }
     }
@@ -235,18 +264,23 @@ impl PacketLog {
     /// number, so that the log stays as small as the flight.
     fn prune(&mut self, in_flight: u32) {
         let most = 4 * in_flight as usize + 64;
-        if self.packets.len() <= most {
+        if self.acked > most {
+            self.packets.retain(|(_, packet)| !packet.is_acked);
+            self.acked = 0;
+        }
+        if self.packets.len() - self.acked <= most {
             return;
         }
         let oldest = self.next_order.saturating_sub(most as u64 / 2);
         let mut dropped = 0;
         self.packets.retain(|(_, packet)| {
-            let stays = packet.order >= oldest;
-            if !stays && !packet.is_lost {
+            let stays = packet.order >= oldest && !packet.is_acked;
+            if !stays && !packet.is_lost && !packet.is_acked {
                 dropped += packet.bytes;
             }
             stays
         });
+        self.acked = 0;
         self.outstanding = self.outstanding.saturating_sub(dropped);
     }
 }

@@ -281,6 +281,14 @@ impl Control for Prague {
         self.floor = self.floor.min(limit);
     }
 
+    fn on_validation(&mut self, cwnd: f64, ssthresh: f64) {
+        if ssthresh.is_finite() {
+            self.ssthresh = ssthresh.max(MIN_CWND);
+        }
+        self.undo = None;
+        self.limit_cwnd(cwnd);
+    }
+
     fn cwnd(&self) -> f64 {
         self.window.max(self.floor)
     }

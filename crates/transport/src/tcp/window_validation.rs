@@ -28,6 +28,8 @@ pub(super) struct WindowValidation {
     since: Option<Instant>,
     /// A congestion event in that phase whose recovery is not over.
     event: Option<Event>,
+    /// `since` before the last timeout, which may turn out to be spurious.
+    since_before_timeout: Option<Instant>,
 }
 
 /// A congestion event in the non-validated phase.
@@ -35,7 +37,8 @@ pub(super) struct WindowValidation {
 struct Event {
     /// max(pipeACK, LossFlightSize).
     used: u64,
-    /// R: bytes sent again, each counted once.
+    /// R: bytes sent again, each counted once. What is sent again out of order, such as by the rescue
+    /// of RFC 6675 section 4, hides earlier data that is sent again afterwards.
     resent: u64,
     /// The byte after the last one sent again.
     resent_to: u64,
@@ -57,12 +60,18 @@ impl WindowValidation {
             enough: 0,
             since: None,
             event: None,
+            since_before_timeout: None,
         }
     }
 
     /// Returns whether the non-validated phase lasts.
     pub(super) const fn is_lapsed(&self) -> bool {
         self.since.is_some()
+    }
+
+    /// Returns whether pipeACK is undefined, so that the standard methods apply (section 4.3).
+    pub(super) const fn is_undefined(&self) -> bool {
+        self.pipe_ack.begun.is_none()
     }
 
     /// Learns from an acknowledgement of `acked` outside of a recovery. Everything before `max` has been
@@ -77,6 +86,7 @@ impl WindowValidation {
     ) {
         if self.pipe_ack.on_ack(now, acked, max, srtt) {
             self.enough = cwnd / 2;
+            self.since_before_timeout = None;
             self.update(now, srtt);
         }
     }
@@ -127,19 +137,22 @@ impl WindowValidation {
     /// Notes a loss with `flight` bytes in flight. Returns max(pipeACK, LossFlightSize), in bytes, in
     /// the non-validated phase: half of it is the window of the recovery (section 4.4.1).
     pub(super) fn on_loss(&mut self, now: Instant, flight: u64, srtt: Duration) -> Option<u64> {
-        let is_lapsed = self.since.take().is_some();
-        let pipe_ack = self.pipe_ack.get(now, srtt).unwrap_or(0);
-        self.pipe_ack = PipeAck::default();
-        if !is_lapsed {
-            return None;
-        }
-        let used = pipe_ack.max(flight);
-        self.event = Some(Event {
+        let used = self.on_mark(now, flight, srtt);
+        self.event = used.map(|used| Event {
             used,
             resent: 0,
             resent_to: 0,
         });
-        Some(used)
+        used
+    }
+
+    /// Does the same for a mark, after which nothing is sent again.
+    pub(super) fn on_mark(&mut self, now: Instant, flight: u64, srtt: Duration) -> Option<u64> {
+        self.update(now, srtt);
+        let is_lapsed = self.since.take().is_some();
+        let pipe_ack = self.pipe_ack.get(now, srtt).unwrap_or(0);
+        self.pipe_ack = PipeAck::default();
+        is_lapsed.then_some(pipe_ack.max(flight))
     }
 
     /// Notes that the bytes from `start` to `end` are sent again.
@@ -159,9 +172,14 @@ impl WindowValidation {
 
     /// Notes a timeout, which ends the non-validated phase (section 4.4).
     pub(super) fn on_timeout(&mut self) {
-        self.since = None;
+        self.since_before_timeout = self.since.take();
         self.event = None;
         self.pipe_ack = PipeAck::default();
+    }
+
+    /// Resumes the non-validated phase that a spurious timeout ended.
+    pub(super) fn on_spurious_timeout(&mut self) {
+        self.since = self.since_before_timeout.take();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use skywave_transport::tcp::{RecoveryAlgorithm, SenderConfig};
+use skywave_transport::tcp::{EcnUse, RecoveryAlgorithm, SenderConfig};
 use skywave_units::Duration;
 
 use crate::script::{RTT, Script, full, secs, window};
@@ -29,7 +29,11 @@ struct Application {
 impl Application {
     /// Starts a connection, and grows cwnd to at least 40 segments in slow start.
     fn new(cwnd_validation: bool) -> Self {
-        let mut script = Script::closed(config(cwnd_validation), window(IW));
+        Self::with(config(cwnd_validation))
+    }
+
+    fn with(config: SenderConfig) -> Self {
+        let mut script = Script::closed(config, window(IW));
         script.apply(|sender| sender.connect());
         script.accept();
         script.sent();
@@ -37,7 +41,6 @@ impl Application {
         while application.cwnd() < 40.0 {
             application.round(application.cwnd() as u32);
         }
-        assert_eq!(application.cwnd(), 40.0);
         application
     }
 
@@ -138,9 +141,10 @@ fn rfc7661_4_4_1_a_loss_leaves_half_of_what_was_used() {
 }
 
 /// Section 4.4: "If the Retransmission Timeout (RTO) expires while in the non-validated phase, the
-/// sender MUST exit the non-validated phase. It then resumes using the standard TCP RTO mechanism".
+/// sender MUST exit the non-validated phase. It then resumes using the standard TCP RTO mechanism",
+/// including the restart after a pause.
 #[test]
-fn rfc7661_4_4_a_timeout_is_that_of_rfc5681() {
+fn rfc7661_4_4_a_timeout_ends_the_phase() {
     let mut application = Application::new(true);
     application.lapse();
     application.write(8);
@@ -148,6 +152,66 @@ fn rfc7661_4_4_a_timeout_is_that_of_rfc5681() {
     application.script.wait_for_segment();
     let stats = application.script.stats();
     assert_eq!((stats.timeouts, stats.cwnd, stats.ssthresh), (1, 1.0, 4.0));
+    application.end += 8000;
+    application.script.ack(application.end);
+    application.script.wait(secs(400));
+    application.write(1);
+    let stats = application.script.stats();
+    // Section 4.4.3 would have raised ssthresh.
+    assert_eq!((stats.cwnd, stats.ssthresh), (2.0, 4.0));
+}
+
+/// Section 4.4: a mark ends the phase too, and leaves half of what was used.
+#[test]
+fn rfc7661_4_4_a_mark_leaves_half_of_what_was_used() {
+    let ecn = SenderConfig {
+        ecn: EcnUse::Rfc3168,
+        ..config(true)
+    };
+    let mut application = Application::with(ecn);
+    application.lapse();
+    application.write(6);
+    application.script.wait(RTT);
+    application.end += 6000;
+    application.script.echo(application.end);
+    assert_eq!(application.cwnd(), f64::from(USED) / 2.0);
+}
+
+/// Section 4.3: "or pipeACK is undefined (i.e., at the start or directly after loss recovery)", when
+/// standard methods apply: the restart of RFC 5681 section 4.1.
+#[test]
+fn rfc7661_4_3_without_a_measurement_a_pause_restarts() {
+    let mut application = Application::new(true);
+    application.lapse();
+    application.write(14);
+    application.script.wait(RTT);
+    let first = application.end;
+    for sacked in 2..=4 {
+        let block = (first + 1000, first + 1000 * sacked);
+        application.script.sack(first, &[block]);
+    }
+    application.script.ack(first + 14_000);
+    assert_eq!(application.cwnd(), 6.5);
+    application.script.wait(secs(60));
+    application.write(1);
+    assert_eq!(application.cwnd(), IW);
+}
+
+/// Section 4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are
+/// received in this phase", even if it otherwise may.
+#[test]
+fn rfc7661_4_4_an_unvalidated_cwnd_does_not_grow() {
+    let growing = SenderConfig {
+        rate_limited_increase: true,
+        ..config(true)
+    };
+    let mut application = Application::with(growing);
+    application.lapse();
+    let cwnd = application.cwnd();
+    for used in [12, 14, 16] {
+        application.round(used);
+    }
+    assert_eq!(application.cwnd(), cwnd);
 }
 
 /// Section 4.4.3: after five minutes, cwnd is halved and ssthresh remembers three quarters.
@@ -161,7 +225,7 @@ fn rfc7661_4_4_3_five_minutes_without_validation_halve_cwnd() {
     assert_eq!((stats.cwnd, stats.ssthresh), (20.0, f64::INFINITY));
 }
 
-/// Section 4.2: a sender that uses cwnd up stays in the validated phase, where nothing changes.
+/// Section 4.3: a sender that uses cwnd up stays in the validated phase, where nothing changes.
 #[test]
 fn rfc7661_4_3_a_bulk_transfer_is_not_affected() {
     let run = |cwnd_validation| {

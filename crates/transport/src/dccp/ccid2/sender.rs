@@ -176,12 +176,12 @@ impl Sender {
         }
     }
 
-    /// Reports the round-trip time of every acknowledgement to the control, not only of those that the
-    /// timeout samples. A sample per window may always be of the first packet of a burst, and so hide
+    /// Sets whether the control learns the round-trip time of every acknowledgement, not only of those
+    /// that the timeout samples. A sample per window may always be of the first packet of a burst, and so hide
     /// the queue that the burst builds.
     #[must_use]
-    pub(crate) const fn with_every_rtt(mut self) -> Self {
-        self.reports_every_rtt = true;
+    pub(crate) const fn with_every_rtt(mut self, every_rtt: bool) -> Self {
+        self.reports_every_rtt = every_rtt;
         self
     }
 

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use skywave_congestion::{ControlContext, ControlKind, RenoParameters, Wants};
+use skywave_congestion::{Control, ControlContext, ControlKind, RenoParameters, Wants};
 
 use super::{HalfContext, Mechanism, ReceiverHalf, SenderHalf};
 use crate::dccp::ackvec::VectorKind;
@@ -63,9 +63,12 @@ impl Mechanism for SendersChoice {
             ns2: false,
             linux: false,
         });
+        let interests = control.interests();
         let sender =
             Sender::with_control(context.ccid2, control, context.ack_ratio, VectorKind::Ack);
-        let sender = sender.with_every_rtt();
+        // As over TCP, where these are what makes the sender record sending times.
+        let every_rtt = interests.packets || interests.delivery_rate || interests.every_rtt;
+        let sender = sender.with_every_rtt(every_rtt);
         sender.with_pacing(self.wants().pacing).into()
     }
 

@@ -200,6 +200,8 @@ impl Sender {
     /// of one segment cannot be halved: the next segment waits for an RTO instead.
     #[cold]
     fn on_mark(&mut self, now: Instant, flight: u32) {
+        let used = self.used_without_validation(now, true);
+        let flight = used.map_or(flight, |used| self.in_segments(used));
         let cwnd = self.control.cwnd();
         self.ecn.on_reduced(self.max);
         self.control.on_mark(&Mark::new(now, flight, 1));
@@ -280,6 +282,10 @@ impl Sender {
             OnProgress::Repaired => {
                 self.control.on_ack(&summary);
                 self.report_loss(now, false);
+                if let Some(validation) = &mut self.validation {
+                    // The probe repaired the loss before it was known.
+                    validation.on_resent(ack.saturating_sub(self.smss), ack);
+                }
             }
             OnProgress::Overdue => {
                 self.control.on_ack(&summary);
@@ -311,6 +317,7 @@ impl Sender {
             }
             OnProgress::NextLoss(begin) => {
                 self.on_recovered(&summary);
+                self.end_event_without_validation();
                 self.begin_recovery(now, begin, false);
             }
         }
@@ -331,7 +338,8 @@ impl Sender {
             self.report_timing(now);
         }
         if self.validation.is_some() {
-            self.validate_acked(now, acked);
+            let is_full = matches!(progress, OnProgress::Recovery(Phase::Full));
+            self.validate_acked(now, acked, is_full);
         }
         if self.una >= self.end && !all_acknowledged_before {
             self.events.all_acknowledged = true;
@@ -507,6 +515,9 @@ impl Sender {
     fn undo_timeout(&mut self, now: Instant) {
         self.control.on_spurious_loss(now);
         self.ecn.on_undone();
+        if let Some(validation) = &mut self.validation {
+            validation.on_spurious_timeout();
+        }
     }
 
     fn begin_recovery(&mut self, now: Instant, begin: Begin, is_repeated: bool) {
@@ -556,8 +567,8 @@ impl Sender {
     fn report_loss(&mut self, now: Instant, is_repeated: bool) {
         self.ecn.on_reduced(self.max);
         let lost = self.loss.lost(self.position());
-        let used = self.used_without_validation(now);
-        let flight = used.map_or_else(|| self.flight_at_loss(), |bytes| self.in_segments(bytes));
+        let used = self.used_without_validation(now, false);
+        let flight = used.map_or_else(|| self.flight_at_loss(), |used| self.in_segments(used));
         let mut loss = Loss::new(now, flight, self.in_segments(lost).max(1));
         loss.is_repeated = is_repeated;
         self.control.on_loss(&loss);

@@ -112,7 +112,8 @@ impl Sender {
             let fits = self.nxt < self.window_end() || self.flight() == 0;
             return (self.closing && fits).then_some(0);
         }
-        if self.validation.is_some() {
+        let validation = self.validation.as_ref();
+        if validation.is_some_and(|validation| !validation.is_undefined()) {
             self.validate_before_sending(now);
         } else if self.flight() == 0 && now - self.last_sent > self.rtt.rto() {
             // RFC 5681 section 4.1. A new connection sent its SYN at most an RTO ago.

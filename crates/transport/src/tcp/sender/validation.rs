@@ -14,25 +14,33 @@ impl Sender {
         validation.is_some_and(|validation| validation.is_lapsed())
     }
 
-    /// Validates cwnd by an acknowledgement of `acked` bytes, or sets it when a recovery from the
-    /// non-validated phase is over.
+    /// Validates cwnd by an acknowledgement of `acked` bytes outside of a recovery, or ends the recovery
+    /// from a loss in the non-validated phase.
     #[cold]
-    pub(super) fn validate_acked(&mut self, now: Instant, acked: u64) {
+    pub(super) fn validate_acked(&mut self, now: Instant, acked: u64, ends_recovery: bool) {
         if self.loss.is_recovering() {
             return;
         }
-        let cwnd = u64::try_from(self.cwnd()).unwrap_or(0);
-        let Some(validation) = &mut self.validation else {
-            return;
-        };
-        if let Some(bytes) = validation.on_recovered() {
-            self.set_windows(bytes);
-        } else if let Some(srtt) = self.rtt.srtt() {
+        self.end_event_without_validation();
+        // In whole segments, as it is used.
+        let cwnd = self.control.cwnd() as u64 * self.smss;
+        if let Some(validation) = &mut self.validation
+            && let Some(srtt) = self.rtt.srtt()
+            && !ends_recovery
+        {
             let acked = Range {
                 start: self.una - acked,
                 end: self.una,
             };
             validation.on_ack(now, acked, self.max, srtt, cwnd);
+        }
+    }
+
+    /// Sets the windows with which a recovery from a loss in the non-validated phase ends.
+    pub(super) fn end_event_without_validation(&mut self) {
+        let validation = self.validation.as_mut();
+        if let Some(bytes) = validation.and_then(|validation| validation.on_recovered()) {
+            self.set_windows(bytes);
         }
     }
 
@@ -52,15 +60,21 @@ impl Sender {
         }
     }
 
-    /// Returns max(pipeACK, LossFlightSize), in bytes, if a loss or a mark ends the non-validated phase.
-    #[cold]
-    pub(super) fn used_without_validation(&mut self, now: Instant) -> Option<u64> {
-        let flight = u64::from(self.flight_at_loss()) * self.smss;
-        let srtt = self.rtt.srtt()?;
-        self.validation.as_mut()?.on_loss(now, flight, srtt)
+    /// Ends the non-validated phase because of a loss or a mark. Returns max(pipeACK, LossFlightSize), in
+    /// bytes, if the phase lasted. cwnd is then no larger, so that the control responds to what was used.
+    pub(super) fn used_without_validation(&mut self, now: Instant, is_mark: bool) -> Option<u64> {
+        let flight = self.flight() - u64::from(self.limited);
+        let (validation, srtt) = (self.validation.as_mut()?, self.rtt.srtt()?);
+        let used = if is_mark {
+            validation.on_mark(now, flight, srtt)
+        } else {
+            validation.on_loss(now, flight, srtt)
+        }?;
+        self.control.limit_cwnd(used as f64 / self.smss as f64);
+        Some(used)
     }
 
-    /// Sets cwnd and ssthresh to `bytes`, but cwnd to at least a segment.
+    /// Lowers cwnd to `bytes`, but not below a segment, and sets ssthresh to the same.
     #[cold]
     pub(super) fn set_windows(&mut self, bytes: u64) {
         let segments = (bytes as f64 / self.smss as f64).max(1.0);

@@ -741,11 +741,7 @@ fn a_control_can_learn_every_round_trip_time() {
         let control = AnyControl::new(Stopwatch::default());
         let mut bench = Bench::new(&Config::default());
         let sender = Sender::with_control(&Config::default(), control, 2, VectorKind::Ack);
-        bench.sender = if every_rtt {
-            sender.with_every_rtt()
-        } else {
-            sender
-        };
+        bench.sender = sender.with_every_rtt(every_rtt);
         assert_eq!(bench.send(8), 8);
         bench.now += RTT;
         for first in [100, 102, 104, 106] {
