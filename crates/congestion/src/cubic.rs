@@ -33,6 +33,11 @@ pub struct CubicConfig {
     pub fast_convergence: bool,
     /// Whether the first slow start may end before a loss, by HyStart++ (RFC 9406).
     pub hystart: bool,
+    /// Whether it may end by HyStart as in Linux 6.12, if `hystart` is off.
+    pub linux_hystart: bool,
+    /// The least number of packets by which an acknowledged packet increases cwnd in congestion avoidance
+    /// as long as no loss has shown W_max: 0 in the RFC, 1/20 in Linux 6.12.
+    pub growth_before_loss: f64,
     /// Whether W_est, once it has reached cwnd_prior, grows by a packet per round trip as Reno does
     /// (section 4.3). Linux 6.12 keeps its slower growth, as RFC 8312 did.
     pub regains_reno_growth: bool,
@@ -52,6 +57,8 @@ impl CubicConfig {
             beta: 0.7,
             fast_convergence: true,
             hystart: false,
+            linux_hystart: false,
+            growth_before_loss: 0.0,
             regains_reno_growth: true,
             slow_start_limit: 1.0,
         }
@@ -73,8 +80,8 @@ pub struct CubicParameters {
     /// bandwidth to others (section 4.7).
     pub fast_convergence: bool,
     /// Whether the first slow start may end before a loss, because delays grow: HyStart++
-    /// (draft-ietf-tcpm-hystartplusplus-04, which became RFC 9406). Absent: yes for TCP's profile
-    /// `linux`, whose CUBIC has HyStart; no otherwise.
+    /// (draft-ietf-tcpm-hystartplusplus-04, which became RFC 9406). Absent: HyStart as in Linux 6.12,
+    /// by delays and by trains of acknowledgements, for TCP's profile `linux`; neither otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hystart: Option<bool>,
 }
@@ -122,7 +129,9 @@ impl ControlKind for CubicParameters {
             c: self.c,
             beta: self.beta,
             fast_convergence: self.fast_convergence,
-            hystart: self.hystart.unwrap_or(context.linux),
+            hystart: self.hystart.unwrap_or(false),
+            linux_hystart: context.linux && self.hystart.is_none(),
+            growth_before_loss: if context.linux { 0.05 } else { 0.0 },
             regains_reno_growth: !context.linux,
             slow_start_limit: if context.linux { f64::INFINITY } else { 1.0 },
         }))
@@ -131,7 +140,7 @@ impl ControlKind for CubicParameters {
 
 /// A CUBIC window.
 ///
-/// Slow start is RFC 5681's, with HyStart++ (RFC 9406) if asked for. A spurious timeout is undone (section
+/// Slow start is RFC 5681's, with HyStart++ (RFC 9406) or Linux's HyStart if asked for. A spurious timeout is undone (section
 /// 4.9.1). Marks reduce cwnd to no less than one packet; a sender with one packet does
 /// not wait for its retransmission timer (RFC 3168 section 6.1.2).
 ///
@@ -187,11 +196,14 @@ impl Cubic {
         config.c = at_least(config.c, 1e-6);
         config.beta = at_least(config.beta, 0.01).min(0.99);
         config.slow_start_limit = at_least(config.slow_start_limit, 1.0);
+        config.growth_before_loss = at_least(config.growth_before_loss, 0.0).min(1.0);
         let slow_start = SlowStart::new(config.initial_ssthresh, MIN_SSTHRESH);
         Self {
             cwnd: config.initial_cwnd,
             slow_start: if config.hystart {
                 slow_start.with_hystart()
+            } else if config.linux_hystart {
+                slow_start.with_linux_hystart()
             } else {
                 slow_start
             },
@@ -229,6 +241,7 @@ impl Cubic {
             3.0 * (1.0 - beta) / (1.0 + beta)
         };
         epoch.reno += alpha * acked / self.cwnd;
+        let before = self.cwnd;
         let t = (now - epoch.began).as_secs_f64();
         if epoch.window(self.config.c, t) < epoch.reno {
             self.cwnd = self.cwnd.max(epoch.reno);
@@ -237,6 +250,11 @@ impl Cubic {
             let ahead = epoch.window(self.config.c, t + self.srtt.unwrap_or(0.0));
             let target = ahead.clamp(self.cwnd, 1.5 * self.cwnd);
             self.cwnd += (target - self.cwnd) / self.cwnd;
+        }
+        if self.w_max.is_none() {
+            self.cwnd = self
+                .cwnd
+                .max(before + acked * self.config.growth_before_loss);
         }
         self.epoch = Some(epoch);
     }
@@ -277,6 +295,7 @@ impl Control for Cubic {
             return;
         }
         self.timed_out = false;
+        self.slow_start.before_growth(self.cwnd, ack);
         if ack.application_limited {
             self.idle_since.get_or_insert(ack.now);
             return self.slow_start.on_ack(self.cwnd, ack);

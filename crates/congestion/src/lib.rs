@@ -31,6 +31,7 @@ mod general_aimd;
 mod htcp;
 mod hybla;
 mod hystart;
+mod hystart_linux;
 mod illinois;
 mod kind;
 mod law;

@@ -2,6 +2,7 @@
 
 use crate::Ack;
 use crate::hystart::HyStart;
+use crate::hystart_linux::LinuxHyStart;
 
 /// The slow start of a window: in effect while cwnd is below ssthresh, which it owns.
 ///
@@ -21,6 +22,8 @@ enum Memory {
     /// HyStart++, which leaves slow start when delays grow, until ssthresh is set for the first
     /// time.
     HyStart(HyStart),
+    /// Linux's HyStart, likewise.
+    LinuxHyStart(LinuxHyStart),
     /// The window before a timeout that may turn out to be spurious.
     BeforeTimeout {
         cwnd: f64,
@@ -46,15 +49,23 @@ impl SlowStart {
         self
     }
 
+    /// Adds Linux's HyStart, which applies to an unset ssthresh too.
+    pub(crate) fn with_linux_hystart(mut self) -> Self {
+        let hystart = || Box::new(Memory::LinuxHyStart(LinuxHyStart::default()));
+        self.memory = self.ssthresh.is_infinite().then(hystart);
+        self
+    }
+
     /// Returns whether it needs the round-trip time of each acknowledgement.
     pub(crate) fn wants_samples(&self) -> bool {
-        self.hystart().is_some()
+        let memory = self.memory.as_deref();
+        matches!(memory, Some(Memory::HyStart(_) | Memory::LinuxHyStart(_)))
     }
 
     fn hystart(&self) -> Option<&HyStart> {
         match self.memory.as_deref() {
             Some(Memory::HyStart(hystart)) => Some(hystart),
-            Some(Memory::BeforeTimeout { .. }) | None => None,
+            Some(Memory::LinuxHyStart(_) | Memory::BeforeTimeout { .. }) | None => None,
         }
     }
 
@@ -86,6 +97,23 @@ impl SlowStart {
     fn heed_delay(&mut self, cwnd: f64, ack: &Ack) {
         if let Some(Memory::HyStart(hystart)) = self.memory.as_deref_mut()
             && hystart.on_ack(ack)
+        {
+            self.on_congestion(cwnd);
+        }
+    }
+
+    /// Handles an acknowledgement before cwnd grows because of it: Linux's HyStart may end slow start.
+    #[inline(always)]
+    pub(crate) fn before_growth(&mut self, cwnd: f64, ack: &Ack) {
+        if self.memory.is_some() {
+            self.heed_trains(cwnd, ack);
+        }
+    }
+
+    #[inline(never)]
+    fn heed_trains(&mut self, cwnd: f64, ack: &Ack) {
+        if let Some(Memory::LinuxHyStart(hystart)) = self.memory.as_deref_mut()
+            && hystart.on_ack(cwnd, ack)
         {
             self.on_congestion(cwnd);
         }
@@ -128,7 +156,7 @@ impl SlowStart {
                 self.memory = hystart.map(|hystart| Box::new(Memory::HyStart(hystart)));
                 Some(cwnd)
             }
-            Memory::HyStart(_) => None,
+            Memory::HyStart(_) | Memory::LinuxHyStart(_) => None,
         }
     }
 

@@ -68,8 +68,8 @@ _OURS = (
     _as_in_linux(
         "cubic",
         "TCP CUBIC, Linux",
-        "RFC 9438 with HyStart++, RACK-TLP, PRR and an initial window of 10 segments, as the other "
-        "controls from here to Westwood+",
+        "RFC 9438 with HyStart and the other mechanisms of Linux's TCP (profile linux), such as "
+        "RACK-TLP, PRR and an initial window of 10 segments",
         key="cubic-linux",
     ),
     _as_in_linux("bbr", "TCP BBR", "BBRv3, draft-ietf-ccwg-bbr"),

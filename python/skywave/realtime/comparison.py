@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from skywave.results import Results
 
 HYSTART = (
-    "Linux's CUBIC stops slow start when delays grow (HyStart); ours, which a simulation runs in "
-    "its place, goes on for five rounds at a quarter of the pace (HyStart++), and may send more "
-    "again"
+    "Linux's receivers acknowledge every segment while their window grows, so its CUBIC may leave "
+    "slow start (HyStart) a round earlier than ours, which a simulation runs in its place"
 )
 PROFILE = (
     "a simulation runs our TCP in the place of the kernel's, with profile linux; docs/controls.md "

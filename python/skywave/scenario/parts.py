@@ -564,10 +564,11 @@ class Tcp(Part):
             start, a segment more otherwise (draft-ietf-ccwg-ratelimited-increase, August 2026).
             Without it cwnd does not grow then (RFC 9438 section 5.8). Absent: yes for profile
             `linux`.
-        cwnd_validation: Whether cwnd is validated: new CWV (RFC 7661). While less than half of cwnd
-            is used, it neither grows nor ends with a pause of an RTO (RFC 5681 section 4.1), but is
-            halved every five minutes; packets are paced, and a loss leaves half of what was used.
-            Not for controls that model the path, such as `bbr` and `c4`.
+        cwnd_validation: Whether to validate cwnd as in RFC 7661, for applications that pause. While
+            less than half of cwnd is used, cwnd does not grow; a pause of an RTO does not reset it
+            (as RFC 5681 section 4.1 does), but every five minutes halve it; packets are paced; and
+            a loss leaves half of what was used. Not for profile `ns2`, nor for controls that model
+            the path, such as `bbr` and `c4`.
         segment: The data bytes of a full segment (SMSS).
         initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`,
             for profile `rfc`; 10 for `linux` (RFC 6928); 2 for `ns2`.
@@ -1554,8 +1555,9 @@ class Cubic(Part):
         fast_convergence: Fast convergence: whether a window reduced before it regained its previous
             maximum releases bandwidth to others (section 4.7).
         hystart: Whether the first slow start may end before a loss, because delays grow: HyStart++
-            (draft-ietf-tcpm-hystartplusplus-04, which became RFC 9406). Absent: yes for TCP's
-            profile `linux`, whose CUBIC has HyStart; no otherwise.
+            (draft-ietf-tcpm-hystartplusplus-04, which became RFC 9406). Absent: HyStart as in Linux
+            6.12, by delays and by trains of acknowledgements, for TCP's profile `linux`; neither
+            otherwise.
     """
 
     c: float = 0.4

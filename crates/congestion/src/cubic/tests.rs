@@ -255,3 +255,25 @@ fn an_overloaded_receiver_takes_off_what_it_dropped() {
     window.on_receiver_overload(at(0.0), 9);
     assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 2.0));
 }
+
+/// As Linux 6.12: 5 % per round trip, until a loss shows where the cubic's plateau is.
+#[test]
+fn before_the_first_loss_cwnd_may_grow_faster() {
+    let config = CubicConfig {
+        initial_cwnd: 100.0,
+        initial_ssthresh: 50.0,
+        growth_before_loss: 0.05,
+        ..CubicConfig::rfc9438(1000)
+    };
+    let mut window = Cubic::new(config);
+    for _ in 0..100 {
+        window.on_ack(&ack(1.0));
+    }
+    assert_near(window.cwnd(), 105.0, 0.01);
+    window.on_loss(&loss(at(1.0), 100));
+    let reduced = window.cwnd();
+    for _ in 0..70 {
+        window.on_ack(&ack(1.0));
+    }
+    assert!(window.cwnd() < reduced + 2.0, "{}", window.cwnd());
+}
