@@ -20,7 +20,8 @@ const MAX_DELAY_THRESHOLD: Duration = Duration::from_millis(16);
 /// Finds the end of slow start before the first loss: if a train of acknowledgements lasts for half of
 /// the shortest round-trip time, or if round-trip times grow.
 ///
-/// A round lasts until more than the packets in flight at its start are acknowledged.
+/// The first round begins when cwnd is large enough. A round lasts until more than the packets in flight
+/// at its start are acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinuxHyStart {
     /// The shortest round-trip time.
@@ -38,24 +39,22 @@ pub(crate) struct LinuxHyStart {
 impl LinuxHyStart {
     /// Handles an acknowledgement before `cwnd` grows. Returns whether slow start ends.
     pub(crate) fn on_ack(&mut self, cwnd: f64, ack: &Ack) -> bool {
-        let begins_round = ack.newly_acked > self.left;
-        self.left = if begins_round {
-            ack.in_flight
-        } else {
-            self.left - ack.newly_acked
-        };
-        if begins_round {
-            (self.round_start, self.last_ack) = (ack.now, ack.now);
-            (self.round_min, self.samples) = (None, 0);
+        if let Some(rtt) = ack.rtt {
+            self.delay_min = Some(self.delay_min.map_or(rtt, |least| least.min(rtt)));
         }
-        let Some(rtt) = ack.rtt else {
-            return false;
-        };
-        let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
-        self.delay_min = Some(delay_min);
         if cwnd < LOW_WINDOW {
             return false;
         }
+        if ack.newly_acked > self.left {
+            self.left = ack.in_flight;
+            (self.round_start, self.last_ack) = (ack.now, ack.now);
+            (self.round_min, self.samples) = (None, 0);
+        } else {
+            self.left -= ack.newly_acked;
+        }
+        let (Some(rtt), Some(delay_min)) = (ack.rtt, self.delay_min) else {
+            return false;
+        };
         let ends_by_train = self.is_long_train(ack.now, delay_min);
         ends_by_train || self.has_grown(rtt, delay_min)
     }
