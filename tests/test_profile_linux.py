@@ -17,8 +17,8 @@ from validation.virtual_time.networks import NETWORKS, Network
 TABLE = Path(__file__).parents[1] / "validation/virtual_time/controls.csv"
 BY_KEY = {network.key: network for network in NETWORKS}
 FURTHER_OFF = {("cubic", "satellite"): 0.06}
-"""Bounds of what is further off than 5 %: over 600 ms, ours leaves slow start at a smaller cwnd than
-Linux's, whose receiver acknowledges more often (validation/virtual_time/README.md)."""
+"""Bounds of what is further off than 5 %: over 600 ms, ours leaves slow start at a smaller cwnd
+than Linux's, whose receiver acknowledges more often (validation/virtual_time/README.md)."""
 WITHOUT_CHANCE = [network for network in NETWORKS if network.loss is None]
 
 
