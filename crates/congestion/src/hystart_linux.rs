@@ -20,8 +20,7 @@ const MAX_DELAY_THRESHOLD: Duration = Duration::from_millis(16);
 /// Finds the end of slow start before the first loss: if a train of acknowledgements lasts for half of
 /// the shortest round-trip time, or if round-trip times grow.
 ///
-/// The first round begins when cwnd is large enough. A round lasts until more than the packets in flight
-/// at its start are acknowledged.
+/// A round lasts until more than the packets in flight at its start are acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinuxHyStart {
     /// The shortest round-trip time.
@@ -39,22 +38,24 @@ pub(crate) struct LinuxHyStart {
 impl LinuxHyStart {
     /// Handles an acknowledgement before `cwnd` grows. Returns whether slow start ends.
     pub(crate) fn on_ack(&mut self, cwnd: f64, ack: &Ack) -> bool {
-        if let Some(rtt) = ack.rtt {
-            self.delay_min = Some(self.delay_min.map_or(rtt, |least| least.min(rtt)));
+        let begins_round = ack.newly_acked > self.left;
+        self.left = if begins_round {
+            ack.in_flight
+        } else {
+            self.left - ack.newly_acked
+        };
+        if begins_round {
+            (self.round_start, self.last_ack) = (ack.now, ack.now);
+            (self.round_min, self.samples) = (None, 0);
         }
+        let Some(rtt) = ack.rtt else {
+            return false;
+        };
+        let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
+        self.delay_min = Some(delay_min);
         if cwnd < LOW_WINDOW {
             return false;
         }
-        if ack.newly_acked > self.left {
-            self.left = ack.in_flight;
-            (self.round_start, self.last_ack) = (ack.now, ack.now);
-            (self.round_min, self.samples) = (None, 0);
-        } else {
-            self.left -= ack.newly_acked;
-        }
-        let (Some(rtt), Some(delay_min)) = (ack.rtt, self.delay_min) else {
-            return false;
-        };
         let ends_by_train = self.is_long_train(ack.now, delay_min);
         ends_by_train || self.has_grown(rtt, delay_min)
     }
@@ -125,6 +126,24 @@ mod tests {
                 assert_eq!(round(&mut hystart, 0, 12, 0, base), None);
                 let after = round(&mut hystart, base, 12, 0, base + extra);
                 assert_eq!(after, ends, "{base} + {extra} us");
+            }
+        }
+    }
+
+    /// Rounds begin with the first acknowledgement, below the low window too. So each contains the head
+    /// of a train of packets, which waits for no other, as on a path of 600 ms and 5 Mbps.
+    #[test]
+    fn queues_within_a_train_do_not_end_slow_start() {
+        let mut hystart = LinuxHyStart::default();
+        let mut cwnd = 10;
+        for train in 0..5 {
+            let packets = cwnd;
+            for index in 0..packets {
+                let now = at(600_000 * train + 2400 * u64::from(index));
+                let mut ack = Ack::new(now, 1, cwnd - 1);
+                ack.rtt = Some(Duration::from_micros(600_000 + 1200 * u64::from(index)));
+                assert!(!hystart.on_ack(cwnd.into(), &ack), "{train} {index}");
+                cwnd += 1;
             }
         }
     }

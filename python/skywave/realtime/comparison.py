@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HYSTART = (
     "Linux's receivers acknowledge every segment while their window grows, so its CUBIC may leave "
-    "slow start (HyStart) earlier than ours, which a simulation runs in its place"
+    "slow start (HyStart) a round earlier than ours, which a simulation runs in its place"
 )
 PROFILE = (
     "a simulation runs our TCP in the place of the kernel's, with profile linux; docs/controls.md "
