@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skywave._files import replacing_file
+from validation import tables
 from validation.controls.cases import CASES
 from validation.controls.curves import MEASURES, Curve, difference
 
@@ -63,7 +64,7 @@ def digest() -> str:
 def table() -> str:
     """Return the table of docs/controls.md: ours, the reference's, and the difference."""
     ours, theirs = stored(OURS), stored(REFERENCE)
-    rows = [["control", "reference", *MEASURES.values()], ["---"] * (2 + len(MEASURES))]
+    rows = []
     for control, case in CASES.items():
         mine, other = ours[control].measures(), theirs[control].measures()
         cells = [
@@ -71,4 +72,4 @@ def table() -> str:
             for name in MEASURES
         ]
         rows.append([control, case.reference, *cells])
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return tables.markdown(["control", "reference", *MEASURES.values()], rows)

@@ -15,7 +15,6 @@ the packets left more than a millisecond late is repeated; `tries` counts.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import shutil
@@ -26,6 +25,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from validation import tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -208,10 +209,7 @@ def main(tree: Path, skywave: str) -> None:
                     tries += 1
                 head = {"delay_ms": delay_ms, "case": case, "run": number}
                 rows += [{**head, **row, "tries": tries} for row in found]
-    with (HERE / "prague.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    tables.write(HERE / "prague.csv", rows)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,8 @@ import pyarrow.compute as pc
 import typer
 
 from skywave import Back, DropTail, DualPi2, Ftp, Link, Probes, Scenario, Tcp, cli, run
-from skywave._files import replacing_file
 from skywave.stats import average
+from validation import tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,14 +111,13 @@ def rows() -> list[Mapping[str, object]]:
 
 def stored(name: str) -> list[dict[str, str]]:
     """Return a stored table."""
-    with (HERE / f"{name}.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return tables.read(HERE / f"{name}.csv")
 
 
 def table() -> str:
     """Return the README's table: ours, the means of the real runs, and the difference."""
     real = stored("prague")
-    lines = [["each way (ms)", "flows", "flow", *COLUMNS.values()], ["---"] * (len(COLUMNS) + 3)]
+    lines = []
     for row in stored("simulated"):
         key = (row["delay_ms"], row["case"], row["flow"])
         runs = [other for other in real if (other["delay_ms"], other["case"], other["flow"]) == key]
@@ -131,18 +129,13 @@ def table() -> str:
             difference = f", {100 * (mine / mean.value - 1):+.0f} %" if mean.value else ""
             cells.append(f"{mine:.4g} / {mean.value:.4g}{margin}{difference}")
         lines.append([key[0], key[1].replace("_", " and "), key[2], *cells])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return tables.markdown(["each way (ms)", "flows", "flow", *COLUMNS.values()], lines)
 
 
 @app.command()
 def main() -> None:
     """Simulate all cases, store simulated.csv, and print the table of the README."""
-    found = rows()
-    path = HERE / "simulated.csv"
-    with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found)
+    tables.write(HERE / "simulated.csv", rows())
     typer.echo(table())
 
 

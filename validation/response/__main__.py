@@ -5,7 +5,6 @@ One packet in 1/p is lost, as the derivations assume, on a path that is never co
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,8 @@ import pyarrow.compute as pc
 import typer
 
 from skywave import DropTail, Ftp, Link, Probes, Scenario, Tcp, cli, run
-from skywave._files import replacing_file
 from skywave.scenario import Cubic, PacketLoss
+from validation import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,8 +159,7 @@ def rows() -> Iterator[dict[str, str]]:
 
 def stored() -> list[dict[str, str]]:
     """Return the stored rows."""
-    with STORED.open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return tables.read(STORED)
 
 
 def difference(row: dict[str, str]) -> float:
@@ -171,7 +169,7 @@ def difference(row: dict[str, str]) -> float:
 
 def table() -> str:
     """Return the README's table."""
-    lines = [["p", *RESPONSES], ["---"] * (len(RESPONSES) + 1)]
+    lines = []
     for p in RATES:
         found = [row for row in stored() if row["p"] == f"{p:g}"]
         lines.append(
@@ -183,7 +181,7 @@ def table() -> str:
                 ),
             ]
         )
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return tables.markdown(["p", *RESPONSES], lines)
 
 
 @app.command()
@@ -193,10 +191,7 @@ def main() -> None:
     for row in rows():
         found.append(row)
         typer.echo(f"{row['response']} at p = {row['p']}: {row['measured']} packets", err=True)
-    with replacing_file(STORED) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found)
+    tables.write(STORED, found)
     typer.echo(table())
 
 

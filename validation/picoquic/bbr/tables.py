@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skywave._files import replacing_file
 from skywave.stats import Estimate, average
+from validation import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,23 +26,18 @@ SINGLE = {
 
 def store(rows: Sequence[Mapping[str, object]], name: str) -> None:
     """Store a table as CSV."""
-    path = HERE / f"{name}.csv"
-    with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    tables.write(HERE / f"{name}.csv", rows)
 
 
 def stored(name: str) -> list[dict[str, str]]:
     """Return a stored table."""
-    with (HERE / f"{name}.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return tables.read(HERE / f"{name}.csv")
 
 
 def single() -> str:
     """Return the table of one flow: ours, picoquic's, and the difference of the means."""
     ours, theirs = stored("skywave_single"), stored("single")
-    lines = [["network", "control", *SINGLE.values()], ["---"] * (len(SINGLE) + 2)]
+    lines = []
     for network, cc in dict.fromkeys((row["network"], row["cc"]) for row in ours):
 
         def mine(row: Mapping[str, str], key: tuple[str, str] = (network, cc)) -> bool:
@@ -51,7 +45,7 @@ def single() -> str:
 
         cells = [_cell(ours, theirs, mine, column) for column in SINGLE]
         lines.append([network, cc, *cells])
-    return _table(lines)
+    return tables.markdown(["network", "control", *SINGLE.values()], lines)
 
 
 def pairs() -> str:
@@ -70,7 +64,7 @@ def pairs() -> str:
         "rtt_mean_ms": "mean RTT of BBR (ms)",
         "queue_drops": "dropped of BBR",
     }
-    lines = [["network", "beside", "begins", *columns.values()], ["---"] * (len(columns) + 3)]
+    lines = []
     keys = ("network", "beside", "case")
     for key in dict.fromkeys(tuple(row[name] for name in keys) for row in ours):
 
@@ -78,7 +72,7 @@ def pairs() -> str:
             return tuple(row[name] for name in keys) == key and row["cc"] == "bbr"
 
         lines.append([*key, *(_cell(ours, plain, mine, column) for column in columns)])
-    return _table(lines)
+    return tables.markdown(["network", "beside", "begins", *columns.values()], lines)
 
 
 def _cell(
@@ -102,7 +96,3 @@ def _mean(rows: Sequence[Mapping[str, str]], column: str) -> Estimate:
 def _text(mean: Estimate) -> str:
     margin = f" ± {mean.margin:.2g}" if mean.margin > 0.01 * abs(mean.value) else ""
     return f"{mean.value:.4g}{margin}"
-
-
-def _table(lines: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -7,17 +7,16 @@ classes that have the fate and departure of the model with the rules of the prog
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skywave import cli
-from skywave._files import replacing_file
 from validation.picoquic.dualq import model
 from validation.picoquic.dualq.sequences import RATES_MBPS, SEQUENCES, Arrival, Link, arrivals
 from validation.picoquic.dualq.table import OURS, counts, program
+from validation.tables import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,9 +53,9 @@ def main(
                 alike = model.run(packets, mbps, rules)
                 tables[rules] += _rows({"variant": rules, **row}, packets, fates, alike)
     for name in ("rfc9332", "skywave"):
-        _store(tables[name], HERE / f"{name}.csv")
+        write(HERE / f"{name}.csv", tables[name])
     if picoquic is not None:
-        _store([row for rules in PICOQUIC for row in tables[rules]], HERE / "dualq.csv")
+        write(HERE / "dualq.csv", [row for rules in PICOQUIC for row in tables[rules]])
 
 
 def _rows(
@@ -71,13 +70,6 @@ def _rows(
         for kind in "LC"
         if any(packet.kind == kind for packet in packets)
     ]
-
-
-def _store(rows: Sequence[Mapping[str, object]], path: Path) -> None:
-    with replacing_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 if __name__ == "__main__":

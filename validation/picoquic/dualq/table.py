@@ -7,6 +7,7 @@ import math
 import subprocess
 from typing import TYPE_CHECKING
 
+from validation import tables
 from validation.picoquic.dualq.model import BUFFER_US, Fate
 from validation.picoquic.dualq.sequences import Arrival, text
 
@@ -72,7 +73,7 @@ def markdown(
     corrected: Sequence[Mapping[str, str]],
 ) -> str:
     """Return the README's table: ours, the model if it differs, and picoquic's after a slash."""
-    lines = [["sequence", "Mbps", "class", *COLUMNS.values()], ["---"] * (len(COLUMNS) + 3)]
+    lines = []
     for rows in zip(ours, rfc, corrected, strict=True):
         cells = []
         for column in COLUMNS:
@@ -80,4 +81,4 @@ def markdown(
             text = mine if mine == model else f"{mine} (model: {model})"
             cells.append(text if picoquic == mine else f"{text} / {picoquic}")
         lines.append([*(rows[0][name] for name in ("sequence", "rate_mbps", "class")), *cells])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return tables.markdown(["sequence", "Mbps", "class", *COLUMNS.values()], lines)

@@ -158,32 +158,27 @@ impl SenderEcn {
     /// Records a reduction of the window for a mark or a loss: marks of data sent before `max` are
     /// answered, and the peer is informed (RFC 3168 section 6.1.2).
     pub(in crate::tcp) fn on_reduced(&mut self, max: u64) {
-        match self {
-            Self::Off => {}
-            Self::Echoes {
-                answered_until,
-                cwr,
-            } => {
-                *answered_until = max + 1;
-                *cwr = true;
-            }
-            Self::Accurate(accurate) => accurate.answered_until = max + 1,
-        }
+        self.answer_until(max + 1, true);
     }
 
     /// Records that the last reduction was undone: marks of data sent before it want an answer again.
     #[cold]
     pub(in crate::tcp) fn on_undone(&mut self) {
+        self.answer_until(0, false);
+    }
+
+    /// Sets up to which byte marks are answered, and whether RFC 3168's CWR says so.
+    fn answer_until(&mut self, until: u64, says_so: bool) {
         match self {
             Self::Off => {}
             Self::Echoes {
                 answered_until,
                 cwr,
             } => {
-                *answered_until = 0;
-                *cwr = false;
+                *answered_until = until;
+                *cwr = says_so;
             }
-            Self::Accurate(accurate) => accurate.answered_until = 0,
+            Self::Accurate(accurate) => accurate.answered_until = until,
         }
     }
 
