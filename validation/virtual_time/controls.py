@@ -28,7 +28,10 @@ CONTROLS = (
     "illinois",
 )
 SEGMENT = "1448 B"
-"""1500 B on the wire, with the timestamps that the kernel sends and our segments do not have."""
+"""1500 B on the wire, with timestamps."""
+JITTER = "200 ms"
+"""How much later than planned each of several flows may start. Who loses a packet depends on
+microseconds, so a single run of several flows says little."""
 CUT = 0.93
 """A sample of cwnd that is below this share of the one before is a reduction."""
 
@@ -56,7 +59,7 @@ class Case:
     @property
     def draws(self) -> bool:
         """Whether runs with other seeds differ."""
-        return self.network.draws
+        return self.network.draws or self.network.flows > 1
 
     @property
     def name(self) -> tuple[str, str]:
@@ -66,7 +69,11 @@ class Case:
     def scenario(self, seed: int) -> Scenario:
         """Return a run. In the simulator, our ``tcp`` runs in the place of the kernel's."""
         transport = KernelTcp(control=self.control, segment=SEGMENT)
-        return self.network.scenario(self.control, seed, transport, Ftp())
+        scenario = self.network.scenario(self.control, seed, transport, Ftp())
+        if self.network.flows > 1:
+            flows = [flow.replace(start_jitter=JITTER) for flow in scenario.flows]
+            scenario = scenario.replace(flows=flows)
+        return scenario
 
 
 def cases() -> list[Case]:

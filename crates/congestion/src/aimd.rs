@@ -57,12 +57,15 @@ pub enum DecreaseLaw {
     Rfc4341,
     /// Mattsson's DCCP module for ns-2: like RFC 4341, but ssthresh may fall to 1.
     Ns2TcpLike,
+    /// Linux's TCP: both are half of cwnd, rounded down, at least 2. A second timeout in a row leaves
+    /// ssthresh unchanged.
+    Linux,
 }
 
 impl DecreaseLaw {
     const fn min_ssthresh(self) -> f64 {
         match self {
-            Self::Rfc5681 | Self::Ns2Tcp | Self::Rfc4341 => 2.0,
+            Self::Rfc5681 | Self::Ns2Tcp | Self::Rfc4341 | Self::Linux => 2.0,
             Self::Ns2TcpLike => 1.0,
         }
     }
@@ -295,15 +298,26 @@ impl Aimd {
         let factor = self.decrease_factor;
         match self.decrease {
             DecreaseLaw::Rfc5681 | DecreaseLaw::Ns2Tcp => borne(in_flight, self.cwnd) * factor,
-            DecreaseLaw::Rfc4341 | DecreaseLaw::Ns2TcpLike => (self.cwnd * factor).floor(),
+            DecreaseLaw::Rfc4341 | DecreaseLaw::Ns2TcpLike | DecreaseLaw::Linux => {
+                (self.cwnd * factor).floor()
+            }
         }
     }
 
     fn reduce(&mut self, in_flight: u32) {
         let half = self.half(in_flight);
         self.slow_start.on_congestion(self.ssthresh_of(half));
-        self.cwnd = half.max(1.0);
+        self.cwnd = half.max(if self.decrease == DecreaseLaw::Linux {
+            2.0
+        } else {
+            1.0
+        });
         self.credit = 0.0;
+    }
+
+    /// Returns whether a second timeout in a row leaves ssthresh unchanged.
+    const fn spares_second_timeout(&self) -> bool {
+        matches!(self.decrease, DecreaseLaw::Rfc5681 | DecreaseLaw::Linux)
     }
 }
 
@@ -359,7 +373,7 @@ impl Control for Aimd {
     }
 
     fn on_timeout(&mut self, _now: Instant, in_flight: u32) {
-        if !(self.timed_out && self.decrease == DecreaseLaw::Rfc5681) {
+        if !(self.timed_out && self.spares_second_timeout()) {
             let ssthresh = self.ssthresh_of(self.half(in_flight));
             self.slow_start.on_timeout(self.cwnd, ssthresh);
         }

@@ -44,6 +44,9 @@ pub struct CubicConfig {
     /// The packets by which an acknowledgement may increase cwnd in slow start: 1 in RFC 5681
     /// section 3.1, infinite in Linux.
     pub slow_start_limit: f64,
+    /// Whether congestion leaves whole packets of cwnd, rounded down, as in Linux; otherwise it leaves
+    /// a part of the flight (section 4.6).
+    pub leaves_whole_packets: bool,
 }
 
 impl CubicConfig {
@@ -61,6 +64,7 @@ impl CubicConfig {
             growth_before_loss: 0.0,
             regains_reno_growth: true,
             slow_start_limit: 1.0,
+            leaves_whole_packets: false,
         }
     }
 }
@@ -134,14 +138,15 @@ impl ControlKind for CubicParameters {
             growth_before_loss: if context.linux { 0.05 } else { 0.0 },
             regains_reno_growth: !context.linux,
             slow_start_limit: if context.linux { f64::INFINITY } else { 1.0 },
+            leaves_whole_packets: context.linux,
         }))
     }
 }
 
 /// A CUBIC window.
 ///
-/// Slow start is RFC 5681's, with HyStart++ (RFC 9406) or Linux's HyStart if asked for. A spurious timeout is undone (section
-/// 4.9.1). Marks reduce cwnd to no less than one packet; a sender with one packet does
+/// Slow start is RFC 5681's, with HyStart++ (RFC 9406) or Linux's HyStart if asked for. A spurious
+/// timeout is undone (section 4.9.1). Marks reduce cwnd to no less than one packet; a sender with one packet does
 /// not wait for its retransmission timer (RFC 3168 section 6.1.2).
 ///
 /// The equations, C, beta_cubic and the lower bounds were checked against sections 4.2 to 4.8, 4.10
@@ -270,7 +275,11 @@ impl Cubic {
         });
         self.cwnd_prior = self.cwnd;
         self.before_timeout = None;
-        let rest = borne(in_flight, self.cwnd) * self.config.beta;
+        let rest = if self.config.leaves_whole_packets {
+            (self.cwnd.floor() * self.config.beta).floor()
+        } else {
+            borne(in_flight, self.cwnd) * self.config.beta
+        };
         self.slow_start.on_congestion(rest.max(MIN_SSTHRESH));
         self.epoch = None;
         self.idle_since = None;

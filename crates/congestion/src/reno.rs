@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Aimd, AimdConfig, AnyControl, ControlContext, ControlKind, GrowthLaw};
+use crate::{Aimd, AimdConfig, AnyControl, ControlContext, ControlKind, DecreaseLaw, GrowthLaw};
 
 /// Parameters of the control `reno`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -21,13 +21,14 @@ impl RenoParameters {
         let laws = if context.ns2 {
             // The initial ssthresh comes from the context.
             AimdConfig::ns2_tcp(0)
-        } else {
+        } else if context.linux {
             AimdConfig {
-                growth: GrowthLaw::PerPacket {
-                    limit: if context.linux { u32::MAX } else { 1 },
-                },
+                growth: GrowthLaw::PerPacket { limit: u32::MAX },
+                decrease: DecreaseLaw::Linux,
                 ..AimdConfig::rfc5681(context.packet_size)
             }
+        } else {
+            AimdConfig::rfc5681(context.packet_size)
         };
         AimdConfig {
             initial_cwnd: context.initial_cwnd,

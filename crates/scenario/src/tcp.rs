@@ -57,6 +57,11 @@ pub struct TcpSpec {
     /// does), but every five minutes halve it; packets are paced; and a loss leaves half of what was
     /// used. Not for profile `ns2`, nor for controls that model the path, such as `bbr` and `c4`.
     pub cwnd_validation: bool,
+    /// Whether segments have timestamps (RFC 7323 section 3), which take 12 B more. They time
+    /// retransmissions too, let the receiver size its window by round trips, and protect against old
+    /// duplicates. Not for profile `ns2`. Absent: yes for profile `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
     /// The data bytes of a full segment (SMSS).
     pub segment: Bytes,
     /// The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`, for profile
@@ -179,6 +184,7 @@ impl Default for TcpSpec {
             forward_rto: None,
             rate_limited_increase: None,
             cwnd_validation: false,
+            timestamps: None,
             segment: Bytes::new(1000),
             initial_cwnd: None,
             initial_ssthresh: None,
@@ -314,6 +320,10 @@ impl TcpSpec {
         let may_validate = !(self.cwnd_validation && self.profile == TcpProfile::Ns2);
         check(may_validate, &format!("{field}.cwnd_validation"), || {
             "ns-2 does not validate cwnd: give another profile".to_owned()
+        })?;
+        let may_stamp = !(self.timestamps == Some(true) && self.profile == TcpProfile::Ns2);
+        check(may_stamp, &format!("{field}.timestamps"), || {
+            "ns-2's segments have no timestamps: give another profile".to_owned()
         })?;
         check_timer(self.initial_rto, &format!("{field}.initial_rto"))?;
         check_timer(self.min_rto, &format!("{field}.min_rto"))

@@ -569,6 +569,9 @@ class Tcp(Part):
             (as RFC 5681 section 4.1 does), but every five minutes halve it; packets are paced; and
             a loss leaves half of what was used. Not for profile `ns2`, nor for controls that model
             the path, such as `bbr` and `c4`.
+        timestamps: Whether segments have timestamps (RFC 7323 section 3), which take 12 B more.
+            They time retransmissions too, let the receiver size its window by round trips, and
+            protect against old duplicates. Not for profile `ns2`. Absent: yes for profile `linux`.
         segment: The data bytes of a full segment (SMSS).
         initial_cwnd: The initial cwnd. Absent: RFC 3390's 2 to 4 segments, depending on `segment`,
             for profile `rfc`; 10 for `linux` (RFC 6928); 2 for `ns2`.
@@ -628,6 +631,7 @@ class Tcp(Part):
     forward_rto: bool | None = None
     rate_limited_increase: bool | None = None
     cwnd_validation: bool = False
+    timestamps: bool | None = None
     segment: Bytes = field(default=Bytes("1 kB"), converter=Bytes)
     initial_cwnd: int | None = None
     initial_ssthresh: int | None = None

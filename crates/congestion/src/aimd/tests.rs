@@ -86,6 +86,23 @@ fn rfc5681_holds_ssthresh_through_repeated_timeouts() {
 }
 
 #[test]
+fn linux_halves_cwnd_in_whole_packets() {
+    let config = AimdConfig {
+        decrease: DecreaseLaw::Linux,
+        ..AimdConfig::rfc5681(1000)
+    };
+    let mut window = with(config, 85.0, 10.0);
+    // A flight of 20 does not matter.
+    window.on_loss(&loss(Instant::ZERO, 20));
+    assert_eq!((window.cwnd(), window.ssthresh()), (42.0, 42.0));
+    window.on_timeout(Instant::ZERO, 20);
+    window.on_timeout(Instant::ZERO, 20);
+    assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 21.0));
+    window.on_loss(&loss(Instant::ZERO, 1));
+    assert_eq!((window.cwnd(), window.ssthresh()), (2.0, 2.0));
+}
+
+#[test]
 fn ns2_tcp_halves_whole_windows() {
     let mut window = with(AimdConfig::ns2_tcp(20), 21.0, 20.0);
     window.on_loss(&loss(Instant::ZERO, 15));
@@ -244,6 +261,7 @@ fn config() -> impl Strategy<Value = AimdConfig> {
         Just(DecreaseLaw::Ns2Tcp),
         Just(DecreaseLaw::Rfc4341),
         Just(DecreaseLaw::Ns2TcpLike),
+        Just(DecreaseLaw::Linux),
     ];
     let odd = prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(-1.0), 0.0..100.0];
     (

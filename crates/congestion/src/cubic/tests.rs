@@ -65,6 +65,18 @@ fn rfc9438_4_6_a_loss_leaves_seven_tenths() {
     assert_eq!((window.cwnd(), window.ssthresh()), (2.0, 2.0));
 }
 
+/// Linux 6.12's `cubictcp_recalc_ssthresh`.
+#[test]
+fn linux_leaves_whole_packets_of_cwnd() {
+    let mut window = Cubic::new(CubicConfig {
+        initial_cwnd: 50.9,
+        leaves_whole_packets: true,
+        ..CubicConfig::rfc9438(1000)
+    });
+    window.on_loss(&loss(at(0.0), 20));
+    assert_eq!((window.cwnd(), window.ssthresh()), (35.0, 35.0));
+}
+
 #[test]
 fn rfc9438_4_6_marks_leave_at_least_one_packet() {
     let mut window = reduced(2.0);

@@ -41,11 +41,15 @@ pub enum ReducedWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderConfig {
     /// Bytes of data in a full segment (SMSS), unless the receiver's MSS option is smaller.
+    /// Timestamps take 12 bytes more.
     pub segment_size: u16,
     /// Whether the SYN carries options (MSS, window scale). Without them it is 40 bytes long,
     /// windows are not scaled, and both ends are assumed to agree on `segment_size`. With them, a
     /// receiver that sends no MSS gets segments of 536 bytes (RFC 9293 section 3.7.1).
     pub syn_options: bool,
+    /// Whether to ask for timestamps (RFC 7323 section 3), which time retransmissions too. Needs
+    /// `syn_options`.
+    pub timestamps: bool,
     /// The window that this end announces. It receives no data, so the window shows only in
     /// captures, where both hosts of a flow should look alike.
     pub window: ReceiveWindow,
@@ -93,8 +97,9 @@ pub struct SenderConfig {
     /// names no pacing of its own ([`Pacing::of_window`](skywave_congestion::Pacing::of_window)).
     pub pacing: bool,
     /// Whether every acknowledgement of segments that were sent once gives a round-trip time sample,
-    /// rather than one segment per round trip (RFC 6298 section 3). Only for recoveries and controls
-    /// that record sending times.
+    /// rather than one segment per round trip (RFC 6298 section 3). The sample is that of the first
+    /// segment that it acknowledges or, if there is none, SACKs, as in Linux. Only for recoveries and
+    /// controls that record sending times.
     pub samples_every_ack: bool,
     /// The retransmission timeout.
     pub rto: RtoConfig,
@@ -106,6 +111,7 @@ impl Default for SenderConfig {
         Self {
             segment_size: 1460,
             syn_options: true,
+            timestamps: false,
             window: ReceiveWindow::default(),
             recovery: RecoveryAlgorithm::NewReno,
             keep_sacks: true,
@@ -153,6 +159,7 @@ impl SenderConfig {
     /// Returns the configuration of Linux's TCP as far as it differs from the RFCs' recommendations.
     pub fn linux(recovery: RecoveryAlgorithm) -> Self {
         Self {
+            timestamps: true,
             samples_every_ack: true,
             forward_rto: true,
             rate_limited_increase: true,
@@ -171,6 +178,7 @@ impl SenderConfig {
         Self {
             segment_size: 1000,
             syn_options: false,
+            timestamps: false,
             window: ReceiveWindow::Fixed(u16::MAX as u32),
             recovery,
             keep_sacks: false,
@@ -196,12 +204,16 @@ impl SenderConfig {
 /// Parameters of a [`super::Receiver`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverConfig {
-    /// The largest segment accepted, in bytes of data; announced in the MSS option.
+    /// The largest segment accepted, in bytes of data; announced in the MSS option, to which the
+    /// length of timestamps is added (RFC 9293 section 3.7.1).
     pub max_segment_size: u16,
     /// The receive window. Without window scaling, at most 65,535 bytes are announced.
     pub window: ReceiveWindow,
     /// Whether the SYN-ACK carries options (MSS, and window scale if the SYN has it).
     pub syn_options: bool,
+    /// Whether to agree to timestamps (RFC 7323 section 3), by which the receiver then times round
+    /// trips and recognises old duplicates. Needs `syn_options`.
+    pub timestamps: bool,
     /// The maximum number of blocks in a SACK option (RFC 2018); zero disables SACK. The SYN must
     /// have permitted SACK, unless `syn_options` is off and both ends are assumed to agree. At most
     /// 4 blocks fit.
@@ -215,6 +227,10 @@ pub struct ReceiverConfig {
     /// starts and again from each duplicate segment on. A sender whose window is small, or that has
     /// just retransmitted, gets more acknowledgements by which to grow. Linux's `TCP_MAX_QUICKACKS`,
     /// which also applies after a pause longer than the RTO; that is not implemented here.
+    ///
+    /// Unless this is zero, an autotuned window grows as in Linux too (`tcp_grow_window`): by two
+    /// segments with each one that arrives in order, and all of these are acknowledged at once, as are
+    /// segments with PSH, after which there may be no more.
     pub quick_acks: u16,
     /// The use of the ECN bits; RFC 3168 applies only if the sender asks for it.
     pub ecn: EcnUse,
@@ -228,6 +244,7 @@ impl Default for ReceiverConfig {
             max_segment_size: 1460,
             window: ReceiveWindow::default(),
             syn_options: true,
+            timestamps: false,
             sack_blocks: 4,
             dsack: false,
             delayed_ack: Some(Duration::from_millis(200)),

@@ -35,6 +35,7 @@ mod sender;
 mod sent_log;
 mod sequence;
 mod timer;
+mod timestamps;
 mod window_validation;
 
 pub use algorithm::{RecoveryAlgorithm, RecoveryExit};

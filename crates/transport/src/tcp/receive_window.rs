@@ -12,6 +12,13 @@ pub(super) const MAX_WINDOW_SHIFT: u8 = 14;
 /// also Linux's first window (`tcp_rmem[1]`).
 const FIRST_WINDOW: u32 = 65_535;
 
+/// The window to which Linux's first buffer grows: 61 % of 131,072 bytes (`tcp_rmem[1]`). The rest is
+/// overhead, as measured with Linux 6.12 and segments of 1448 bytes.
+const FIRST_BUFFER: u32 = 80_384;
+
+/// Segments by which the window grows with each one that arrives (Linux's `tcp_grow_window`).
+const GROWTH: u32 = 2;
+
 /// Segments that the first round trip may deliver without a larger window: Linux's initial cwnd.
 const FIRST_SEGMENTS: u32 = 10;
 
@@ -28,12 +35,12 @@ pub enum ReceiveWindow {
     /// dynamic right-sizing (Fisk and Feng 2001), with the formula of Linux's
     /// `tcp_rcv_space_adjust`. It never shrinks.
     ///
-    /// The receiver times the handshake, and then how long it takes to receive a whole window, as
-    /// Fisk and Feng do without timestamps. That is a round trip if the window limits the sender,
-    /// and longer otherwise. Linux takes the shortest such time; this receiver takes the latest, so
-    /// that the window also follows a round-trip time that grows with a queue. The window therefore
-    /// rarely limits a sender below `max`, but that of a long connection may be larger than
-    /// necessary.
+    /// With timestamps, the receiver times each round trip. Without them it times the handshake, and
+    /// then how long it takes to receive a whole window, as Fisk and Feng do. That is a round trip if
+    /// the window limits the sender, and longer otherwise. Linux takes the shortest such time; this
+    /// receiver takes the latest, so that the window also follows a round-trip time that grows with a
+    /// queue. The window therefore rarely limits a sender below `max`, but that of a long connection
+    /// may be larger than necessary.
     Autotuned {
         /// The largest window, in bytes.
         max: u32,
@@ -77,15 +84,9 @@ impl ReceiveWindow {
         u16::try_from(self.initial() >> shift).unwrap_or(u16::MAX)
     }
 
-    /// Returns the state that adjusts an autotuned window, or `None` for a fixed one. The
-    /// connection is established at `now`, `rtt` after the SYN-ACK, and has segments of `segment`
-    /// bytes.
-    pub(super) fn right_sizing(
-        self,
-        now: Instant,
-        rtt: Duration,
-        segment: u16,
-    ) -> Option<RightSizing> {
+    /// Returns the state that adjusts an autotuned window, or `None` for a fixed one. Segments have
+    /// `segment` bytes. If `follows_segments`, the window grows with the segments that arrive.
+    pub(super) fn right_sizing(self, segment: u16, follows_segments: bool) -> Option<RightSizing> {
         let Self::Autotuned { .. } = self else {
             return None;
         };
@@ -93,12 +94,19 @@ impl ReceiveWindow {
         Some(RightSizing {
             max: self.max(),
             segment,
-            rtt,
+            target: if follows_segments {
+                FIRST_BUFFER.min(self.max())
+            } else {
+                self.initial()
+            },
+            follows_segments,
+            rtt: None,
+            is_timed: false,
             opened_from: 1,
-            opened_at: now,
+            opened_at: None,
             opened: self.initial(),
             from: 1,
-            since: now,
+            since: Instant::ZERO,
             // A sender fills a window of few segments in each round trip. Only more than this shows
             // that a larger window is needed.
             most: (FIRST_SEGMENTS * segment).min(self.initial()),
@@ -113,11 +121,18 @@ pub(super) struct RightSizing {
     max: u32,
     /// The size of a full segment, in bytes.
     segment: u32,
-    /// At least the round-trip time.
-    rtt: Duration,
-    /// A window: where it begins, when it was opened, and its size in bytes.
+    /// The window that the data delivered asks for, in bytes.
+    target: u32,
+    /// Whether the window approaches the target with each segment, rather than at once.
+    follows_segments: bool,
+    /// At least the round-trip time. If timestamps measure it, longer ones are smoothed.
+    rtt: Option<Duration>,
+    /// Whether timestamps measure it.
+    is_timed: bool,
+    /// A window: where it begins, when it was opened, and its size in bytes. At first, it is opened
+    /// by the SYN-ACK.
     opened_from: u64,
-    opened_at: Instant,
+    opened_at: Option<Instant>,
     opened: u32,
     /// Where the current count began, and when.
     from: u64,
@@ -127,23 +142,58 @@ pub(super) struct RightSizing {
 }
 
 impl RightSizing {
-    /// Returns the new window, given the current one, once everything before `next` has been
-    /// delivered.
+    /// Handles a SYN-ACK, of which the first starts the first measurement.
+    pub(super) fn on_syn_ack(&mut self, now: Instant) {
+        self.opened_at.get_or_insert(now);
+    }
+
+    /// Handles the first segment that shows that the SYN-ACK arrived.
+    pub(super) fn on_established(&mut self, now: Instant) {
+        self.rtt = self.opened_at.map(|sent_at| now - sent_at);
+        (self.opened_at, self.since) = (Some(now), now);
+    }
+
+    /// Handles a round-trip time that timestamps have measured: Linux's `tcp_rcv_rtt_update`.
+    pub(super) fn on_rtt(&mut self, rtt: Duration) {
+        self.rtt = Some(match self.rtt {
+            Some(smoothed) if self.is_timed && rtt >= smoothed => smoothed - smoothed / 8 + rtt / 8,
+            _ => rtt,
+        });
+        self.is_timed = true;
+    }
+
+    /// Returns the window, given the one before, after a segment has arrived in order and before what
+    /// is delivered with it is counted.
+    #[inline(always)]
+    pub(super) fn on_segment(&self, window: u32) -> u32 {
+        if self.follows_segments {
+            self.target.min(window + GROWTH * self.segment).max(window)
+        } else {
+            window
+        }
+    }
+
+    /// Returns the window, given the one before, once everything before `next` has been delivered.
     #[inline(always)]
     pub(super) fn on_delivered(&mut self, now: Instant, next: u64, window: u32) -> u32 {
-        let fills_window = next - self.opened_from >= u64::from(self.opened);
+        let fills_window = !self.is_timed && next - self.opened_from >= u64::from(self.opened);
         let delivered = if fills_window {
-            self.rtt = now - self.opened_at;
+            self.rtt = self.opened_at.map(|opened_at| now - opened_at);
             next - self.opened_from
-        } else if now - self.since >= self.rtt {
+        } else if self.rtt.is_some_and(|rtt| now - self.since >= rtt) {
             next - self.from
         } else {
             return window;
         };
         (self.from, self.since) = (next, now);
-        let adjusted = self.window_for(delivered).max(window);
+        self.target = self.window_for(delivered).max(self.target);
+        let adjusted = if self.follows_segments {
+            window
+        } else {
+            self.target.max(window)
+        };
         if fills_window {
-            (self.opened_from, self.opened_at, self.opened) = (next, now, adjusted);
+            (self.opened_from, self.opened_at, self.opened) = (next, Some(now), adjusted);
         }
         adjusted
     }
@@ -176,9 +226,10 @@ mod tests {
     /// A connection with a round-trip time of 100 ms and segments of 1000 bytes.
     fn connection() -> (RightSizing, u32) {
         let window = ReceiveWindow::Autotuned { max: MAX_WINDOW };
-        let rtt = Duration::from_millis(100);
-        let right_sizing = window.right_sizing(at(1000), rtt, 1000);
-        (right_sizing.expect("an autotuned window"), window.initial())
+        let mut right_sizing = window.right_sizing(1000, false).expect("autotuned");
+        right_sizing.on_syn_ack(at(900));
+        right_sizing.on_established(at(1000));
+        (right_sizing, window.initial())
     }
 
     /// Linux's `tcp_rcv_space_adjust`, worked by hand: the window is twice the data delivered and
@@ -210,7 +261,7 @@ mod tests {
         let (mut right_sizing, initial) = connection();
         let next = 1 + u64::from(initial);
         let window = right_sizing.on_delivered(at(1250), next, initial);
-        assert_eq!(right_sizing.rtt, Duration::from_millis(250));
+        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(250)));
         // 49,152 bytes, after 10,000: 114,304, and twice 114,304 * 39,152 / 10,000.
         assert_eq!(window, 1_009_350);
         let next = next + u64::from(window);
@@ -223,7 +274,42 @@ mod tests {
             right_sizing.on_delivered(at(1650), next, window),
             81_531_560
         );
-        assert_eq!(right_sizing.rtt, Duration::from_millis(400));
+        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(400)));
+    }
+
+    /// Linux 6.12's `tcp_rcv_rtt_update` and `tcp_grow_window`, worked by hand.
+    #[test]
+    fn a_window_follows_segments_and_timed_round_trips() {
+        let window = ReceiveWindow::Autotuned { max: 1_000_000 };
+        let mut right_sizing = window.right_sizing(1000, true).expect("autotuned");
+        right_sizing.on_syn_ack(at(900));
+        right_sizing.on_established(at(1000));
+        right_sizing.on_rtt(Duration::from_millis(80));
+        right_sizing.on_rtt(Duration::from_millis(160));
+        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(90)));
+        right_sizing.on_rtt(Duration::from_millis(85));
+        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(85)), "shorter");
+        right_sizing.on_rtt(Duration::from_millis(125));
+        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(90)));
+
+        let mut window = window.initial();
+        assert_eq!(window, 65_520, "a multiple of 16");
+        let grow = |right_sizing: &RightSizing, window: &mut u32| {
+            *window = right_sizing.on_segment(*window);
+            *window
+        };
+        assert_eq!(grow(&right_sizing, &mut window), 67_520);
+        assert_eq!(right_sizing.on_delivered(at(1089), 20_001, window), window);
+        assert_eq!(right_sizing.on_delivered(at(1090), 20_001, window), window);
+        assert_eq!(right_sizing.target, 168_000);
+        let steps = (0..100).map(|_| grow(&right_sizing, &mut window));
+        let steps: Vec<u32> = steps.take_while(|window| *window < 168_000).collect();
+        assert_eq!(steps.len(), 50);
+        assert_eq!(grow(&right_sizing, &mut window), 168_000);
+        // A whole window in more than a round trip: only the round trip counts.
+        let next = 20_001 + 200_000;
+        right_sizing.on_delivered(at(1179), next, window);
+        assert_eq!(right_sizing.target, 168_000);
     }
 
     /// RFC 7323 section 2.2: the field of a window is shifted, and the bits that do not fit are cut

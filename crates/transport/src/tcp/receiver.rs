@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use rand_xoshiro::SplitMix64;
 use skywave_units::rand_core::{Rng, SeedableRng};
 use skywave_units::{Duration, Instant};
-use skywave_wire::tcp::{AccurateEcn, Flags, SackBlock, Segment, TcpOptions};
+use skywave_wire::tcp::{AccurateEcn, Flags, SackBlock, Segment, TcpOptions, Timestamps};
 use skywave_wire::{Ecn, Payload};
 
 use super::ecn::ReceiverEcn;
@@ -15,6 +15,7 @@ use super::reassembly::{Arrival, Range, Reassembly};
 use super::receive_window::RightSizing;
 use super::sequence::SequenceSpace;
 use super::timer::Timer;
+use super::timestamps::{self, Stamps};
 use super::{Header, Ports, ReceiverConfig, ReceiverExtension};
 use crate::{End, Transmit};
 
@@ -24,8 +25,10 @@ const MAX_ACK_DELAY: Duration = Duration::from_millis(500);
 /// The SACK blocks that fit the options (RFC 2018 section 3).
 const MAX_SACK_BLOCKS: usize = 4;
 
-/// The SACK blocks for which the option of Accurate ECN leaves room.
+/// The SACK blocks for which timestamps leave room, and the option of Accurate ECN, and both.
+const SACK_BLOCKS_WITH_STAMPS: u8 = 3;
 const SACK_BLOCKS_WITH_COUNTERS: u8 = 3;
+const SACK_BLOCKS_WITH_BOTH: u8 = 2;
 
 /// The receiving end of a TCP connection.
 ///
@@ -42,9 +45,8 @@ pub struct Receiver {
     connection: Option<Connection>,
     /// The offset after the sender's FIN, once the FIN has been seen.
     end: Option<NonZeroU64>,
-    due: Due,
-    /// Segments that are still to be acknowledged at once.
-    quick_acks: u16,
+    /// Timestamps, unless the sender asks for none.
+    stamps: Option<Box<AckStamps>>,
     delay: Timer,
     ecn: ReceiverEcn,
     extension: Option<Box<Extension>>,
@@ -64,12 +66,45 @@ struct Connection {
     /// The receive window, in bytes.
     window: u32,
     right_sizing: Option<Box<RightSizing>>,
-    /// When the SYN-ACK was first sent.
-    syn_ack_sent: Option<Instant>,
     /// Whether a segment has shown that our SYN-ACK arrived.
     established: bool,
+    due: Due,
+    /// Segments that are still to be acknowledged at once.
+    quick_acks: u16,
     /// If SACK options are sent, what they report.
     reports: Option<Box<Reports>>,
+}
+
+/// The receiver's timestamps.
+#[derive(Debug)]
+struct AckStamps {
+    stamps: Stamps,
+    /// Last.ACK.sent.
+    acked: u64,
+    /// The last echo that gave a round-trip time.
+    timed: u32,
+}
+
+impl AckStamps {
+    /// Starts a clock with this offset.
+    const fn new(offset: u32) -> Self {
+        Self {
+            stamps: Stamps::new(offset),
+            acked: 1,
+            timed: 0,
+        }
+    }
+
+    /// Returns the time since the sender's last segment answered an acknowledgement of ours, once
+    /// for each acknowledgement, in whole ticks. Zero ticks are no round trip.
+    fn take_rtt(&mut self, now: Instant, echo: u32) -> Option<Duration> {
+        if echo == self.timed {
+            return None;
+        }
+        self.timed = echo;
+        let rtt = self.stamps.since(now, echo);
+        rtt.filter(|rtt| !rtt.is_zero())
+    }
 }
 
 /// What SACK options report.
@@ -112,17 +147,20 @@ pub struct ReceiverStats {
 }
 
 impl Receiver {
-    /// Creates a listening endpoint. Its initial sequence number is drawn from `seed`. Endpoints can
-    /// share a configuration.
+    /// Creates a listening endpoint. Its initial sequence number and the offset of its timestamp
+    /// clock are drawn from `seed`. Endpoints can share a configuration.
     pub fn new(config: impl Into<Arc<ReceiverConfig>>, ports: Ports, seed: u64) -> Self {
+        let config = config.into();
+        let mut rng = SplitMix64::seed_from_u64(seed);
+        let local = SequenceSpace::new(rng.next_u32());
+        let has_stamps = config.timestamps && config.syn_options;
         Self {
-            config: config.into(),
+            config,
             ports,
-            local: SequenceSpace::new(SplitMix64::seed_from_u64(seed).next_u32()),
+            local,
+            stamps: has_stamps.then(|| Box::new(AckStamps::new(rng.next_u32()))),
             connection: None,
             end: None,
-            due: Due::Nothing,
-            quick_acks: 0,
             delay: Timer::default(),
             ecn: ReceiverEcn::default(),
             extension: None,
@@ -152,30 +190,36 @@ impl Receiver {
     /// there have been at once, for SACK and for an autotuned window.
     pub fn heap_size(&self) -> usize {
         let connection = self.connection.as_ref().map_or(0, Connection::heap_size);
-        connection + self.ecn.heap_size()
+        let stamps = self.stamps.as_deref().map_or(0, size_of_val);
+        connection + self.ecn.heap_size() + stamps
     }
 
     /// Handles a SYN in LISTEN (RFC 9293 section 3.10.7.2).
     #[cold]
     #[inline(never)]
-    fn accept(&mut self, ecn: Ecn, syn: Segment) {
-        let window = self.config.window;
-        let scaling = self.config.syn_options && syn.options.window_scale.is_some();
+    fn accept(&mut self, now: Instant, ecn: Ecn, syn: Segment) {
+        let config = &self.config;
+        let window = config.window;
+        let scaling = config.syn_options && syn.options.window_scale.is_some();
         let permits_sack =
-            self.config.sack_blocks > 0 && (syn.options.sack_permitted || !self.config.syn_options);
+            config.sack_blocks > 0 && (syn.options.sack_permitted || !config.syn_options);
+        let right_sizing = window.right_sizing(config.max_segment_size, config.quick_acks > 0);
+        match (&mut self.stamps, syn.options.timestamps) {
+            (Some(own), Some(peer)) => own.stamps.on_value(now, peer.value),
+            _ => self.stamps = None,
+        }
         self.connection = Some(Connection {
             remote: SequenceSpace::new(syn.seq),
             received: Reassembly::new(1),
             window_shift: if scaling { window.shift() } else { 0 },
             window: window.initial(),
-            right_sizing: None,
-            syn_ack_sent: None,
+            right_sizing: right_sizing.map(Box::new),
             established: false,
+            due: Due::SynAck,
+            quick_acks: config.quick_acks,
             reports: permits_sack.then(Box::default),
         });
         self.ecn = ReceiverEcn::accept(self.config.ecn, syn.flags, ecn);
-        self.quick_acks = self.config.quick_acks;
-        self.due = Due::SynAck;
     }
 
     /// Handles a segment as in RFC 9293 section 3.10.7.4, for a receiver that sends no data.
@@ -194,7 +238,6 @@ impl Receiver {
             if offset == Some(next) {
                 self.connection = None;
                 self.end = None;
-                self.due = Due::Nothing;
                 self.delay.stop();
             }
             return;
@@ -203,9 +246,12 @@ impl Receiver {
             // Either the sender did not get our SYN-ACK, or this is a stray old SYN, which is
             // answered with a plain acknowledgement.
             let repeated = offset == Some(0) && !connection.established;
-            self.due = if repeated { Due::SynAck } else { Due::Ack };
+            connection.due = if repeated { Due::SynAck } else { Due::Ack };
             if repeated {
                 self.ecn.on_syn_again(ecn);
+                if let (Some(own), Some(peer)) = (&mut self.stamps, segment.options.timestamps) {
+                    own.stamps.on_value(now, peer.value);
+                }
             }
             return;
         }
@@ -213,16 +259,28 @@ impl Receiver {
             return;
         }
         if !connection.established {
-            connection.on_established(now, &self.config);
+            connection.on_established(now);
         }
         let Some(start) = offset else { return };
         let length = segment.payload.len() as u64;
         let fin = segment.flags.contains(Flags::FIN);
+        if let Some(own) = &mut self.stamps {
+            let end = start + length + u64::from(fin);
+            let range = Range { start, end };
+            let Some(peer) = segment.options.timestamps else {
+                return;
+            };
+            if own.stamps.is_old(now, peer.value) {
+                connection.on_old(range, self.config.dsack);
+                return;
+            }
+            connection.on_stamps(now, own, peer, range);
+        }
         if length == 0 && !fin {
             self.ecn.on_control(ecn);
             // The end of the handshake. Any other empty segment asks for our state.
             if start != next {
-                self.due = Due::Ack;
+                connection.due = Due::Ack;
             }
             return;
         }
@@ -250,24 +308,28 @@ impl Receiver {
                 connection.note_arrival(range);
             }
         }
-        connection.adjust_window(now, arrival);
+        let grows = connection.adjust_window(now, arrival);
         let finished = self.end.map(NonZeroU64::get) == Some(connection.received.next());
         let delivered = connection.received.next() - 1 - u64::from(finished);
         self.stats.bytes_delivered = delivered;
         match arrival {
             Arrival::Duplicate => {
                 self.stats.duplicates += 1;
-                self.quick_acks = self.config.quick_acks;
+                connection.quick_acks = self.config.quick_acks;
             }
             Arrival::OutOfOrder => self.stats.out_of_order += 1,
             Arrival::InOrder | Arrival::FilledGap => {}
         }
+        // Linux sets the lowest bit, so that other quick acknowledgements do not add up with these.
+        connection.quick_acks |= u16::from(grows);
+        let is_pushed = segment.flags.contains(Flags::PSH) && self.config.quick_acks > 0;
         match self.config.delayed_ack {
             Some(delay)
                 if arrival == Arrival::InOrder
                     && !is_urgent
+                    && !is_pushed
                     && !finished
-                    && self.quick_acks == 0
+                    && connection.quick_acks == 0
                     && self.delay.wake().is_none()
                     && !self
                         .extension
@@ -277,8 +339,8 @@ impl Receiver {
                 self.delay.restart(now + delay.min(MAX_ACK_DELAY));
             }
             _ => {
-                self.quick_acks = self.quick_acks.saturating_sub(1);
-                self.due = Due::Ack;
+                connection.quick_acks = connection.quick_acks.saturating_sub(1);
+                connection.due = Due::Ack;
             }
         }
     }
@@ -286,13 +348,17 @@ impl Receiver {
     #[cold]
     fn syn_ack(
         &self,
+        now: Instant,
         connection: &Connection,
         flags: Flags,
         accurate_ecn: Option<Box<AccurateEcn>>,
     ) -> Segment {
+        let stamps = self.stamps.as_ref();
         let options = if self.config.syn_options {
+            let option = stamps.map_or(0, |_| timestamps::LENGTH);
             TcpOptions {
-                mss: Some(self.config.max_segment_size),
+                mss: Some(self.config.max_segment_size.saturating_add(option)),
+                timestamps: stamps.map(|own| own.stamps.option(now)),
                 window_scale: (connection.window_shift > 0).then_some(connection.window_shift),
                 sack_permitted: connection.reports.is_some(),
                 accurate_ecn: accurate_ecn.map(|option| *option),
@@ -312,29 +378,37 @@ impl Receiver {
     }
 
     #[inline(always)]
-    fn ack(&self, connection: &Connection, next: u64, flags: Flags) -> Segment {
+    fn ack(&self, now: Instant, connection: &Connection, next: u64, flags: Flags) -> Segment {
         let ack = connection.remote.wire(next);
         let window = connection.window_field(connection.window_shift);
-        self.segment(1, ack, flags, window, TcpOptions::default())
+        let options = TcpOptions {
+            timestamps: (self.stamps.as_ref()).map(|own| own.stamps.option(now)),
+            ..TcpOptions::default()
+        };
+        self.segment(1, ack, flags, window, options)
     }
 
     /// Builds an acknowledgement that reports out-of-order data, or counters of marks.
     #[inline(always)]
     fn sack(
         &self,
+        now: Instant,
         connection: &Connection,
         flags: Flags,
         accurate_ecn: Option<Box<AccurateEcn>>,
     ) -> Segment {
         let ack = connection.remote.wire(connection.received.next());
         let window = connection.window_field(connection.window_shift);
-        let most = if accurate_ecn.is_some() {
-            SACK_BLOCKS_WITH_COUNTERS
-        } else {
-            u8::MAX
+        let stamps = self.stamps.as_ref();
+        let most = match (stamps, &accurate_ecn) {
+            (None, None) => u8::MAX,
+            (Some(_), None) => SACK_BLOCKS_WITH_STAMPS,
+            (None, Some(_)) => SACK_BLOCKS_WITH_COUNTERS,
+            (Some(_), Some(_)) => SACK_BLOCKS_WITH_BOTH,
         };
         let options = TcpOptions {
             sack: *connection.sack_blocks(self.config.sack_blocks.min(most)),
+            timestamps: stamps.map(|own| own.stamps.option(now)),
             accurate_ecn: accurate_ecn.map(|option| *option),
             ..TcpOptions::default()
         };
@@ -374,22 +448,74 @@ impl Connection {
 
     /// Handles the first segment that shows that our SYN-ACK arrived.
     #[cold]
-    fn on_established(&mut self, now: Instant, config: &ReceiverConfig) {
+    fn on_established(&mut self, now: Instant) {
         self.established = true;
-        let rtt = now - self.syn_ack_sent.unwrap_or(now);
-        let segment = config.max_segment_size;
-        let right_sizing = config.window.right_sizing(now, rtt, segment);
-        self.right_sizing = right_sizing.map(Box::new);
+        if let Some(right_sizing) = &mut self.right_sizing {
+            right_sizing.on_established(now);
+        }
+    }
+
+    /// Handles an old duplicate (RFC 7323 section 5.3, step R1). If `reports_duplicates`, one that has
+    /// nothing new is reported (RFC 2883).
+    #[cold]
+    fn on_old(&mut self, range: Range, reports_duplicates: bool) {
+        self.due = Due::Ack;
+        let is_known = range.start < range.end && range.end <= self.received.next();
+        if let Some(reports) = &mut self.reports
+            && reports_duplicates
+            && is_known
+        {
+            reports.duplicate = Some(range);
+        }
+    }
+
+    /// Handles the timestamps of an acceptable segment with this range.
+    fn on_stamps(&mut self, now: Instant, own: &mut AckStamps, peer: Timestamps, range: Range) {
+        if range.start <= own.acked {
+            own.stamps.on_value(now, peer.value);
+        }
+        if let Some(right_sizing) = &mut self.right_sizing
+            && range.start < range.end
+            && let Some(rtt) = own.take_rtt(now, peer.echo)
+        {
+            right_sizing.on_rtt(rtt);
+        }
     }
 
     /// Adjusts the window, but only when the acknowledgement number changes: an acknowledgement
-    /// with another window is not a duplicate (RFC 5681 section 2).
+    /// with another window is not a duplicate (RFC 5681 section 2). Returns whether the segment has
+    /// made it grow.
     #[inline(always)]
-    fn adjust_window(&mut self, now: Instant, arrival: Arrival) {
-        if let Some(right_sizing) = &mut self.right_sizing
-            && matches!(arrival, Arrival::InOrder | Arrival::FilledGap)
+    fn adjust_window(&mut self, now: Instant, arrival: Arrival) -> bool {
+        let Some(right_sizing) = &mut self.right_sizing else {
+            return false;
+        };
+        if !matches!(arrival, Arrival::InOrder | Arrival::FilledGap) {
+            return false;
+        }
+        let before = self.window;
+        self.window = right_sizing.on_segment(before);
+        let grows = self.window > before;
+        self.window = right_sizing.on_delivered(now, self.received.next(), self.window);
+        grows
+    }
+
+    /// Notes that an acknowledgement has been sent, and whether it was the last one due.
+    #[inline(always)]
+    fn on_sent(&mut self, now: Instant, is_last: bool, reports_duplicates: bool) {
+        if self.due == Due::SynAck
+            && let Some(right_sizing) = &mut self.right_sizing
         {
-            self.window = right_sizing.on_delivered(now, self.received.next(), self.window);
+            right_sizing.on_syn_ack(now);
+        }
+        if !is_last {
+            return;
+        }
+        self.due = Due::Nothing;
+        if let Some(reports) = &mut self.reports
+            && reports_duplicates
+        {
+            reports.duplicate = None;
         }
     }
 
@@ -465,55 +591,48 @@ impl End for Receiver {
             && !segment.flags.contains(Flags::ACK)
             && !segment.flags.contains(Flags::RST)
         {
-            self.accept(ecn, segment);
+            self.accept(now, ecn, segment);
         }
     }
 
     #[inline(always)]
     fn transmit(&mut self, now: Instant) -> Option<Transmit<Segment>> {
-        if self.due == Due::SynAck
-            && let Some(connection) = &mut self.connection
-        {
-            connection.syn_ack_sent.get_or_insert(now);
-        }
         let connection = self.connection.as_ref()?;
-        let packet = match self.due {
+        let mut next = connection.received.next();
+        let mut is_last = true;
+        let packet = match connection.due {
             Due::Nothing => return None,
             Due::SynAck => {
                 let (flags, accurate_ecn) = self.ecn.on_syn_ack();
-                self.syn_ack(connection, flags, accurate_ecn)
+                self.syn_ack(now, connection, flags, accurate_ecn)
             }
             Due::Ack => {
-                if let Some((next, flags)) = self.ecn.take_earlier() {
-                    let packet = self.ack(connection, next, flags);
-                    self.stats.acks_sent += 1;
-                    return Some(Transmit {
-                        ecn: Ecn::NotEct,
-                        packet,
-                    });
-                }
-                let flags = self.ecn.ack_flags();
-                let accurate_ecn = self.ecn.on_ack();
-                let mut ack = if connection.has_news() || accurate_ecn.is_some() {
-                    self.sack(connection, flags, accurate_ecn)
+                if let Some((earlier, flags)) = self.ecn.take_earlier() {
+                    (next, is_last) = (earlier, false);
+                    self.ack(now, connection, next, flags)
                 } else {
-                    self.ack(connection, connection.received.next(), flags)
-                };
-                if let Some(extension) = &mut self.extension {
-                    extension.0.write(Header::of(&ack)).put_into(&mut ack);
+                    let flags = self.ecn.ack_flags();
+                    let accurate_ecn = self.ecn.on_ack();
+                    let mut ack = if connection.has_news() || accurate_ecn.is_some() {
+                        self.sack(now, connection, flags, accurate_ecn)
+                    } else {
+                        self.ack(now, connection, next, flags)
+                    };
+                    if let Some(extension) = &mut self.extension {
+                        extension.0.write(Header::of(&ack)).put_into(&mut ack);
+                    }
+                    ack
                 }
-                ack
             }
         };
-        self.due = Due::Nothing;
-        self.delay.stop();
-        if self.config.dsack
-            && let Some(Connection {
-                reports: Some(reports),
-                ..
-            }) = &mut self.connection
-        {
-            reports.duplicate = None;
+        if is_last {
+            self.delay.stop();
+        }
+        if let Some(own) = &mut self.stamps {
+            own.acked = next;
+        }
+        if let Some(connection) = &mut self.connection {
+            connection.on_sent(now, is_last, self.config.dsack);
         }
         self.stats.acks_sent += 1;
         Some(Transmit {
@@ -527,8 +646,10 @@ impl End for Receiver {
     }
 
     fn expire(&mut self, now: Instant) {
-        if self.delay.fired(now) {
-            self.due = Due::Ack;
+        if self.delay.fired(now)
+            && let Some(connection) = &mut self.connection
+        {
+            connection.due = Due::Ack;
         }
     }
 }

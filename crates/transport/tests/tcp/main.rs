@@ -28,5 +28,6 @@ mod reports;
 mod script;
 mod size;
 mod timeouts;
+mod timestamps;
 mod validation;
 mod window;

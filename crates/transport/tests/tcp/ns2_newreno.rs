@@ -70,6 +70,7 @@ impl Trace {
             max_segment_size: SEGMENT as u16,
             window: ReceiveWindow::Fixed(WINDOW * SEGMENT),
             syn_options: false,
+            timestamps: false,
             sack_blocks: 0,
             dsack: false,
             delayed_ack,

@@ -3,7 +3,7 @@
 use skywave_transport::tcp::{Ports, ReceiveWindow, Receiver, ReceiverConfig};
 use skywave_transport::{Drain, Drained, Driven};
 use skywave_units::{Duration, Instant};
-use skywave_wire::tcp::{Flags, Segment, TcpOptions};
+use skywave_wire::tcp::{Flags, Segment, TcpOptions, Timestamps};
 use skywave_wire::{Ecn, Payload};
 
 const INITIAL: u32 = u32::MAX - 1500;
@@ -78,6 +78,23 @@ impl Script {
             .receive(self.now, Ecn::NotEct, segment, drained);
         self.deadline = deadline;
         sent
+    }
+
+    /// Delivers a segment with a TSval and a TSecr.
+    fn stamped(
+        &mut self,
+        offset: u32,
+        length: u32,
+        flags: Flags,
+        (value, echo): (u32, u32),
+    ) -> Vec<Segment> {
+        let options = TcpOptions {
+            sack_permitted: flags.contains(Flags::SYN),
+            window_scale: flags.contains(Flags::SYN).then_some(0),
+            timestamps: Some(Timestamps { value, echo }),
+            ..TcpOptions::default()
+        };
+        self.receive(offset, length, flags, options)
     }
 
     /// Delivers 1000 bytes from `offset`. Returns the acknowledged offsets.
@@ -258,6 +275,7 @@ fn rfc5681_4_2_in_order_every_second_segment_is_acknowledged() {
 fn the_first_segments_and_those_from_a_duplicate_on_are_acknowledged_at_once() {
     let mut script = Script::connected(ReceiverConfig {
         quick_acks: 3,
+        window: ReceiveWindow::Fixed(1 << 20),
         ..ReceiverConfig::default()
     });
     let mut data = |number: u32| script.data(1 + 1000 * number);
@@ -453,4 +471,155 @@ fn rfc2018_2_sack_is_permitted_by_both_ends_or_not_at_all() {
         let permits = sack_blocks > 0 && sack_permitted;
         assert_eq!(answer.options.sack_permitted, permits, "{sack_blocks}");
     }
+}
+
+/// Linux's `tcp_grow_window`: a window that grows with each segment has each one acknowledged, and
+/// these acknowledgements take hardly any of the other quick ones.
+#[test]
+fn segments_that_make_the_window_grow_are_acknowledged_at_once() {
+    let mut script = Script::connected(ReceiverConfig {
+        quick_acks: 4,
+        ..ReceiverConfig::default()
+    });
+    let acked = (0..20).map(|number| script.data(1 + 1000 * number).len());
+    let acked: Vec<usize> = acked.collect();
+    // From 64,512 to 80,384 bytes in steps of 2920: six segments. Then the other four.
+    assert_eq!(acked[..10], [1; 10]);
+    assert_eq!(acked[10..], [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+}
+
+/// As Linux does: a sender that has nothing more to send would wait for the timer.
+#[test]
+fn a_pushed_segment_is_acknowledged_at_once() {
+    for (quick_acks, expected) in [(1, vec![2001]), (0, vec![])] {
+        let mut script = Script::connected(ReceiverConfig {
+            quick_acks,
+            window: ReceiveWindow::Fixed(1 << 20),
+            ..ReceiverConfig::default()
+        });
+        script.data(1);
+        script.wait(millis(500));
+        let acked = script.segment(1001, 1000, Flags::ACK.union(Flags::PSH));
+        assert_eq!(acked, expected);
+    }
+}
+
+/// A receiver with timestamps, a clock that starts at zero, and the peer's timestamp of the SYN.
+fn with_timestamps(config: ReceiverConfig) -> (Script, u32) {
+    let mut script = Script::new(ReceiverConfig {
+        timestamps: true,
+        ..config
+    });
+    let answer = script.stamped(0, 0, Flags::SYN, (500, 0));
+    let syn_ack = answer.first().expect("a SYN-ACK");
+    script.peer_ack = syn_ack.seq.wrapping_add(1);
+    let Timestamps { value, echo } = syn_ack.options.timestamps.expect("timestamps");
+    assert_eq!(echo, 500);
+    (script, value)
+}
+
+#[test]
+fn rfc7323_3_2_without_a_timestamp_a_segment_is_dropped() {
+    let (mut script, _) = with_timestamps(ReceiverConfig::default());
+    assert!(script.data(1).is_empty());
+    assert_eq!(script.delivered(), 0);
+    assert!(script.stamped(1, 1000, Flags::ACK, (501, 0)).is_empty());
+    assert_eq!(script.delivered(), 1000);
+}
+
+/// Without the option in the SYN there is none in any segment.
+#[test]
+fn rfc7323_3_2_a_syn_without_timestamps_gets_none() {
+    let mut script = Script::new(ReceiverConfig {
+        timestamps: true,
+        ..every_segment()
+    });
+    let answer = script.syn(Some(0));
+    assert_eq!(answer[0].options.timestamps, None);
+    assert_eq!(answer[0].options.mss, Some(1460));
+    let answer = script.receive(1, 1000, Flags::ACK, TcpOptions::default());
+    assert_eq!(answer[0].options.timestamps, None);
+}
+
+/// The three examples of the section.
+#[test]
+fn rfc7323_4_3_which_timestamp_is_echoed() {
+    let echoes = |segments: &[Segment]| -> Vec<u32> {
+        let stamps = segments.iter().filter_map(|it| it.options.timestamps);
+        stamps.map(|stamps| stamps.echo).collect()
+    };
+    let (mut script, _) = with_timestamps(ReceiverConfig::default());
+    let mut send = |offset, value| echoes(&script.stamped(offset, 1000, Flags::ACK, (value, 0)));
+    // Delayed: that of the first unacknowledged segment.
+    assert!(send(1, 501).is_empty());
+    assert_eq!(send(1001, 502), [501]);
+    // A gap: that of the last segment which advanced; then that of the one which fills the gap.
+    assert_eq!(send(3001, 504), [501]);
+    assert_eq!(send(2001, 503), [503]);
+    // Two gaps, filled from the left.
+    assert_eq!(send(5001, 506), [503]);
+    assert_eq!(send(7001, 508), [503]);
+    assert_eq!(send(4001, 509), [509]);
+    assert_eq!(send(6001, 510), [510]);
+}
+
+#[test]
+fn rfc7323_5_3_an_old_duplicate_is_dropped_and_answered() {
+    let (mut script, _) = with_timestamps(every_segment());
+    script.stamped(1, 1000, Flags::ACK, (600, 0));
+    let answer = script.stamped(1001, 1000, Flags::ACK, (599, 0));
+    assert_eq!(acked(&answer), [1001]);
+    assert_eq!(script.delivered(), 1000);
+    script.stamped(1001, 1000, Flags::ACK, (600, 0));
+    assert_eq!(script.delivered(), 2000);
+}
+
+/// A retransmission has overtaken the original, which is then reported as a duplicate (RFC 2883).
+#[test]
+fn an_old_duplicate_is_reported() {
+    let (mut script, _) = with_timestamps(ReceiverConfig {
+        dsack: true,
+        ..every_segment()
+    });
+    script.stamped(1, 1000, Flags::ACK, (700, 0));
+    let answer = script.stamped(1, 1000, Flags::ACK, (600, 0));
+    assert_eq!(answer[0].options.sack.len(), 1);
+}
+
+/// RFC 7323 appendix A: options shorten segments, not the MSS. 40 bytes hold timestamps and three
+/// SACK blocks.
+#[test]
+fn timestamps_leave_room_for_three_sack_blocks() {
+    let (mut script, _) = with_timestamps(every_segment());
+    let mut blocks = 0;
+    for gap in 1..6 {
+        let answer = script.stamped(1 + 2000 * gap, 1000, Flags::ACK, (600, 0));
+        blocks = answer[0].options.sack.len();
+        assert!(answer[0].options.encoded_len() <= 40);
+    }
+    assert_eq!(blocks, 3);
+}
+
+/// The receiver times round trips by its own timestamps: data that arrives in less than one does not
+/// count as a round trip's.
+#[test]
+fn timestamps_time_the_round_trips_by_which_the_window_grows() {
+    let window = |echoes: bool| {
+        let (mut script, syn_ack) = with_timestamps(every_segment());
+        let mut last = 0;
+        for number in 1..=60 {
+            script.now += millis(2);
+            // Each segment answers an acknowledgement of 100 ms ago.
+            let sent = syn_ack.wrapping_add(2 * number).wrapping_sub(100);
+            let echo = if echoes { sent } else { syn_ack };
+            let offset = 1 + 1000 * (number - 1);
+            let answer = script.stamped(offset, 1000, Flags::ACK, (600, echo));
+            last = u32::from(answer[0].window) << 10;
+        }
+        last
+    };
+    // The handshake took 2 ms.
+    assert_eq!(window(false), 64_512);
+    // 51,000 bytes after 14,600: 125,360, and twice 125,360 * 36,400 / 14,600, in whole KiB.
+    assert_eq!(window(true), 732 << 10);
 }

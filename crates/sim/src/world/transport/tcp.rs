@@ -145,6 +145,7 @@ impl TcpPlan {
         let is_rack = self.sender.recovery == RecoveryAlgorithm::Rack;
         spec.forward_rto = is_rack.then_some(self.sender.forward_rto);
         spec.rate_limited_increase = Some(self.sender.rate_limited_increase);
+        spec.timestamps = Some(self.sender.timestamps);
         spec.initial_cwnd = whole(context.initial_cwnd);
         spec.initial_ssthresh = whole(context.initial_ssthresh);
         match self.receive_window() {
@@ -206,6 +207,7 @@ impl TcpPlan {
             rate_limited_increase: (spec.rate_limited_increase)
                 .unwrap_or(base.rate_limited_increase),
             cwnd_validation: spec.cwnd_validation,
+            timestamps: spec.timestamps.unwrap_or(base.timestamps),
             syn_options: self.has_syn_options(),
             window: self.receive_window(),
             limited_transmit: match (spec.limited_transmit, spec.profile) {
@@ -227,6 +229,7 @@ impl TcpPlan {
             max_segment_size: spec.segment.get() as u16,
             window: self.receive_window(),
             syn_options: self.has_syn_options(),
+            timestamps: self.sender.timestamps,
             sack_blocks: match (self.recovery().uses_sack(), spec.profile) {
                 (false, _) => 0,
                 (true, TcpProfile::Rfc | TcpProfile::Linux) => {

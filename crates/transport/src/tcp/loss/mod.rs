@@ -39,7 +39,7 @@ pub(super) use self::rack::Rack;
 pub(super) use self::recovery::Recovery;
 pub(super) use self::reno::Reno;
 pub(super) use self::words::{
-    Begin, CwndChange, Found, News, OnDuplicate, OnProgress, Phase, Timing,
+    Acked, Begin, CwndChange, Found, News, OnDuplicate, OnProgress, Phase, Timing,
 };
 use super::reassembly::Range;
 pub(super) use super::sent_log::DUPLICATE_THRESHOLD;
@@ -126,23 +126,29 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     }
 
     /// Records that everything before `ack` is acknowledged, and passes each segment to `each`.
-    /// Returns the delivery rate if it is measured; `rtt` is its round-trip time.
     pub(super) fn take_acked(
         &mut self,
         now: Instant,
         ack: u64,
         mut each: impl FnMut(&SentSegment),
-    ) -> (Option<Duration>, Option<DeliveryRate>) {
+    ) -> Acked {
         self.log.on_ack(ack);
-        let mut rtt = None;
+        let (mut first, mut last) = (None, None);
+        let mut is_ambiguous = false;
         while let Some(segment) = self.log.pop_acked(now, ack) {
             each(&segment);
+            is_ambiguous |= segment.transmissions > 1;
             // A segment that was SACKed arrived earlier.
             if !segment.is_sacked {
-                rtt = (segment.transmissions == 1).then(|| now - segment.sent_at);
+                last = (segment.transmissions == 1).then(|| now - segment.sent_at);
+                first = first.or(last);
             }
         }
-        (rtt, self.log.delivery_rate(rtt))
+        Acked {
+            first_rtt: first.filter(|_| !is_ambiguous),
+            last_rtt: last,
+            delivery_rate: self.log.delivery_rate(last),
+        }
     }
 
     /// Drops the delivery-rate sample of an acknowledgement that is not reported to the control, so
@@ -306,6 +312,14 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     #[cold]
     pub(super) fn each_delivered(&self, each: impl FnMut(&SentSegment)) {
         self.log.delivered().iter().for_each(each);
+    }
+
+    /// Returns the round-trip time of the first of these that was sent only once.
+    #[cold]
+    pub(super) fn first_sacked_rtt(&self, now: Instant) -> Option<Duration> {
+        let mut delivered = self.log.delivered().iter();
+        let first = delivered.find(|sent| sent.transmissions == 1)?;
+        Some(now - first.sent_at)
     }
 
     /// Returns the round-trip time of the last of these that was sent only once.

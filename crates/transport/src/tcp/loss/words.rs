@@ -1,5 +1,6 @@
 //! The vocabulary of loss detection and recovery: their inputs and outputs.
 
+use skywave_congestion::DeliveryRate;
 use skywave_units::{Duration, Instant};
 
 use crate::tcp::reassembly::Range;
@@ -23,6 +24,17 @@ pub(in crate::tcp) struct News {
     pub(in crate::tcp) dsack: Option<Range>,
     /// The first unacknowledged segment, if sending times are recorded.
     pub(in crate::tcp) oldest: Option<SentSegment>,
+}
+
+/// What the segments that an acknowledgement covers tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::tcp) struct Acked {
+    /// The round-trip time of the first one that no SACK had reported, if all were sent only once.
+    pub(in crate::tcp) first_rtt: Option<Duration>,
+    /// The round-trip time of the last one that no SACK had reported, if it was sent only once.
+    pub(in crate::tcp) last_rtt: Option<Duration>,
+    /// The delivery rate, if it is measured.
+    pub(in crate::tcp) delivery_rate: Option<DeliveryRate>,
 }
 
 /// The result of a [`Detection`](super::Detection).

@@ -27,6 +27,7 @@ use super::limited::LimitedTime;
 use super::sent_log::Keeps;
 use super::sequence::{Position, SequenceSpace};
 use super::timer::Timer;
+use super::timestamps::Stamps;
 use super::window_validation::WindowValidation;
 use super::{Ports, RecoveryAlgorithm, ReducedWindow, SenderConfig};
 use crate::end::earlier;
@@ -104,6 +105,8 @@ pub struct Sender {
     jitter: Option<Box<SendJitter>>,
     /// Validation of cwnd, if configured.
     validation: Option<Box<WindowValidation>>,
+    /// Timestamps, unless the peer refuses them.
+    stamps: Option<Box<Stamps>>,
     due: Due,
     /// Whether the application has closed: a FIN follows the last byte.
     closing: bool,
@@ -220,8 +223,8 @@ pub struct SenderStats {
 }
 
 impl Sender {
-    /// Creates an endpoint with nothing to send yet. Its initial sequence number and its jitter are
-    /// drawn from `seed`. Endpoints can share a configuration.
+    /// Creates an endpoint with nothing to send yet. Its initial sequence number, the offset of its
+    /// timestamp clock and its jitter are drawn from `seed`. Endpoints can share a configuration.
     pub fn new(
         config: impl Into<Arc<SenderConfig>>,
         control: impl Into<SenderControl>,
@@ -234,6 +237,8 @@ impl Sender {
         let keeps = keeps(config.recovery, interests);
         let loss = (config.recovery).build(keeps, config.recovery_options(interests.every_ack));
         let local = SequenceSpace::new(rng.next_u32());
+        let has_stamps = config.timestamps && config.syn_options;
+        let stamps = has_stamps.then(|| Box::new(Stamps::new(rng.next_u32())));
         let jitter = (!config.send_jitter.is_zero())
             .then(|| Box::new(SendJitter::new(config.send_jitter, rng)));
         let validation = config
@@ -275,6 +280,7 @@ impl Sender {
             held_until: None,
             jitter,
             validation,
+            stamps,
             due: Due::default(),
             closing: false,
             events: Events::default(),
@@ -374,7 +380,8 @@ impl Sender {
     pub fn heap_size(&self) -> usize {
         let jitter = self.jitter.as_deref().map_or(0, size_of_val);
         let validation = self.validation.as_deref().map_or(0, size_of_val);
-        self.loss.heap_size() + self.ecn.heap_size() + jitter + validation
+        let stamps = self.stamps.as_deref().map_or(0, size_of_val);
+        self.loss.heap_size() + self.ecn.heap_size() + jitter + validation + stamps
     }
 
     const fn position(&self) -> Position {

@@ -1,8 +1,7 @@
 //! Handles acknowledgements and timeouts.
 
 use skywave_congestion::{
-    Ack, AckedPacket, Control, DeliveryRate, Loss, LostPacket, Mark, MarkedPackets, RtoConfig,
-    RttEstimator,
+    Ack, AckedPacket, Control, Loss, LostPacket, Mark, MarkedPackets, RtoConfig, RttEstimator,
 };
 use skywave_units::{Duration, Instant};
 use skywave_wire::Ecn;
@@ -10,15 +9,25 @@ use skywave_wire::tcp::{Flags, Segment, TcpOptions};
 
 use super::{Sender, State, keeps};
 use crate::tcp::ecn::Echo;
-use crate::tcp::loss::{Begin, OnDuplicate, OnProgress, Phase, Timing};
+use crate::tcp::loss::{Acked, Begin, OnDuplicate, OnProgress, Phase, Timing};
 use crate::tcp::receive_window::MAX_WINDOW_SHIFT;
 use crate::tcp::sent_log::SentSegment;
+use crate::tcp::timestamps;
 use crate::tcp::{Header, LimitedTransmit, RecoveryAlgorithm, RecoveryExit};
 
 /// The segment size of a peer that sends no MSS option (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
 /// The RTO after a SYN has been retransmitted (RFC 6298 step 5.7).
 const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
+
+/// What times a round trip if the segments that an acknowledgement covers do not.
+#[derive(Clone, Copy, Debug)]
+struct OtherRtts {
+    /// The round-trip time of the first segment that it SACKs, if that was sent only once.
+    sacked: Option<Duration>,
+    /// TSecr.
+    echo: Option<u32>,
+}
 
 impl Sender {
     /// Handles a segment in SYN-SENT (RFC 9293 section 3.10.7.3).
@@ -42,7 +51,14 @@ impl Sender {
         self.events.connected = true;
         self.remote_next = segment.seq.wrapping_add(1);
         if self.config.syn_options {
-            let mss = segment.options.mss.unwrap_or(DEFAULT_MSS);
+            let mut mss = segment.options.mss.unwrap_or(DEFAULT_MSS);
+            match (&mut self.stamps, segment.options.timestamps) {
+                (Some(own), Some(peer)) => {
+                    own.on_value(now, peer.value);
+                    mss = mss.saturating_sub(timestamps::LENGTH);
+                }
+                _ => self.stamps = None,
+            }
             self.smss = u64::from(self.config.segment_size.min(mss).max(1));
             self.window_shift = segment
                 .options
@@ -92,7 +108,10 @@ impl Sender {
         }
         // Moved out, so that the rest of the segment need not be stored in memory.
         let TcpOptions {
-            sack, accurate_ecn, ..
+            sack,
+            timestamps,
+            accurate_ecn,
+            ..
         } = segment.options;
         let flags = segment.flags;
         if flags.contains(Flags::RST) {
@@ -109,6 +128,12 @@ impl Sender {
         }
         if !flags.contains(Flags::ACK) {
             return;
+        }
+        if let Some(own) = &mut self.stamps {
+            // RFC 7323 section 3.2. An old acknowledgement (section 5.3) does no harm: there is no data
+            // to protect in this direction.
+            let Some(peer) = timestamps else { return };
+            own.on_value(now, peer.value);
         }
         let Some(ack) = self.local.offset(segment.ack, self.una) else {
             return;
@@ -134,11 +159,15 @@ impl Sender {
             self.echo = extension.echo(flags);
         }
         let has_blocks = !sack.is_empty();
+        let mut sacked_rtt = None;
         if has_blocks {
             let at = self.position();
             self.loss.on_sack(now, &sack, self.local, at);
             if self.every_ack {
                 self.report_sacked();
+            }
+            if self.config.samples_every_ack {
+                sacked_rtt = self.loss.first_sacked_rtt(now);
             }
             if self.every_rtt
                 && let Some(rtt) = self.loss.sacked_rtt(now)
@@ -154,8 +183,15 @@ impl Sender {
         // The marked segment was in flight until now.
         let flight = echo.map(|_| self.flight_at_loss());
         if ack > self.una {
-            self.on_progress(now, ack, echo);
+            let rtts = OtherRtts {
+                sacked: sacked_rtt,
+                echo: timestamps.map(|peer| peer.echo),
+            };
+            self.on_progress(now, ack, echo, rtts);
         } else {
+            if let Some(rtt) = sacked_rtt {
+                self.rtt.on_sample(now - rtt, rtt);
+            }
             if !self.every_ack {
                 self.loss.drop_sample();
             }
@@ -216,7 +252,7 @@ impl Sender {
         }
     }
 
-    fn on_progress(&mut self, now: Instant, ack: u64, echo: Option<Echo>) {
+    fn on_progress(&mut self, now: Instant, ack: u64, echo: Option<Echo>, others: OtherRtts) {
         let acked = ack - self.una;
         let unused = self.cwnd_end().saturating_sub(self.nxt);
         let all_acknowledged_before = self.una >= self.end;
@@ -225,17 +261,26 @@ impl Sender {
         // The segment that pacing still held back has arrived after all.
         self.due.retransmission = false;
         self.limited = 0;
-        let sample = self.sample_rtt(now, ack);
-        // If each segment's sending time is known, the sample is the last segment's.
-        let (rtt, delivery_rate) = if self.loss.keeps_times() {
-            let (rtt, delivery_rate) = self.take_acked(now, ack);
-            if let Some(rtt) = rtt.filter(|_| self.config.samples_every_ack && sample.is_none()) {
-                self.rtt.on_sample(now - rtt, rtt);
+        let keeps_times = self.loss.keeps_times();
+        let samples_every_ack = self.config.samples_every_ack && keeps_times;
+        let mut sample = None;
+        if !samples_every_ack {
+            sample = self.sample_rtt(now, ack);
+        }
+        // If each segment's sending time is known, the control learns the last segment's.
+        let (rtt, delivery_rate) = if keeps_times {
+            let acked = self.take_acked(now, ack);
+            if samples_every_ack {
+                sample = acked.first_rtt.or(others.sacked);
+                sample.inspect(|&rtt| self.rtt.on_sample(now - rtt, rtt));
             }
-            (rtt, delivery_rate)
+            (acked.last_rtt, acked.delivery_rate)
         } else {
             (sample, None)
         };
+        if sample.is_none() {
+            self.sample_by_stamps(now, others.echo);
+        }
 
         let unreported = u64::from(self.acked_rest) + acked;
         let is_jittered = self.jitter.as_ref().is_some_and(|it| it.is_waiting());
@@ -402,10 +447,8 @@ impl Sender {
         self.loss.on_timing(&timing);
     }
 
-    /// Removes the segments that `ack` covers from the log and reports them to the control. Returns
-    /// the round-trip time of the last segment, if it was sent only once, and the delivery rate, if
-    /// the control asks for it.
-    fn take_acked(&mut self, now: Instant, ack: u64) -> (Option<Duration>, Option<DeliveryRate>) {
+    /// Removes the segments that `ack` covers from the log and reports them to the control.
+    fn take_acked(&mut self, now: Instant, ack: u64) -> Acked {
         let (control, ecn, every_ack) = (&mut self.control, self.echo, self.every_ack);
         self.loss.take_acked(now, ack, |segment| {
             let is_reported = every_ack && segment.is_sacked;
@@ -601,6 +644,17 @@ impl Sender {
         let rtt = now - sent_at;
         self.rtt.on_sample(sent_at, rtt);
         Some(rtt)
+    }
+
+    /// Takes a sample from the echo of a timestamp (RFC 7323 section 4.1), of a retransmission too.
+    #[inline(always)]
+    fn sample_by_stamps(&mut self, now: Instant, echo: Option<u32>) {
+        if let (Some(own), Some(echo)) = (&self.stamps, echo)
+            && let Some(rtt) = own.since(now, echo)
+        {
+            let rtt = rtt.max(timestamps::TICK);
+            self.rtt.on_sample(now - rtt, rtt);
+        }
     }
 
     pub(super) fn end_connection(&mut self) {

@@ -8,13 +8,14 @@ use skywave_wire::tcp::{Flags, Segment, TcpOptions};
 use super::{Sender, State};
 use crate::tcp::ecn::Sending;
 use crate::tcp::reassembly::Range;
+use crate::tcp::timestamps;
 use crate::tcp::{Header, LimitedTransmit};
 
 impl Sender {
     #[inline(always)]
     pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
         if self.due.ack && self.ecn.owes_pure_ack() {
-            return Some(self.pure_ack());
+            return Some(self.pure_ack(now));
         }
         if core::mem::take(&mut self.due.probe) {
             let window = u64::from(self.rwnd).clamp(1, self.smss);
@@ -46,13 +47,14 @@ impl Sender {
         if let Some(jitter) = &mut self.jitter {
             jitter.on_nothing_to_send(now);
         }
-        self.due.ack.then(|| self.pure_ack())
+        self.due.ack.then(|| self.pure_ack(now))
     }
 
     #[cold]
-    fn pure_ack(&mut self) -> Segment {
+    fn pure_ack(&mut self, now: Instant) -> Segment {
         self.due.ack = false;
-        let (flags, options) = self.ecn.on_pure_ack();
+        let (flags, mut options) = self.ecn.on_pure_ack();
+        options.timestamps = self.stamps.as_ref().map(|own| own.option(now));
         self.segment(self.nxt, Flags::ACK.union(flags), Payload::EMPTY, options)
     }
 
@@ -307,7 +309,11 @@ impl Sender {
             flags = flags.union(Flags::PSH);
         }
         let payload = Payload::Synthetic(u32::try_from(length).unwrap_or(u32::MAX));
-        let mut segment = self.segment(start, flags, payload, TcpOptions::default());
+        let options = TcpOptions {
+            timestamps: self.stamps.as_ref().map(|own| own.option(now)),
+            ..TcpOptions::default()
+        };
+        let mut segment = self.segment(start, flags, payload, options);
         if let Some(extension) = self.control.extension() {
             let (header, code) = extension.write(Header::of(&segment));
             header.put_into(&mut segment);
@@ -364,7 +370,10 @@ impl Sender {
         self.timer.start_if_off(now + self.rtt.rto());
         let mut options = TcpOptions::default();
         if self.config.syn_options {
-            options.mss = Some(self.config.segment_size);
+            let stamps = self.stamps.as_ref();
+            let length = stamps.map_or(0, |_| timestamps::LENGTH);
+            options.timestamps = stamps.map(|own| own.option(now));
+            options.mss = Some(self.config.segment_size.saturating_add(length));
             options.window_scale = Some(self.config.window.shift());
             options.sack_permitted = self.config.recovery.uses_sack();
         }
