@@ -135,7 +135,7 @@ impl RecoveryAlgorithm {
                 duplicates(DuplicateAcks::once_per_window()),
                 match options.exit {
                     RecoveryExit::Deflated => AnyRecovery::Ns2NewReno(ns2::NewReno::default()),
-                    RecoveryExit::FlightSize | RecoveryExit::Ssthresh => {
+                    RecoveryExit::FlightSize | RecoveryExit::Ssthresh | RecoveryExit::Reported => {
                         AnyRecovery::NewReno(NewReno::default())
                     }
                 },
@@ -172,6 +172,10 @@ pub enum RecoveryExit {
     FlightSize,
     /// ssthresh: option 2 of the RFC, and RFC 5681 section 3.2, step 6.
     Ssthresh,
+    /// ssthresh, and the acknowledgement that ends the recovery is reported like any other, with
+    /// what it delivers: Linux. As [`RecoveryExit::Ssthresh`] unless the recovery is
+    /// [`RecoveryAlgorithm::Rack`].
+    Reported,
     /// The value that partial acknowledgements have left; the acknowledgement that ends the
     /// recovery increases it like any other. This is ns-2 with `exit_recovery_fix_` 0.
     Deflated,

@@ -158,13 +158,18 @@ impl SenderConfig {
 
     /// Returns the configuration of Linux's TCP as far as it differs from the RFCs' recommendations.
     pub fn linux(recovery: RecoveryAlgorithm) -> Self {
+        let rfc = Self::rfc(recovery);
         Self {
             timestamps: true,
+            recovery_exit: match recovery {
+                RecoveryAlgorithm::Rack => RecoveryExit::Reported,
+                _ => rfc.recovery_exit,
+            },
             samples_every_ack: true,
             forward_rto: true,
             rate_limited_increase: true,
             rto: RtoConfig::linux(),
-            ..Self::rfc(recovery)
+            ..rfc
         }
     }
 

@@ -516,3 +516,34 @@ fn rfc5682_3_1_two_new_segments_leave_after_the_first_acknowledgement() {
     assert_eq!(script.ack(8001), [segment(21), segment(22)]);
     assert!(script.stats().cwnd >= 9.0);
 }
+
+/// Linux lets the window grow by the acknowledgement that ends a recovery, unless that shows the next
+/// loss: by what it delivers, not by what was SACKed before.
+#[test]
+fn linux_reports_the_acknowledgement_that_ends_a_recovery() {
+    let told = |config: SenderConfig| {
+        let seen = Arc::default();
+        let control = AnyControl::new(EveryRtt(Arc::clone(&seen)));
+        let config = SenderConfig {
+            segment_size: 1000,
+            ..config
+        };
+        let mut script = Script::with_control(config, control);
+        script.apply(|sender| sender.write_unlimited().unwrap());
+        script.accept();
+        assert_eq!(script.sent().len(), 10);
+        script.now += RTT;
+        for last in 1..12 {
+            sack(&mut script, 0, 1, last);
+        }
+        assert_eq!(script.stats().fast_retransmits, 1);
+        seen.lock().unwrap().clear();
+        script.now += RTT;
+        script.ack(12_001);
+        seen.lock().unwrap().clone()
+    };
+    let rfc = told(SenderConfig::rfc(RecoveryAlgorithm::Rack));
+    assert_eq!(rfc, [(0, Some(RTT))]);
+    let linux = told(SenderConfig::linux(RecoveryAlgorithm::Rack));
+    assert_eq!(linux, [(1, Some(RTT))]);
+}

@@ -134,7 +134,7 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
     ) -> Acked {
         self.log.on_ack(ack);
         let (mut first, mut last) = (None, None);
-        let mut is_ambiguous = false;
+        let (mut is_ambiguous, mut delivered) = (false, 0);
         while let Some(segment) = self.log.pop_acked(now, ack) {
             each(&segment);
             is_ambiguous |= segment.transmissions > 1;
@@ -142,11 +142,13 @@ impl<D: Detection, R: Recovery> LossRecovery<D, R> {
             if !segment.is_sacked {
                 last = (segment.transmissions == 1).then(|| now - segment.sent_at);
                 first = first.or(last);
+                delivered += segment.end - segment.start;
             }
         }
         Acked {
             first_rtt: first.filter(|_| !is_ambiguous),
             last_rtt: last,
+            delivered,
             delivery_rate: self.log.delivery_rate(last),
         }
     }

@@ -33,6 +33,8 @@ pub(in crate::tcp) struct Acked {
     pub(in crate::tcp) first_rtt: Option<Duration>,
     /// The round-trip time of the last one that no SACK had reported, if it was sent only once.
     pub(in crate::tcp) last_rtt: Option<Duration>,
+    /// The bytes that no SACK had reported.
+    pub(in crate::tcp) delivered: u64,
     /// The delivery rate, if it is measured.
     pub(in crate::tcp) delivery_rate: Option<DeliveryRate>,
 }

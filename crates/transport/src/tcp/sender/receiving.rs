@@ -261,26 +261,18 @@ impl Sender {
         // The segment that pacing still held back has arrived after all.
         self.due.retransmission = false;
         self.limited = 0;
-        let keeps_times = self.loss.keeps_times();
-        let samples_every_ack = self.config.samples_every_ack && keeps_times;
-        let mut sample = None;
-        if !samples_every_ack {
-            sample = self.sample_rtt(now, ack);
-        }
-        // If each segment's sending time is known, the control learns the last segment's.
-        let (rtt, delivery_rate) = if keeps_times {
-            let acked = self.take_acked(now, ack);
-            if samples_every_ack {
-                sample = acked.first_rtt.or(others.sacked);
-                sample.inspect(|&rtt| self.rtt.on_sample(now - rtt, rtt));
-            }
-            (acked.last_rtt, acked.delivery_rate)
+        let (rtt, delivery_rate, delivered) = if self.loss.keeps_times() {
+            let taken = self.take_acked(now, ack);
+            let rtt = self.sample_acked(now, ack, &taken, others);
+            (rtt, taken.delivery_rate, taken.delivered)
         } else {
-            (sample, None)
+            let sample = self.sample_rtt(now, ack);
+            (
+                sample.or_else(|| self.sample_by_stamps(now, others.echo)),
+                None,
+                acked,
+            )
         };
-        if sample.is_none() {
-            self.sample_by_stamps(now, others.echo);
-        }
 
         let unreported = u64::from(self.acked_rest) + acked;
         let is_jittered = self.jitter.as_ref().is_some_and(|it| it.is_waiting());
@@ -355,10 +347,18 @@ impl Sender {
                 }
             }
             OnProgress::Recovery(Phase::Full) => {
-                if let Some(rtt) = rtt_in_recovery {
-                    self.report_rtt(now, rtt);
+                if self.reports_exit() {
+                    summary.rtt = rtt_in_recovery.or(rtt);
+                    summary.newly_acked = self.in_segments(delivered);
+                    // What PRR holds back leaves cwnd unused, but would have filled it.
+                    summary.application_limited = self.max >= self.end || !self.fits_window;
+                    self.control.on_ack(&summary);
+                } else {
+                    if let Some(rtt) = rtt_in_recovery {
+                        self.report_rtt(now, rtt);
+                    }
+                    self.on_recovered(&summary);
                 }
-                self.on_recovered(&summary);
             }
             OnProgress::NextLoss(begin) => {
                 self.on_recovered(&summary);
@@ -498,6 +498,12 @@ impl Sender {
         }
     }
 
+    /// Returns whether the acknowledgement that ends a recovery is reported with what it delivers.
+    fn reports_exit(&self) -> bool {
+        let exit = self.config.recovery_exit;
+        exit == RecoveryExit::Reported && self.loss.keeps_marks() && !self.every_ack
+    }
+
     fn on_recovered(&mut self, summary: &Ack) {
         if self.every_ack {
             return self.control.on_ack(summary);
@@ -507,7 +513,7 @@ impl Sender {
                 let flight = self.flight().max(self.smss) + self.smss;
                 self.control.limit_cwnd(flight as f64 / self.smss as f64);
             }
-            RecoveryExit::Ssthresh => {}
+            RecoveryExit::Ssthresh | RecoveryExit::Reported => {}
             RecoveryExit::Deflated => self.control.on_ack(summary),
         }
     }
@@ -646,15 +652,36 @@ impl Sender {
         Some(rtt)
     }
 
+    /// Takes a sample where each segment's sending time is known. Returns the round-trip time that the
+    /// control learns: that of the last segment, or what timestamps tell.
+    #[inline(always)]
+    fn sample_acked(
+        &mut self,
+        now: Instant,
+        ack: u64,
+        acked: &Acked,
+        others: OtherRtts,
+    ) -> Option<Duration> {
+        let sample = if self.config.samples_every_ack {
+            let first = acked.first_rtt.or(others.sacked);
+            first.inspect(|&rtt| self.rtt.on_sample(now - rtt, rtt))
+        } else {
+            self.sample_rtt(now, ack)
+        };
+        let by_stamps = match sample {
+            None => self.sample_by_stamps(now, others.echo),
+            Some(_) => None,
+        };
+        acked.last_rtt.or(by_stamps)
+    }
+
     /// Takes a sample from the echo of a timestamp (RFC 7323 section 4.1), of a retransmission too.
     #[inline(always)]
-    fn sample_by_stamps(&mut self, now: Instant, echo: Option<u32>) {
-        if let (Some(own), Some(echo)) = (&self.stamps, echo)
-            && let Some(rtt) = own.since(now, echo)
-        {
-            let rtt = rtt.max(timestamps::TICK);
-            self.rtt.on_sample(now - rtt, rtt);
-        }
+    fn sample_by_stamps(&mut self, now: Instant, echo: Option<u32>) -> Option<Duration> {
+        let (own, echo) = (self.stamps.as_ref()?, echo?);
+        let rtt = own.since(now, echo)?.max(timestamps::TICK);
+        self.rtt.on_sample(now - rtt, rtt);
+        Some(rtt)
     }
 
     pub(super) fn end_connection(&mut self) {
