@@ -80,6 +80,7 @@ struct Westwood {
     filter: f64,
     min_interval: Duration,
     ticks: Ticks,
+    is_linux: bool,
     /// The last round-trip time.
     rtt: Option<Duration>,
     min_rtt: Option<Duration>,
@@ -92,6 +93,9 @@ struct Westwood {
     /// Packets not yet in `acked`: of the latest acknowledgement, and of those in a recovery before
     /// it, which are not reported.
     pending: u32,
+    /// Duplicate acknowledgements that Linux has counted, each as a packet, and not yet subtracted
+    /// from the acknowledgements that cover these packets.
+    accounted: u32,
     /// The bandwidth in packets per second, filtered once and twice.
     filtered: Option<[f64; 2]>,
     /// Whether a reduction is in progress whose end sets the window.
@@ -105,12 +109,14 @@ impl Westwood {
             filter: parameters.filter,
             min_interval: parameters.min_interval,
             ticks: Ticks::new(parameters.tick, context.linux),
+            is_linux: context.linux,
             rtt: None,
             min_rtt: None,
             forgets_min_rtt: false,
             began: None,
             acked: 0,
             pending: 0,
+            accounted: 0,
             filtered: None,
             is_reduced: false,
         }
@@ -127,7 +133,7 @@ impl Westwood {
         {
             let sample = f64::from(self.acked) / time.as_secs_f64();
             self.filtered = Some(match self.filtered {
-                None => [sample; 2],
+                None | Some([0.0, 0.0]) => [sample; 2],
                 Some([once, twice]) => {
                     let once = self.filter * once + (1.0 - self.filter) * sample;
                     [once, self.filter * twice + (1.0 - self.filter) * once]
@@ -137,6 +143,45 @@ impl Westwood {
             self.acked = 0;
         }
         self.acked += packets;
+    }
+
+    /// Returns the packets that Linux counts for an acknowledgement of this many. One of none is a
+    /// duplicate, and counts as one; later acknowledgements count as so many less.
+    fn count(&mut self, packets: u32) -> u32 {
+        match packets {
+            0 => {
+                self.accounted += 1;
+                1
+            }
+            1 => 1,
+            _ if self.accounted >= packets => {
+                self.accounted -= packets;
+                1
+            }
+            _ => packets - core::mem::take(&mut self.accounted),
+        }
+    }
+
+    /// Notes an acknowledgement as Linux does, in a recovery too. The first sample begins with the
+    /// connection, but what the first acknowledgement covers does not count.
+    fn sample_as_linux(&mut self, ack: &Ack) {
+        let packets = core::mem::take(&mut self.pending);
+        let packets = if self.began.is_some() {
+            self.count(packets)
+        } else {
+            let connected = ack.now - ack.rtt.unwrap_or_default();
+            self.began = Some(self.ticks.read(connected));
+            0
+        };
+        self.sample(self.ticks.read(ack.now), packets);
+    }
+
+    /// Notes an acknowledgement, and what a recovery before it has acknowledged.
+    fn sample_reported(&mut self, ack: &Ack) {
+        let packets = core::mem::take(&mut self.pending);
+        let latest = ack.newly_acked.min(packets);
+        self.acked += packets - latest;
+        self.sample(self.ticks.read(ack.now), latest);
     }
 
     /// Returns the bandwidth times the minimum round-trip time, in packets.
@@ -157,10 +202,11 @@ impl Law for Westwood {
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
             self.rtt = Some(self.ticks.ceil(rtt));
         }
-        let packets = core::mem::take(&mut self.pending);
-        let latest = ack.newly_acked.min(packets);
-        self.acked += packets - latest;
-        self.sample(self.ticks.read(ack.now), latest);
+        if self.is_linux {
+            self.sample_as_linux(ack);
+        } else {
+            self.sample_reported(ack);
+        }
         if core::mem::take(&mut self.forgets_min_rtt) {
             self.min_rtt = self.rtt;
         } else {
@@ -184,6 +230,11 @@ impl Law for Westwood {
         } else {
             self.bandwidth_delay_product()
         }
+    }
+
+    /// Linux measures in recoveries too.
+    fn wants_every_rtt(&self) -> bool {
+        self.is_linux
     }
 
     fn inner_values(&self, record: &mut dyn FnMut(&'static str, f64)) {

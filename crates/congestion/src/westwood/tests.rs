@@ -145,6 +145,7 @@ fn in_linux_the_window_is_set_when_the_recovery_ends() {
         let mut path = Path::new(&linux(window, 8.0));
         path.control.window = Window::new(&linux(window, window));
         path.run(100, 80);
+        path.control.law.filtered = Some([100.0; 2]);
         path.control.window = Window::new(&linux(window, window));
         path.control.on_loss(&loss(path.now, 20));
         assert_eq!((path.control.cwnd(), path.control.ssthresh()), (half, half));
@@ -180,4 +181,48 @@ fn in_linux_times_are_in_ticks() {
     ack.rtt = Some(Duration::from_millis(81));
     law.on_ack(&mut Window::new(&context), &ack, Phase::Open);
     assert_eq!(law.min_rtt, Some(Duration::from_millis(90)));
+}
+
+/// The first sample begins with the connection, a round trip before the first acknowledgement, which
+/// does not count.
+#[test]
+fn in_linux_the_first_sample_begins_with_the_connection() {
+    let mut path = Path::new(&linux(20.0, 20.0));
+    path.now += Duration::from_millis(70);
+    path.run(1, 80);
+    assert_eq!(path.control.law.began, Some(Instant::ZERO));
+    path.now += Duration::from_millis(70);
+    path.run(1, 80);
+    assert_eq!(path.control.law.began, Some(path.now));
+    assert_eq!(path.bandwidth(), 0.0, "nothing in 160 ms");
+    path.run(9, 80);
+    assert!(
+        (path.bandwidth() - 100.0).abs() < 1e-9,
+        "{}",
+        path.bandwidth()
+    );
+}
+
+/// Each duplicate acknowledgement of a recovery is a packet, which the one that covers it leaves out.
+#[test]
+fn in_linux_samples_end_in_a_recovery() {
+    let mut path = Path::new(&linux(20.0, 20.0));
+    path.run(100, 80);
+    path.control.law.filtered = Some([100.0; 2]);
+    path.control.on_loss(&loss(path.now, 20));
+    let mut samples = 0;
+    for _ in 0..30 {
+        path.now += Duration::from_millis(10);
+        let mut duplicate = Ack::new(path.now, 0, 10);
+        duplicate.rtt = Some(Duration::from_millis(80));
+        path.control.on_ack(&duplicate);
+        samples += u32::from(path.control.law.began == Some(path.now));
+    }
+    assert_eq!(samples, 3);
+    for _ in 0..30 {
+        let packet = AckedPacket::new(0, path.now, 1, Ecn::NotEct);
+        path.control.on_packet_acked(&packet);
+    }
+    path.run(21, 80);
+    assert_eq!(path.bandwidth(), 100.0);
 }
