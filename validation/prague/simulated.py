@@ -31,7 +31,7 @@ TRANSPORTS = {
     # 1428 B on the wire, as udp_prague's.
     "prague": Tcp(control="prague", segment="1388 B"),
     # 1500 B on the wire, as the kernel's with its timestamps.
-    "cubic": Tcp(control="cubic", profile="linux", segment="1460 B"),
+    "cubic": Tcp(control="cubic", profile="linux", segment="1448 B"),
 }
 CASES = {"prague": ("prague",), "prague_cubic": ("prague", "cubic"), "cubic": ("cubic",)}
 COLUMNS = {

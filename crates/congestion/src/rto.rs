@@ -76,7 +76,10 @@ impl RtoConfig {
 /// The caller must not pass samples of retransmitted packets (Karn's rule).
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    clock: Clock,
+    /// A [`Clock`] in pieces, which leave room for `back_offs` beside the last.
+    unit: Duration,
+    phase: Duration,
+    has_ticks: bool,
     min: Duration,
     max: Duration,
     /// 8 SRTT, in nanoseconds or ticks; 0 before the first sample.
@@ -103,16 +106,14 @@ const MAX_SAMPLE: i64 = i64::MAX / 8;
 impl RttEstimator {
     /// Creates an estimator without samples.
     pub fn new(config: RtoConfig) -> Self {
+        let (unit, has_ticks) = match config.clocking {
+            Clocking::Exact => (config.granularity, false),
+            Clocking::Ticks(tick) => (tick, true),
+        };
         let mut estimator = Self {
-            clock: match config.clocking {
-                Clocking::Exact => Clock::Exact {
-                    granularity: config.granularity,
-                },
-                Clocking::Ticks(tick) => Clock::Ticks {
-                    tick,
-                    phase: config.tick_phase,
-                },
-            },
+            unit,
+            phase: config.tick_phase,
+            has_ticks,
             min: config.min,
             max: config.max,
             srtt_x8: 0,
@@ -122,6 +123,19 @@ impl RttEstimator {
         };
         estimator.start_from(config.initial);
         estimator
+    }
+
+    const fn clock(&self) -> Clock {
+        if self.has_ticks {
+            Clock::Ticks {
+                tick: self.unit,
+                phase: self.phase,
+            }
+        } else {
+            Clock::Exact {
+                granularity: self.unit,
+            }
+        }
     }
 
     /// Resets the back-off; the RTO becomes `base`, within its bounds.
@@ -136,7 +150,7 @@ impl RttEstimator {
         let nanos = i64::try_from(rtt.as_nanos())
             .unwrap_or(i64::MAX)
             .min(MAX_SAMPLE);
-        match self.clock {
+        match self.clock() {
             Clock::Exact { granularity } => self.on_exact_sample(nanos.max(1), granularity),
             Clock::Ticks { tick, phase } => {
                 self.on_ticks_sample(sent_at + phase, nanos as u64, tick);
@@ -181,7 +195,7 @@ impl RttEstimator {
             self.back_offs += 1;
             self.backed_off = self.backed_off * 2;
         }
-        if matches!(self.clock, Clock::Ticks { .. }) && self.back_offs > 3 {
+        if matches!(self.clock(), Clock::Ticks { .. }) && self.back_offs > 3 {
             self.rttvar_x4 += self.srtt_x8 >> 3;
             self.srtt_x8 = 0;
         }
@@ -190,7 +204,7 @@ impl RttEstimator {
     /// Returns the retransmission timeout.
     pub fn rto(&self) -> Duration {
         let rto = self.backed_off.min(self.max);
-        match self.clock {
+        match self.clock() {
             Clock::Exact { .. } => rto,
             Clock::Ticks { tick, .. } => rto.max(tick * 2),
         }
@@ -207,7 +221,7 @@ impl RttEstimator {
     }
 
     fn in_time(&self, sum: i64, scale: u64) -> Duration {
-        match self.clock {
+        match self.clock() {
             Clock::Exact { .. } => Duration::from_nanos(sum as u64 / scale),
             Clock::Ticks { tick, .. } => tick * (sum as u64) / scale,
         }

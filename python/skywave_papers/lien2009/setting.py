@@ -162,6 +162,8 @@ ON_WIRE_B: dict[Transport, int] = {"dccp": DCCP_FRAME_B + 32, "udp": UDP_FRAME_B
 """The sizes of the call's packets, with 20 B of IP and 12 B of DCCP or 8 B of UDP."""
 SEGMENT = "1460 B"
 SEGMENT_ON_WIRE_B = 1500
+TODAY_SEGMENT = "1448 B"
+"""Timestamps take the rest of the same size."""
 
 
 def scenario(conditions: Conditions, seed: int) -> Scenario:
@@ -228,7 +230,7 @@ def _dccp(conditions: Conditions) -> Dccp:
 
 def _tcp(conditions: Conditions) -> Tcp:
     if conditions.tcp in TODAY:
-        return Tcp(profile="linux", segment=SEGMENT, **TODAY[conditions.tcp])
+        return Tcp(profile="linux", segment=TODAY_SEGMENT, **TODAY[conditions.tcp])
     return Tcp(
         profile="ns2",
         segment=SEGMENT,

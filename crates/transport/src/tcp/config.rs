@@ -101,6 +101,9 @@ pub struct SenderConfig {
     /// segment that it acknowledges or, if there is none, SACKs, as in Linux. Only for recoveries and
     /// controls that record sending times.
     pub samples_every_ack: bool,
+    /// Whether the last of several segments that leave together has PSH, as in Linux. Such a segment is
+    /// acknowledged at once by a receiver with [`ReceiverConfig::quick_acks`].
+    pub pushes_bursts: bool,
     /// The retransmission timeout.
     pub rto: RtoConfig,
 }
@@ -126,6 +129,7 @@ impl Default for SenderConfig {
             ecn: EcnUse::Off,
             pacing: false,
             samples_every_ack: false,
+            pushes_bursts: false,
             rto: RtoConfig::rfc6298(),
         }
     }
@@ -166,6 +170,7 @@ impl SenderConfig {
                 _ => rfc.recovery_exit,
             },
             samples_every_ack: true,
+            pushes_bursts: true,
             forward_rto: true,
             rate_limited_increase: true,
             rto: RtoConfig::linux(),
@@ -201,6 +206,7 @@ impl SenderConfig {
             ecn: EcnUse::Off,
             pacing: false,
             samples_every_ack: false,
+            pushes_bursts: false,
             rto: RtoConfig::ns2_tcp(),
         }
     }

@@ -90,9 +90,8 @@ impl ReceiveWindow {
         let Self::Autotuned { .. } = self else {
             return None;
         };
-        let segment = u32::from(segment.max(1));
+        let segment = segment.max(1);
         Some(RightSizing {
-            max: self.max(),
             segment,
             target: if follows_segments {
                 FIRST_BUFFER.min(self.max())
@@ -100,7 +99,7 @@ impl ReceiveWindow {
                 self.initial()
             },
             follows_segments,
-            rtt: None,
+            rtt: Duration::ZERO,
             is_timed: false,
             opened_from: 1,
             opened_at: None,
@@ -109,7 +108,7 @@ impl ReceiveWindow {
             since: Instant::ZERO,
             // A sender fills a window of few segments in each round trip. Only more than this shows
             // that a larger window is needed.
-            most: (FIRST_SEGMENTS * segment).min(self.initial()),
+            most: (FIRST_SEGMENTS * u32::from(segment)).min(self.initial()),
         })
     }
 }
@@ -117,16 +116,15 @@ impl ReceiveWindow {
 /// Measures the data delivered per round trip, and sizes the window by it. Positions are offsets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RightSizing {
-    /// The largest window, in bytes.
-    max: u32,
     /// The size of a full segment, in bytes.
-    segment: u32,
+    segment: u16,
     /// The window that the data delivered asks for, in bytes.
     target: u32,
     /// Whether the window approaches the target with each segment, rather than at once.
     follows_segments: bool,
-    /// At least the round-trip time. If timestamps measure it, longer ones are smoothed.
-    rtt: Option<Duration>,
+    /// At least the round-trip time, once established. If timestamps measure it, longer ones are
+    /// smoothed.
+    rtt: Duration,
     /// Whether timestamps measure it.
     is_timed: bool,
     /// A window: where it begins, when it was opened, and its size in bytes. At first, it is opened
@@ -149,16 +147,19 @@ impl RightSizing {
 
     /// Handles the first segment that shows that the SYN-ACK arrived.
     pub(super) fn on_established(&mut self, now: Instant) {
-        self.rtt = self.opened_at.map(|sent_at| now - sent_at);
+        self.rtt = self
+            .opened_at
+            .map_or(Duration::ZERO, |sent_at| now - sent_at);
         (self.opened_at, self.since) = (Some(now), now);
     }
 
     /// Handles a round-trip time that timestamps have measured: Linux's `tcp_rcv_rtt_update`.
     pub(super) fn on_rtt(&mut self, rtt: Duration) {
-        self.rtt = Some(match self.rtt {
-            Some(smoothed) if self.is_timed && rtt >= smoothed => smoothed - smoothed / 8 + rtt / 8,
-            _ => rtt,
-        });
+        self.rtt = if self.is_timed && rtt >= self.rtt {
+            self.rtt - self.rtt / 8 + rtt / 8
+        } else {
+            rtt
+        };
         self.is_timed = true;
     }
 
@@ -167,26 +168,29 @@ impl RightSizing {
     #[inline(always)]
     pub(super) fn on_segment(&self, window: u32) -> u32 {
         if self.follows_segments {
-            self.target.min(window + GROWTH * self.segment).max(window)
+            self.target
+                .min(window + GROWTH * u32::from(self.segment))
+                .max(window)
         } else {
             window
         }
     }
 
-    /// Returns the window, given the one before, once everything before `next` has been delivered.
+    /// Returns the window, given the one before and the largest one, once everything before `next` has
+    /// been delivered.
     #[inline(always)]
-    pub(super) fn on_delivered(&mut self, now: Instant, next: u64, window: u32) -> u32 {
+    pub(super) fn on_delivered(&mut self, now: Instant, next: u64, window: u32, max: u32) -> u32 {
         let fills_window = !self.is_timed && next - self.opened_from >= u64::from(self.opened);
         let delivered = if fills_window {
-            self.rtt = self.opened_at.map(|opened_at| now - opened_at);
+            self.rtt = now - self.opened_at.unwrap_or(now);
             next - self.opened_from
-        } else if self.rtt.is_some_and(|rtt| now - self.since >= rtt) {
+        } else if now - self.since >= self.rtt {
             next - self.from
         } else {
             return window;
         };
         (self.from, self.since) = (next, now);
-        self.target = self.window_for(delivered).max(self.target);
+        self.target = self.window_for(delivered).min(max).max(self.target);
         let adjusted = if self.follows_segments {
             window
         } else {
@@ -206,12 +210,12 @@ impl RightSizing {
         if delivered <= most {
             return 0;
         }
-        let spare = u64::from(SPARE_SEGMENTS * self.segment);
+        let spare = u64::from(SPARE_SEGMENTS * u32::from(self.segment));
         let steady = delivered.saturating_mul(2).saturating_add(spare);
         let growth = steady.saturating_mul(delivered - most) / most;
         self.most = u32::try_from(delivered).unwrap_or(u32::MAX);
         let window = steady.saturating_add(growth.saturating_mul(2));
-        u32::try_from(window).map_or(self.max, |window| window.min(self.max))
+        u32::try_from(window).unwrap_or(u32::MAX)
     }
 }
 
@@ -240,19 +244,25 @@ mod tests {
         assert_eq!(initial, 49_152, "a multiple of 2^14");
         // Before a round trip is over.
         assert_eq!(
-            right_sizing.on_delivered(at(1099), 10_001, initial),
+            right_sizing.on_delivered(at(1099), 10_001, initial, MAX_WINDOW),
             initial
         );
         // 20,000 bytes, after 10 segments of 1000: 56,000, and twice 56,000 * 10 / 10.
-        let window = right_sizing.on_delivered(at(1100), 20_001, initial);
+        let window = right_sizing.on_delivered(at(1100), 20_001, initial, MAX_WINDOW);
         assert_eq!(window, 168_000);
         // 20,000 bytes again: no growth.
-        assert_eq!(right_sizing.on_delivered(at(1200), 40_001, window), window);
+        assert_eq!(
+            right_sizing.on_delivered(at(1200), 40_001, window, MAX_WINDOW),
+            window
+        );
         // 30,000 bytes in a round trip: 76,000, and twice 76,000 * 10 / 20.
         let (mut faster, _) = connection();
-        faster.on_delivered(at(1100), 15_001, initial);
+        faster.on_delivered(at(1100), 15_001, initial, MAX_WINDOW);
         faster.most = 20_000;
-        assert_eq!(faster.on_delivered(at(1200), 45_001, initial), 152_000);
+        assert_eq!(
+            faster.on_delivered(at(1200), 45_001, initial, MAX_WINDOW),
+            152_000
+        );
     }
 
     /// Fisk and Feng 2001: the time in which a whole window arrives is the round-trip time.
@@ -260,21 +270,21 @@ mod tests {
     fn a_window_that_is_filled_is_timed() {
         let (mut right_sizing, initial) = connection();
         let next = 1 + u64::from(initial);
-        let window = right_sizing.on_delivered(at(1250), next, initial);
-        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(250)));
+        let window = right_sizing.on_delivered(at(1250), next, initial, MAX_WINDOW);
+        assert_eq!(right_sizing.rtt, Duration::from_millis(250));
         // 49,152 bytes, after 10,000: 114,304, and twice 114,304 * 39,152 / 10,000.
         assert_eq!(window, 1_009_350);
         let next = next + u64::from(window);
         assert_eq!(
-            right_sizing.on_delivered(at(1499), next - 1, window),
+            right_sizing.on_delivered(at(1499), next - 1, window, MAX_WINDOW),
             window
         );
         // 1,009,350 bytes, after 49,152.
         assert_eq!(
-            right_sizing.on_delivered(at(1650), next, window),
+            right_sizing.on_delivered(at(1650), next, window, MAX_WINDOW),
             81_531_560
         );
-        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(400)));
+        assert_eq!(right_sizing.rtt, Duration::from_millis(400));
     }
 
     /// Linux 6.12's `tcp_rcv_rtt_update` and `tcp_grow_window`, worked by hand.
@@ -286,11 +296,11 @@ mod tests {
         right_sizing.on_established(at(1000));
         right_sizing.on_rtt(Duration::from_millis(80));
         right_sizing.on_rtt(Duration::from_millis(160));
-        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(90)));
+        assert_eq!(right_sizing.rtt, Duration::from_millis(90));
         right_sizing.on_rtt(Duration::from_millis(85));
-        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(85)), "shorter");
+        assert_eq!(right_sizing.rtt, Duration::from_millis(85), "shorter");
         right_sizing.on_rtt(Duration::from_millis(125));
-        assert_eq!(right_sizing.rtt, Some(Duration::from_millis(90)));
+        assert_eq!(right_sizing.rtt, Duration::from_millis(90));
 
         let mut window = window.initial();
         assert_eq!(window, 65_520, "a multiple of 16");
@@ -299,8 +309,14 @@ mod tests {
             *window
         };
         assert_eq!(grow(&right_sizing, &mut window), 67_520);
-        assert_eq!(right_sizing.on_delivered(at(1089), 20_001, window), window);
-        assert_eq!(right_sizing.on_delivered(at(1090), 20_001, window), window);
+        assert_eq!(
+            right_sizing.on_delivered(at(1089), 20_001, window, MAX_WINDOW),
+            window
+        );
+        assert_eq!(
+            right_sizing.on_delivered(at(1090), 20_001, window, MAX_WINDOW),
+            window
+        );
         assert_eq!(right_sizing.target, 168_000);
         let steps = (0..100).map(|_| grow(&right_sizing, &mut window));
         let steps: Vec<u32> = steps.take_while(|window| *window < 168_000).collect();
@@ -308,7 +324,7 @@ mod tests {
         assert_eq!(grow(&right_sizing, &mut window), 168_000);
         // A whole window in more than a round trip: only the round trip counts.
         let next = 20_001 + 200_000;
-        right_sizing.on_delivered(at(1179), next, window);
+        right_sizing.on_delivered(at(1179), next, window, MAX_WINDOW);
         assert_eq!(right_sizing.target, 168_000);
     }
 

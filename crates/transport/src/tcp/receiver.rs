@@ -308,7 +308,7 @@ impl Receiver {
                 connection.note_arrival(range);
             }
         }
-        let grows = connection.adjust_window(now, arrival);
+        let grows = connection.adjust_window(now, arrival, self.config.window.max());
         let finished = self.end.map(NonZeroU64::get) == Some(connection.received.next());
         let delivered = connection.received.next() - 1 - u64::from(finished);
         self.stats.bytes_delivered = delivered;
@@ -486,7 +486,7 @@ impl Connection {
     /// with another window is not a duplicate (RFC 5681 section 2). Returns whether the segment has
     /// made it grow.
     #[inline(always)]
-    fn adjust_window(&mut self, now: Instant, arrival: Arrival) -> bool {
+    fn adjust_window(&mut self, now: Instant, arrival: Arrival, max: u32) -> bool {
         let Some(right_sizing) = &mut self.right_sizing else {
             return false;
         };
@@ -496,7 +496,8 @@ impl Connection {
         let before = self.window;
         self.window = right_sizing.on_segment(before);
         let grows = self.window > before;
-        self.window = right_sizing.on_delivered(now, self.received.next(), self.window);
+        let next = self.received.next();
+        self.window = right_sizing.on_delivered(now, next, self.window, max);
         grows
     }
 

@@ -3,7 +3,7 @@
 use skywave_congestion::AimdConfig;
 use skywave_transport::tcp::SenderConfig;
 use skywave_units::Duration;
-use skywave_wire::tcp::TcpOptions;
+use skywave_wire::tcp::{Flags, TcpOptions};
 
 use crate::script::{
     RTT, Script, Sent, config, duplicates, full, secs, ten_in_flight, window,
@@ -15,6 +15,34 @@ fn rfc3390_the_initial_window_is_sent_at_once() {
     let mut script = Script::streaming(config(), AimdConfig::rfc5681(1000));
     assert_eq!(script.sent(), [full(1), full(1001), full(2001), full(3001)]);
     assert_eq!(script.stats().flight, 4000);
+}
+
+/// As Linux pushes the last of several segments that it hands to the device together.
+#[test]
+fn the_last_segment_of_a_burst_is_pushed() {
+    let pushed = |script: &mut Script| -> Vec<bool> {
+        let flags = script.segments.drain(..).map(|segment| segment.flags);
+        flags.map(|flags| flags.contains(Flags::PSH)).collect()
+    };
+    for pushes_bursts in [false, true] {
+        let config = SenderConfig {
+            pushes_bursts,
+            ..config()
+        };
+        let mut script = Script::streaming(config, window(4.0));
+        let expected = [false, false, false, pushes_bursts];
+        assert_eq!(pushed(&mut script), expected);
+        // A segment alone, in congestion avoidance, is not.
+        let avoiding = AimdConfig {
+            initial_ssthresh: 4.0,
+            ..window(4.0)
+        };
+        let mut script = Script::streaming(config, avoiding);
+        script.segments.clear();
+        script.now += RTT;
+        script.receive(1, 1001, Flags::ACK, TcpOptions::default());
+        assert_eq!(pushed(&mut script), [false]);
+    }
 }
 
 #[test]

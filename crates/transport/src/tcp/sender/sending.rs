@@ -268,6 +268,7 @@ impl Sender {
             self.timer.start_if_off(now + self.rtt.rto());
         }
         self.max = self.max.max(stop);
+        let follows = self.last_sent == now && is_new;
         let application_limited = stop >= self.end && self.max < self.cwnd_end();
         self.loss.on_sent(now, start, stop, self.end);
         if self.loss.keeps_marks() {
@@ -305,7 +306,10 @@ impl Sender {
         if fin {
             flags = flags.union(Flags::FIN);
         }
-        if stop >= self.end {
+        let ends_burst = self.config.pushes_bursts
+            && follows
+            && self.nxt + self.smss > self.cwnd_end().min(self.window_end());
+        if stop >= self.end || ends_burst {
             flags = flags.union(Flags::PSH);
         }
         let payload = Payload::Synthetic(u32::try_from(length).unwrap_or(u32::MAX));
