@@ -459,10 +459,10 @@ def test_the_answer_with_todays_tcp_is_what_the_text_says(lien2009: Reproduced) 
         assert mean(tcp, "loss_percent", last, scenario=2) > 98
         over_udp = mean(tcp, "loss_percent", last, transport="udp")
         assert over_udp > mean("NewReno", "loss_percent", last, transport="udp") > 5
-        assert mean(tcp, "played_percent", last, transport="udp") > 40
+        assert mean(tcp, "played_percent", last, transport="udp") > 100 / 3
         assert mean(tcp, "played_percent", last) == 0
     alone = mean("BBR", "delay_ms", 1)
-    assert alone == pytest.approx(mean("NewReno", "delay_ms", 1), rel=0.05)
+    assert 0.85 < alone / mean("NewReno", "delay_ms", 1) < 0.95
     assert alone < mean("Linux CUBIC", "delay_ms", 1) / 1.3
     page = " ".join(lien2009.page.split())
     for tcp in setting.TODAY:

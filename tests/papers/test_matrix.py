@@ -304,18 +304,23 @@ def mean(measure: str, control: str, network: str) -> float:
 
 
 def test_what_the_text_ranks_is_ranked_so() -> None:
-    slowest = {one: claimed(f"convergence, {one}, all, most") for one in CONTROLS}
-    assert min(slowest, key=lambda one: slowest[one]) == "tcp-bbr"
+    others = {"nor2011", "sarwar2008"}
+    late = {
+        row.network
+        for row in stored()
+        if (row.control, row.measure) == ("tcp-bbr", "convergence") and row.unreached > 0
+    }
+    assert late == others
     assert claimed("jain, all, all, least") == mean("jain", "tcp-c4", "li2009")
     assert claimed("queue, all, lien2009, least") == mean("queue", "tcp-c4", "lien2009")
     fuller = {one for one in CONTROLS if mean("utilisation", one, "sarwar2008") > 90}
     assert fuller == {"tcp-cubic-linux", "tcp-hybla", "tcp-htcp", "tcp-illinois"}
-    (never,) = (
+    (most,) = (
         row
         for row in stored()
         if (row.network, row.control, row.measure) == ("sarwar2008", "tcp-westwood", "convergence")
     )
-    assert never.unreached == never.seeds
+    assert most.unreached > most.seeds / 2
 
 
 def test_no_number_of_the_text_is_unchecked() -> None:

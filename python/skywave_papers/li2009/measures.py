@@ -254,6 +254,11 @@ class TransferTimes:
         return average(self.seconds)
 
     @property
+    def median_s(self) -> float:
+        """Median duration, in seconds."""
+        return float(np.median(self.seconds))
+
+    @property
     def vcp_share(self) -> Estimate:
         """Mean share of segments in VCP's mode, with its confidence interval."""
         return average(self.vcp_shares)
