@@ -57,8 +57,8 @@ pub enum DecreaseLaw {
     Rfc4341,
     /// Mattsson's DCCP module for ns-2: like RFC 4341, but ssthresh may fall to 1.
     Ns2TcpLike,
-    /// Linux's TCP: both are half of cwnd, rounded down, at least 2. A second timeout in a row leaves
-    /// ssthresh unchanged.
+    /// Linux's TCP: cwnd and ssthresh are half of cwnd, rounded down, at least 2. A second timeout in a
+    /// row leaves ssthresh unchanged.
     Linux,
 }
 

@@ -239,9 +239,9 @@ pub struct ReceiverConfig {
     /// just retransmitted, gets more acknowledgements by which to grow. Linux's `TCP_MAX_QUICKACKS`,
     /// which also applies after a pause longer than the RTO; that is not implemented here.
     ///
-    /// Unless this is zero, an autotuned window grows as in Linux too (`tcp_grow_window`): by two
-    /// segments with each one that arrives in order, and all of these are acknowledged at once, as are
-    /// segments with PSH, after which there may be no more.
+    /// Unless this is zero, an autotuned window grows much as in Linux too (`tcp_grow_window`): by two
+    /// full segments with each one that arrives in order, of any length, and all of these are
+    /// acknowledged at once, as are segments with PSH, after which there may be no more.
     pub quick_acks: u16,
     /// The use of the ECN bits; RFC 3168 applies only if the sender asks for it.
     pub ecn: EcnUse,

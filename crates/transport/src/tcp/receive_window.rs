@@ -8,8 +8,7 @@ const MAX_WINDOW: u32 = 1 << 30;
 /// The largest window scale shift (RFC 7323 section 2.3).
 pub(super) const MAX_WINDOW_SHIFT: u8 = 14;
 
-/// The largest window that a SYN can announce, because it is never scaled (RFC 7323 section 2.2);
-/// also Linux's first window (`tcp_rmem[1]`).
+/// The largest window that a SYN can announce, because it is never scaled (RFC 7323 section 2.2).
 const FIRST_WINDOW: u32 = 65_535;
 
 /// The window to which Linux's first buffer grows: 61 % of 131,072 bytes (`tcp_rmem[1]`). The rest is
@@ -31,7 +30,8 @@ const SPARE_SEGMENTS: u32 = 16;
 pub enum ReceiveWindow {
     /// Always this many bytes.
     Fixed(u32),
-    /// At first at most 65,535 bytes, then at least twice the data that a round trip delivers:
+    /// At first at most 65,535 bytes, then at least twice the data that a round trip delivers, at once
+    /// or, with [`ReceiverConfig::quick_acks`](super::ReceiverConfig::quick_acks), step by step:
     /// dynamic right-sizing (Fisk and Feng 2001), with the formula of Linux's
     /// `tcp_rcv_space_adjust`. It never shrinks.
     ///
@@ -161,6 +161,12 @@ impl RightSizing {
             rtt
         };
         self.is_timed = true;
+    }
+
+    /// Returns whether a segment of `length` bytes has at least half of what fits. A shorter one may
+    /// follow a pause, which is no round trip.
+    pub(super) fn is_long(&self, length: u64) -> bool {
+        2 * length >= u64::from(self.segment)
     }
 
     /// Returns the window, given the one before, after a segment has arrived in order and before what
@@ -309,14 +315,9 @@ mod tests {
             *window
         };
         assert_eq!(grow(&right_sizing, &mut window), 67_520);
-        assert_eq!(
-            right_sizing.on_delivered(at(1089), 20_001, window, MAX_WINDOW),
-            window
-        );
-        assert_eq!(
-            right_sizing.on_delivered(at(1090), 20_001, window, MAX_WINDOW),
-            window
-        );
+        right_sizing.on_delivered(at(1089), 20_001, window, MAX_WINDOW);
+        assert_eq!(right_sizing.target, FIRST_BUFFER);
+        right_sizing.on_delivered(at(1090), 20_001, window, MAX_WINDOW);
         assert_eq!(right_sizing.target, 168_000);
         let steps = (0..100).map(|_| grow(&right_sizing, &mut window));
         let steps: Vec<u32> = steps.take_while(|window| *window < 168_000).collect();

@@ -45,7 +45,7 @@ pub struct Receiver {
     connection: Option<Connection>,
     /// The offset after the sender's FIN, once the FIN has been seen.
     end: Option<NonZeroU64>,
-    /// Timestamps, unless the sender asks for none.
+    /// Timestamps, if configured.
     stamps: Option<Box<AckStamps>>,
     delay: Timer,
     ecn: ReceiverEcn,
@@ -79,6 +79,8 @@ struct Connection {
 #[derive(Debug)]
 struct AckStamps {
     stamps: Stamps,
+    /// Whether the sender agrees to them.
+    is_agreed: bool,
     /// Last.ACK.sent.
     acked: u64,
     /// The last echo that gave a round-trip time.
@@ -90,8 +92,23 @@ impl AckStamps {
     const fn new(offset: u32) -> Self {
         Self {
             stamps: Stamps::new(offset),
+            is_agreed: false,
             acked: 1,
             timed: 0,
+        }
+    }
+
+    /// Begins a connection, whose SYN has these timestamps, if any. What an earlier one left does not
+    /// apply.
+    fn accept(&mut self, now: Instant, syn: Option<Timestamps>) {
+        *self = Self {
+            stamps: self.stamps.restarted(),
+            is_agreed: syn.is_some(),
+            acked: 1,
+            timed: 0,
+        };
+        if let Some(syn) = syn {
+            self.stamps.on_value(now, syn.value);
         }
     }
 
@@ -105,6 +122,16 @@ impl AckStamps {
         let rtt = self.stamps.since(now, echo);
         rtt.filter(|rtt| !rtt.is_zero())
     }
+}
+
+/// Returns the timestamps, if the sender agrees to them.
+fn agreed(stamps: &Option<Box<AckStamps>>) -> Option<&AckStamps> {
+    stamps.as_deref().filter(|own| own.is_agreed)
+}
+
+/// Returns the same to change.
+fn agreed_mut(stamps: &mut Option<Box<AckStamps>>) -> Option<&mut AckStamps> {
+    stamps.as_deref_mut().filter(|own| own.is_agreed)
 }
 
 /// What SACK options report.
@@ -187,7 +214,7 @@ impl Receiver {
     }
 
     /// Returns the bytes of heap memory in use, without the configuration: those for the gaps that
-    /// there have been at once, for SACK and for an autotuned window.
+    /// there have been at once, for SACK, for an autotuned window and for timestamps.
     pub fn heap_size(&self) -> usize {
         let connection = self.connection.as_ref().map_or(0, Connection::heap_size);
         let stamps = self.stamps.as_deref().map_or(0, size_of_val);
@@ -204,9 +231,8 @@ impl Receiver {
         let permits_sack =
             config.sack_blocks > 0 && (syn.options.sack_permitted || !config.syn_options);
         let right_sizing = window.right_sizing(config.max_segment_size, config.quick_acks > 0);
-        match (&mut self.stamps, syn.options.timestamps) {
-            (Some(own), Some(peer)) => own.stamps.on_value(now, peer.value),
-            _ => self.stamps = None,
+        if let Some(own) = &mut self.stamps {
+            own.accept(now, syn.options.timestamps);
         }
         self.connection = Some(Connection {
             remote: SequenceSpace::new(syn.seq),
@@ -249,7 +275,9 @@ impl Receiver {
             connection.due = if repeated { Due::SynAck } else { Due::Ack };
             if repeated {
                 self.ecn.on_syn_again(ecn);
-                if let (Some(own), Some(peer)) = (&mut self.stamps, segment.options.timestamps) {
+                if let (Some(own), Some(peer)) =
+                    (agreed_mut(&mut self.stamps), segment.options.timestamps)
+                {
                     own.stamps.on_value(now, peer.value);
                 }
             }
@@ -264,14 +292,18 @@ impl Receiver {
         let Some(start) = offset else { return };
         let length = segment.payload.len() as u64;
         let fin = segment.flags.contains(Flags::FIN);
-        if let Some(own) = &mut self.stamps {
+        if let Some(own) = agreed_mut(&mut self.stamps) {
             let end = start + length + u64::from(fin);
             let range = Range { start, end };
             let Some(peer) = segment.options.timestamps else {
                 return;
             };
             if own.stamps.is_old(now, peer.value) {
-                connection.on_old(range, self.config.dsack);
+                if range.start < range.end {
+                    self.stats.segments_received += 1;
+                    self.stats.duplicates += 1;
+                }
+                connection.on_old(range, &self.config);
                 return;
             }
             connection.on_stamps(now, own, peer, range);
@@ -353,7 +385,7 @@ impl Receiver {
         flags: Flags,
         accurate_ecn: Option<Box<AccurateEcn>>,
     ) -> Segment {
-        let stamps = self.stamps.as_ref();
+        let stamps = agreed(&self.stamps);
         let options = if self.config.syn_options {
             let option = stamps.map_or(0, |_| timestamps::LENGTH);
             TcpOptions {
@@ -382,7 +414,7 @@ impl Receiver {
         let ack = connection.remote.wire(next);
         let window = connection.window_field(connection.window_shift);
         let options = TcpOptions {
-            timestamps: (self.stamps.as_ref()).map(|own| own.stamps.option(now)),
+            timestamps: agreed(&self.stamps).map(|own| own.stamps.option(now)),
             ..TcpOptions::default()
         };
         self.segment(1, ack, flags, window, options)
@@ -399,7 +431,7 @@ impl Receiver {
     ) -> Segment {
         let ack = connection.remote.wire(connection.received.next());
         let window = connection.window_field(connection.window_shift);
-        let stamps = self.stamps.as_ref();
+        let stamps = agreed(&self.stamps);
         let most = match (stamps, &accurate_ecn) {
             (None, None) => u8::MAX,
             (Some(_), None) => SACK_BLOCKS_WITH_STAMPS,
@@ -455,27 +487,34 @@ impl Connection {
         }
     }
 
-    /// Handles an old duplicate (RFC 7323 section 5.3, step R1). If `reports_duplicates`, one that has
-    /// nothing new is reported (RFC 2883).
+    /// Handles an old duplicate (RFC 7323 section 5.3, step R1). What it repeats is reported (RFC 2883).
     #[cold]
-    fn on_old(&mut self, range: Range, reports_duplicates: bool) {
+    fn on_old(&mut self, range: Range, config: &ReceiverConfig) {
         self.due = Due::Ack;
-        let is_known = range.start < range.end && range.end <= self.received.next();
+        let known = Range {
+            start: range.start,
+            end: range.end.min(self.received.next()),
+        };
+        if known.start >= known.end {
+            return;
+        }
+        self.quick_acks = config.quick_acks;
         if let Some(reports) = &mut self.reports
-            && reports_duplicates
-            && is_known
+            && config.dsack
         {
-            reports.duplicate = Some(range);
+            reports.duplicate = Some(known);
         }
     }
 
-    /// Handles the timestamps of an acceptable segment with this range.
+    /// Handles the timestamps of a segment with this range that is not old.
     fn on_stamps(&mut self, now: Instant, own: &mut AckStamps, peer: Timestamps, range: Range) {
-        if range.start <= own.acked {
+        let next = self.received.next();
+        let is_in_window = range.end >= next && range.start <= next + u64::from(self.window);
+        if is_in_window && range.start <= own.acked {
             own.stamps.on_value(now, peer.value);
         }
         if let Some(right_sizing) = &mut self.right_sizing
-            && range.start < range.end
+            && right_sizing.is_long(range.end - range.start)
             && let Some(rtt) = own.take_rtt(now, peer.echo)
         {
             right_sizing.on_rtt(rtt);
@@ -629,7 +668,7 @@ impl End for Receiver {
         if is_last {
             self.delay.stop();
         }
-        if let Some(own) = &mut self.stamps {
+        if let Some(own) = agreed_mut(&mut self.stamps) {
             own.acked = next;
         }
         if let Some(connection) = &mut self.connection {

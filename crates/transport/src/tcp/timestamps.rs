@@ -9,6 +9,9 @@ pub(super) const TICK: Duration = Duration::from_millis(1);
 /// How long TS.Recent is valid without an update (RFC 7323 section 5.5).
 const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
 
+/// Older echoes are no round-trip times: about the limit of Linux's `tcp_rtt_tsopt_us`.
+const LONGEST_RTT: Duration = Duration::from_secs(36 * 60);
+
 /// The bytes that the option takes of each segment (RFC 7323 appendix A).
 pub(super) const LENGTH: u16 = 12;
 
@@ -32,6 +35,11 @@ impl Stamps {
             recent: 0,
             updated: None,
         }
+    }
+
+    /// Returns the same clock, without what has arrived from the other end.
+    pub(super) const fn restarted(&self) -> Self {
+        Self::new(self.offset)
     }
 
     /// Returns the clock, TSval.
@@ -65,11 +73,11 @@ impl Stamps {
     }
 
     /// Returns the time since this end sent the timestamp `echo`, in whole ticks; `None` if it sent
-    /// none, or later ones only.
+    /// none, or if that is implausible.
     pub(super) fn since(&self, now: Instant, echo: u32) -> Option<Duration> {
         let ticks = self.value(now).wrapping_sub(echo);
-        let is_past = echo != 0 && ticks <= i32::MAX as u32;
-        is_past.then(|| TICK * u64::from(ticks))
+        let age = TICK * u64::from(ticks);
+        (echo != 0 && age <= LONGEST_RTT).then_some(age)
     }
 }
 
@@ -96,6 +104,7 @@ mod tests {
             Some(Duration::from_millis(100))
         );
         assert_eq!(stamps.since(at(4), sent), None, "sent later");
+        assert_eq!(stamps.since(at(37 * 60_000), sent), None, "too long ago");
         assert_eq!(stamps.since(at(5), 0), None, "nothing to echo yet");
         stamps.on_value(at(105), u32::MAX);
         assert!(!stamps.is_old(at(105), 1));

@@ -574,6 +574,23 @@ fn rfc7323_5_3_an_old_duplicate_is_dropped_and_answered() {
     assert_eq!(script.delivered(), 2000);
 }
 
+/// After a reset, another connection may begin with any timestamp.
+#[test]
+fn rfc7323_5_3_an_earlier_connection_makes_no_duplicates() {
+    let (mut script, _) = with_timestamps(every_segment());
+    script.stamped(1, 1000, Flags::ACK, (600, 0));
+    script.receive(1001, 0, Flags::RST, TcpOptions::default());
+    // One without timestamps, and one with.
+    let syn_ack = script.syn(None).remove(0);
+    assert_eq!(syn_ack.options.timestamps, None);
+    script.receive(1, 0, Flags::RST, TcpOptions::default());
+    let answer = script.stamped(0, 0, Flags::SYN, (10, 0));
+    let syn_ack = answer.first().expect("a SYN-ACK");
+    assert_eq!(syn_ack.options.timestamps.map(|it| it.echo), Some(10));
+    script.peer_ack = syn_ack.seq.wrapping_add(1);
+    assert_eq!(acked(&script.stamped(1, 1000, Flags::ACK, (11, 0))), [1001]);
+}
+
 /// A retransmission has overtaken the original, which is then reported as a duplicate (RFC 2883).
 #[test]
 fn an_old_duplicate_is_reported() {
@@ -586,8 +603,7 @@ fn an_old_duplicate_is_reported() {
     assert_eq!(answer[0].options.sack.len(), 1);
 }
 
-/// RFC 7323 appendix A: options shorten segments, not the MSS. 40 bytes hold timestamps and three
-/// SACK blocks.
+/// 40 bytes of options hold timestamps and three SACK blocks (RFC 7323 appendix A).
 #[test]
 fn timestamps_leave_room_for_three_sack_blocks() {
     let (mut script, _) = with_timestamps(every_segment());

@@ -376,7 +376,7 @@ impl Sender {
     }
 
     /// Returns the bytes of heap memory in use, without the configuration and the control: zero for
-    /// most algorithms.
+    /// most algorithms without timestamps.
     pub fn heap_size(&self) -> usize {
         let jitter = self.jitter.as_deref().map_or(0, size_of_val);
         let validation = self.validation.as_deref().map_or(0, size_of_val);

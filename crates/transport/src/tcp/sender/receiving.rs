@@ -668,17 +668,22 @@ impl Sender {
         } else {
             self.sample_rtt(now, ack)
         };
-        let by_stamps = match sample {
-            None => self.sample_by_stamps(now, others.echo),
-            Some(_) => None,
+        let by_stamps = if sample.is_none() {
+            self.sample_by_stamps(now, others.echo)
+        } else {
+            None
         };
         acked.last_rtt.or(by_stamps)
     }
 
-    /// Takes a sample from the echo of a timestamp (RFC 7323 section 4.1), of a retransmission too.
+    /// Takes a sample from the echo of a timestamp (RFC 7323 section 4.1), of a retransmission too,
+    /// unless a segment is being timed more exactly.
     #[inline(always)]
     fn sample_by_stamps(&mut self, now: Instant, echo: Option<u32>) -> Option<Duration> {
         let (own, echo) = (self.stamps.as_ref()?, echo?);
+        if self.timed.is_some() && !self.config.samples_every_ack {
+            return None;
+        }
         let rtt = own.since(now, echo)?.max(timestamps::TICK);
         self.rtt.on_sample(now - rtt, rtt);
         Some(rtt)
